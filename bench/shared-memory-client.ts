@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { nodePlatform } from "@coffer/crypto/node";
 import { chainKeySigner, createClient } from "@coffer/sdk";
 import { downloadFile, uploadFile } from "@coffer/sdk/node";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { peakMebibytes, residentMebibytes } from "./machine.ts";
 import type { ClientSettings } from "./shared-vaults.ts";
 
@@ -40,7 +41,7 @@ globalThis.fetch = async (input, init) => {
 };
 const client = createClient({
   ...{ baseUrl, credentials: { apiKey }, network: proofs },
-  sharedVaults: { signer: await chainKeySigner(chainKey), network, platform: nodePlatform },
+  sharedVaults: sharedVaults({ signer: await chainKeySigner(chainKey), network, platform: nodePlatform }),
 });
 // What opens the vault: its files' names are encrypted.
 await client.files.list({ vaultId });

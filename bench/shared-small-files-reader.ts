@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { createInterface } from "node:readline";
 import { nodePlatform } from "@coffer/crypto/node";
 import { chainKeySigner, createClient } from "@coffer/sdk";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { rateOf } from "./lanes.ts";
 import type { ClientSettings } from "./shared-vaults.ts";
 
@@ -29,7 +30,7 @@ const service = { baseUrl, credentials: { apiKey }, network: proofs };
 const signer = await chainKeySigner(chainKey);
 const clients = {
   public: createClient(service),
-  shared: createClient({ ...service, sharedVaults: { signer, network, platform: nodePlatform } }),
+  shared: createClient({ ...service, sharedVaults: sharedVaults({ signer, network, platform: nodePlatform }) }),
 };
 for (let line = await nextLine(); line !== ""; line = await nextLine())
   console.log(JSON.stringify(await read(JSON.parse(line) as Wanted)));

@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { parseNetworkConfiguration, type NetworkConfiguration } from "@coffer/chain";
 import { nodePlatform } from "@coffer/crypto/node";
 import { chainKeySigner, createClient, generateChainKey, type Client } from "@coffer/sdk";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { stopChild } from "./machine.ts";
 import { startService, type Service } from "./service.ts";
 
@@ -52,11 +53,11 @@ export async function openSharedVaults(directory: string): Promise<SharedVaults>
     const { privateKey } = await generateChainKey();
     const signer = await chainKeySigner(privateKey);
     const counted = countKeyRequests();
-    const sharedVaults = { signer, network, platform: nodePlatform, fetch: counted.fetch };
+    const opened = sharedVaults({ signer, network, platform: nodePlatform, fetch: counted.fetch });
     const apiKey = service.keys[0] ?? "";
     const credentials = { apiKey };
     const another = (): Client =>
-      createClient({ baseUrl: service.baseUrl, credentials, sharedVaults, network: PROOFS });
+      createClient({ baseUrl: service.baseUrl, credentials, sharedVaults: opened, network: PROOFS });
     const client = another();
     await client.account.linkChain(signer);
     const publicVault = (await client.vaults.create({ name: "bench-public", type: "public" })).id;

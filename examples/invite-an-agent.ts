@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chainKeySigner, createClient, generateChainKey, memoryPins, SdkError } from "@coffer/sdk";
 import { openSharedVaults, resolveSettings } from "@coffer/sdk/node";
+import { sharedVaults } from "@coffer/sdk/shared";
 
 // SERVICE_CONFIG_FILE names a file with the address, the key, the chain key and the network, as `npm start` writes it.
 const settings = await resolveSettings();
@@ -19,9 +20,9 @@ const { baseUrl, apiKey } = settings;
 // What this machine learns about vaults is kept in a folder of the example's own. Yours keep it in your configuration.
 const folder = await mkdtemp(join(tmpdir(), "coffer-example-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-const sharedVaults = await openSharedVaults(settings, join(folder, "vault-pins.json"));
-if (baseUrl === null || apiKey === null || sharedVaults === null) throw new Error("Set SERVICE_CONFIG_FILE.");
-const owner = createClient({ baseUrl, credentials: apiKey, sharedVaults });
+const opened = await openSharedVaults(settings, join(folder, "vault-pins.json"));
+if (baseUrl === null || apiKey === null || opened === null) throw new Error("Set SERVICE_CONFIG_FILE.");
+const owner = createClient({ baseUrl, credentials: apiKey, sharedVaults: opened });
 
 // The owner: a vault to work in, and an invite that is good for it alone. The text is handed over, once, out of band.
 const vault = await owner.vaults.create({ name: `For the agent ${randomUUID()}`, type: "shared" });
@@ -39,8 +40,12 @@ const visitor = createClient({ baseUrl });
 // What the invite tells of the vault is kept there: the service cannot show another one in its place. `filePins()` keeps it in a file.
 const pins = memoryPins();
 const redeemed = await visitor.invites.redeem(invite.text, signer, { pins });
-const { network } = sharedVaults;
-const agent = createClient({ baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults: { signer, network, pins } });
+const { network } = opened;
+const agent = createClient({
+  baseUrl,
+  credentials: { apiKey: redeemed.key },
+  sharedVaults: sharedVaults({ signer, network, pins }),
+});
 claim("it knows the vault before it meets it", redeemed.vaults[0]?.chainObjectId === vault.chainObjectId);
 
 const { account, credential } = await agent.account.get();

@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chainKeySigner, createClient, generateChainKey, memoryPins, SdkError } from "@coffer/sdk";
 import { openSharedVaults, resolveSettings } from "@coffer/sdk/node";
+import { sharedVaults } from "@coffer/sdk/shared";
 
 // SERVICE_CONFIG_FILE names a file with the address, the key, the chain key and the network, as `npm start` writes it.
 const settings = await resolveSettings();
@@ -18,9 +19,9 @@ const { baseUrl, apiKey } = settings;
 // What this machine learns about vaults is kept in a folder of the example's own. Yours keep it in your configuration.
 const folder = await mkdtemp(join(tmpdir(), "coffer-example-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-const sharedVaults = await openSharedVaults(settings, join(folder, "vault-pins.json"));
-if (baseUrl === null || apiKey === null || sharedVaults === null) throw new Error("Set SERVICE_CONFIG_FILE.");
-const owner = createClient({ baseUrl, credentials: apiKey, sharedVaults });
+const opened = await openSharedVaults(settings, join(folder, "vault-pins.json"));
+if (baseUrl === null || apiKey === null || opened === null) throw new Error("Set SERVICE_CONFIG_FILE.");
+const owner = createClient({ baseUrl, credentials: apiKey, sharedVaults: opened });
 
 // The vault is an object on the chain, owned by this address, and a vault of the account at the service.
 const vault = await owner.vaults.create({ name: `Research ${randomUUID()}`, type: "shared" });
@@ -55,11 +56,11 @@ const signer = await chainKeySigner(privateKey);
 const invite = await owner.invites.create({ name: "analyst", vaultIds: [vault.id] });
 const pins = memoryPins();
 const redeemed = await createClient({ baseUrl }).invites.redeem(invite.text, signer, { pins });
-const { network } = sharedVaults;
+const { network } = opened;
 const analyst = createClient({
   baseUrl,
   credentials: { apiKey: redeemed.key },
-  sharedVaults: { signer, network, pins },
+  sharedVaults: sharedVaults({ signer, network, pins }),
 });
 claim("who is no member reads nothing", (await failureOf(analyst.files.download(file.id))) === "not_a_member");
 const check = await analyst.vaults.checkAccess(vault.id);

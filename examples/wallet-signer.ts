@@ -11,6 +11,7 @@ import { readFile } from "node:fs/promises";
 import { fromSuiSigner, parseNetworkConfiguration } from "@coffer/chain";
 import { createClient, generateChainKey, SdkError, statementSigner, type Signer } from "@coffer/sdk";
 import { resolveSettings } from "@coffer/sdk/node";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 
 // SERVICE_CONFIG_FILE names a file with the address and the network, as `npm start` writes it.
@@ -24,7 +25,7 @@ const wallet = fromSuiSigner(new Secp256k1Keypair());
 const { privateKey: kept } = await generateChainKey();
 const signer: Signer = { ...wallet, statements: await statementSigner(kept) };
 const open = (apiKey: string, who: Signer) =>
-  createClient({ baseUrl, credentials: { apiKey }, sharedVaults: { signer: who, network } });
+  createClient({ baseUrl, credentials: { apiKey }, sharedVaults: sharedVaults({ signer: who, network }) });
 
 const { apiKey } = await createClient({ baseUrl }).development.signup({ email: `${randomUUID()}@example.com` });
 const me = open(apiKey, signer);

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createClient, type SharedVaultOptions } from "@coffer/sdk";
+import { createClient, type SharedVaults } from "@coffer/sdk";
 import { openSharedVaults, readConfig, resolveSettings } from "@coffer/sdk/node";
 import { openToolClient } from "@coffer/devstack";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -92,7 +92,7 @@ describe("npm start --json", () => {
   });
 
   /** The owner's side, from what the run left in its data directory. */
-  async function openVaults({ credentialsFile }: Document): Promise<SharedVaultOptions> {
+  async function openVaults({ credentialsFile }: Document): Promise<SharedVaults> {
     const settings = await resolveSettings({}, { configFile: credentialsFile });
     const options = await openSharedVaults(settings, join(base, "pins.json"));
     if (options === null) throw new Error("the credentials file has no chain key or no network");

@@ -18,6 +18,7 @@ const IMPORTABLE = {
     ...["downloadFile", "exportVault", "filePins", "openExport", "openSharedVaults", "resolveSettings", "savedSession"],
     "uploadFile",
   ],
+  "@coffer/sdk/shared": ["sharedVaults"],
   "@coffer/sdk/testing": ["Failure", "mock"],
   "@coffer/sdk/webhooks": ["isEvent", "isKnownEvent", "verifyWebhook"],
   "@coffer/localnet": ["openLocalnet"],

@@ -1,5 +1,6 @@
 /** The SDK in a real browser: a page of another origin, under a strict policy, against a server and a local chain over loopback. */
 import { chainKeySigner, createClient, type Client, type ReceivedEvent } from "@coffer/sdk";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sha256Of } from "../kit/bytes.ts";
@@ -38,7 +39,11 @@ beforeAll(async () => {
   vaultId = await ask("createVault", { who: "owner", name: "what a page shares" });
   const signer = await chainKeySigner(owner.privateKey);
   const credentials = { apiKey: owner.apiKey };
-  onNode = createClient({ baseUrl: stack.baseUrl, credentials, sharedVaults: { signer, network: stack.network } });
+  onNode = createClient({
+    baseUrl: stack.baseUrl,
+    credentials,
+    sharedVaults: sharedVaults({ signer, network: stack.network }),
+  });
   openVaultId = (await onNode.vaults.create({ name: "what everybody may see", type: "public" })).id;
 });
 

@@ -6,6 +6,7 @@ import { parseNetworkConfiguration, type NetworkConfiguration } from "@coffer/ch
 import { nodePlatform } from "@coffer/crypto/node";
 import { openLocalnet, type LateNode, type Localnet, type LocalnetOptions } from "@coffer/localnet";
 import { chainKeySigner, createClient, generateChainKey, type Client, type ClientOptions } from "@coffer/sdk";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { parseConfig, startServer, type RunningServer } from "@coffer/server";
 import { requireClean } from "./secret-recorder.ts";
 
@@ -149,13 +150,13 @@ function toPerson(place: StackPlace, keys: Omit<SharedPerson, "client" | "anothe
     createClient({
       baseUrl: place.baseUrl,
       credentials: { apiKey: keys.apiKey },
-      sharedVaults: {
+      sharedVaults: sharedVaults({
         signer: keys.signer,
         network: place.network,
         platform: nodePlatform,
         clock: place.clock,
         ...shared,
-      },
+      }),
       ...options,
     });
   return { ...keys, client: another(), another };

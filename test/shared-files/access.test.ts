@@ -1,6 +1,7 @@
 /** Who can read and write a shared vault, and what is said when somebody cannot. */
 import { sealVaultKeyWrapInWorker } from "@coffer/chain/node";
 import { createClient, memoryPins, statementSigner, type AccessCheck, type Signer, type Vault } from "@coffer/sdk";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { beforeAll, describe, expect, test } from "vitest";
 import { read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
@@ -40,7 +41,7 @@ describe("vaults.checkAccess finds", () => {
         baseUrl: stack.baseUrl,
         credentials: { apiKey: member.apiKey.replace(/.$/, (last) => (last === "0" ? "1" : "0")) },
       },
-      sharedVaults: { signer, network: stack.network, pins },
+      sharedVaults: sharedVaults({ signer, network: stack.network, pins }),
     });
     const [api, ...rest] = statesOf(await client.vaults.checkAccess(vault.id));
     expect(api).toBe("invalid_credential");

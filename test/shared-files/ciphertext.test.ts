@@ -65,7 +65,7 @@ describe("a client without sharedVaults", () => {
       for (const range of RANGES) {
         const given = range === undefined ? {} : { range };
         await expect(client.files.download(fileId, given), JSON.stringify(given)).rejects.toMatchObject({
-          ...{ name: "SdkError", code: "shared_vault", retryable: false },
+          ...{ name: "VaultError", code: "shared_vault", retryable: false },
           nextStep: expect.stringMatching(/sharedVaults.*ciphertext: true/) as string,
         });
         const destination = join(directory, "none.bin");

@@ -287,10 +287,11 @@ function startUpload(path: string) {
   const program = `
     import { chainKeySigner, createClient } from "@coffer/sdk";
     import { uploadFile } from "@coffer/sdk/node";
+    import { sharedVaults } from "@coffer/sdk/shared";
     import { nodePlatform } from "@coffer/crypto/node";
     const { baseUrl, apiKey, privateKey, network, path, options } = JSON.parse(process.env.UPLOAD);
-    const sharedVaults = { signer: await chainKeySigner(privateKey), network, platform: nodePlatform };
-    const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults });
+    const opened = sharedVaults({ signer: await chainKeySigner(privateKey), network, platform: nodePlatform });
+    const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults: opened });
     await uploadFile(client, path, { ...options, onProgress: ({ bytes }) => console.log(bytes) });
   `;
   const { owner, baseUrl, network } = stack;

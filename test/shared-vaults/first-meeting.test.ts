@@ -14,6 +14,7 @@ import {
   type Vault,
 } from "@coffer/sdk";
 import { uploadFile } from "@coffer/sdk/node";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { lyingAt, watching } from "../kit/lying-service.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
@@ -42,11 +43,16 @@ const newSigner = async () => chainKeySigner((await generateChainKey()).privateK
 async function arrive(pins: PinStore, text: string) {
   const signer = await newSigner();
   const { baseUrl, network } = stack;
-  const redeeming = createClient({ baseUrl, sharedVaults: { signer, network, pins } });
+  const redeeming = createClient({ baseUrl, sharedVaults: sharedVaults({ signer, network, pins }) });
   const { key } = await redeeming.invites.redeem(text, signer);
   for (const { id } of [vault, other]) await owner.client.vaults.members.add(id, signer.chainAddress);
   return (...middleware: Middleware[]): Client =>
-    createClient({ baseUrl, credentials: { apiKey: key }, sharedVaults: { signer, network, pins }, middleware });
+    createClient({
+      baseUrl,
+      credentials: { apiKey: key },
+      sharedVaults: sharedVaults({ signer, network, pins }),
+      middleware,
+    });
 }
 
 async function invite(vaultIds?: string[]): Promise<string> {
@@ -100,7 +106,7 @@ describe("an invite with shared vaults", () => {
     await expect(redeeming).rejects.toMatchObject({ code: "vault_changed" });
     await expect(redeeming).rejects.toThrow(new RegExp(`${other.chainObjectId ?? "-"}.*${vault.chainObjectId ?? "-"}`));
     const network = { ...stack.network, chainId: "4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi" };
-    const elsewhere = createClient({ baseUrl: stack.baseUrl, sharedVaults: { signer, network } });
+    const elsewhere = createClient({ baseUrl: stack.baseUrl, sharedVaults: sharedVaults({ signer, network }) });
     await expect(elsewhere.invites.redeem(text, signer)).rejects.toMatchObject({ code: "vault_changed" });
     const again = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(text, signer);
     expect(again.vaults.map(({ chainObjectId }) => chainObjectId)).toEqual([vault.chainObjectId]);
@@ -156,7 +162,11 @@ describe("members.add with an invite", () => {
     expect(listed).toContain(signer.chainAddress);
     expect(listed).not.toContain(stranger.chainAddress);
     const { network, baseUrl } = stack;
-    const agent = createClient({ baseUrl, credentials: { apiKey: key }, sharedVaults: { signer, network } });
+    const agent = createClient({
+      baseUrl,
+      credentials: { apiKey: key },
+      sharedVaults: sharedVaults({ signer, network }),
+    });
     expect((await agent.files.upload({ vaultId: vault.id, name: "c.txt", body: Buffer.from("c") })).file.name).toBe(
       "c.txt",
     );

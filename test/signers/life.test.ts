@@ -13,6 +13,7 @@ import {
   type Vault,
 } from "@coffer/sdk";
 import { exportVault, openExport } from "@coffer/sdk/node";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openLocalProvider, type LocalProvider } from "../kit/identity-provider.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
@@ -106,8 +107,8 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     const { text } = await client.invites.create({ name: "agent" });
     const redeemed = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(text, signer);
     keyId = redeemed.keyId;
-    const sharedVaults = { signer, network: stack.network };
-    agent = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults });
+    const opened = sharedVaults({ signer, network: stack.network });
+    agent = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults: opened });
     await client.vaults.members.add(vault.id, signer.chainAddress);
     expect(await read(agent, fileId)).toBe("buy the boat");
     await agent.files.replace(fileId, { vaultId: vault.id, body: "sell the boat" });

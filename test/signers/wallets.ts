@@ -9,6 +9,7 @@ import {
   type ClientOptions,
   type Signer,
 } from "@coffer/sdk";
+import { sharedVaults } from "@coffer/sdk/shared";
 import type { Signer as SuiSigner } from "@mysten/sui/cryptography";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { makeAccessCode } from "../acceptance/kit/identity.ts";
@@ -73,6 +74,10 @@ export function nodeClient({ network }: SharedStack): SuiGrpcClient {
 export function walletOf(stack: SharedStack, signer: Signer, credentials: ClientOptions["credentials"]): Wallet {
   const { baseUrl, network } = stack;
   const open = (own: Signer = signer): Client =>
-    createClient({ baseUrl, credentials, sharedVaults: { signer: own, network, platform: nodePlatform } });
+    createClient({
+      baseUrl,
+      credentials,
+      sharedVaults: sharedVaults({ signer: own, network, platform: nodePlatform }),
+    });
   return { signer, open, client: open() };
 }

@@ -2,7 +2,7 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SharedVaultOptions } from "@coffer/sdk";
+import type { SharedVaults } from "@coffer/sdk";
 import { openSharedVaults } from "@coffer/sdk/node";
 import { parseConfig, startServer } from "@coffer/server";
 import { ensureAccount } from "./account.ts";
@@ -28,7 +28,7 @@ export interface Stack extends AsyncDisposable {
   /** Mode 0600: what `SERVICE_NETWORK_FILE` takes. */
   readonly networkFile: string;
   /** What `createClient` takes so that the owner's client opens shared vaults. */
-  readonly sharedVaults: SharedVaultOptions;
+  readonly sharedVaults: SharedVaults;
   readonly dataDirectory: string;
   /** The account was made by this start; false: an earlier run made it. */
   readonly newAccount: boolean;
@@ -133,7 +133,7 @@ export async function openClientSide(
   { dataDirectory, networkFile }: Pick<Stack, "dataDirectory" | "networkFile">,
   who: "owner" | "agent",
   chainPrivateKey: NonNullable<ChainKey>,
-): Promise<SharedVaultOptions> {
+): Promise<SharedVaults> {
   const pins = join(clientDirectory(dataDirectory, who), "vault-pins.json");
   const options = await openSharedVaults({ chainPrivateKey, networkFile }, pins);
   if (options === null) throw new TypeError("there is a chain key and a network");

@@ -61,7 +61,7 @@ export type { File } from "./file.ts";
 export type { FileResource } from "./files.ts";
 export type { FileChanges } from "./file.ts";
 export type { PlaceOptions, UpdateOptions } from "./options.ts";
-export { type SharedVaultOptions, type TimeLimits } from "./options.ts";
+export { type SharedVaultOptions, type SharedVaults, type TimeLimits } from "./options.ts";
 export {
   developmentCredentials,
   SDK_VERSION,

@@ -1,7 +1,8 @@
-/** What may come as `sharedVaults.network` in spite of its type: refused in words, when the client is made. */
+/** What may come as `sharedVaults.network` in spite of its type: refused in words, before a client is made. */
 import { describe, expect, it } from "vitest";
-import { createClient, type SharedVaultOptions } from "./index.ts";
+import { createClient, type SharedVaultOptions, type SharedVaults } from "./index.ts";
 import { openExport } from "./node/index.ts";
+import { loaded, sharedVaults } from "./shared/index.ts";
 
 const WRONG: [string, unknown][] = [
   ["nothing", undefined],
@@ -24,8 +25,33 @@ const refusal = expect.objectContaining({
 describe("a network that was not parsed", () => {
   it.each(WRONG)("is refused as %s, and none of it is told", async (_name, network) => {
     const options = { signer: {}, network } as SharedVaultOptions;
-    expect(() => createClient({ baseUrl: "http://127.0.0.1:1", sharedVaults: options })).toThrow(refusal);
-    expect(() => createClient({ baseUrl: "http://127.0.0.1:1", sharedVaults: options })).toThrow(/^(?!.*swordfish)/);
+    expect(() => sharedVaults(options)).toThrow(refusal);
+    expect(() => sharedVaults(options)).toThrow(/^(?!.*swordfish)/);
     await expect(openExport("/absent", options)).rejects.toThrow(refusal);
   });
+});
+
+it("refuses the options themselves in place of what sharedVaults makes of them, with what to import", () => {
+  const options = { signer: {}, network: { grpcUrl: "https://node.example", keyServerSets: [] } } as unknown;
+  const open = () => createClient({ baseUrl: "http://127.0.0.1:1", sharedVaults: options as SharedVaults });
+  expect(open).toThrow(expect.objectContaining({ code: "configuration" }) as Error);
+  expect(open).toThrow(/imported from @coffer\/sdk\/shared/);
+});
+
+it("says what to import to a client without shared vaults that needs them", async () => {
+  const { vaults } = createClient({ baseUrl: "http://127.0.0.1:1" });
+  const refused = expect.objectContaining({
+    code: "shared_vault",
+    nextStep: expect.stringContaining('from "@coffer/sdk/shared"') as unknown,
+  }) as Error;
+  await expect(vaults.create({ name: "a", type: "shared" })).rejects.toThrow(refused);
+  await expect(vaults.checkAccess("00000000-0000-4000-8000-000000000000")).rejects.toThrow(refused);
+});
+
+it("names the package that is missing where shared vaults are used without it, and passes on every other failure", async () => {
+  const missing = (of: string) =>
+    Object.assign(new Error(`Cannot find package '${of}' imported from /app/x.js`), { code: "ERR_MODULE_NOT_FOUND" });
+  await expect(loaded(Promise.reject(missing("@coffer/chain")))).rejects.toThrow(/npm install @coffer\/chain/);
+  const other = missing("@coffer/crypto");
+  await expect(loaded(Promise.reject(other))).rejects.toBe(other);
 });

@@ -3,8 +3,7 @@ import type { ChainNetwork } from "@coffer/contract";
 import { placeOf } from "./chain/signer.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { configurationError, type ContractError, SdkError } from "./errors.ts";
-import { requireNetwork } from "./network-option.ts";
-import type { Bearer, Connection, SharedVaultOptions, TimeLimits } from "./options.ts";
+import type { Bearer, Connection, SharedVaults, TimeLimits } from "./options.ts";
 import { sanitizeCause } from "./redaction.ts";
 import { DEFAULT_RETRY, RetryBudget, type RetryPolicy } from "./retry.ts";
 import { nodeVersion } from "./runtime.ts";
@@ -56,8 +55,8 @@ export interface ClientOptions {
   readonly onContractError?: ((error: ContractError) => void) | undefined;
   /** The chain that signatures name: a local one for services on this machine, else the main one, when absent. */
   readonly network?: ChainNetwork | undefined;
-  /** Shared vaults are encrypted and decrypted here; without it they can be listed and nothing else. */
-  readonly sharedVaults?: SharedVaultOptions | undefined;
+  /** `sharedVaults({ signer, network })` of `@coffer/sdk/shared`: encrypts and decrypts here. Without it shared vaults can be listed and nothing else. */
+  readonly sharedVaults?: SharedVaults | undefined;
   /** Appended to the client identification: `name/version`. */
   readonly application?: string | undefined;
   readonly clock?: Clock | undefined;
@@ -72,7 +71,7 @@ export function openConnection(options: ClientOptions): Connection {
   const retry = { ...DEFAULT_RETRY, ...options.retry };
   const baseUrl = parseBaseUrl(options.baseUrl);
   const { credentials = null } = options;
-  if (options.sharedVaults != null) requireNetwork(options.sharedVaults.network);
+  if (options.sharedVaults != null) requireCode(options.sharedVaults);
   const ask = credentialSource(credentials);
   const connection: Connection = {
     baseUrl,
@@ -148,4 +147,10 @@ function identify(application: string | undefined): Record<string, string> {
   const name = `coffer-sdk/${SDK_VERSION}`;
   const suffix = application !== undefined && /^[\w./-]{1,100}$/.test(application) ? ` ${application}` : "";
   return node === null ? { "x-client": `${name}${suffix}` } : { "user-agent": `${name} node/${node}${suffix}` };
+}
+
+/** Whoever writes JavaScript may pass the options themselves. */
+function requireCode({ code }: Partial<SharedVaults>): void {
+  if (typeof code?.["calls"] !== "function")
+    throw configurationError("Pass sharedVaults: sharedVaults({ ... }), imported from @coffer/sdk/shared");
 }

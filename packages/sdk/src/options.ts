@@ -53,6 +53,12 @@ export interface SharedVaultOptions {
   readonly platform?: CryptoPlatform | undefined;
 }
 
+/** What `sharedVaults` of `@coffer/sdk/shared` makes of its options; spread it to change one of them. */
+export interface SharedVaults extends SharedVaultOptions {
+  /** Loads the code of shared vaults. Made by `sharedVaults` alone. */
+  readonly code: Readonly<Record<string, () => Promise<unknown>>>;
+}
+
 /** What a key wrap is made of. */
 export type KeyWrapParts = Pick<SealKeyWrapOptions, "network" | "signer" | "vaultObjects">;
 
@@ -75,7 +81,7 @@ export interface Connection {
   readonly identification: Readonly<Record<string, string>>;
   readonly clock: Clock;
   /** null: this client neither reads nor writes shared vaults. */
-  readonly sharedVaults: SharedVaultOptions | null;
+  readonly sharedVaults: SharedVaults | null;
 }
 
 export interface CallOptions {

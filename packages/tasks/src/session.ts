@@ -2,7 +2,7 @@
  * The link to the service: made when a tool first needs it, so that the server answers its client before the SDK is
  * loaded. Credentials are read; only a saved web session's new tokens are written. A 401 changes nothing on disk.
  */
-import type { Client, SharedVaultOptions } from "@coffer/sdk";
+import type { Client, SharedVaults } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
 import { toFailure, TaskFailure } from "./failure.ts";
 import type { Redaction } from "./redaction.ts";
@@ -65,7 +65,7 @@ export function sessionOver(client: Client, chainAddress: string | null = null):
 
 interface Opened {
   readonly client: Client;
-  readonly sharedVaults: SharedVaultOptions | null;
+  readonly sharedVaults: SharedVaults | null;
 }
 
 async function readSettings({ env, configFile, redaction }: SessionOptions): Promise<Settings> {
@@ -104,7 +104,7 @@ async function usableSettings(options: SessionOptions): Promise<UsableSettings> 
 }
 
 /** With one of the two alone, public vaults work as they do without both; what needs the other says so. */
-async function openVaults(settings: Settings, { env }: SessionOptions): Promise<SharedVaultOptions | null> {
+async function openVaults(settings: Settings, { env }: SessionOptions): Promise<SharedVaults | null> {
   if (readiness(settings) !== "ready") return null;
   const { openSharedVaults, pinFile } = await import("@coffer/sdk/node");
   return await openSharedVaults(settings, pinFile(env));
@@ -113,7 +113,7 @@ async function openVaults(settings: Settings, { env }: SessionOptions): Promise<
 async function connect(
   { baseUrl, credentials }: UsableSettings,
   { application }: SessionOptions,
-  sharedVaults: SharedVaultOptions | null,
+  sharedVaults: SharedVaults | null,
 ): Promise<Client> {
   const { createClient } = await import("@coffer/sdk");
   return createClient({

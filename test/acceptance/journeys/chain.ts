@@ -11,6 +11,7 @@ import { openChain, renew, sweep, type Chain, type NetworkConfiguration } from "
 import { END_STEP } from "@coffer/contract/shared-vaults";
 import { nodePlatform } from "@coffer/crypto/node";
 import { chainKeySigner, createClient, generateChainKey, type Client, type Signer } from "@coffer/sdk";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { exportVault } from "@coffer/sdk/node";
 import { bcs } from "@mysten/sui/bcs";
 import { TransactionDataBuilder } from "@mysten/sui/transactions";
@@ -108,8 +109,8 @@ export async function runChainJourney(journey: ChainJourney): Promise<readonly A
 type Place = Pick<World, "baseUrl" | "network">;
 
 function openClient({ baseUrl, network }: Place, apiKey: string, signer: Signer): Client {
-  const sharedVaults = { signer, network, platform: nodePlatform };
-  return createClient({ baseUrl, credentials: { apiKey }, sharedVaults, network: network.network });
+  const opened = sharedVaults({ signer, network, platform: nodePlatform });
+  return createClient({ baseUrl, credentials: { apiKey }, sharedVaults: opened, network: network.network });
 }
 
 function noteTransactions(signer: Signer, note: (bytes: Uint8Array) => void): Payer {

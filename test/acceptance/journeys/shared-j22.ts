@@ -1,6 +1,7 @@
 /** J22: access that ends by itself. The chain, the service and the clients have one clock of this journey's own, which it moves. */
 import { END_STEP } from "@coffer/contract/shared-vaults";
 import { chainKeySigner, createClient, generateChainKey, type Client } from "@coffer/sdk";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { nodePlatform } from "@coffer/crypto/node";
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
@@ -59,8 +60,8 @@ async function invited({ stack, clock, vaultId, end }: Pick<Scene, "stack" | "cl
   const invite = await owner.invites.create({ name: "Books", vaultIds: [vaultId], accessUntil: textOf(end) });
   const signer = await chainKeySigner((await generateChainKey()).privateKey);
   const redeemed = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(invite.text, signer);
-  const sharedVaults = { signer, network: stack.network, platform: nodePlatform, clock: clock.now };
-  const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults });
+  const opened = sharedVaults({ signer, network: stack.network, platform: nodePlatform, clock: clock.now });
+  const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults: opened });
   const checks: Checks = {
     "J22-invite": async () => {
       assert.equal(redeemed.expiresAt, textOf(end));

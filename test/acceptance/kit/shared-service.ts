@@ -3,6 +3,7 @@ import { openChain, parseNetworkConfiguration, type Chain, type NetworkConfigura
 import { nodePlatform } from "@coffer/crypto/node";
 import { openLocalnet, type Localnet } from "@coffer/localnet";
 import { chainKeySigner, createClient, generateChainKey, type Client, type ClientOptions } from "@coffer/sdk";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { decodeSuiPrivateKey } from "@mysten/sui/cryptography";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -154,7 +155,7 @@ function toPerson(
   const another: SharedPerson["another"] = (shared = {}, more = {}) =>
     createClient({
       ...{ baseUrl, credentials: { apiKey: keys.apiKey } },
-      sharedVaults: { signer: keys.signer, network, platform: nodePlatform, ...shared },
+      sharedVaults: sharedVaults({ signer: keys.signer, network, platform: nodePlatform, ...shared }),
       ...more,
     });
   return { ...keys, address: keys.signer.chainAddress, client: another(), another };

@@ -10,6 +10,7 @@ import {
   type UploadInput,
 } from "@coffer/sdk";
 import { verifyWebhook } from "@coffer/sdk/webhooks";
+import { sharedVaults } from "@coffer/sdk/shared";
 import { answerTest, type Where } from "./in-page-or-worker.ts";
 import { countCalls } from "./runtime-facts.ts";
 import { watchSecrets } from "./watched-secrets.ts";
@@ -108,7 +109,7 @@ async function signUp({ who, baseUrl, network: given }: By & Place): Promise<{ a
   const { privateKey } = await generateChainKey();
   const signer = await chainKeySigner(privateKey);
   const network = parseNetworkConfiguration(given);
-  const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults: { signer, network } });
+  const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults: sharedVaults({ signer, network }) });
   await client.account.linkChain(signer);
   people.set(who, client);
   return { apiKey, privateKey: privateKey.reveal() };
@@ -123,7 +124,11 @@ async function redeem({ who, text, baseUrl, network: given }: By & Place & { tex
   const signer = await chainKeySigner(privateKey);
   const { key, vaults } = await createClient({ baseUrl }).invites.redeem(text, signer);
   const network = parseNetworkConfiguration(given);
-  const client = createClient({ baseUrl, credentials: { apiKey: key }, sharedVaults: { signer, network } });
+  const client = createClient({
+    baseUrl,
+    credentials: { apiKey: key },
+    sharedVaults: sharedVaults({ signer, network }),
+  });
   for (const { chainObjectId, ownerAddress, vaultId } of vaults)
     if (chainObjectId !== null && ownerAddress !== null)
       await client.vaults.trust(vaultId, { chainObjectId, ownerAddress });

@@ -3,6 +3,7 @@ import type { Connection } from "../options.ts";
 import type * as SharedDownloads from "../vaults/content/download.ts";
 import { openDownload, type Download } from "./download.ts";
 import { openPublicDownload } from "./public-download.ts";
+import { sharedCode } from "../shared-code.ts";
 
 export async function openFileDownload(
   connection: Connection,
@@ -11,7 +12,7 @@ export async function openFileDownload(
 ): Promise<Download> {
   if (options.ciphertext === true) return openDownload(connection, fileId, options);
   if (connection.sharedVaults !== null) {
-    shared ??= await import("../vaults/content/download.ts");
+    shared ??= await sharedCode(connection).downloads();
     return shared.openSharedDownload(connection, fileId, options);
   }
   return openPublicDownload(connection, fileId, options);

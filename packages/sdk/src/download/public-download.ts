@@ -4,6 +4,7 @@ import { VaultError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { openStored, type Download, type StoredDownload } from "./download.ts";
 import type { DownloadOptions } from "./content-facts.ts";
+import { HOW_TO_OPEN } from "../how-to-open.ts";
 
 /** @throws VaultError `shared_vault`, as {@link requirePlain}. */
 export async function openPublicDownload(
@@ -36,7 +37,6 @@ export async function requirePlain({ download, readStart }: StoredDownload): Pro
 function encrypted(): VaultError {
   return new VaultError("shared_vault", "These are the encrypted bytes of a shared vault's file, and not the file", {
     ...{ retryable: false, step: null, cause: undefined },
-    nextStep:
-      "Open the client with sharedVaults as a member of the vault, and name the vault; for the encrypted bytes, ask with ciphertext: true.",
+    nextStep: `${HOW_TO_OPEN} For the encrypted bytes, ask with ciphertext: true.`,
   });
 }

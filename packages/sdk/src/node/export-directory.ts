@@ -9,6 +9,7 @@ import type { ExportStore } from "../vaults/export/export-layout.ts";
 import type { OpenExportOptions } from "../vaults/export/open-export.ts";
 import type { OpenedExport } from "../vaults/export/opened-export.ts";
 import { configurationError } from "../errors.ts";
+import { loaded } from "../shared/index.ts";
 import { fileErrorCode, makePrivateDirectory, syncDirectory } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
 
@@ -36,14 +37,14 @@ export async function exportVault(
   // Two at once would each take the other's files for what is left of an earlier call, and sign what is left of them.
   await using lock = await acquireLock(join(path, "export.lock"), 0);
   if (lock === null) throw configurationError(`Another process exports into ${path}`);
-  const { exportVault: write } = await import("../vaults/export/export.ts");
+  const { exportVault: write } = await loaded(import("../vaults/export/export.ts"));
   return await write(connectionOf(client), vaultId, { ...directoryStore(path), list: emptied(path) }, options);
 }
 
 /** Opens what {@link exportVault} wrote, with the chain and the key servers of `network` alone. @throws VaultError, see `OpenedExport`. */
 export async function openExport(directory: string, options: OpenExportOptions): Promise<OpenedExport> {
   const [{ openExport: read }, { nodePlatform }] = await Promise.all([
-    import("../vaults/export/open-export.ts"),
+    loaded(import("../vaults/export/open-export.ts")),
     import("@coffer/crypto/node"),
   ]);
   return read(directoryStore(resolve(directory)), { platform: nodePlatform, ...options });

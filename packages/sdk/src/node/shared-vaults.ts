@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { chainKeySigner } from "../chain/chain-key.ts";
 import { configurationError } from "../errors.ts";
-import type { SharedVaultOptions } from "../options.ts";
+import type { SharedVaults } from "../options.ts";
+import { loaded, sharedVaults } from "../shared/index.ts";
 import { fileCreations } from "./creation-file.ts";
 import { filePins, pinFile } from "./pin-file.ts";
 import { fileSeen } from "./seen-file.ts";
@@ -18,14 +19,14 @@ import { fileUploadJournals } from "./upload-journals.ts";
  * @example
  * ```ts
  * const settings = await resolveSettings();
- * const sharedVaults = await openSharedVaults(settings);
- * const client = createClient({ baseUrl, credentials, ...(sharedVaults === null ? {} : { sharedVaults }) });
+ * const opened = await openSharedVaults(settings);
+ * const client = createClient({ baseUrl, credentials, ...(opened === null ? {} : { sharedVaults: opened }) });
  * ```
  */
 export async function openSharedVaults(
   { chainPrivateKey, networkFile }: Pick<Settings, "chainPrivateKey" | "networkFile">,
   pins: string = pinFile(),
-): Promise<SharedVaultOptions | null> {
+): Promise<SharedVaults | null> {
   if (chainPrivateKey === null && networkFile === null) return null;
   if (chainPrivateKey === null)
     throw configurationError(
@@ -37,21 +38,21 @@ export async function openSharedVaults(
     chainKeySigner(chainPrivateKey),
     readNetwork(networkFile),
     import("@coffer/crypto/node"),
-    import("@coffer/chain/node"),
+    loaded(import("@coffer/chain/node")),
   ]);
-  return {
+  return sharedVaults({
     ...{ signer, network, platform: nodePlatform, keyWrap: sealVaultKeyWrapInWorker },
     ...{ pins: filePins(pins), creations: fileCreations(join(dirname(pins), "vault-creations.json")) },
     ...{
       seen: fileSeen(join(dirname(pins), "vault-seen")),
       uploads: fileUploadJournals(join(dirname(pins), "uploads")),
     },
-  };
+  });
 }
 
 /** The file may hold API keys of key servers: what is wrong with it is told without its content. */
-async function readNetwork(path: string): Promise<SharedVaultOptions["network"]> {
-  const { networkConfiguration } = await import("@coffer/chain");
+async function readNetwork(path: string): Promise<SharedVaults["network"]> {
+  const { networkConfiguration } = await loaded(import("@coffer/chain"));
   const { safeParse } = await import("zod/mini");
   let value: unknown;
   try {

@@ -10,6 +10,7 @@ import { refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Deleted } from "../vaults/deletion-proof.ts";
 import type { Query } from "./calling.ts";
 import { requirePinned } from "./plain-vault-calls.ts";
+import { sharedCode } from "../shared-code.ts";
 
 /** Sends the call, and again with a proof where the service asks for one and this client holds a chain key. */
 export async function deleteWithProof<Result>(
@@ -23,7 +24,7 @@ export async function deleteWithProof<Result>(
   } catch (error) {
     if (!isRefusal(error, "owner_proof_required") || connection.sharedVaults === null) throw error;
   }
-  const { proveDeletion } = await import("../vaults/deletion-proof.ts");
+  const { proveDeletion } = await sharedCode(connection).deletions();
   try {
     return await send(await proveDeletion(connection, deleted, options));
   } catch (error) {

@@ -8,6 +8,7 @@ import { deleteWithProof } from "./deletion-calls.ts";
 import { itemCalls } from "./item-calls.ts";
 import { FILES } from "./items.ts";
 import { eachUnnamed, toKnownNames } from "./known-names.ts";
+import { sharedCode } from "../shared-code.ts";
 
 export function fileCalls(connection: Connection) {
   const { list } = api.files;
@@ -19,7 +20,7 @@ export function fileCalls(connection: Connection) {
       if (wanted === null) return { files: [], nextCursor: null };
       const page = await callOn(connection, list, { query: wanted }, eachUnnamed(query, options));
       if (connection.sharedVaults === null) return page;
-      const { nameItems } = await import("../vaults/names/listing.ts");
+      const { nameItems } = await sharedCode(connection).listing();
       return { ...page, files: await nameItems(connection, FILES, page.files, query, options) };
     },
     update: (fileId: string, given: FileChanges, updating: UpdateOptions = {}) =>

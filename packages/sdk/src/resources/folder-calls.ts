@@ -10,6 +10,7 @@ import { itemCalls } from "./item-calls.ts";
 import { FILES, FOLDERS } from "./items.ts";
 import { eachUnnamed, sharedChanges, toKnownNames } from "./known-names.ts";
 import { requirePinned } from "./plain-vault-calls.ts";
+import { sharedCode } from "../shared-code.ts";
 
 type Folders = typeof api.folders;
 
@@ -28,7 +29,7 @@ export function folderCalls(connection: Connection) {
       if (wanted === null) return { folders: [], nextCursor: null };
       const page = await callOn(connection, list, { query: wanted }, eachUnnamed(query, options));
       if (connection.sharedVaults === null) return page;
-      const { nameItems } = await import("../vaults/names/listing.ts");
+      const { nameItems } = await sharedCode(connection).listing();
       const asked = { ...query, folderId: query.parentId };
       return { ...page, folders: await nameItems(connection, FOLDERS, page.folders, asked, options) };
     },
@@ -46,7 +47,7 @@ export function trashCalls(connection: Connection) {
       const listing = { ...options, eachByItself: true };
       const { files, nextCursor } = await callOn(connection, list, { query }, listing);
       if (connection.sharedVaults === null) return { files, nextCursor };
-      const { nameItems } = await import("../vaults/names/listing.ts");
+      const { nameItems } = await sharedCode(connection).listing();
       return { files: await nameItems(connection, FILES, files, { ...query, trashed: true }, options), nextCursor };
     },
     vaults: async (query: Query<typeof list>, options?: CallOptions) => {

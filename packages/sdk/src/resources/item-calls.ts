@@ -6,6 +6,7 @@ import type { HeldOptions } from "../vaults/names/places.ts";
 import type { Item, ItemChange, Items } from "./items.ts";
 import { isRestored, sharedChanges } from "./known-names.ts";
 import { isChanged, revisionHeader } from "./revisions.ts";
+import { sharedCode } from "../shared-code.ts";
 
 /** `given`: what the caller has said, in its own words; `change`: the same. */
 interface Updating extends UpdateOptions {
@@ -15,7 +16,7 @@ interface Updating extends UpdateOptions {
 export function itemCalls<Kind extends Item>(connection: Connection, items: Items<Kind>) {
   const one = async (item: Kind, options?: HeldOptions): Promise<Kind> => {
     if (connection.sharedVaults === null) return item;
-    return (await import("../vaults/names/listing.ts")).nameOne(connection, items, item, options);
+    return (await sharedCode(connection).listing()).nameOne(connection, items, item, options);
   };
   return {
     one,

@@ -1,10 +1,11 @@
 /** Where names of shared vaults come in: loaded for clients that can open them, and passed by for the others. */
 import type { File } from "@coffer/contract";
 import type { Connection, CallOptions } from "../options.ts";
+import { sharedCode } from "../shared-code.ts";
 
 /** What changes entries of shared vaults, for clients that can; null for the others. */
 export async function sharedChanges(connection: Connection) {
-  return connection.sharedVaults === null ? null : import("../vaults/names/changes.ts");
+  return connection.sharedVaults === null ? null : sharedCode(connection).changes();
 }
 
 /** A name becomes its blind index where the service knows no names; null: nothing of that name can be there. */
@@ -12,7 +13,7 @@ export async function toKnownNames<
   Wanted extends { readonly vaultId?: string | undefined; readonly name?: string | undefined },
 >(connection: Connection, query: Wanted, folder: string | undefined, options?: CallOptions) {
   if (connection.sharedVaults === null || query.name === undefined) return query;
-  return (await import("../vaults/names/finding.ts")).toIndexQuery(connection, query, folder, options);
+  return (await sharedCode(connection).finding()).toIndexQuery(connection, query, folder, options);
 }
 
 /** Out of the trash, under the name that was asked for: an earlier attempt of a restore has done it. */

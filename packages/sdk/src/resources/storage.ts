@@ -35,7 +35,7 @@ export interface VaultResource {
    *
    * @example
    * ```ts
-   * const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults: { signer, network } });
+   * const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults: sharedVaults({ signer, network }) });
    * const vault = await client.vaults.create({ name: "research", type: "shared" });
    * await client.vaults.members.add(vault.id, agentAddress);
    * ```
@@ -150,7 +150,10 @@ export function agentResource(connection: Connection): AgentResource {
 
 /** What is about shared vaults alone is loaded when it is first used. */
 function sharedCalls(connection: Connection) {
-  return async () => (await import("../vaults/vault-calls.ts")).vaultCalls(connection);
+  return async () => {
+    const { sharedCode } = await import("../shared-code.ts");
+    return (await sharedCode(connection).calls()).vaultCalls(connection);
+  };
 }
 
 export function vaultResource(connection: Connection): VaultResource {

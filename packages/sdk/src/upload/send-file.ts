@@ -3,6 +3,8 @@ import { clientApi as api } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import { VaultError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
+import { HOW_TO_OPEN } from "../how-to-open.ts";
+import { sharedCode } from "../shared-code.ts";
 import { NEW_ITEM, refuseUndefinedPlaces, VERSION } from "../undefined-place.ts";
 import type { SharedUploadTarget } from "../vaults/content/new-version.ts";
 import type { OpenVault } from "../vaults/open-vault.ts";
@@ -46,12 +48,12 @@ export async function sendSource(
 ): Promise<UploadResult> {
   const found = await findTarget(connection, target, source, options);
   if (found.vault !== null) {
-    const { uploadShared } = await import("../vaults/content/upload.ts");
+    const { uploadShared } = await sharedCode(connection).uploads();
     return uploadShared(connection, found.vault, found.target, source, { ...options, journal });
   }
   const result = await uploadSource(connection, found.target, source, options, journal);
   if (connection.sharedVaults !== null && found.target.vaultId !== undefined)
-    await (await import("../vaults/names/places.ts")).requireCreated(connection, found.target.vaultId, result.file);
+    await (await sharedCode(connection).places()).requireCreated(connection, found.target.vaultId, result.file);
   return result;
 }
 
@@ -71,7 +73,7 @@ async function findTarget(
       await requirePublic(connection, target, signal);
       return { vault: null, target };
     }
-    const { findPlace, findVaultOf } = await import("../vaults/names/places.ts");
+    const { findPlace, findVaultOf } = await sharedCode(connection).places();
     if (target.kind === "file") {
       const place = await findPlace(connection, target, { signal });
       if (place === null) return { vault: null, target };
@@ -109,7 +111,7 @@ async function requirePublic(connection: Connection, target: Target, signal: Abo
       "The vault is shared, and this client has no chain key and no network, which shared vaults need",
       {
         ...{ retryable: false, step: null, cause: undefined },
-        nextStep: "Open the client with sharedVaults: a chain key and the network configuration.",
+        nextStep: HOW_TO_OPEN,
       },
     );
   seen.add(id);

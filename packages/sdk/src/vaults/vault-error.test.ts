@@ -2,7 +2,8 @@
 import { CHAIN_ERRORS, ChainError, type ChainErrorCode } from "@coffer/chain";
 import { describe, expect, it } from "vitest";
 import { SdkError } from "../errors.ts";
-import { toVaultError, vaultError } from "./vault-error.ts";
+import { vaultError } from "./vault-error.ts";
+import { toVaultError } from "./vault-terms.ts";
 
 describe("a failure in a shared vault", () => {
   it.each(Object.keys(CHAIN_ERRORS) as ChainErrorCode[])("of the chain, %s, says what to do", (code) => {

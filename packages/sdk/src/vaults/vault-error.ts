@@ -1,9 +1,8 @@
 /** What goes wrong between this client, the chain and the key servers, each with its next step. */
-import { ChainError } from "@coffer/chain";
-import { CryptoError, type CryptoStep } from "@coffer/crypto";
+import type { CryptoStep } from "@coffer/crypto";
 import { VaultError, type VaultErrorCode } from "../errors.ts";
-import { sourceChanged } from "../upload/source.ts";
 import { sanitizeCause } from "../redaction.ts";
+import { HOW_TO_OPEN } from "../how-to-open.ts";
 
 /** A failure in a shared vault with the next step of its code, unless `more` has a better one. */
 export function vaultError(
@@ -19,36 +18,6 @@ export function vaultError(
   });
 }
 
-/** Anything that the chain and crypto packages throw, as an error of this SDK; everything else passes as it is. */
-export function toVaultError(error: unknown, nextSteps: Partial<Record<VaultErrorCode, string>> = {}): unknown {
-  if (error instanceof ChainError) {
-    const nextStep = nextSteps[error.code] ?? NEXT_STEPS[error.code];
-    return vaultError(error.code, error.message, { cause: error, nextStep });
-  }
-  if (error instanceof CryptoError) {
-    if (error.code === "source_changed") return sourceChanged(`Nothing was stored: ${error.message}`);
-    const nextStep = nextSteps[error.code];
-    const what = error.step === "export" ? "export" : "file";
-    return vaultError(error.code, `The ${what} cannot be trusted: ${error.message}`, {
-      ...{ step: error.step, cause: error },
-      ...(nextStep === undefined ? {} : { nextStep }),
-    });
-  }
-  return error;
-}
-
-/** Runs `work` and throws its failures as errors of this SDK. */
-export async function inVaultTerms<Result>(
-  work: () => Promise<Result>,
-  nextSteps?: Partial<Record<VaultErrorCode, string>>,
-): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toVaultError(error, nextSteps);
-  }
-}
-
 const RETRYABLE: ReadonlySet<string> = new Set<VaultErrorCode>([
   "key_servers_unavailable",
   "key_servers_behind",
@@ -57,7 +26,7 @@ const RETRYABLE: ReadonlySet<string> = new Set<VaultErrorCode>([
   "transaction_unknown",
 ]);
 
-const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
+export const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
   not_a_member: "Ask the vault's owner to add this chain address as a member.",
   membership_ended: "Ask the vault's owner to add this chain address again.",
   key_servers_unavailable: "Wait until the key servers that the message names answer, then repeat it.",
@@ -94,7 +63,7 @@ const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
   unsupported_suite: "Update this client.",
   not_encrypted: "Do not use the file: a shared vault holds encrypted files only.",
   vault_unnamed: "Name the vault: give its id as vaultId.",
-  shared_vault: "Open the client with sharedVaults: a chain key and the network configuration.",
+  shared_vault: HOW_TO_OPEN,
   signing_key_missing:
     "Set a signing key in the vault with vaults.setSigningKey, or use the signer that holds the one it names.",
   generation_moved: "Repeat it: what is done stays done.",

@@ -23,7 +23,8 @@ import { pinFirst } from "./memory/pinning.ts";
 import { isSamePin, memoryPins, type VaultPin } from "./memory/pins.ts";
 import { rememberMemories } from "./memory/seen.ts";
 import type { PinnedVault, VaultSession } from "./session.ts";
-import { inVaultTerms, vaultError } from "./vault-error.ts";
+import { vaultError } from "./vault-error.ts";
+import { inVaultTerms } from "./vault-terms.ts";
 
 const sessions = new WeakMap<Connection, VaultSession>();
 

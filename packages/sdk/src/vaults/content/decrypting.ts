@@ -13,7 +13,8 @@ import { collect, type Download } from "../../download/download.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { toVaultError, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { toVaultError } from "../vault-terms.ts";
 import { type VaultError } from "../../errors.ts";
 import type { DownloadOptions } from "../../download/content-facts.ts";
 

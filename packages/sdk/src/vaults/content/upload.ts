@@ -27,7 +27,8 @@ import type { OpenVault } from "../open-vault.ts";
 import { stageFolder } from "../names/staging.ts";
 import { partJournal, reopenVersion, type BegunVersion } from "./upload-journal.ts";
 import { generationMoved, refused } from "../service-view.ts";
-import { inVaultTerms, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { inVaultTerms } from "../vault-terms.ts";
 import type { UploadOptions } from "../../upload/input.ts";
 import type { UploadJournal } from "../../journals.ts";
 

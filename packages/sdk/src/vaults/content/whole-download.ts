@@ -4,7 +4,7 @@ import { iterate } from "../../byte-body.ts";
 import { openDownload, type Download } from "../../download/download.ts";
 import { counted, describe, factsOf, otherSize, unlock, type Reading } from "./decrypting.ts";
 import { lazyDownload } from "./lazy-download.ts";
-import { inVaultTerms } from "../vault-error.ts";
+import { inVaultTerms } from "../vault-terms.ts";
 
 /**
  * Stored files up to this size are taken into memory and decrypted in one step: the steps of a stream would cost more than the bytes. In

@@ -45,7 +45,7 @@ import {
 import type { OpenVault } from "../open-vault.ts";
 import type { VaultSession } from "../session.ts";
 import { requireVault } from "../names/places.ts";
-import { inVaultTerms } from "../vault-error.ts";
+import { inVaultTerms } from "../vault-terms.ts";
 import { VaultError } from "../../errors.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 

@@ -31,7 +31,8 @@ import {
 import { StoredExport, type Exporter, type OpenedExport } from "./opened-export.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { rememberSeen, seenBy } from "../memory/seen.ts";
-import { inVaultTerms, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { inVaultTerms } from "../vault-terms.ts";
 
 export interface OpenExportOptions extends Omit<SharedVaultOptions, "pins" | "seen"> {
   /** The vault's chain object, where the caller knows it: an export of another vault is refused. */

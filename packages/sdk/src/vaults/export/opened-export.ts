@@ -25,7 +25,8 @@ import {
 } from "./export-layout.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { inVaultTerms, toVaultError, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { inVaultTerms, toVaultError } from "../vault-terms.ts";
 import { VaultError } from "../../errors.ts";
 
 /** A file of an export, its name verified and decrypted. Foreign text: never use it as a path. */

@@ -8,7 +8,8 @@ import type { Connection, CallOptions } from "../../options.ts";
 import { requireBinding } from "../memory/newest.ts";
 import { describeEnd, hasEnded, renderEnd } from "../members/ends.ts";
 import { requireHeld } from "./opening.ts";
-import { toVaultError, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { toVaultError } from "../vault-terms.ts";
 import type { VaultSession } from "../session.ts";
 import { requireSameNetwork, vaultSession } from "../vault-session.ts";
 

@@ -9,7 +9,8 @@ import type { OpenVault } from "../open-vault.ts";
 import { healingStep, openSeenNumbers, type SeenNumbers } from "../memory/newest.ts";
 import type { VaultPin } from "../memory/pins.ts";
 import { seenBy, type SeenMemory } from "../memory/seen.ts";
-import { inVaultTerms, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { inVaultTerms } from "../vault-terms.ts";
 import type { VaultSession } from "../session.ts";
 
 export async function openVault(session: VaultSession, pin: VaultPin): Promise<OpenVault> {

@@ -19,7 +19,8 @@ import { isApiError, SdkError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { RESEALED } from "../effects.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { inVaultTerms, toVaultError, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { inVaultTerms, toVaultError } from "../vault-terms.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
 /** A vault key that could not be sealed again. */

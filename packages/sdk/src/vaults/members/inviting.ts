@@ -16,6 +16,7 @@ import type { Body } from "../../resources/calling.ts";
 import { describePin } from "../memory/pin-facts.ts";
 import { isSamePin, type PinStore, type VaultPin } from "../memory/pins.ts";
 import type { CreatedInvite, RedeemedInvite } from "@coffer/contract";
+import { sharedCode } from "../../shared-code.ts";
 
 /**
  * What is told of the shared vaults that the invite is limited to is what this client holds them to itself. A client without `sharedVaults`
@@ -39,7 +40,7 @@ async function findTold(
   options?: CallOptions,
 ): Promise<ToldVaults | null> {
   if (connection.sharedVaults === null) return null;
-  const { vaultSession } = await import("../vault-session.ts");
+  const { vaultSession } = await sharedCode(connection).sessions();
   const session = vaultSession(connection);
   const vaults: ToldVault[] = [];
   for (const vaultId of new Set(vaultIds)) {
@@ -72,7 +73,7 @@ export async function redeemInvite(
 
 async function findStore(connection: Connection): Promise<PinStore | null> {
   if (connection.sharedVaults === null) return null;
-  const { vaultSession } = await import("../vault-session.ts");
+  const { vaultSession } = await sharedCode(connection).sessions();
   return vaultSession(connection).pins;
 }
 

@@ -6,7 +6,8 @@ import { callOn } from "../../call.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { REVOKED } from "../effects.ts";
 import { endMember } from "./members.ts";
-import { inVaultTerms, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { inVaultTerms } from "../vault-terms.ts";
 import { vaultSession } from "../vault-session.ts";
 
 /** What became of the agent in one vault. */

@@ -6,7 +6,8 @@ import { bytesOf } from "../addresses.ts";
 import { describePin } from "./pin-facts.ts";
 import { replacePin } from "./pinning.ts";
 import { forgetNumbers } from "./newest.ts";
-import { inVaultTerms, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { inVaultTerms } from "../vault-terms.ts";
 import { pinOf, vaultSession } from "../vault-session.ts";
 
 /** A shared vault, as its owner tells it. */

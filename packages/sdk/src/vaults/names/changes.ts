@@ -11,7 +11,8 @@ import { nameOne } from "./listing.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findPlace, findVaultOf, liesIn, requireCreated } from "./places.ts";
 import { stageFolder } from "./staging.ts";
-import { inVaultTerms, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { inVaultTerms } from "../vault-terms.ts";
 
 /** null: the item lies in a public vault. */
 export async function updateItem<Kind extends Item>(

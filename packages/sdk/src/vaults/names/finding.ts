@@ -9,7 +9,7 @@ import { indexOf } from "./entries.ts";
 import { viewNaming } from "./naming-view.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findPlace } from "./places.ts";
-import { inVaultTerms } from "../vault-error.ts";
+import { inVaultTerms } from "../vault-terms.ts";
 
 interface NameQuery {
   readonly vaultId?: string | undefined;

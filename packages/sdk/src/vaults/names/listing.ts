@@ -6,7 +6,8 @@ import { isUnnamed, unnamed } from "../../unreadable.ts";
 import { openItem, openKeysOf, placeOf } from "./entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { liesIn, requireVault, type HeldOptions } from "./places.ts";
-import { toVaultError, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { toVaultError } from "../vault-terms.ts";
 import { VaultError } from "../../errors.ts";
 import { vaultSession } from "../vault-session.ts";
 

@@ -8,7 +8,8 @@ import { FILES, FOLDERS, type Item } from "../../resources/items.ts";
 import { makeEntry, openItem, openKeysOf } from "./entries.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
 import type { VaultView } from "@coffer/crypto";
-import { toVaultError, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { toVaultError } from "../vault-terms.ts";
 import { VaultError } from "../../errors.ts";
 
 /** How often the folder is gone through, while others write into it. */

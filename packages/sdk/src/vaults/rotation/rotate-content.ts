@@ -8,7 +8,7 @@ import { bytesOf } from "../addresses.ts";
 import { openItem, placeOf } from "../names/entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { uploadShared } from "../content/upload.ts";
-import { inVaultTerms } from "../vault-error.ts";
+import { inVaultTerms } from "../vault-terms.ts";
 import { versionSource } from "./version-source.ts";
 import { PART_BYTES } from "../../upload/input.ts";
 import type { KeptUpload, SourceIdentity } from "../../journals.ts";

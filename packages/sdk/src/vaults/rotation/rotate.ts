@@ -18,7 +18,8 @@ import {
   type OutdatedNames,
 } from "./rotate-outdated.ts";
 import { stageFolder } from "../names/staging.ts";
-import { inVaultTerms, toVaultError, vaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { inVaultTerms, toVaultError } from "../vault-terms.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
 /** How far a rotation has come. */

@@ -1,0 +1,53 @@
+/**
+ * `@coffer/sdk/shared`: what a client needs for shared vaults, as a value. A program that does not import it carries no chain.
+ * It needs the package `@coffer/chain`, which `@coffer/sdk` does not install.
+ * @packageDocumentation
+ */
+import { configurationError } from "../errors.ts";
+import { requireNetwork } from "../network-option.ts";
+import type { SharedVaultOptions, SharedVaults } from "../options.ts";
+import type { SharedCode } from "../shared-code.ts";
+
+export type { SharedVaultOptions, SharedVaults } from "../options.ts";
+
+/**
+ * What `createClient` takes as `sharedVaults`. Sends nothing, and loads nothing yet.
+ * @throws SdkError `configuration` when the network was not parsed. The first call about a shared vault fails with `configuration`
+ * where `@coffer/chain` is not installed.
+ *
+ * @example
+ * ```ts
+ * const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults: sharedVaults({ signer, network }) });
+ * ```
+ */
+export function sharedVaults(options: SharedVaultOptions): SharedVaults {
+  requireNetwork(options.network);
+  return { ...options, code: { ...CODE } };
+}
+
+const CODE: SharedCode = {
+  calls: () => loaded(import("../vaults/vault-calls.ts")),
+  changes: () => loaded(import("../vaults/names/changes.ts")),
+  deletions: () => loaded(import("../vaults/deletion-proof.ts")),
+  downloads: () => loaded(import("../vaults/content/download.ts")),
+  finding: () => loaded(import("../vaults/names/finding.ts")),
+  listing: () => loaded(import("../vaults/names/listing.ts")),
+  places: () => loaded(import("../vaults/names/places.ts")),
+  sessions: () => loaded(import("../vaults/vault-session.ts")),
+  uploads: () => loaded(import("../vaults/content/upload.ts")),
+};
+
+/** Names the package that is missing, in place of the runtime's words about a module inside the SDK. */
+export async function loaded<Module>(loading: Promise<Module>): Promise<Module> {
+  try {
+    return await loading;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    throw configurationError("Shared vaults need the package @coffer/chain: run npm install @coffer/chain");
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  return code === "ERR_MODULE_NOT_FOUND" && String(message).includes("'@coffer/chain");
+}
