@@ -37,7 +37,7 @@ async function serve(): Promise<void> {
   const config = parseConfig(process.env);
   const unread = findUnread(process.env);
   if (unread.length > 0)
-    process.stderr.write(`coffer-server reads no ${unread.join(", ")}; --help names its settings\n`);
+    process.stderr.write(`coffer-server does not know ${unread.join(", ")}; --help lists its settings\n`);
   const server = await startServer(config);
   process.stderr.write(`coffer-server listens on ${server.baseUrl}\n`);
   stopOnSignals(server);
@@ -62,7 +62,7 @@ function renderHelp(words: readonly string[]): string {
 
 Usage: coffer-server [--help | --version | <command>]
 
-Without a command it serves. Commands for operators:
+Without a command, the server starts. Commands for operators:
 ${renderCommands()}
 ${renderUsage()}`;
 }

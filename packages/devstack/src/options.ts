@@ -91,10 +91,10 @@ reads it back, and is removed. Shows the webhook deliveries of it on a page
   --folder PATH   the folder to store, fetch back and compare (default: the repository's docs)
   --data DIR      where accounts, chain, files and keys are kept (default: .coffer in the repository)
   --port N        the service's port; 0 takes any (default: 8787, or the next that is free)
-  --once          end after the job: 0 when every step came to what it should, every byte came back
+  --once          stop after the job. Exits with 0 when every step did what it should, every byte came back
                   and every upload was delivered to the webhook, 1 when not
   --json          one JSON document on stdout once ready, all else on stderr
                   (npm start --silent -- --json: npm prints a banner otherwise)
   --help
 
-Relative paths count from where you stand. Stop it with Ctrl-C.`;
+Relative paths start in the folder you call it from. Press Ctrl-C to stop it.`;

@@ -6,9 +6,9 @@ import { openLocalnet } from "./localnet.ts";
 const HELP = `npm run localnet -- [OPTIONS]: a local chain with its faucet and key servers, on this machine only, FOR DEVELOPMENT ONLY.
 Prints the network configuration as JSON
 
-  --directory DIR   keeps the chain there over restarts (else in memory)
-  --port N          else any that is free
-  --no-auto-fund    whoever has no SUI gets none
+  --directory DIR   keep the chain there over restarts (else in memory)
+  --port N          the port (else any free one)
+  --no-auto-fund    gives no SUI to addresses that have none
   --help`;
 
 const OPTIONS = {

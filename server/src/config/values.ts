@@ -36,15 +36,16 @@ export function findUnread(environment: Environment): string[] {
 /** The variables, for `--help`. */
 export function renderUsage(): string {
   const lines = Object.values<Variable>(VARIABLES).map(
-    (variable) => `  ${variable.name}\n      ${variable.about}; ${variable.expects}${renderDefaults(variable)}`,
+    (variable) =>
+      `  ${variable.name}\n      ${variable.about}\n      Value: ${variable.expects}.${renderDefaults(variable)}`,
   );
-  return `Everything is set by environment variables:\n${lines.join("\n")}\n`;
+  return `You set everything by environment variables:\n${lines.join("\n")}\n`;
 }
 
 function renderDefaults({ fallback, inDevelopment }: Variable): string {
   const defaults = [fallback, ...(inDevelopment === undefined ? [] : [`${inDevelopment} in development`])];
   const said = defaults.filter((value) => value !== "").join("; ");
-  return said === "" ? "" : ` [${said}]`;
+  return said === "" ? "" : ` Default: ${said}.`;
 }
 
 /** Several values in one variable, by commas or blanks. */

@@ -17,7 +17,8 @@ const MAX_NOTE = 200;
 export const createAccessCodes: OperatorCommand = {
   words: "access-codes create",
   options: "[--uses <n>] [--expires-in-days <n>] [--note <text>] [--json]",
-  about: "makes a code to sign up with, for one use unless said otherwise; it is shown this once and kept as a hash",
+  about:
+    "Makes a code to sign up with, for one use unless you say otherwise. You see it only this once; the server keeps its hash.",
   async run(config, words, streams) {
     const known = { uses: TEXT, "expires-in-days": TEXT, note: TEXT, json: FLAG } as const;
     const { values } = read(createAccessCodes, words, known);
@@ -42,7 +43,7 @@ export const createAccessCodes: OperatorCommand = {
 export const listAllAccessCodes: OperatorCommand = {
   words: "access-codes list",
   options: "[--json]",
-  about: "lists the codes, newest first: what is left of each, never the code itself",
+  about: "Lists the codes, newest first, with what is left of each. Never shows the code itself.",
   async run(config, words, streams) {
     const { values } = read(listAllAccessCodes, words, { json: FLAG });
     await using database = await openExisting(config);
@@ -58,7 +59,7 @@ export const listAllAccessCodes: OperatorCommand = {
 export const revokeAccessCodes: OperatorCommand = {
   words: "access-codes revoke",
   options: "<id>",
-  about: "ends a code at once; accounts that were made with it stay",
+  about: "Ends a code at once. Accounts that were made with it stay.",
   async run(config, words, streams) {
     const { positionals } = read(revokeAccessCodes, words, {}, 1);
     const [id] = positionals;

@@ -28,7 +28,8 @@ const PROGRESS_EVERY = 100_000;
 export const auditVerify: OperatorCommand = {
   words: "audit verify",
   options: "[--account <id> [--expect <sequence>:<hash>]] [--json]",
-  about: "checks every audit log and names the first altered entry; exit status 0 intact, 1 altered, 2 not checked",
+  about:
+    "Checks every audit log and names the first altered entry. Exits with 0 if all are intact, 1 if one was altered, 2 if it could not check.",
   async run(config, options, streams) {
     const wanted = parseOptions(options);
     try {

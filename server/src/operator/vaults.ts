@@ -18,7 +18,7 @@ export const deleteVaults: OperatorCommand = {
   words: "vaults delete",
   options: "<id> [--permanent]",
   about:
-    "moves a vault to its account's trash, for an owner who has lost the chain key; --permanent deletes it for good. The audit log says that it was the operator",
+    "Moves a vault to its account's trash, for an owner who has lost the chain key. --permanent deletes it for good. The audit log names the operator.",
   async run(config: Config, words, streams) {
     const { values, positionals } = read(deleteVaults, words, { permanent: FLAG }, 1);
     const [id] = positionals;
