@@ -88,7 +88,13 @@ const BROKEN: readonly (readonly [rule: string, right: string, wrong: string])[]
     "            if (vault.offered == option::some(entry.chain_address)) vault.offered = option::none();",
     "",
   ],
-  ["a call sweeps fifty", "moved < MAX_SWEPT", "moved <= MAX_SWEPT"],
+  ["a call sweeps fifty", "moved < most", "moved <= most"],
+  ["an addition to a full list sweeps five", "move_marked(vault, MAX_SWEPT_BY_ADD)", "move_marked(vault, MAX_SWEPT)"],
+  [
+    "an addition to a full list sweeps something",
+    "assert!(move_marked(vault, MAX_SWEPT_BY_ADD) > 0, EMembersFull);",
+    "move_marked(vault, MAX_SWEPT_BY_ADD);",
+  ],
   ["only marked entries are swept", "if (vault.members[at].until > 0) {", "if (true) {"],
   [
     "strangers sweep nothing",

@@ -45,6 +45,7 @@ beforeAll(async () => {
 const refusal = expect.objectContaining({ code: "transaction_refused" });
 
 it("takes what was asked for, at the signer's own cost", async () => {
+  expect(MAX_GAS_BUDGET).toBe(3_500_000_000n);
   checkBuilt(await build(add()), kind, OWNER, NEXT_EPOCH);
   checkBuilt(await build(add(), { budget: MAX_GAS_BUDGET }), kind, OWNER, NEXT_EPOCH);
 });
@@ -75,7 +76,7 @@ it("refuses further commands: nothing else is signed along", async () => {
   }
 });
 
-it("refuses another sender, another payer, a budget beyond 7 SUI, one coin twice", async () => {
+it("refuses another sender, another payer, a budget beyond 3.5 SUI, one coin twice", async () => {
   const foreign = add();
   foreign.setSender(EVE);
   for (const bytes of [

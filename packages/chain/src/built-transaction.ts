@@ -4,11 +4,10 @@ import { ChainError } from "./errors.ts";
 import type { Expiration } from "./expiration.ts";
 
 /**
- * The most a transaction may cost, in MIST (7 SUI). A node names budget and price, and whoever signs pays up to the budget. No transaction
- * computes more than 5,000,000 units, which cost 5 SUI at a price of 1,000; storing the largest vault costs 1.8 SUI, nearly all of which
- * comes back when it is written again. Acts on a vault of a few members cost thousandths.
+ * The most a transaction may cost, in MIST (3.5 SUI). A node names budget and price, and whoever signs pays up to the budget. The dearest act
+ * in the largest vault costs 2.56 SUI at a price of 1,000 MIST: the README of this package lists what each act costs.
  */
-export const MAX_GAS_BUDGET = 7_000_000_000n;
+export const MAX_GAS_BUDGET = 3_500_000_000n;
 const MIST_DIGITS = /^\d{1,20}$/;
 
 /**
@@ -23,7 +22,7 @@ export function checkBuilt(bytes: Uint8Array, kind: Uint8Array, sender: string, 
     throw refused("is valid at another time");
   const { owner, budget, payment } = built.gasData;
   if (owner !== sender) throw refused("is paid for by another address");
-  if (!MIST_DIGITS.test(budget) || BigInt(budget) > MAX_GAS_BUDGET) throw refused("may cost more than 7 SUI");
+  if (!MIST_DIGITS.test(budget) || BigInt(budget) > MAX_GAS_BUDGET) throw refused("may cost more than 3.5 SUI");
   if (new Set(payment.map((coin) => coin.objectId)).size !== payment.length) throw refused("pays with one coin twice");
 }
 

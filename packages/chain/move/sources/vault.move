@@ -20,6 +20,8 @@ const MAX_FORMER: u64 = 1800;
 const MAX_REPLACED_KEYS: u8 = 16;
 /// Entries that one call moves to `former`.
 const MAX_SWEPT: u64 = 50;
+/// Entries that an addition to a full list moves: with the raise before it, more would not fit into one transaction of the largest vault.
+const MAX_SWEPT_BY_ADD: u64 = 5;
 /// How many of the oldest closed entries are looked at for one below the floor, which gives way first.
 const LOOK_AHEAD: u64 = 64;
 
@@ -192,9 +194,8 @@ entry fun add(
         close(vault, entry);
     };
     if (vault.members.length() == MAX_MEMBERS) {
-        assert!(count_ended(&vault.members, now) > 0, EMembersFull);
         raise(vault, now);
-        move_marked(vault);
+        assert!(move_marked(vault, MAX_SWEPT_BY_ADD) > 0, EMembersFull);
     };
     let since = vault.generation;
     vault.members.push_back(Member {
@@ -276,7 +277,7 @@ entry fun sweep(vault: &mut Vault, ctx: &TxContext) {
         sender == vault.owner.chain_address || find(&vault.members, sender) < vault.members.length(),
         ENotMember,
     );
-    let entries = move_marked(vault);
+    let entries = move_marked(vault, MAX_SWEPT);
     if (entries == 0) return;
     event::emit(Swept { vault: object::uid_to_inner(&vault.id), entries });
 }
@@ -389,16 +390,6 @@ fun has_ended(member: &Member, now: u64): bool {
     member.until > 0 || member.ends_at <= now
 }
 
-fun count_ended(members: &vector<Member>, now: u64): u64 {
-    let mut at = 0;
-    let mut count = 0;
-    while (at < members.length()) {
-        if (has_ended(&members[at], now)) count = count + 1;
-        at = at + 1;
-    };
-    count
-}
-
 /// Raises the generation. Who has ended is marked first: it held until the generation so far, and signs for none after it.
 /// An offer is a right as well, and ends with the membership.
 fun raise(vault: &mut Vault, now: u64) {
@@ -414,11 +405,11 @@ fun raise(vault: &mut Vault, now: u64) {
     vault.generation = vault.generation + 1;
 }
 
-/// Moves at most `MAX_SWEPT` marked entries to `former`; answers how many. An offer that was made to one after its mark goes, too.
-fun move_marked(vault: &mut Vault): u64 {
+/// Moves at most so many marked entries to `former`; answers how many. An offer that was made to one after its mark goes, too.
+fun move_marked(vault: &mut Vault, most: u64): u64 {
     let mut at = 0;
     let mut moved = 0;
-    while (at < vault.members.length() && moved < MAX_SWEPT) {
+    while (at < vault.members.length() && moved < most) {
         if (vault.members[at].until > 0) {
             let entry = take(&mut vault.members, at);
             if (vault.offered == option::some(entry.chain_address)) vault.offered = option::none();
