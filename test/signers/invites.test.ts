@@ -66,7 +66,7 @@ describe("an agent with a wallet", () => {
     const signer = await withStatements(new Secp256k1Keypair());
     const { wallet } = await redeem(signer);
     const { effect } = await owner.vaults.members.add(vault.id, signer.chainAddress);
-    expect(effect).toContain("It has no signing key in the vault: it writes and renames nothing until");
+    expect(effect).toContain("The vault has no signing key for it, so it cannot write or rename until");
     expect(await readFile("docs/threat-model.md", "utf8")).toContain(effect);
     const body = Buffer.from("later");
     const upload = () => wallet.client.files.upload({ vaultId: vault.id, name: "later.txt", body });
