@@ -18,7 +18,11 @@ interface Manifest {
   readonly private?: boolean;
   readonly exports: Readonly<Record<string, unknown>>;
   readonly bin?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
+
+/** Entries that are there for an optional peer; every other entry is imported as if no such peer were installed. */
+const ENTRIES_OF_PEERS: ReadonlySet<string> = new Set(["@coffer/sdk/shared", "@coffer/sdk/testing/msw"]);
 
 interface Packed {
   readonly manifest: Manifest;
@@ -113,7 +117,7 @@ async function importProblems({ manifest, directory }: Packed): Promise<string[]
     // A worker's program is started, not called: it exports nothing.
     const isProgram = specifier.endsWith("-worker");
     const check = isProgram ? "" : 'if (Object.keys(m).length === 0) throw new Error("exports nothing")';
-    const source = `const m = await import(${JSON.stringify(specifier)}); ${check}`;
+    const source = `${withoutPeers(manifest, specifier)} const m = await import(${JSON.stringify(specifier)}); ${check}`;
     const problem = await failureOf(["--input-type=module", "-e", source], path.dirname(directory));
     if (problem !== null) problems.push(`import "${specifier}": ${problem}`);
   }
@@ -124,6 +128,18 @@ async function importProblems({ manifest, directory }: Packed): Promise<string[]
     if (problem !== null) problems.push(`bin ${name}: ${problem}`);
   }
   return problems;
+}
+
+/** A program's first lines: from then on an optional peer is not found, as in a project that has not installed it. */
+function withoutPeers({ peerDependenciesMeta = {} }: Manifest, specifier: string): string {
+  const peers = Object.keys(peerDependenciesMeta).filter((name) => peerDependenciesMeta[name]?.optional === true);
+  if (peers.length === 0 || ENTRIES_OF_PEERS.has(specifier)) return "";
+  return `import { registerHooks } from "node:module";
+    const peers = ${JSON.stringify(peers)};
+    registerHooks({ resolve(name, context, next) {
+      if (peers.some((peer) => name === peer || name.startsWith(peer + "/"))) throw new Error(name + " is not installed");
+      return next(name, context);
+    } });`;
 }
 
 async function failureOf(args: string[], cwd: string): Promise<string | null> {

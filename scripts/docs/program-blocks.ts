@@ -11,7 +11,16 @@ import { GIVEN, type Given } from "./given.ts";
 /** What a block may use without importing it: what an earlier block of its page imports. */
 const IMPORTABLE = {
   "@coffer/sdk": [
-    ...["api", "chainKeySigner", "createClient", "failureOf", "generateChainKey", "Secret", "sessionCredentials"],
+    ...[
+      "api",
+      "chainKeySigner",
+      "createClient",
+      "developmentCredentials",
+      "failureOf",
+      "generateChainKey",
+      "Secret",
+      "sessionCredentials",
+    ],
     ...["statementSigner", "type Signer"],
   ],
   "@coffer/sdk/node": [
@@ -19,7 +28,8 @@ const IMPORTABLE = {
     "uploadFile",
   ],
   "@coffer/sdk/shared": ["sharedVaults"],
-  "@coffer/sdk/testing": ["Failure", "mock"],
+  "@coffer/sdk/testing": ["Failure"],
+  "@coffer/sdk/testing/msw": ["mock"],
   "@coffer/sdk/webhooks": ["isEvent", "isKnownEvent", "verifyWebhook"],
   "@coffer/localnet": ["openLocalnet"],
   "@mysten/sui/grpc": ["SuiGrpcClient"],

@@ -1,6 +1,7 @@
 /**
  * `@coffer/sdk`: a typed client of the Coffer service for any runtime with `fetch`. Files and configuration of this machine are
- * in `@coffer/sdk/node`, the verification of webhooks in `@coffer/sdk/webhooks`, mocks and a fake service in `@coffer/sdk/testing`.
+ * in `@coffer/sdk/node`, the verification of webhooks in `@coffer/sdk/webhooks`, a fake service in `@coffer/sdk/testing`, handlers for MSW in
+ * `@coffer/sdk/testing/msw`.
  * @packageDocumentation
  */
 export {

@@ -1,5 +1,6 @@
 /** The SDK's MSW handlers behind a port of this machine, so that whatever judges a server by its URL can judge them. */
-import { createFake, handlers } from "@coffer/sdk/testing";
+import { createFake } from "@coffer/sdk/testing";
+import { handlers } from "@coffer/sdk/testing/msw";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";

@@ -48,6 +48,7 @@ export const transferTools = [
     },
     describe: {
       name: "else the file's own",
+      mimeType: "else by the name",
       ifExists: "when the name is taken: fail, replace the content, or number the name",
     },
     outputSchema: receipt,

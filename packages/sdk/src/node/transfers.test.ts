@@ -183,7 +183,11 @@ describe("uploadFile", () => {
     const { connect, journalDirectory } = scene;
     const path = join(scene.directory, "small.txt");
     await writeFile(path, "one");
-    const { file } = await uploadFile(connect(), path, { contentType: "text/plain", journalDirectory });
+    const { file } = await uploadFile(connect(), path, { journalDirectory });
+    expect(file.contentType).toBe("text/plain");
+    const named = await uploadFile(connect(), path, { name: "page.pdf", journalDirectory });
+    const told = await uploadFile(connect(), path, { name: "b.pdf", contentType: "text/x-own", journalDirectory });
+    expect([named.file.contentType, told.file.contentType]).toEqual(["application/pdf", "text/x-own"]);
     await writeFile(path, BYTES);
     const next = await uploadFile(connect(), path, { fileId: file.id, partBytes: PART, journalDirectory });
     expect(next.file).toMatchObject({ id: file.id, name: "small.txt", contentType: "text/plain", sha256: SHA256 });

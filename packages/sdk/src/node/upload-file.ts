@@ -6,6 +6,7 @@ import { NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import { sendSource } from "../upload/send-file.ts";
 import type { Target, UploadResult } from "../upload/target.ts";
 import { sendKept } from "../upload/kept-upload.ts";
+import { guessContentType } from "./content-type.ts";
 import { openFileSource, type FileSource } from "./file-source.ts";
 import { openJournal, openWherePossible } from "./journal.ts";
 import { uploadDirectory } from "./upload-journals.ts";
@@ -18,6 +19,7 @@ export interface UploadFileOptions extends UploadOptions {
   readonly folderId?: string;
   /** The file's own name when absent. */
   readonly name?: string | undefined;
+  /** Media type; by default what a new file's name tells (else `application/octet-stream`), and for a version that of the one before. */
   readonly contentType?: string | undefined;
   /** Write a new version of this file instead of a new file. */
   readonly fileId?: string;
@@ -39,23 +41,23 @@ export interface UploadFileOptions extends UploadOptions {
  *
  * @example
  * ```ts
- * const { file, bytes, sha256 } = await uploadFile(client, "report.pdf", { vaultId, contentType: "application/pdf" });
+ * const { file, bytes, sha256 } = await uploadFile(client, "report.pdf", { vaultId }); // file.contentType: application/pdf
  * await uploadFile(client, "report.pdf", { fileId: file.id }); // its next version
  * ```
  */
 export async function uploadFile(client: Client, path: string, options: UploadFileOptions = {}): Promise<UploadResult> {
   const connection = connectionOf(client);
-  await requirePlaces(options);
+  const target = await requireTarget(path, options);
   const source = await openFileSource(path, options.handle);
-  const target = targetOf(path, options);
   if (source.size <= (options.partBytes ?? PART_BYTES)) return sendSource(connection, target, source, options);
   return uploadJournaled(connection, path, target, source, options);
 }
 
 /** Closes the caller's handle when it refuses, as every end of an upload does. */
-async function requirePlaces(options: UploadFileOptions): Promise<void> {
+async function requireTarget(path: string, options: UploadFileOptions): Promise<Target> {
   try {
     refuseUndefinedPlaces("uploadFile", options, { ...NEW_ITEM, fileId: "for a new file" });
+    return await targetOf(path, options);
   } catch (error) {
     await options.handle?.close();
     throw error;
@@ -94,8 +96,10 @@ async function openSafely(
   }
 }
 
-function targetOf(path: string, options: UploadFileOptions): Target {
-  const { fileId, ifMatch, vaultId, folderId, contentType, ifAbsent } = options;
-  if (fileId !== undefined) return { kind: "version", fileId, vaultId, contentType, ifMatch };
-  return { kind: "file", name: options.name ?? basename(path), vaultId, folderId, contentType, ifAbsent };
+async function targetOf(path: string, options: UploadFileOptions): Promise<Target> {
+  const { fileId, ifMatch, vaultId, folderId, ifAbsent } = options;
+  if (fileId !== undefined) return { kind: "version", fileId, vaultId, contentType: options.contentType, ifMatch };
+  const name = options.name ?? basename(path);
+  const contentType = options.contentType ?? (await guessContentType(name));
+  return { kind: "file", name, vaultId, folderId, contentType, ifAbsent };
 }

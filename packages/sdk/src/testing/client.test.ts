@@ -1,7 +1,8 @@
 import { setupServer } from "msw/node";
 import { describeClient } from "../../../../test/suites/client.ts";
 import { backstageOf } from "../../../../test/suites/fake-backstage.ts";
-import { createFake, handlers } from "./index.ts";
+import { createFake } from "./index.ts";
+import { handlers } from "./msw.ts";
 
 /** Of this machine: elsewhere nobody acts as an account without a credential. */
 const ORIGIN = "http://127.0.0.1:8787";

@@ -1,6 +1,6 @@
 /**
  * `@coffer/sdk/testing`: stand-ins for the service in tests of code that uses the SDK. `createFake` behaves like the service, over
- * memory; `mock` answers one endpoint as a test says; both are typed by the contract.
+ * memory. It needs no other package: give its `fetch` to a client as the transport. Handlers for MSW are in `@coffer/sdk/testing/msw`.
  * @packageDocumentation
  */
 export { createFake, type Fake, type FakeHandlers, type FakeOptions } from "./fake/service.ts";
@@ -15,4 +15,3 @@ export {
   type Input,
   type Outcome,
 } from "./handlers.ts";
-export { handlers, mock, type Resolver } from "./mock.ts";

@@ -3,7 +3,8 @@ import { setupServer } from "msw/node";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../client.ts";
 import { ID, VAULT } from "../test-transport.ts";
-import { Failure, mock, Reply, type FakeHandlers, type Resolver } from "./index.ts";
+import { Failure, Reply, type FakeHandlers } from "./index.ts";
+import { mock, type Resolver } from "./msw.ts";
 
 const FILE = {
   ...{

@@ -1,3 +1,8 @@
+/**
+ * `@coffer/sdk/testing/msw`: handlers for MSW 3, typed by the contract. `mock` answers one endpoint as a test says, `handlers` puts a whole
+ * fake behind an origin. Install `msw` to use it; `@coffer/sdk/testing` works without.
+ * @packageDocumentation
+ */
 import type { EndpointDefinition } from "@coffer/contract";
 import { http, type HttpHandler } from "msw/http";
 import type { Fake } from "./fake/service.ts";
