@@ -44,11 +44,15 @@ export function developmentCredentials(options: { readonly userId?: string } = {
 export interface ClientOptions {
   /** `http:` or `https:` address of the service; a path is kept as a prefix. */
   readonly baseUrl: string | URL;
-  /** A function is asked before every attempt, so that a rotated key is taken up. */
+  /** A function is asked before every attempt, so that a rotated key is taken up. Default: null, no credential. */
   readonly credentials?: Credentials | (() => Credentials | Promise<Credentials>) | undefined;
+  /** Carries requests. Default: `kyTransport()`, over the runtime's `fetch`. */
   readonly transport?: Transport | undefined;
+  /** What is repeated, and when. Each field has its own default. */
   readonly retry?: Partial<RetryPolicy> | undefined;
+  /** Milliseconds. Each field has its own default. */
   readonly timeouts?: Partial<TimeLimits> | undefined;
+  /** Sees every attempt, the first of them outermost. Default: none. */
   readonly middleware?: readonly Middleware[] | undefined;
   /** `enforce` (default): an answer that breaks the contract is a ContractError. `report`: it is passed on after `onContractError`. */
   readonly responses?: "enforce" | "report" | undefined;
@@ -57,7 +61,7 @@ export interface ClientOptions {
   readonly network?: ChainNetwork | undefined;
   /** `sharedVaults({ signer, network })` of `@coffer/sdk/shared`: encrypts and decrypts here. Without it shared vaults can be listed and nothing else. */
   readonly sharedVaults?: SharedVaults | undefined;
-  /** Appended to the client identification: `name/version`. */
+  /** Appended to the client identification: `name/version`. Default: nothing. */
   readonly application?: string | undefined;
   readonly clock?: Clock | undefined;
 }

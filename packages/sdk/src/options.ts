@@ -21,11 +21,11 @@ export interface Bearer {
 
 /** Limits in milliseconds. Bytes have no wall limit, only a stall limit. */
 export interface TimeLimits {
-  /** One attempt of a JSON call, or until the headers of a byte answer. */
+  /** One attempt of a JSON call, or until the headers of a byte answer. Default: 30,000. */
   readonly attemptMs: number;
-  /** All attempts of a JSON call, waits included. */
+  /** All attempts of a JSON call, waits included. Default: 120,000. */
   readonly totalMs: number;
-  /** Longest time in which no byte of a transfer moves. */
+  /** Longest time in which no byte of a transfer moves. Default: 60,000. */
   readonly stallMs: number;
 }
 
@@ -88,10 +88,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Names a mutation so that a repeat is not a second one; made at random once per call when absent. 1 to 255 characters. */
   readonly idempotencyKey?: string | undefined;
-  /** Milliseconds for one attempt and for all of them; see {@link TimeLimits}. */
+  /** Milliseconds for one attempt. Default: that of the client, see {@link TimeLimits}. */
   readonly attemptMs?: number | undefined;
+  /** Milliseconds for all attempts. Default: that of the client. */
   readonly totalMs?: number | undefined;
-  /** Repeats after the first attempt; 0 for none. */
+  /** Repeats after the first attempt; 0 for none. Default: `retry.limit` of the client, which is 4. */
   readonly retries?: number | undefined;
   /** Bytes of the request body handed to the transport in this attempt; 0 when an attempt begins. */
   readonly onSent?: ((bytes: number) => void) | undefined;
@@ -112,8 +113,8 @@ export interface UpdateOptions extends PlaceOptions {
 }
 
 export interface VaultDeletion extends CallOptions {
-  /** Also when something is in it. */
+  /** Also when something is in it. Default: false. */
   readonly force?: boolean | undefined;
-  /** For good. */
+  /** For good. Default: false, to the trash for 30 days. */
   readonly permanent?: boolean | undefined;
 }

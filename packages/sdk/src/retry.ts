@@ -1,15 +1,17 @@
 import { ApiError, SdkError, TimeoutError } from "./errors.ts";
 
 export interface RetryPolicy {
-  /** Repeats after the first attempt. */
+  /** Repeats after the first attempt. Default: 4. */
   readonly limit: number;
-  /** The first wait lies between 0 and this; it doubles with every attempt up to `maxDelayMs` (full jitter). */
+  /** The first wait lies between 0 and this; it doubles with every attempt up to `maxDelayMs` (full jitter). Default: 250. */
   readonly baseDelayMs: number;
+  /** Longest wait of its own, in milliseconds. Default: 8,000. */
   readonly maxDelayMs: number;
-  /** Longest wait that a `Retry-After` can impose. */
+  /** Longest wait that a `Retry-After` can impose, in milliseconds. Default: 60,000. */
   readonly maxRetryAfterMs: number;
-  /** Repeats that the client may make in a row of failures over all calls; every success gives `budgetRefund` back. */
+  /** Repeats that the client may make in a row of failures over all calls; every success gives `budgetRefund` back. Default: 20. */
   readonly budget: number;
+  /** Default: 0.2. */
   readonly budgetRefund: number;
 }
 
