@@ -7,7 +7,7 @@ import type { Connection } from "../../options.ts";
 import { FILES, FOLDERS, type Item } from "../../resources/items.ts";
 import { makeEntry, openItem, openKeysOf } from "./entries.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
-import type { VaultView } from "@coffer/crypto";
+import { comparePlaces, type VaultView } from "@coffer/crypto";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import { VaultError } from "../../errors.ts";
@@ -47,7 +47,10 @@ async function stageOnce(
   return changed;
 }
 
-/** The folder's live entries under the current key, in pieces that one call takes; at least one piece, which may be empty. */
+/**
+ * The folder's live entries under the current key, in pieces that one call takes; at least one piece, which may be empty. It stops at an entry
+ * of a later place: that one is noted now, and the next round has a key of it.
+ */
 async function* entriesOf(
   connection: Connection,
   vault: OpenVault,
@@ -60,6 +63,7 @@ async function* entriesOf(
     await openKeysOf(vault, shown);
     for (const item of shown) {
       const { statement, metadata } = await openOrName(vault, kind, item, folderId);
+      if (comparePlaces(writing.record, statement) < 0) return;
       const wanted = { kind, id: item.id, folderId, metadata, previous: statement };
       piece.push(await makeEntry(vault, view, writing, wanted));
       if (piece.length === MAX_STAGED) {
