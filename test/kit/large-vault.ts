@@ -15,6 +15,7 @@ const former = bcs.struct("Former", {
   until: bcs.u64(),
   endsAt: bcs.u64(),
 });
+/** The contents of the vault object. */
 const vaultBcs = bcs.struct("Vault", {
   id: bcs.Address,
   generation: bcs.u64(),
@@ -66,4 +67,19 @@ export async function putLargestVault(
     contents,
   });
   return { objectId, bytes: contents.length };
+}
+
+type Contents = ReturnType<typeof vaultBcs.parse>;
+
+/** Puts more entries into a vault that is there: what would take thousands of transactions. */
+export async function enlargeVault(
+  { chain }: Localnet,
+  objectId: string,
+  change: (vault: Contents) => Partial<Contents>,
+): Promise<void> {
+  const object = chain.readObject(objectId);
+  if (object === null) throw new Error("there is no such vault");
+  const vault = vaultBcs.parse(object.contents);
+  const contents = vaultBcs.serialize({ ...vault, ...change(vault) }).toBytes();
+  await chain.putObject({ ...object, contents });
 }

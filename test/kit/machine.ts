@@ -50,7 +50,8 @@ export async function openMachine(
     },
     [Symbol.asyncDispose]: async () => {
       await end();
-      await rm(directory, { recursive: true, force: true });
+      // A process that has just ended may still be writing what it has seen.
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -32,17 +32,21 @@ export interface OpenedVault {
   readonly key: VaultKey;
 }
 
-/** The vault must have a key: something was written in it. `keyId`: which one, in hex; else the one that is listed first. */
+/**
+ * The vault must have a key: something was written in it. `keyId`: which one, in hex; else the one that is listed first. `clock`: of the
+ * stack, where that has one of its own.
+ */
 export async function openVaultOutside(
   { client, signer }: SharedPerson,
   { id: vaultId, chainObjectId }: Vault,
   network: NetworkConfiguration,
   keyId?: string,
+  clock?: () => number,
 ): Promise<OpenedVault> {
-  const chain = openChain(network);
+  const chain = openChain(network, { clock });
   const object = await chain.readVault(chainObjectId ?? "");
   const wrap = sealVaultKeyWrap({
-    ...{ client: chain.client, network },
+    ...{ client: chain.client, network, clock },
     signer: { ...signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
     vaultObjects: { locate: () => Promise.resolve({ initialSharedVersion: object.initialSharedVersion, at: 0n }) },
   });
@@ -70,9 +74,12 @@ export async function writeOutside(
   });
   const bytes = await collect(encryptFile(plan, Buffer.from(content)));
   const { header, envelope, messageSize } = plan;
+  const { generation, after } = record;
+  // Whoever forges does not hold itself to the place of the statement before it.
+  const previous = { ...parseVersionStatement(Buffer.from(file.shared?.version ?? "", "base64")), generation, after };
   const statement = await makeVersionStatement(view, author, {
     ...{ record, header, envelope, commitment: plan.keys.commitment, messageLength: messageSize ?? 0, digest: null },
-    ...{ previous: parseVersionStatement(Buffer.from(file.shared?.version ?? "", "base64")), time },
+    ...{ previous, time },
   });
   const shared = { ...file.shared, version: Buffer.from(statement.bytes).toString("base64") };
   return { file: { ...file, versionId, shared } as File, bytes };

@@ -47,7 +47,7 @@ export interface NodeFaults {
 export interface LateNode {
   /** On this machine, for reading and sending as the first one; key servers are not there. */
   readonly url: string;
-  /** Milliseconds that it is behind the chain, up to a minute. What is sent through it is executed at once. */
+  /** Milliseconds that it is behind the chain, up to a minute; below zero its clock is ahead, as far. What is sent through it is executed at once. */
   lag: number;
 }
 
