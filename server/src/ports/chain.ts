@@ -48,6 +48,9 @@ export class ChainUnavailableError extends Error {
 /** The node answers for another chain than the service's. The message names both, and may be told to clients. */
 export class OtherChainError extends ChainUnavailableError {}
 
+/** The node's time and this process's clock are too far apart. The message says by how much, and may be told to clients. */
+export class ClockSkewError extends ChainUnavailableError {}
+
 export interface Chain extends AsyncDisposable {
   /**
    * The vault object; null when there is no such object, or it is none of the configured package's vaults. May answer from memory what it

@@ -1,5 +1,5 @@
 /** A node of the Sui chain over gRPC-web, with the unmodified `@mysten/sui` client. */
-import { ChainUnavailableError } from "../../ports/chain.ts";
+import { ChainUnavailableError, ClockSkewError } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ChainPin } from "./chain-pin.ts";
 
@@ -45,11 +45,13 @@ export async function readRecent({ client, clock, pin }: RecentNode, signal: Abo
   if (timestamp === undefined) throw new ChainUnavailableError("The chain's node does not say how recent it is");
   const time = Number(timestamp.seconds) * 1000 + Math.floor(timestamp.nanos / 1_000_000);
   const ahead = time - clock.now();
-  if (ahead < -MAX_SKEW) throw new ChainUnavailableError("The chain's node is more than 30 seconds behind");
-  if (ahead > MAX_SKEW)
-    throw new ChainUnavailableError(
-      "The service's clock is more than 30 seconds behind the chain's: its operator must set it",
+  const seconds = String(Math.ceil(Math.abs(ahead) / 1000));
+  if (ahead < -MAX_SKEW)
+    throw new ClockSkewError(
+      `The chain's node is ${seconds} s behind the service's clock: the node is late, or the operator must set the clock`,
     );
+  if (ahead > MAX_SKEW)
+    throw new ClockSkewError(`The service's clock is ${seconds} s behind the chain's: the operator must set it`);
   return { epoch, time };
 }
 

@@ -54,8 +54,11 @@ describe("a Sui node", () => {
     [0, "answered"],
     [30_000, "answered"],
     [-30_000, "answered"],
-    [-30_001, "The service's clock is more than 30 seconds behind the chain's: its operator must set it"],
-    [30_001, "The chain's node is more than 30 seconds behind"],
+    [-30_001, "The service's clock is 31 s behind the chain's: the operator must set it"],
+    [
+      30_001,
+      "The chain's node is 31 s behind the service's clock: the node is late, or the operator must set the clock",
+    ],
     [null, "The chain's node does not say how recent it is"],
   ])("%s ms behind: %s", async (lag, outcome) => {
     const { chain, node } = open();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ChainUnavailableError, ClockSkewError } from "../../ports/chain.ts";
 import { DatabaseFullError } from "../../ports/database.ts";
 import { codeOf, openTestService, type TestService } from "../test-service.ts";
 import { findActingAddress, readVaultFor, requireMember, requireShared, requireWriter } from "./access.ts";
@@ -74,6 +75,20 @@ describe("using a vault", () => {
     );
     service.chain.set(shared.objectId, null);
     expect(await codeOf(readChainVault(service, vault, { maxAge: 0 }))).toBe("chain_unavailable");
+  });
+
+  test("says by how much the chain's clock and its own differ, and no other words of a node", async () => {
+    const vault = await see(shared, agentOf(shared.owner));
+    for (const [failure, told] of [
+      [new ClockSkewError("31 s behind"), true],
+      [new ChainUnavailableError("an inner address"), false],
+    ] as const) {
+      const chain = { readVault: () => Promise.reject(failure), [Symbol.asyncDispose]: () => Promise.resolve() };
+      const read = readChainVault({ ...service, chain }, vault, { maxAge: 0 });
+      const { message } = failure;
+      const said = { message: told ? message : (expect.not.stringContaining(message) as string) };
+      await expect(read).rejects.toMatchObject({ code: "chain_unavailable", ...said });
+    }
   });
 
   test("believes no node that has fallen behind what another process has seen, and looks again when its memory has", async () => {

@@ -1,6 +1,6 @@
 /** Reading vault objects for the handlers, and keeping what the rows say of them up to date. */
 import type { Deps } from "../../deps.ts";
-import { type ChainVault, ChainUnavailableError, OtherChainError } from "../../ports/chain.ts";
+import { type ChainVault, ChainUnavailableError, ClockSkewError, OtherChainError } from "../../ports/chain.ts";
 import { DatabaseFullError, DatabaseUnavailableError } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -49,7 +49,8 @@ export async function askChain(
     return await chain.readVault(objectId, options);
   } catch (cause) {
     if (!(cause instanceof ChainUnavailableError)) throw cause;
-    const message = cause instanceof OtherChainError ? cause.message : undefined;
+    const isTold = cause instanceof OtherChainError || cause instanceof ClockSkewError;
+    const message = isTold ? cause.message : undefined;
     throw new ServiceError("chain_unavailable", message, { cause });
   }
 }
