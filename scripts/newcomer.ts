@@ -96,7 +96,18 @@ async function install(): Promise<void> {
   ];
   writeFileSync(path.join(folder, "package.json"), JSON.stringify({ name: "newcomer", private: true, type: "module" }));
   await npm(
-    ["install", "--prefer-offline", "--fetch-retries=1", "--no-audit", "--no-fund", ...tarballs, ...peers(), ...tools],
+    [
+      "install",
+      "--prefer-offline",
+      "--fetch-retries=1",
+      "--fetch-retry-mintimeout=1000",
+      "--fetch-retry-maxtimeout=1000",
+      "--no-audit",
+      "--no-fund",
+      ...tarballs,
+      ...peers(),
+      ...tools,
+    ],
     folder,
   );
 }
