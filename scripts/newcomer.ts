@@ -1,4 +1,4 @@
-// A newcomer's first hour as a program: `npm run newcomer` installs the packed packages in an empty folder, type-checks the guide under
+// A newcomer's first hour as a program: `npm run newcomer` installs the packed packages in an empty folder (first without the chain), type-checks the guide under
 // strict with three compilers, runs the guide's first program, bundles a page and reads its size. Prints each step and its seconds, and
 // exits 1 at the first that fails, and 3 when the packages cannot be had. `--built` takes the packages as the last `npm run build` left them; `--keep` leaves the folder.
 import { execFile } from "node:child_process";
@@ -35,7 +35,6 @@ Object.assign(globalThis, { names });
 
 interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 const { values } = parseArgs({ options: { built: { type: "boolean" }, keep: { type: "boolean" } } });
@@ -45,16 +44,19 @@ const began = performance.now();
 try {
   if (values.built !== true) await step("build", () => npm(["run", "--silent", "build"], ROOT));
   await step("pack", pack);
-  await step("install", install);
+  await step("install without chain", () => install(PUBLISHED.filter((name) => name !== "chain")));
+  await step("check that no chain came", checkNoChain);
+  await step("write a page", writePage);
+  await using stack = await step("start a service", () => startStack());
+  await step("bundle with esbuild", () => bundle(stack));
+  await step("bundle with vite", buildWithVite);
+  await step("install for shared vaults", () => install(PUBLISHED));
   await step("write the guide's programs", writePrograms);
   for (const version of COMPILERS)
     await step(`type-check, TypeScript ${version}`, () =>
       run("node", [`node_modules/typescript-${version}/bin/tsc`, "--noEmit", "-p", "."]),
     );
-  await using stack = await step("start a service", () => startStack());
   await step("run the guide's program", () => runGuide(stack));
-  await step("bundle with esbuild", () => bundle(stack));
-  await step("bundle with vite", buildWithVite);
   console.log(`the newcomer is done after ${seconds(began)} s`);
 } catch (error) {
   const { message, stdout, stderr } = error as Error & { readonly stdout?: string; readonly stderr?: string };
@@ -84,11 +86,13 @@ async function pack(): Promise<void> {
 }
 
 /** From npm's cache where it has the packages, else from the registry. */
-async function install(): Promise<void> {
+async function install(packages: readonly string[]): Promise<void> {
   const { devDependencies } = manifestOf("package.json");
-  const tarballs = globSync("*.tgz", { cwd: folder }).map((file) => `./${file}`);
-  if (tarballs.length !== PUBLISHED.length)
-    throw new Error(`packed ${String(tarballs.length)} files, not ${String(PUBLISHED.length)}`);
+  const tarballs = packages.map((name) => {
+    const [file] = globSync(`coffer-${name}-*.tgz`, { cwd: folder });
+    if (file === undefined) throw new Error(`${name} was not packed`);
+    return `./${file}`;
+  });
   const tools = [
     ...COMPILERS.map((version) => `typescript-${version}@npm:typescript@${version}`),
     ...["esbuild", "@types/node"].map((name) => `${name}@${devDependencies[name] ?? ""}`),
@@ -105,29 +109,31 @@ async function install(): Promise<void> {
       "--no-audit",
       "--no-fund",
       ...tarballs,
-      ...peers(),
       ...tools,
     ],
     folder,
   );
 }
 
-/** What the guide has a reader install beside the SDK, to open shared vaults. */
-function peers(): string[] {
-  const { peerDependencies = {} } = manifestOf("packages/sdk/package.json");
-  return Object.entries(peerDependencies).flatMap(([name, range]) => (name === "msw" ? [] : [`${name}@${range}`]));
+/** Who uses public vaults alone installs nothing of the chain. */
+function checkNoChain(): void {
+  const found = globSync("node_modules/{@mysten/*,@coffer/chain}", { cwd: folder });
+  if (found.length > 0) throw new Error(`installed without being needed: ${found.join(", ")}`);
 }
 
-async function writePrograms(): Promise<void> {
+async function writePage(): Promise<void> {
   await mkdir(path.join(folder, "src"));
+  write("src/page.ts", PAGE);
+  write("index.html", '<!doctype html><script type="module" src="/src/page.ts"></script>');
+}
+
+function writePrograms(): void {
   const programs = blocksOf(GUIDE).filter(({ language }) => language === "ts");
   if (programs.length < 5) throw new Error(`${GUIDE} has ${String(programs.length)} programs: too few`);
   programs.forEach((block, index) => {
     // The first is a whole program; the others take some names for granted.
     write(`src/guide-${String(index)}.ts`, index === 0 ? block.code : moduleOf(block));
   });
-  write("src/page.ts", PAGE);
-  write("index.html", '<!doctype html><script type="module" src="/src/page.ts"></script>');
   const compilerOptions = {
     ...{ strict: true, module: "nodenext", moduleResolution: "nodenext", target: "es2022", types: ["node"] },
     ...{ lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable", "esnext.disposable"], skipLibCheck: false },

@@ -118,8 +118,8 @@ export function replaceAddresses(code: string, { baseUrl, hookUrl }: Pick<Given,
 
 /** A module: the block's imports, those it leaves out, and the rest as the body of a function. */
 export function moduleOf({ code }: Block): string {
-  const imports = [...code.matchAll(/^import [\s\S]*?;\n/gm)].map(([text]) => text).join("");
-  const body = code.replaceAll(/^import [\s\S]*?;\n/gm, "");
+  const imports = [...code.matchAll(/^import [\s\S]*?;(?: *\/\/.*)?\n/gm)].map(([text]) => text).join("");
+  const body = code.replaceAll(/^import [\s\S]*?;(?: *\/\/.*)?\n/gm, "");
   const left = Object.entries(IMPORTABLE).map(([from, names]) => {
     const used = names.filter((name) => {
       const word = new RegExp(`\\b${name.replace("type ", "")}\\b`);
