@@ -30,6 +30,16 @@ describe("what a model reads", () => {
     expect(INSTRUCTIONS).toMatchSnapshot();
   });
 
+  it("describes every argument of every tool", () => {
+    const given = TOOLS.flatMap((tool) =>
+      Object.entries(tool.inputSchema(false)["properties"] as Record<string, { description?: string }>).map(
+        ([name, { description = "" }]) => ({ argument: `${tool.name}.${name}`, description }),
+      ),
+    );
+    expect(given.length).toBeGreaterThan(20);
+    expect(given.filter(({ description }) => description.length < 4)).toEqual([]);
+  });
+
   it("costs at most 150 tokens a tool, and no description is long", () => {
     const bytes = Buffer.byteLength(JSON.stringify(TOOLS.map(visible)));
     expect(bytes / 4 / TOOLS.length).toBeLessThanOrEqual(150);

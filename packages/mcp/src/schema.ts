@@ -3,6 +3,15 @@ import * as z from "zod/mini";
 
 export type JsonObject = { [name: string]: unknown };
 
+/** What arguments mean that several tools take. */
+export const SHARED_ARGUMENTS: Readonly<Record<string, string>> = {
+  fileId: "from file_list",
+  vaultId: "from vault_list",
+  limit: "rows",
+  cursor: "from nextCursor",
+  path: "local file",
+};
+
 /**
  * Renders the input schema of a tool. Long patterns cost a model tokens and teach it nothing: identifiers say
  * `format: uuid`, other patterns are dropped. The parser still enforces the whole fragment.
@@ -36,6 +45,7 @@ export function renderInputSchema(
 function shorten(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.pattern?.startsWith("^[0-9a-f]{8}-") === true) schema.format = "uuid";
   delete schema.pattern;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.type === "string") {
     delete schema.minLength;
     delete schema.maxLength;

@@ -5,7 +5,7 @@ import { TaskFailure } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "./call.ts";
 import type { Outcome } from "./result.ts";
-import { renderInputSchema, type JsonObject } from "./schema.ts";
+import { renderInputSchema, SHARED_ARGUMENTS, type JsonObject } from "./schema.ts";
 
 /** The four hints of the protocol; hosts use them to decide what needs the user's consent. */
 export interface Annotations {
@@ -51,7 +51,7 @@ interface ToolDefinition<Shape extends z.core.$ZodShape> {
   readonly touchesFiles?: boolean;
   readonly resumes?: boolean;
   readonly input: Shape;
-  /** What each argument is for; only where its name does not say it. */
+  /** What each argument is for, with its default; {@link SHARED_ARGUMENTS} holds what several tools take. */
   readonly describe?: { readonly [Name in keyof Shape]?: string };
   readonly outputSchema?: JsonObject;
   run(args: z.core.output<z.ZodMiniObject<Shape, z.core.$strict>>, call: Call): Promise<Outcome>;
@@ -60,6 +60,7 @@ interface ToolDefinition<Shape extends z.core.$ZodShape> {
 export function defineTool<const Shape extends z.core.$ZodShape>(definition: ToolDefinition<Shape>): Tool {
   const { name, title, description, endpoints } = definition;
   const input = z.strictObject(definition.input);
+  const describe = { ...SHARED_ARGUMENTS, ...definition.describe };
   const takesVault = "vaultId" in definition.input;
   return {
     name,
@@ -73,7 +74,7 @@ export function defineTool<const Shape extends z.core.$ZodShape>(definition: Too
     makesVaults: endpoints.some((endpoint) => endpoint.id === "vaults.create"),
     touchesFiles: definition.touchesFiles ?? false,
     resumes: definition.resumes ?? false,
-    inputSchema: (vaultPinned) => renderInputSchema(input, definition.describe ?? {}, vaultPinned ? ["vaultId"] : []),
+    inputSchema: (vaultPinned) => renderInputSchema(input, describe, vaultPinned ? ["vaultId"] : []),
     outputSchema: definition.outputSchema ?? null,
     invoke: async (args, call) => {
       const names = Object.keys(definition.input).filter((each) => each !== "vaultId" || call.pinnedVault === null);

@@ -23,7 +23,11 @@ export const fileTools = [
       nameContains: z.optional(z.string().check(z.minLength(1), z.maxLength(255))),
       ...pageInput,
     },
-    describe: { folderId: "a folder's id, or root for the top of the vault" },
+    describe: {
+      vaultId: "default: all vaults",
+      folderId: "folder id, or root: top of the vault",
+      nameContains: "part of the name; default: all",
+    },
     run: async ({ nameContains, limit, cursor, ...place }, call) => {
       const found = await listFiles(call, place, { nameContains: nameContains ?? null, limit, cursor: cursor ?? null });
       return {

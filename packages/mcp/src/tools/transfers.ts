@@ -47,9 +47,11 @@ export const transferTools = [
       ),
     },
     describe: {
-      name: "else the file's own",
-      mimeType: "else by the name",
-      ifExists: "when the name is taken: fail, replace the content, or number the name",
+      folderId: "default: top of the vault",
+      name: "default: the file's own",
+      mimeType: "default: by the name",
+      idempotencyKey: "repeats store nothing twice",
+      ifExists: "when the name is taken: fail, new content, or number the name",
     },
     outputSchema: receipt,
     run: async (args, call) => {
@@ -85,7 +87,13 @@ export const transferTools = [
       length: z.optional(z.int().check(z.gte(1))),
       ciphertext: z._default(z.boolean(), false),
     },
-    describe: { ciphertext: "of a shared vault's file the encrypted bytes, as a copy" },
+    describe: {
+      destPath: "new local file",
+      overwrite: "replace an existing file",
+      offset: "first byte; default: 0",
+      length: "bytes; default: to the end",
+      ciphertext: "keep a shared file encrypted",
+    },
     outputSchema: receipt,
     run: async (args, call) => {
       await using destination = await openDestination(call.folders, args.destPath, args.overwrite);
@@ -127,6 +135,7 @@ export const transferTools = [
     endpoints: [api.files.get, api.files.content],
     touchesFiles: true,
     input: { fileId, path: z.optional(localPath) },
+    describe: { path: "local file to compare" },
     run: async ({ fileId, path }, call) => {
       const file = await findReadableFile(call, fileId);
       const local = path === undefined ? null : await digestPath(call, path);

@@ -17,7 +17,7 @@ export const trashTools = [
     },
     describe: {
       name: "new name, if the old one is taken",
-      vaultId: "needed with name where this server has not seen the file",
+      vaultId: "needed with name if this server has not seen the file",
     },
     run: async ({ fileId, name, vaultId }, call) => {
       await findOwnFile(call, fileId);

@@ -15,6 +15,7 @@ export const vaultTools = [
     description: "The vaults this key reaches, newest first. Start here to find a vaultId.",
     endpoints: [api.vaults.list],
     input: { type: z.optional(z.enum(VAULT_TYPES)), ...pageInput },
+    describe: { type: "default: both" },
     run: async ({ type, limit, cursor }, call) => {
       const client = await call.client();
       if (call.pinnedVault !== null) {
@@ -37,6 +38,7 @@ export const vaultTools = [
       "Creates a vault, public unless type says otherwise. Public: readable by the service; shared: encrypted for its members.",
     endpoints: [api.vaults.create],
     input: { name: api.vaults.create.body.shape.name, type: z.optional(z.enum(VAULT_TYPES)) },
+    describe: { name: "at most 255 bytes", type: "default: public" },
     run: async ({ name, type }, call) => {
       const client = await call.client();
       const vault = await client.vaults.create({ name, type: type ?? "public" }, { signal: call.signal });
