@@ -81,6 +81,7 @@ it("reads and changes the largest vault: the oldest former entry gives way to a 
   expect(left.vault).toMatchObject({ generation: 3001n, offered: null });
   expect(left.vault.members).toHaveLength(999);
   expect(left.vault.former).toHaveLength(1800);
+  expect(left.warnings).toMatchObject([{ code: "former_nearly_full" }]);
   expect(left.vault.former[1]).toMatchObject({ chainAddress: strangerAt("cc", 1) });
   expect(left.vault).toMatchObject({ oldest: 1n });
   expect(left.vault.former[0]).toMatchObject({ chainAddress: anna.chainAddress, since: 1n, until: 3000n });

@@ -1,8 +1,10 @@
 /** A shared vault that changes its owner: on the chain first, and then the service lets the new owner's account have it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { NO_END } from "@coffer/crypto";
 import { memoryPins } from "@coffer/sdk";
 import { beforeAll, expect, test } from "vitest";
+import { enlargeVault, strangerAt } from "../kit/large-vault.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
@@ -115,4 +117,19 @@ test("nobody else comes to it, and an offer that was withdrawn is none", async (
   await stack.owner.client.vaults.offerOwnership(vault.id, null);
   await expect(heir.client.vaults.acceptOwnership(vault.id)).rejects.toMatchObject({ code: "not_offered" });
   expect(await stack.owner.client.vaults.get(vault.id)).toMatchObject({ role: "owner" });
+});
+
+test("acts warn from 1,500 former entries on that the oldest will give way, until the vault was rotated", async () => {
+  const { vaults } = stack.owner.client;
+  const { id, chainObjectId } = await vaults.create({ name: "crowded", type: "shared" });
+  const { chainAddress } = (await stack.invite("member")).signer;
+  const held = { signingKey: new Uint8Array(32).fill(3), since: "1", until: "1", endsAt: String(NO_END) };
+  await enlargeVault(stack.localnet, chainObjectId ?? "", () => ({
+    former: Array.from({ length: 1499 }, (_, at) => ({ chainAddress: strangerAt("cc", at), ...held })),
+  }));
+  expect((await vaults.members.add(id, chainAddress)).warnings).toEqual([]);
+  const message = expect.stringMatching(/ room for 300 more entries\..* vaults\.rotate /) as string;
+  expect((await vaults.members.remove(id, chainAddress)).warnings).toEqual([{ code: "former_nearly_full", message }]);
+  await vaults.rotate(id);
+  expect((await vaults.members.remove(id, chainAddress)).warnings).toEqual([]);
 });

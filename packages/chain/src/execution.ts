@@ -36,8 +36,11 @@ export type Executed = SuiClientTypes.Transaction<{ effects: true }>;
 
 /** What whoever acts should know of how it went. */
 export interface ActWarning {
-  /** The network takes transactions that are valid in one epoch only: had it ended meanwhile, the act would have had to be repeated. */
-  readonly code: "valid_one_epoch";
+  /**
+   * `valid_one_epoch`: the network takes transactions that are valid in one epoch only. Had it ended meanwhile, the act would have had to be
+   * repeated. `former_nearly_full`: the vault has closed 1,500 entries of 1,800, and will soon lose one that still counts.
+   */
+  readonly code: "valid_one_epoch" | "former_nearly_full";
   readonly message: string;
 }
 

@@ -5,6 +5,7 @@ import type { Chain } from "./chain.ts";
 import { isCreatedBy } from "./created-object.ts";
 import { ChainError } from "./errors.ts";
 import { type ActWarning, execute, type Executed, type ExecutionOptions, findExecuted } from "./execution.ts";
+import { warningsAbout } from "./former-entries.ts";
 import type { TransactionSigner } from "./signer.ts";
 import { type VaultCall, vaultCalls, toTransaction } from "./vault-functions.ts";
 import { findMember, type VaultObject } from "./vault-object.ts";
@@ -290,20 +291,29 @@ async function run(
   act: Act,
 ): Promise<VaultAct> {
   const before = await chain.readVault(objectId, { maxAge: 0 });
-  if (act.isDone(before)) return { outcome: "already", digest: null, vault: before, warnings: [] };
+  if (act.isDone(before)) return already(before);
   act.check(before);
   const call = act.call(before);
   const transact = () => toTransaction(call, chain.network.latestPackageId);
   try {
     const executed = await execute(chain, signer, transact, options);
-    const { digest, warnings } = executed;
-    return { outcome: "done", digest, vault: await readAfter(chain, before, executed, act), warnings };
+    const vault = await readAfter(chain, before, executed, act);
+    return {
+      outcome: "done",
+      digest: executed.digest,
+      vault,
+      warnings: [...executed.warnings, ...warningsAbout(vault)],
+    };
   } catch (cause) {
     if (!(cause instanceof ChainError) || cause.code !== act.already) throw cause;
     const vault = await chain.readVault(objectId, { maxAge: 0 });
     if (!act.isDone(vault)) throw cause;
-    return { outcome: "already", digest: null, vault, warnings: [] };
+    return already(vault);
   }
+}
+
+function already(vault: VaultObject): VaultAct {
+  return { outcome: "already", digest: null, vault, warnings: warningsAbout(vault) };
 }
 
 /**

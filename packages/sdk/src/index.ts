@@ -111,6 +111,7 @@ export type {
   EndedMember,
   RemovedMember,
 } from "./vaults/members/members.ts";
+export type { ActWarning } from "@coffer/chain";
 export type { AcceptOptions, ActResult, ClosingActResult } from "./vaults/members/owner-acts.ts";
 export { memoryPins, type Candidate, type Highest, type PinStore, type VaultPin } from "./vaults/memory/pins.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./vaults/memory/seen.ts";

@@ -3,7 +3,7 @@ import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { membersGroup } from "@coffer/contract/shared-vaults";
 import type { VaultMember } from "@coffer/contract";
 import { NO_END } from "@coffer/crypto";
-import { addMember, findMember, removeMember, setUntil } from "@coffer/chain";
+import { type ActWarning, addMember, findMember, removeMember, setUntil } from "@coffer/chain";
 import { callOn } from "../../call.ts";
 import { parseInviteText } from "../../chain/invite-text.ts";
 import { fromBase64 } from "../../digest.ts";
@@ -45,6 +45,8 @@ export interface AddMemberOptions extends CallOptions {
 export interface AddedMember extends VaultMember {
   /** In words, for people: what is open to the address now. */
   readonly effect: string;
+  /** What to know of how it went, or of the vault: empty when there is nothing. */
+  readonly warnings: readonly ActWarning[];
 }
 
 export interface RemovedMember {
@@ -52,6 +54,8 @@ export interface RemovedMember {
   readonly generation: bigint;
   /** In words, for people: what is closed to the address now, and what is not. */
   readonly effect: string;
+  /** What to know of how it went, or of the vault: empty when there is nothing. */
+  readonly warnings: readonly ActWarning[];
 }
 
 /** A member whose end was set. */
@@ -95,7 +99,7 @@ export async function addVaultMember(
   const key = signingKey ?? proven ?? (await findPublicKey(connection, chainAddress, options));
   const end = endsAt === null || endsAt === undefined ? {} : { endsAt };
   const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress, ...(key === null ? {} : { signingKey: key }) };
-  const { vault: changed } = await inVaultTerms(() =>
+  const { vault: changed, warnings } = await inVaultTerms(() =>
     addMember(session.chain, sending(session.signer), { ...act, ...end }),
   );
   const entry = findMember(changed, chainAddress);
@@ -105,7 +109,7 @@ export async function addVaultMember(
   const body = { chainAddress, ...(label === undefined ? {} : { label }), until: shown };
   const member = await recordAt(connection, vaultId, body, options);
   const added = writes ? ADDED : ADDED_TO_READ;
-  return { ...member, effect: shown === null ? added : `${added} ${ENDS}` };
+  return { ...member, effect: shown === null ? added : `${added} ${ENDS}`, warnings };
 }
 
 /** undefined: nobody said; null: no end. */
@@ -154,10 +158,13 @@ export async function setMemberUntil(
     not_a_member: "Add the address with vaults.members.add.",
     membership_ended: "Add the address again with vaults.members.add.",
   };
-  const { vault } = await inVaultTerms(() => setUntil(session.chain, sending(session.signer), act), nextSteps);
+  const { vault, warnings } = await inVaultTerms(
+    () => setUntil(session.chain, sending(session.signer), act),
+    nextSteps,
+  );
   const body = { chainAddress, until: renderEnd(endsAt ?? NO_END) };
   const member = await recordAt(connection, vaultId, body, options);
-  return { ...member, generation: vault.generation, effect: endsAt === null ? ENDLESS : ENDS };
+  return { ...member, generation: vault.generation, effect: endsAt === null ? ENDLESS : ENDS, warnings };
 }
 
 async function findAgent(
@@ -194,9 +201,9 @@ export async function endMember(
 ): Promise<RemovedMember> {
   const session = vaultSession(connection);
   const act = { objectId: pin.chainObjectId ?? "", chainAddress };
-  const removed = await inVaultTerms(() => removeMember(session.chain, sending(session.signer), act));
+  const { vault, warnings } = await inVaultTerms(() => removeMember(session.chain, sending(session.signer), act));
   await forget(connection, vaultId, chainAddress, options);
-  return { generation: removed.vault.generation, effect: REMOVED };
+  return { generation: vault.generation, effect: REMOVED, warnings };
 }
 
 /** A member whom the service never recorded has nothing to be ended there. */

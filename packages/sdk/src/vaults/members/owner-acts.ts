@@ -1,5 +1,5 @@
 /** Rights in a vault that a signer changes for itself, or hands on. Each is one transaction, and safe to repeat. */
-import { acceptOwnership, leave, offerOwnership, setSigningKey, type VaultAct } from "@coffer/chain";
+import { type ActWarning, acceptOwnership, leave, offerOwnership, setSigningKey, type VaultAct } from "@coffer/chain";
 import { ownershipGroup } from "@coffer/contract/shared-vaults";
 import { callOn } from "../../call.ts";
 import type { Connection, CallOptions } from "../../options.ts";
@@ -18,6 +18,8 @@ import { requireOpenVault, vaultSession } from "../vault-session.ts";
 export interface ActResult {
   readonly outcome: "done" | "already";
   readonly generation: bigint;
+  /** What to know of how it went, or of the vault: empty when there is nothing. */
+  readonly warnings: readonly ActWarning[];
 }
 
 /** An act after which somebody reads less, and what it has done. */
@@ -112,6 +114,8 @@ async function act(
   work: (session: VaultSession, objectId: string, pin: VaultPin) => Promise<VaultAct>,
 ): Promise<ActResult> {
   const { pin } = await requireOpenVault(connection, vaultId, options);
-  const { outcome, vault } = await inVaultTerms(() => work(vaultSession(connection), pin.chainObjectId ?? "", pin));
-  return { outcome, generation: vault.generation };
+  const { outcome, vault, warnings } = await inVaultTerms(() =>
+    work(vaultSession(connection), pin.chainObjectId ?? "", pin),
+  );
+  return { outcome, generation: vault.generation, warnings };
 }

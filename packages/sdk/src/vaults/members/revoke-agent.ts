@@ -1,7 +1,7 @@
 /** Ending an agent: its key, its memberships, and what it could read of what comes later. One act over three layers, safe to repeat. */
 import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { clientApi as api } from "@coffer/contract";
-import { findMember } from "@coffer/chain";
+import { type ActWarning, findMember } from "@coffer/chain";
 import { callOn } from "../../call.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { REVOKED } from "../effects.ts";
@@ -17,6 +17,8 @@ export interface RevokedMembership {
   readonly outcome: "removed" | "absent";
   /** Files written from now on are of this generation or a later one. */
   readonly generation: bigint;
+  /** What to know of how it went, or of the vault: empty when there is nothing. */
+  readonly warnings: readonly ActWarning[];
 }
 
 export interface RevokedAgent {
@@ -120,6 +122,6 @@ async function endMembership(
   const objectId = vault.pin.chainObjectId ?? "";
   const before = await inVaultTerms(() => session.chain.readVault(objectId, { maxAge: 0 }));
   const outcome = findMember(before, chainAddress) === null ? "absent" : "removed";
-  const { generation } = await endMember(connection, vault, chainAddress, options);
-  return { vaultId, outcome, generation };
+  const { generation, warnings } = await endMember(connection, vault, chainAddress, options);
+  return { vaultId, outcome, generation, warnings };
 }
