@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { defineConfig, type Options } from "tsup";
+
+type Plugin = NonNullable<Options["plugins"]>[number];
 
 // One build for every published package. `COFFER_BUILD=launcher` builds only the program that MCP clients start, which
 // is what the set-up needs; `npm run build` builds everything, declarations included.
@@ -14,10 +16,24 @@ const DAY_MS = 24 * 60 * 60_000;
 
 const packageDirectory = (name: string): string => path.join(import.meta.dirname, "packages", name);
 
+/**
+ * What pages bundle. Each module of these is translated to a file of its own, with its imports as they are: a bundler drops whole files
+ * that nothing uses, and follows what stands in a shared part.
+ */
+const FOR_PAGES: ReadonlySet<string> = new Set(["contract", "crypto", "sdk"]);
+
+/** Imports of files beside it name the translated ones. Both endings are as long, so that source maps stay true. */
+const toTranslated: Plugin = {
+  name: "to-translated",
+  renderChunk: (code) => ({ code: code.replaceAll(/(\b(?:from|import) ?\(?"\.{1,2}\/[^"\n]*)\.ts"/g, '$1.js"') }),
+};
+
 /** The entries are the package's own `exports`: each source is built to the file that its export names. */
 const library = (name: string): Options => ({
   name: `@coffer/${name}`,
-  entry: entriesOf(name),
+  ...(FOR_PAGES.has(name)
+    ? { entry: modulesOf(name), bundle: false, splitting: false, plugins: [toTranslated] }
+    : { entry: entriesOf(name), splitting: true }),
   outDir: path.join(packageDirectory(name), "dist"),
   tsconfig: path.join(import.meta.dirname, "tsconfig.json"),
   format: "esm",
@@ -29,9 +45,8 @@ const library = (name: string): Options => ({
   // name what this package declares.
   external: [/^node:/, ...declared(name).map((dependency) => new RegExp(`^${dependency}($|/)`))],
   skipNodeModulesBundle: true,
-  dts: { compilerOptions: { customConditions: ["coffer-source"] } },
+  dts: { entry: entriesOf(name), compilerOptions: { customConditions: ["coffer-source"] } },
   sourcemap: true,
-  splitting: true,
   // Chunks are named by their content, so old ones pile up; the launcher next to them is built by itself.
   clean: ["!main.js", "!main.js.map", `!${LAUNCHER_PARTS}/**`],
   // tsup strips "node:" by default, and `sqlite` or `test` without it name packages of the registry.
@@ -97,6 +112,13 @@ function entriesOf(name: string): Record<string, string> {
       path.join(packageDirectory(name), target["coffer-source"]),
     ]),
   );
+}
+
+/** Every module but those of tests, by its path. */
+function modulesOf(name: string): Record<string, string> {
+  const source = path.join(packageDirectory(name), "src");
+  const modules = globSync("**/*.ts", { cwd: source, exclude: ["**/*.test.ts", "**/test-*.ts"] });
+  return Object.fromEntries(modules.map((file) => [file.replace(/\.ts$/, ""), path.join(source, file)]));
 }
 
 function declared(name: string): string[] {

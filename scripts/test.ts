@@ -55,7 +55,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   },
   tests: () => runSuite("tests"),
   deep: async () => {
-    await inLanes([script("build"), script("check:packages"), script("newcomer", ["--built"])]);
+    await inLanes([script("build"), script("check:packages"), script("size:packed"), script("newcomer", ["--built"])]);
     await inLanes([script("docs:check", ["--all"])]);
     await runSuite("deep");
   },

@@ -3,7 +3,8 @@ import type { StatementSigner } from "@coffer/crypto";
 import { configurationError } from "../errors.ts";
 import { Secret } from "../secret.ts";
 import { decodeBech32, encodeBech32 } from "./bech32.ts";
-import { addressOf, publicKeyOf, randomSeed, signPersonalMessage, signTransaction } from "./ed25519.ts";
+import { addressOf } from "./address.ts";
+import { publicKeyOf, randomSeed, signPersonalMessage, signTransaction } from "./ed25519.ts";
 import type { Signer } from "./signer.ts";
 
 const SEED_BYTES = 32;

@@ -1,14 +1,13 @@
-/** Ed25519 keys as Sui uses them: addresses, personal messages, `suiprivkey1…`. Loaded on demand. */
+/** Ed25519 keys as Sui uses them: personal messages, `suiprivkey1…`. Loaded on demand. */
 import * as ed from "@noble/ed25519";
 import { blake2b } from "@noble/hashes/blake2.js";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { toBase64, toHex } from "../digest.ts";
+import { toBase64 } from "../digest.ts";
+import { addressOf, concat, SCHEME } from "./address.ts";
 
 // WebCrypto's digests are missing on pages without TLS; @noble/ed25519 brings none of its own.
 ed.hashes.sha512 = sha512;
 
-/** Sui's flag byte of the Ed25519 scheme. */
-const SCHEME = 0;
 /** Scope PersonalMessage, version 0, application Sui. */
 const PERSONAL_MESSAGE = [3, 0, 0];
 /** Scope TransactionData, version 0, application Sui. */
@@ -21,11 +20,6 @@ export function publicKeyOf(seed: Uint8Array): Uint8Array {
 
 export function randomSeed(): Uint8Array {
   return ed.utils.randomSecretKey();
-}
-
-/** BLAKE2b-256 of the flag and the public key. */
-export function addressOf(publicKey: Uint8Array): string {
-  return `0x${toHex(blake2b(concat([SCHEME], publicKey), { dkLen: 32 }))}`;
 }
 
 /** The serialised signature in base64: flag ‖ signature ‖ public key. */
@@ -62,16 +56,6 @@ function digestOfMessage(message: Uint8Array): Uint8Array {
 
 function uleb128(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...uleb128(value >>> 7)];
-}
-
-function concat(...parts: readonly ArrayLike<number>[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    bytes.set(part, offset);
-    offset += part.length;
-  }
-  return bytes;
 }
 
 function fromBase64(text: string): Uint8Array | null {

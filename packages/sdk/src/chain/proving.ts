@@ -81,7 +81,7 @@ export async function redeem(
 /** Absent where the chain key is its own: then the address, its hash, says all of it. */
 async function signingKeyOf({ chainAddress, signingKey, statements }: Signer): Promise<Uint8Array | undefined> {
   const key = signingKey ?? statements?.publicKey;
-  const { addressOf } = await import("./ed25519.ts");
+  const { addressOf } = await import("./address.ts");
   return key === undefined || addressOf(key) === chainAddress ? undefined : key;
 }
 

@@ -3,6 +3,7 @@ import { clientApi as api, type Vault } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { isSamePin, type VaultPin } from "../vaults/memory/pins.ts";
+import { vaultChanged } from "../vaults/vault-changed.ts";
 import type { Body, Query } from "./calling.ts";
 
 type Vaults = typeof api.vaults;
@@ -40,7 +41,9 @@ export async function requirePinned({ place, sharedVaults }: Connection, vaults:
   for (const { id, type, chainObjectId } of vaults) {
     const pin = (await pins?.load(place.origin, id)) ?? null;
     if (pin === null || (pin.shared === (type === "shared") && pin.chainObjectId === chainObjectId)) continue;
-    await refuse(`Vault ${id} is pinned as ${nameOf(pin)}, and the service shows ${type} ${chainObjectId ?? ""} now`);
+    throw vaultChanged(
+      `Vault ${id} is pinned as ${nameOf(pin)}, and the service shows ${type} ${chainObjectId ?? ""} now`,
+    );
   }
 }
 
@@ -56,10 +59,5 @@ async function pinCreated({ place, sharedVaults }: Connection, { id }: Vault, is
   const pin: VaultPin = { origin: place.origin, vaultId: id, shared: false, ...none };
   if (await pins.save(null, pin)) return;
   if (isRepeated && isSamePin(await pins.load(place.origin, id), pin)) return;
-  await refuse(`The service answers with vault ${id}, which was there before, in place of a new one`);
-}
-
-async function refuse(message: string): Promise<never> {
-  const { vaultError } = await import("../vaults/vault-error.ts");
-  throw vaultError("vault_changed", message);
+  throw vaultChanged(`The service answers with vault ${id}, which was there before, in place of a new one`);
 }

@@ -3,6 +3,7 @@ import type { CryptoStep } from "@coffer/crypto";
 import { VaultError, type VaultErrorCode } from "../errors.ts";
 import { sanitizeCause } from "../redaction.ts";
 import { HOW_TO_OPEN } from "../how-to-open.ts";
+import { ASK_WHAT_CHANGED } from "./vault-changed.ts";
 
 /** A failure in a shared vault with the next step of its code, unless `more` has a better one. */
 export function vaultError(
@@ -42,7 +43,7 @@ export const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
     "Believe neither node: compare the vault at a node of somebody else, and name another one in place of the one that lies.",
   network_changed: "Compare the network configuration with the one the vault's owner uses.",
   vault_not_found: "Compare the network configuration with the one the vault's owner uses.",
-  vault_changed: "Ask the vault's owner what changed; write nothing until it is clear.",
+  vault_changed: ASK_WHAT_CHANGED,
   rolled_back:
     "Ask the operator which state is the newest; do not use the older one. If the service was restored from a backup and the operator says so, forget what was seen with vaults.forgetSeen, then repeat it.",
   no_gas: "Send the address some SUI, then repeat it.",

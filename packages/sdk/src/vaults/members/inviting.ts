@@ -16,6 +16,7 @@ import type { Body } from "../../resources/calling.ts";
 import { describePin } from "../memory/pin-facts.ts";
 import { isSamePin, type PinStore, type VaultPin } from "../memory/pins.ts";
 import type { CreatedInvite, RedeemedInvite } from "@coffer/contract";
+import { vaultChanged } from "../vault-changed.ts";
 import { sharedCode } from "../../shared-code.ts";
 
 /**
@@ -86,7 +87,10 @@ function pinsOf({ place: { origin } }: Connection, { chainId, vaults }: ToldVaul
 async function requireNetwork({ sharedVaults }: Connection, { chainId }: ToldVaults): Promise<void> {
   const configured = sharedVaults?.network.chainId ?? chainId;
   if (configured === chainId) return;
-  await refuse(`The invite is for vaults on chain ${chainId}, but chain ${configured} is configured`);
+  throw vaultChanged(
+    `The invite is for vaults on chain ${chainId}, but chain ${configured} is configured`,
+    ASK_WHO_INVITED,
+  );
 }
 
 /** A vault that this machine knows already stays pinned to what it knows: neither an invite nor the service changes that silently. */
@@ -94,7 +98,10 @@ async function keepPins(store: PinStore, pins: readonly VaultPin[]): Promise<voi
   for (const pin of pins) {
     const known = await store.load(pin.origin, pin.vaultId);
     if (known !== null && !isSamePin(known, pin))
-      await refuse(`Vault ${pin.vaultId} is pinned to ${describePin(known)}, and the invite says ${describePin(pin)}`);
+      throw vaultChanged(
+        `Vault ${pin.vaultId} is pinned to ${describePin(known)}, and the invite says ${describePin(pin)}`,
+        ASK_WHO_INVITED,
+      );
   }
   const { pinFirst } = await import("../memory/pinning.ts");
   for (const pin of pins) await pinFirst(store, pin, ASK_WHO_INVITED);
@@ -102,11 +109,6 @@ async function keepPins(store: PinStore, pins: readonly VaultPin[]): Promise<voi
 
 const ASK_WHO_INVITED =
   "Ask who made the invite, over the way it came, which is true; then call vaults.trust with it. The invite is not used yet.";
-
-async function refuse(message: string): Promise<never> {
-  const { vaultError } = await import("../vault-error.ts");
-  throw vaultError("vault_changed", message, { nextStep: ASK_WHO_INVITED });
-}
 
 export interface NewInvite extends CreatedInvite {
   /**

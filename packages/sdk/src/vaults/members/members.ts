@@ -227,7 +227,7 @@ async function findPublicKey(
   chainAddress: string,
   options?: CallOptions,
 ): Promise<Uint8Array | null> {
-  const { addressOf } = await import("../../chain/ed25519.ts");
+  const { addressOf } = await import("../../chain/address.ts");
   for (let cursor: string | null | undefined; cursor !== null;) {
     const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
     const page = await callOn(connection, apiKeysGroup.list, { query }, options);

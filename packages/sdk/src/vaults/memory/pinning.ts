@@ -1,7 +1,7 @@
 /** How a pin is set, and the few acts that replace one (encryption design §7, pins). */
 import { describePin } from "./pin-facts.ts";
 import { isSamePin, type PinStore, type VaultPin } from "./pins.ts";
-import { vaultError } from "../vault-error.ts";
+import { vaultChanged } from "../vault-changed.ts";
 
 /**
  * Pins a vault that is not pinned yet. Another process may come first: then its pin must be the same one.
@@ -11,10 +11,9 @@ export async function pinFirst(store: PinStore, pin: VaultPin, nextStep?: string
   if (await store.save(null, pin)) return pin;
   const kept = await store.load(pin.origin, pin.vaultId);
   if (kept !== null && isSamePin(kept, pin)) return kept;
-  throw vaultError(
-    "vault_changed",
+  throw vaultChanged(
     `Vault ${pin.vaultId} is pinned to ${kept === null ? "nothing" : describePin(kept)}, and ${describePin(pin)} is shown now`,
-    nextStep === undefined ? {} : { nextStep },
+    nextStep,
   );
 }
 
@@ -35,5 +34,5 @@ export async function replacePin(
     const pin = next(kept);
     if (isSamePin(kept, pin) || (await store.save(kept, pin))) return pin;
   }
-  throw vaultError("vault_changed", `Other processes keep changing what vault ${vaultId} is pinned to`);
+  throw vaultChanged(`Other processes keep changing what vault ${vaultId} is pinned to`);
 }
