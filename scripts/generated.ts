@@ -2,6 +2,7 @@
 import { api, endpointsOf, type ErrorCode, ERRORS, errorsOf } from "@coffer/contract";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import { format } from "prettier";
+import { renderInputTypes } from "./input-types.ts";
 import { CLAIM_TESTS, renderClaimTests } from "../test/pins/claims.ts";
 
 /** Path below the repository's root → text. */
@@ -9,6 +10,10 @@ export async function renderGenerated(): Promise<Readonly<Record<string, string>
   const markdown = (text: string) => format(text, { parser: "markdown", proseWrap: "preserve" });
   return {
     "docs/generated/openapi.json": `${JSON.stringify(renderOpenApi(api), null, 2)}\n`,
+    "packages/sdk/src/resources/input-types.ts": await format(renderInputTypes(), {
+      parser: "typescript",
+      printWidth: 120,
+    }),
     "docs/generated/errors.md": await markdown(renderErrors()),
     "docs/generated/threat-model-tests.md": await markdown(renderClaimTests(CLAIM_TESTS)),
   };

@@ -1,16 +1,16 @@
-import type { clientApi as api } from "@coffer/contract";
 import type { Download } from "./download/download.ts";
 import type { File, FileChanges } from "./file.ts";
 import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "./options.ts";
 import { PagePromise } from "./pages.ts";
-import { onDemand, withCursor, type Query } from "./resources/calling.ts";
+import { onDemand, withCursor } from "./resources/calling.ts";
 import type { UploadResult } from "./upload/target.ts";
 import type { DownloadOptions } from "./download/content-facts.ts";
 import type { ReplaceInput, UploadInput, UploadOptions } from "./upload/input.ts";
+import type { FileListQuery } from "./resources/input-types.ts";
 
 export interface FileResource {
   /** Newest first. `folderId: "root"` for those at the top; `name` finds the exact name. */
-  list(query?: Query<typeof api.files.list>, options?: CallOptions): PagePromise<"files", File>;
+  list(query?: FileListQuery, options?: CallOptions): PagePromise<"files", File>;
   get(fileId: string, options?: CallOptions): Promise<File>;
   /**
    * Stores bytes as a new file: in one request up to a part's size (8 MiB), above in resumable parts. The digest is computed

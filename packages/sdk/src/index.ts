@@ -79,6 +79,7 @@ export type {
   BillingResource,
   DevelopmentResource,
 } from "./resources/account.ts";
+export type * from "./resources/input-types.ts";
 export type { InviteResource } from "./resources/invites.ts";
 export type { NewInvite, RedeemedAgent, RedeemOptions } from "./vaults/members/inviting.ts";
 export type { AuthResource, IdentityProviderResource, SessionResource } from "./resources/sign-in.ts";
@@ -87,6 +88,7 @@ export type {
   FolderResource,
   MemberResource,
   TrashResource,
+  VaultCreateInput,
   VaultResource,
 } from "./resources/storage.ts";
 export type { EventDescription } from "./resources/webhook-calls.ts";

@@ -8,22 +8,27 @@ import {
   type CreatedApiKey,
   type Credential,
 } from "@coffer/contract";
-import type { apiKeysGroup } from "@coffer/contract/api-keys";
-import type { auditGroup } from "@coffer/contract/audit";
-import type { billingGroup } from "@coffer/contract/billing";
 import { callingOn, callOn } from "../call.ts";
 import type { AuditVerdict, AuditVerifyOptions } from "../audit/verify.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { PagePromise } from "../pages.ts";
-import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
-
-type Keys = typeof apiKeysGroup;
+import { onDemand, withCursor } from "./calling.ts";
+import type {
+  AccountUpdateInput,
+  ApiKeyCreateInput,
+  ApiKeyListQuery,
+  ApiKeyRotateInput,
+  AuditListQuery,
+  BillingChangePlanInput,
+  BillingCheckoutInput,
+  DevelopmentSignupInput,
+} from "./input-types.ts";
 
 export interface AccountResource {
   /** The account, and what this client's credential may do. */
   get(options?: CallOptions): Promise<{ account: Account; credential: Credential }>;
-  update(changes: Body<typeof api.account.update>, options?: CallOptions): Promise<Account>;
+  update(changes: AccountUpdateInput, options?: CallOptions): Promise<Account>;
   /**
    * Links the signer's chain address to the account: asks for a challenge, signs a text made here, and sends it. The account is asked
    * for its id when `accountId` is absent.
@@ -43,7 +48,7 @@ export function accountResource(connection: Connection): AccountResource {
 
 const proving = () => import("../chain/proving.ts");
 
-type KeyInput = Omit<Body<Keys["create"]>, "chainAddress" | "addressProof">;
+type KeyInput = ApiKeyCreateInput;
 
 export interface ApiKeyResource {
   /**
@@ -54,11 +59,11 @@ export interface ApiKeyResource {
     input: KeyInput & { readonly chainAddress?: string | undefined; readonly signer?: Signer | undefined },
     options?: CallOptions & { readonly accountId?: string | undefined },
   ): Promise<CreatedApiKey>;
-  list(query?: Query<Keys["list"]>, options?: CallOptions): PagePromise<"apiKeys", ApiKey>;
+  list(query?: ApiKeyListQuery, options?: CallOptions): PagePromise<"apiKeys", ApiKey>;
   get(keyId: string, options?: CallOptions): Promise<ApiKey>;
   /** At once; a second call changes nothing. */
   revoke(keyId: string, options?: CallOptions): Promise<void>;
-  rotate(keyId: string, input?: Body<Keys["rotate"]>, options?: CallOptions): Promise<CreatedApiKey>;
+  rotate(keyId: string, input?: ApiKeyRotateInput, options?: CallOptions): Promise<CreatedApiKey>;
 }
 
 export function apiKeyResource(connection: Connection): ApiKeyResource {
@@ -81,8 +86,8 @@ export function apiKeyResource(connection: Connection): ApiKeyResource {
 export interface BillingResource {
   get(options?: CallOptions): Promise<Billing>;
   /** Where to pay for a plan; fails with `email_unverified` before the address is confirmed. */
-  checkout(input: Body<typeof billingGroup.checkout>, options?: CallOptions): Promise<{ url: string }>;
-  changePlan(input: Body<typeof billingGroup.changePlan>, options?: CallOptions): Promise<Billing>;
+  checkout(input: BillingCheckoutInput, options?: CallOptions): Promise<{ url: string }>;
+  changePlan(input: BillingChangePlanInput, options?: CallOptions): Promise<Billing>;
 }
 
 export function billingResource(connection: Connection): BillingResource {
@@ -92,7 +97,7 @@ export function billingResource(connection: Connection): BillingResource {
 
 export interface AuditResource {
   /** Newest first. `action`: entries of that action, or of those that begin with it and a dot. */
-  list(query?: Query<typeof auditGroup.list>, options?: CallOptions): PagePromise<"events", AuditEvent>;
+  list(query?: AuditListQuery, options?: CallOptions): PagePromise<"events", AuditEvent>;
   /**
    * Reads the whole log and checks its chain of hashes, with a few pages of it in memory. `fault` names the first entry that is not as it
    * was written; null: all are. Keep `newest` where the service cannot write and hand it in as `expect` next time: only that shows a log
@@ -120,7 +125,7 @@ export function auditResource(connection: Connection): AuditResource {
 export interface DevelopmentResource {
   /** Makes an account with a key; 404 outside development. */
   signup(
-    input: Body<typeof api.development.signup>,
+    input: DevelopmentSignupInput,
     options?: CallOptions,
   ): Promise<{ id: string; email: string; apiKey: string; warning: string }>;
 }

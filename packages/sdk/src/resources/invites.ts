@@ -1,20 +1,18 @@
 /** Invites: how an owner hands out keys to agents without ever seeing their chain keys (specification §5.8). */
 import type { Invite } from "@coffer/contract";
-import type { invitesGroup } from "@coffer/contract/invites";
 import { callingOn } from "../call.ts";
 import type { ProvenInvite } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { PagePromise } from "../pages.ts";
-import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
+import { onDemand, withCursor } from "./calling.ts";
 import type { NewInvite, RedeemOptions, RedeemedAgent } from "../vaults/members/inviting.ts";
-
-type Invites = typeof invitesGroup;
+import type { InviteCreateInput, InviteListQuery } from "./input-types.ts";
 
 export interface InviteResource {
-  create(input: Body<Invites["create"]>, options?: CallOptions): Promise<NewInvite>;
+  create(input: InviteCreateInput, options?: CallOptions): Promise<NewInvite>;
   /** With what became of each, newest first. */
-  list(query?: Query<Invites["list"]>, options?: CallOptions): PagePromise<"invites", Invite>;
+  list(query?: InviteListQuery, options?: CallOptions): PagePromise<"invites", Invite>;
   /** At once; a second call changes nothing, and an invite that was used stays used. */
   revoke(inviteId: string, options?: CallOptions): Promise<void>;
   /**

@@ -1,16 +1,24 @@
 /** Signing up, in and out, and the web sessions that come of it. */
 import type { Session, SessionTokens, SignedIn, ZkloginProof } from "@coffer/contract";
-import type { authGroup } from "@coffer/contract/auth";
 import type { identityProviderGroup } from "@coffer/contract/identity-provider";
-import type { sessionsGroup } from "@coffer/contract/sessions";
 import { callingOn } from "../call.ts";
 import { configurationError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { Secret } from "../secret.ts";
-import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
+import { onDemand, withCursor, type Query } from "./calling.ts";
+import type {
+  AuthChangePasswordInput,
+  AuthLoginInput,
+  AuthResetPasswordInput,
+  AuthSignupInput,
+  IdentityProviderAuthorizeQuery,
+  IdentityProviderCallbackInput,
+  IdentityProviderZkloginAuthInput,
+  IdentityProviderZkloginTokenInput,
+  SessionListQuery,
+} from "./input-types.ts";
 
-type Auth = typeof authGroup;
 type Provider = typeof identityProviderGroup;
 type Said = Promise<{ message: string }>;
 
@@ -24,17 +32,17 @@ export interface AuthResource {
    * const mine = createClient({ baseUrl, credentials: sessionCredentials(signedIn) });
    * ```
    */
-  signup(input: Body<Auth["signup"]>, options?: CallOptions): Promise<SignedIn>;
-  login(input: Body<Auth["login"]>, options?: CallOptions): Promise<SignedIn>;
+  signup(input: AuthSignupInput, options?: CallOptions): Promise<SignedIn>;
+  login(input: AuthLoginInput, options?: CallOptions): Promise<SignedIn>;
   /** For clients that keep their tokens themselves; `sessionCredentials` does it unasked. Present a token once only. */
   refresh(refreshToken: string | Secret, options?: CallOptions): Promise<SessionTokens>;
   /** Ends the session of a refresh token, or that of this client when none is given. */
   logout(refreshToken?: string | Secret, options?: CallOptions): Promise<void>;
   /** Ends every other session. */
-  changePassword(input: Body<Auth["changePassword"]>, options?: CallOptions): Promise<void>;
+  changePassword(input: AuthChangePasswordInput, options?: CallOptions): Promise<void>;
   /** The answer is the same whether or not there is such an account. */
   forgotPassword(email: string, options?: CallOptions): Said;
-  resetPassword(input: Body<Auth["resetPassword"]>, options?: CallOptions): Said;
+  resetPassword(input: AuthResetPasswordInput, options?: CallOptions): Said;
   verifyEmail(token: string, options?: CallOptions): Said;
   resendVerification(email: string, options?: CallOptions): Said;
   /** Whether an access code can still be used; using it up is left to the sign-up. */
@@ -60,7 +68,7 @@ export function authResource(connection: Connection): AuthResource {
 
 export interface SessionResource {
   /** The live ones, newest first; `current` marks the one of this call. */
-  list(query?: Query<typeof sessionsGroup.list>, options?: CallOptions): PagePromise<"sessions", Session>;
+  list(query?: SessionListQuery, options?: CallOptions): PagePromise<"sessions", Session>;
   /** At once; a second call changes nothing. */
   end(sessionId: string, options?: CallOptions): Promise<void>;
 }
@@ -82,19 +90,19 @@ type Authorization = Promise<{ url: string; state: string }>;
 
 export interface IdentityProviderResource {
   /** Where to send the browser. An access code is needed by who has no account yet. */
-  authorize(query?: Query<Provider["authorize"]>, options?: CallOptions): Authorization;
+  authorize(query?: IdentityProviderAuthorizeQuery, options?: CallOptions): Authorization;
   /** `nonce`: made of the client's own ephemeral key. Refuses an address that carries another one, a second one, or a request object. */
   authorizeZklogin(
     query: Query<Provider["authorizeZklogin"]> & { readonly nonce: string },
     options?: CallOptions,
   ): Authorization;
-  callback(input: Body<Provider["callback"]>, options?: CallOptions): Promise<SessionTokens>;
+  callback(input: IdentityProviderCallbackInput, options?: CallOptions): Promise<SessionTokens>;
   zkloginToken(
-    input: Body<Provider["zkloginToken"]>,
+    input: IdentityProviderZkloginTokenInput,
     options?: CallOptions,
   ): Promise<{ idToken: string; chainAddress: string; salt: string }>;
   zkloginAuth(
-    input: Body<Provider["zkloginAuth"]>,
+    input: IdentityProviderZkloginAuthInput,
     options?: CallOptions,
   ): Promise<SessionTokens & { chainAddress: string; salt: string; proof: ZkloginProof | null }>;
 }

@@ -1,6 +1,5 @@
 /** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
-import type { clientApi as api, File, Folder, Vault, VaultMember } from "@coffer/contract";
-import type { trashGroup } from "@coffer/contract/trash";
+import type { File, Folder, Vault, VaultMember } from "@coffer/contract";
 import type { Connection, CallOptions, PlaceOptions, UpdateOptions, VaultDeletion } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { AccessCheck } from "../vaults/keys/check-access.ts";
@@ -21,10 +20,21 @@ import type { ResealResult } from "../vaults/keys/reseal.ts";
 import type { RevokedAgent, RevokeOptions } from "../vaults/members/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../vaults/rotation/rotate.ts";
 import type { ToldOfVault } from "../vaults/memory/trusting.ts";
-import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
+import { onDemand, withCursor } from "./calling.ts";
+import type {
+  FolderCreateInput,
+  FolderListQuery,
+  FolderRestoreInput,
+  FolderUpdateInput,
+  TrashEmptyQuery,
+  TrashListQuery,
+  VaultFields,
+  VaultListQuery,
+  VaultUpdateInput,
+} from "./input-types.ts";
 
-type Vaults = typeof api.vaults;
-type Folders = typeof api.folders;
+/** What a new vault is made of. The two last fields are for shared vaults. */
+export interface VaultCreateInput extends VaultFields, Omit<NewSharedVault, "name"> {}
 
 export interface VaultResource {
   /**
@@ -40,11 +50,11 @@ export interface VaultResource {
    * await client.vaults.members.add(vault.id, agentAddress);
    * ```
    */
-  create(input: Body<Vaults["create"]> & Omit<NewSharedVault, "name">, options?: CallOptions): Promise<Vault>;
+  create(input: VaultCreateInput, options?: CallOptions): Promise<Vault>;
   /** Newest first. */
-  list(query?: Query<Vaults["list"]>, options?: CallOptions): PagePromise<"vaults", Vault>;
+  list(query?: VaultListQuery, options?: CallOptions): PagePromise<"vaults", Vault>;
   get(vaultId: string, options?: CallOptions): Promise<Vault>;
-  update(vaultId: string, changes: Body<Vaults["update"]>, options?: CallOptions): Promise<Vault>;
+  update(vaultId: string, changes: VaultUpdateInput, options?: CallOptions): Promise<Vault>;
   /**
    * Moves a vault to the trash with all that lies in it, for 30 days. Fails with `vault_not_empty` unless `force`. `permanent` deletes it for
    * good, from the trash or at once, and answers null. What is deleted of a shared vault needs the chain key of its owner: the client signs
@@ -191,14 +201,14 @@ export function vaultResource(connection: Connection): VaultResource {
 }
 
 export interface FolderResource {
-  create(input: Body<Folders["create"]>, options?: CallOptions): Promise<Folder>;
+  create(input: FolderCreateInput, options?: CallOptions): Promise<Folder>;
   /** Newest first. `parentId: "root"` for those at the top. */
-  list(query?: Query<Folders["list"]>, options?: CallOptions): PagePromise<"folders", Folder>;
+  list(query?: FolderListQuery, options?: CallOptions): PagePromise<"folders", Folder>;
   get(folderId: string, options?: CallOptions): Promise<Folder>;
-  update(folderId: string, changes: Body<Folders["update"]>, options?: UpdateOptions): Promise<Folder>;
+  update(folderId: string, changes: FolderUpdateInput, options?: UpdateOptions): Promise<Folder>;
   /** Moves the folder and all below it to the trash. */
   delete(folderId: string, options?: CallOptions): Promise<Folder>;
-  restore(folderId: string, changes?: Body<Folders["restore"]>, options?: PlaceOptions): Promise<Folder>;
+  restore(folderId: string, changes?: FolderRestoreInput, options?: PlaceOptions): Promise<Folder>;
 }
 
 export function folderResource(connection: Connection): FolderResource {
@@ -214,22 +224,20 @@ export function folderResource(connection: Connection): FolderResource {
   };
 }
 
-type TrashQuery = Omit<Query<typeof trashGroup.list>, "kind">;
-
 export interface EmptiedTrash {
   readonly leftVaults: readonly { readonly id: string; readonly name: string }[];
 }
 
 export interface TrashResource {
   /** The files in the trash of live vaults. */
-  list(query?: TrashQuery, options?: CallOptions): PagePromise<"files", File>;
+  list(query?: TrashListQuery, options?: CallOptions): PagePromise<"files", File>;
   /** The vaults in the trash, with all that lies in them. */
-  vaults(query?: Omit<TrashQuery, "vaultId">, options?: CallOptions): PagePromise<"vaults", Vault>;
+  vaults(query?: Omit<TrashListQuery, "vaultId">, options?: CallOptions): PagePromise<"vaults", Vault>;
   /**
    * Deletes the files and folders in the trash for good: of one vault, or of all public ones. Shared vaults with something in their trash are
    * in `leftVaults` then; each is emptied by its id, with the chain key of its owner.
    */
-  empty(query?: Query<typeof trashGroup.empty>, options?: CallOptions): Promise<EmptiedTrash>;
+  empty(query?: TrashEmptyQuery, options?: CallOptions): Promise<EmptiedTrash>;
 }
 
 export function trashResource(connection: Connection): TrashResource {

@@ -1,18 +1,23 @@
 /** Webhooks and the event feed (specification §4.1, §6). What they call is loaded when it is first used. */
-import type { Delivery, DeliveryAttempt, Webhook, api } from "@coffer/contract";
+import type { Delivery, DeliveryAttempt, Webhook } from "@coffer/contract";
 import { callingOn } from "../call.ts";
 import type { FollowOptions } from "../events/follow.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { ReceivedEvent } from "../webhooks/received-event.ts";
-import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
+import { onDemand, withCursor } from "./calling.ts";
 import type { EventDescription } from "./webhook-calls.ts";
-
-type Webhooks = typeof api.webhooks;
+import type {
+  WebhookCreateInput,
+  WebhookDeliveriesQuery,
+  WebhookListQuery,
+  WebhookRecoverInput,
+  WebhookUpdateInput,
+} from "./input-types.ts";
 
 export interface WebhookResource {
   /** Newest first. */
-  list(query?: Query<Webhooks["list"]>, options?: CallOptions): PagePromise<"webhooks", Webhook>;
+  list(query?: WebhookListQuery, options?: CallOptions): PagePromise<"webhooks", Webhook>;
   /**
    * The secret is in this answer and nowhere else.
    *
@@ -22,10 +27,10 @@ export interface WebhookResource {
    * const { status, lastError } = await client.webhooks.test(webhook.id);
    * ```
    */
-  create(input: Body<Webhooks["create"]>, options?: CallOptions): Promise<{ webhook: Webhook; secret: string }>;
+  create(input: WebhookCreateInput, options?: CallOptions): Promise<{ webhook: Webhook; secret: string }>;
   get(webhookId: string, options?: CallOptions): Promise<Webhook>;
   /** `active: false` keeps what happens for later; `active: true` sends it. */
-  update(webhookId: string, changes: Body<Webhooks["update"]>, options?: CallOptions): Promise<Webhook>;
+  update(webhookId: string, changes: WebhookUpdateInput, options?: CallOptions): Promise<Webhook>;
   /** With its deliveries. */
   delete(webhookId: string, options?: CallOptions): Promise<void>;
   /** Sends a `webhook.test` now and waits for what becomes of it, at most 15 s. A receiver that fails is a record, not an error. */
@@ -35,7 +40,7 @@ export interface WebhookResource {
   /** Newest first. `lastError` is data from outside. */
   deliveries(
     webhookId: string,
-    query?: Query<Webhooks["deliveries"]>,
+    query?: WebhookDeliveriesQuery,
     options?: CallOptions,
   ): PagePromise<"deliveries", Delivery>;
   /** With what the receiver answered each time: data from outside, not to be trusted. */
@@ -47,7 +52,7 @@ export interface WebhookResource {
   /** The same message once more, in a delivery of its own. */
   redeliver(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Delivery>;
   /** Sends again what failed in a time; resolves with how many. A repeat adds nothing. */
-  recover(webhookId: string, range: Body<Webhooks["recover"]>, options?: CallOptions): Promise<number>;
+  recover(webhookId: string, range: WebhookRecoverInput, options?: CallOptions): Promise<number>;
   /** What there is to subscribe to, with the JSON Schema of each payload and an example. */
   eventKinds(options?: CallOptions): Promise<EventDescription[]>;
 }
