@@ -20,6 +20,7 @@ const DEEP = [
   "test/any-answer/*.test.ts",
   "test/attack/*.test.ts",
   "test/browser/*.test.ts",
+  "test/chain/drawn-ends.test.ts",
   "test/chain/gas-of-acts.test.ts",
   "test/chain/journey.test.ts",
   "test/chain/publish.test.ts",
