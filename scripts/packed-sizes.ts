@@ -40,7 +40,7 @@ try {
   const parts = [
     { name: "core, split", bytes: core.atOnce, limit: 25 * KIB, goal: 25 * KIB },
     { name: "core with ky, split", bytes: core.atOnce + core.ky, limit: 34 * KIB, goal: 32 * KIB },
-    { name: "a page that lists public files, not split", bytes: page.atOnce, limit: 66 * KIB, goal: 60 * KIB },
+    { name: "a page that lists public files, not split", bytes: page.atOnce, limit: 63 * KIB, goal: 60 * KIB },
   ];
   for (const { name, bytes, limit, goal } of parts) {
     console.log(

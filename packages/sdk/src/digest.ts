@@ -13,7 +13,7 @@ export async function createHasher(): Promise<Hasher> {
     const hash = native.createHash("sha256");
     return { update: (chunk) => void hash.update(chunk), digest: () => new Uint8Array(hash.digest()) };
   }
-  const { sha256 } = await import("@noble/hashes/sha2.js");
+  const { sha256 } = await import("./sha256.ts");
   const hash = sha256.create();
   return { update: (chunk) => void hash.update(chunk), digest: () => hash.digest() };
 }

@@ -1,7 +1,7 @@
 /** The text of an invite: what the inviter's client makes and the agent is handed over another way than the service (file-format §13). */
 import { invitesGroup } from "@coffer/contract/invites";
 import { isInviteCode } from "@coffer/contract/key-text";
-import { endProblem } from "@coffer/contract/shared-vaults";
+import { endProblem } from "@coffer/contract/ends";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 
