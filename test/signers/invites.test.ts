@@ -74,7 +74,7 @@ describe("an agent with a wallet", () => {
     await wallet.client.vaults.setSigningKey(vault.id);
     await upload();
     const again = await owner.vaults.members.add(vault.id, signer.chainAddress);
-    expect(again.effect).toMatch(/and can write, rename and trash\.$/);
+    expect(again.effect).toMatch(/It can write, rename and trash\.$/);
   });
 });
 
