@@ -2,6 +2,7 @@
 import { api, endpointsOf, type ErrorCode, ERRORS, errorsOf } from "@coffer/contract";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import { format } from "prettier";
+import { renderApiPage } from "./api-page.ts";
 import { renderInputTypes } from "./input-types.ts";
 import { CLAIM_TESTS, renderClaimTests } from "../test/pins/claims.ts";
 
@@ -14,6 +15,7 @@ export async function renderGenerated(): Promise<Readonly<Record<string, string>
       parser: "typescript",
       printWidth: 120,
     }),
+    "docs/generated/api.md": await markdown(renderApiPage()),
     "docs/generated/errors.md": await markdown(renderErrors()),
     "docs/generated/threat-model-tests.md": await markdown(renderClaimTests(CLAIM_TESTS)),
   };

@@ -27,6 +27,7 @@ const TYPES: Readonly<Record<string, { readonly name?: string; readonly without?
   "folders.restore": { without: ["shared"] },
   "folders.update": { without: ["shared"] },
   "identityProvider.authorize": {},
+  "identityProvider.authorizeZklogin": { name: "ZkloginAuthorizeFields", without: ["nonce"] },
   "identityProvider.callback": {},
   "identityProvider.zkloginAuth": {},
   "identityProvider.zkloginToken": {},

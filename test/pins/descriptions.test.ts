@@ -3,6 +3,8 @@ import { api } from "@coffer/contract";
 import { describingKey, FIELD_TEXTS, INPUT_TEXTS } from "@coffer/contract/describe";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import { expect, it } from "vitest";
+import { clientMethods } from "../../scripts/api-page.ts";
+import { METHODS } from "../any-answer/methods.ts";
 
 type Json = Record<string, unknown>;
 interface Field {
@@ -70,4 +72,13 @@ it("has no description that describes nothing", () => {
     ...Object.keys(FIELD_TEXTS).map((key) => `output ${key}`),
   ].filter((key) => !used.has(key) && key !== "output error"); // of every failure, outside the operations
   expect(idle).toEqual([]);
+});
+
+it("describes every method of the SDK's client, with input types that have names", () => {
+  const methods = clientMethods();
+  const all = Object.keys(METHODS).filter((name) => name.includes("."));
+  expect(methods.map(({ name }) => name).sort()).toEqual(expect.arrayContaining(all.sort()));
+  expect(methods.filter(({ text }) => text.length < 8).map(({ name }) => name)).toEqual([]);
+  const nameless = methods.filter(({ signature }) => /\b(Body|Query|Output|CallInput)<|typeof/.test(signature));
+  expect(nameless.map(({ signature }) => signature)).toEqual([]);
 });

@@ -44,8 +44,8 @@ export const credential = z.object({
   expiresAt: z.nullable(timestamp),
 });
 
-export type Account = z.infer<typeof account>;
-export type Credential = z.infer<typeof credential>;
+export interface Account extends z.infer<typeof account> {}
+export interface Credential extends z.infer<typeof credential> {}
 
 export const accountGroup = {
   get: endpoint({

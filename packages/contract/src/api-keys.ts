@@ -39,8 +39,8 @@ export const createdApiKey = z.object({
   createdAt: timestamp,
 });
 
-export type ApiKey = z.infer<typeof apiKey>;
-export type CreatedApiKey = z.infer<typeof createdApiKey>;
+export interface ApiKey extends z.infer<typeof apiKey> {}
+export interface CreatedApiKey extends z.infer<typeof createdApiKey> {}
 
 const keyParams = z.object({ keyId: uuid });
 const owned = { auth: "credential", access: "owner" } as const;

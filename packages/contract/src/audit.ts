@@ -33,7 +33,7 @@ export const auditEvent = z.object({
   hash: sha256Hex,
 });
 
-export type AuditEvent = z.infer<typeof auditEvent>;
+export interface AuditEvent extends z.infer<typeof auditEvent> {}
 
 export const auditGroup = {
   list: endpoint({

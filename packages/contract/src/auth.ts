@@ -51,8 +51,8 @@ const signedIn = z.object({ ...sessionTokens.shape, user: account });
 
 const said = z.object({ message: z.string() });
 
-export type SessionTokens = z.infer<typeof sessionTokens>;
-export type SignedIn = z.infer<typeof signedIn>;
+export interface SessionTokens extends z.infer<typeof sessionTokens> {}
+export interface SignedIn extends z.infer<typeof signedIn> {}
 
 const open = { auth: "none", access: "anyone", scope: null, vaultLimit: "none", method: "POST" } as const;
 

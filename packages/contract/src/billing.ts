@@ -14,7 +14,7 @@ export const billing = z.object({
   ),
 });
 
-export type Billing = z.infer<typeof billing>;
+export interface Billing extends z.infer<typeof billing> {}
 
 const owned = { auth: "credential", access: "owner", scope: "billing:write", vaultLimit: "refuse" } as const;
 const plan = z.enum(PLANS);

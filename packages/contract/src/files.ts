@@ -39,7 +39,7 @@ export const file = z.object({
   trashedAt: z.nullable(timestamp),
 });
 
-export type File = z.infer<typeof file>;
+export interface File extends z.infer<typeof file> {}
 
 const fileParams = z.object({ fileId: uuid });
 const member = { auth: "credential", access: "agent", vaultLimit: "object" } as const;

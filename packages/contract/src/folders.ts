@@ -23,7 +23,7 @@ export const folder = z.object({
   shared: z.nullable(sharedEntry),
 });
 
-export type Folder = z.infer<typeof folder>;
+export interface Folder extends z.infer<typeof folder> {}
 
 const sharedErrors = [
   "not_a_member",

@@ -43,7 +43,7 @@ const zkloginProof = z.object({
   addressSeed: decimal,
 });
 
-export type ZkloginProof = z.infer<typeof zkloginProof>;
+export interface ZkloginProof extends z.infer<typeof zkloginProof> {}
 
 const identity = { chainAddress, /** The user's own, in decimal; needed again for every proof. */ salt: decimal };
 

@@ -65,9 +65,9 @@ const redeemedInvite = z.object({
   expiresAt: z.nullable(timestamp),
 });
 
-export type Invite = z.infer<typeof invite>;
-export type CreatedInvite = z.infer<typeof createdInvite>;
-export type RedeemedInvite = z.infer<typeof redeemedInvite>;
+export interface Invite extends z.infer<typeof invite> {}
+export interface CreatedInvite extends z.infer<typeof createdInvite> {}
+export interface RedeemedInvite extends z.infer<typeof redeemedInvite> {}
 
 const owned = { auth: "credential", access: "owner" } as const;
 

@@ -18,7 +18,7 @@ export const session = z.object({
   expiresAt: timestamp,
 });
 
-export type Session = z.infer<typeof session>;
+export interface Session extends z.infer<typeof session> {}
 
 const owned = { auth: "credential", access: "owner", scope: "account:write", vaultLimit: "refuse" } as const;
 

@@ -25,8 +25,8 @@ export const sharedFile = z.object({
   nameIndex,
 });
 
-export type SharedEntry = z.infer<typeof sharedEntry>;
-export type SharedFile = z.infer<typeof sharedFile>;
+export interface SharedEntry extends z.infer<typeof sharedEntry> {}
+export interface SharedFile extends z.infer<typeof sharedFile> {}
 
 /** The headers that bring a {@link sharedFile} with the bytes of an upload; tus has them in Upload-Metadata, under the last word. */
 export const sharedHeaders = {

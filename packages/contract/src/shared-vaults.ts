@@ -46,7 +46,7 @@ export const vaultMember = z.object({
   addedAt: z.nullable(timestamp),
 });
 
-export type VaultMember = z.infer<typeof vaultMember>;
+export interface VaultMember extends z.infer<typeof vaultMember> {}
 
 /** A vault key's record, sealed and signed by a member (file-format §7). */
 export const vaultKeyRecord = z.object({
@@ -62,7 +62,7 @@ export const vaultKeyRecord = z.object({
   createdAt: timestamp,
 });
 
-export type VaultKeyRecord = z.infer<typeof vaultKeyRecord>;
+export interface VaultKeyRecord extends z.infer<typeof vaultKeyRecord> {}
 
 /** How many steps of the ladder one call may put. */
 export const MAX_STEPS = 100;

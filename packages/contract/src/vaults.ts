@@ -25,7 +25,7 @@ export const vault = z.object({
   trashedAt: z.nullable(timestamp),
 });
 
-export type Vault = z.infer<typeof vault>;
+export interface Vault extends z.infer<typeof vault> {}
 
 const vaultParams = z.object({ vaultId: uuid });
 /** What a change of a shared vault that needs its owner's proof may be refused for. */

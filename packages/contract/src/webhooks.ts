@@ -66,9 +66,9 @@ export const attempt = z.object({
   at: timestamp,
 });
 
-export type Webhook = z.infer<typeof webhook>;
-export type Delivery = z.infer<typeof delivery>;
-export type DeliveryAttempt = z.infer<typeof attempt>;
+export interface Webhook extends z.infer<typeof webhook> {}
+export interface Delivery extends z.infer<typeof delivery> {}
+export interface DeliveryAttempt extends z.infer<typeof attempt> {}
 
 const url = z.string().check(z.minLength(1), z.maxLength(MAX_WEBHOOK_URL));
 const events = z

@@ -11,6 +11,7 @@ import type { FileListQuery } from "./resources/input-types.ts";
 export interface FileResource {
   /** Newest first. `folderId: "root"` for those at the top; `name` finds the exact name. */
   list(query?: FileListQuery, options?: CallOptions): PagePromise<"files", File>;
+  /** One file's metadata. */
   get(fileId: string, options?: CallOptions): Promise<File>;
   /**
    * Stores bytes as a new file: in one request up to a part's size (8 MiB), above in resumable parts. The digest is computed
@@ -44,6 +45,7 @@ export interface FileResource {
   update(fileId: string, changes: FileChanges, options?: UpdateOptions): Promise<File>;
   /** To the trash; with `permanent` for good, which answers null. */
   delete(fileId: string, options?: CallOptions & { readonly permanent?: boolean | undefined }): Promise<File | null>;
+  /** Brings a file back from the trash; to the top of the vault when its folder is gone. */
   restore(fileId: string, changes?: { readonly name?: string }, options?: PlaceOptions): Promise<File>;
 }
 

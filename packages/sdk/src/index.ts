@@ -82,7 +82,12 @@ export type {
 export type * from "./resources/input-types.ts";
 export type { InviteResource } from "./resources/invites.ts";
 export type { NewInvite, RedeemedAgent, RedeemOptions } from "./vaults/members/inviting.ts";
-export type { AuthResource, IdentityProviderResource, SessionResource } from "./resources/sign-in.ts";
+export type {
+  AuthResource,
+  IdentityProviderAuthorizeZkloginQuery,
+  IdentityProviderResource,
+  SessionResource,
+} from "./resources/sign-in.ts";
 export type {
   AgentResource,
   FolderResource,

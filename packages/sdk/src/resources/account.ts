@@ -28,6 +28,7 @@ import type {
 export interface AccountResource {
   /** The account, and what this client's credential may do. */
   get(options?: CallOptions): Promise<{ account: Account; credential: Credential }>;
+  /** Changes the account's name. */
   update(changes: AccountUpdateInput, options?: CallOptions): Promise<Account>;
   /**
    * Links the signer's chain address to the account: asks for a challenge, signs a text made here, and sends it. The account is asked
@@ -59,10 +60,13 @@ export interface ApiKeyResource {
     input: KeyInput & { readonly chainAddress?: string | undefined; readonly signer?: Signer | undefined },
     options?: CallOptions & { readonly accountId?: string | undefined },
   ): Promise<CreatedApiKey>;
+  /** API keys, newest first; revoked and expired ones too. */
   list(query?: ApiKeyListQuery, options?: CallOptions): PagePromise<"apiKeys", ApiKey>;
+  /** One API key, without the key itself. */
   get(keyId: string, options?: CallOptions): Promise<ApiKey>;
   /** At once; a second call changes nothing. */
   revoke(keyId: string, options?: CallOptions): Promise<void>;
+  /** Makes a new key with the same rights. The old one ends after `overlapHours`, by default at once. */
   rotate(keyId: string, input?: ApiKeyRotateInput, options?: CallOptions): Promise<CreatedApiKey>;
 }
 
@@ -84,9 +88,11 @@ export function apiKeyResource(connection: Connection): ApiKeyResource {
 }
 
 export interface BillingResource {
+  /** The account's plan and subscription. */
   get(options?: CallOptions): Promise<Billing>;
   /** Where to pay for a plan; fails with `email_unverified` before the address is confirmed. */
   checkout(input: BillingCheckoutInput, options?: CallOptions): Promise<{ url: string }>;
+  /** Changes the plan of a paying account. Needs a verified e-mail address. */
   changePlan(input: BillingChangePlanInput, options?: CallOptions): Promise<Billing>;
 }
 

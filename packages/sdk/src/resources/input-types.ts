@@ -57,6 +57,12 @@ export interface IdentityProviderAuthorizeQuery {
   readonly accessCode?: string | undefined;
 }
 
+/** Input of `identityProvider.authorizeZklogin`. */
+export interface ZkloginAuthorizeFields {
+  /** Code that lets a new person sign up. Leave it out where the operator asks for none. */
+  readonly accessCode?: string | undefined;
+}
+
 /** Input of `identityProvider.callback`. */
 export interface IdentityProviderCallbackInput {
   /** Code that the identity provider sent to your page. */

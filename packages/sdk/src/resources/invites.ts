@@ -10,6 +10,7 @@ import type { NewInvite, RedeemOptions, RedeemedAgent } from "../vaults/members/
 import type { InviteCreateInput, InviteListQuery } from "./input-types.ts";
 
 export interface InviteResource {
+  /** Makes an invite that works once. Its code is in this answer and nowhere else. */
   create(input: InviteCreateInput, options?: CallOptions): Promise<NewInvite>;
   /** With what became of each, newest first. */
   list(query?: InviteListQuery, options?: CallOptions): PagePromise<"invites", Invite>;

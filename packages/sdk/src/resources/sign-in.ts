@@ -1,12 +1,12 @@
 /** Signing up, in and out, and the web sessions that come of it. */
 import type { Session, SessionTokens, SignedIn, ZkloginProof } from "@coffer/contract";
-import type { identityProviderGroup } from "@coffer/contract/identity-provider";
+
 import { callingOn } from "../call.ts";
 import { configurationError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { Secret } from "../secret.ts";
-import { onDemand, withCursor, type Query } from "./calling.ts";
+import { onDemand, withCursor } from "./calling.ts";
 import type {
   AuthChangePasswordInput,
   AuthLoginInput,
@@ -16,10 +16,10 @@ import type {
   IdentityProviderCallbackInput,
   IdentityProviderZkloginAuthInput,
   IdentityProviderZkloginTokenInput,
+  ZkloginAuthorizeFields,
   SessionListQuery,
 } from "./input-types.ts";
 
-type Provider = typeof identityProviderGroup;
 type Said = Promise<{ message: string }>;
 
 export interface AuthResource {
@@ -33,6 +33,7 @@ export interface AuthResource {
    * ```
    */
   signup(input: AuthSignupInput, options?: CallOptions): Promise<SignedIn>;
+  /** Signs in with e-mail address and password. */
   login(input: AuthLoginInput, options?: CallOptions): Promise<SignedIn>;
   /** For clients that keep their tokens themselves; `sessionCredentials` does it unasked. Present a token once only. */
   refresh(refreshToken: string | Secret, options?: CallOptions): Promise<SessionTokens>;
@@ -42,8 +43,11 @@ export interface AuthResource {
   changePassword(input: AuthChangePasswordInput, options?: CallOptions): Promise<void>;
   /** The answer is the same whether or not there is such an account. */
   forgotPassword(email: string, options?: CallOptions): Said;
+  /** Sets a new password with a mailed token, and ends every session. The token works once. */
   resetPassword(input: AuthResetPasswordInput, options?: CallOptions): Said;
+  /** Confirms the e-mail address with a mailed token. The token works once. */
   verifyEmail(token: string, options?: CallOptions): Said;
+  /** Mails a new verification link if one is needed. The answer is the same either way. */
   resendVerification(email: string, options?: CallOptions): Said;
   /** Whether an access code can still be used; using it up is left to the sign-up. */
   checkAccessCode(code: string, options?: CallOptions): Promise<boolean>;
@@ -88,19 +92,25 @@ export function sessionResource(connection: Connection): SessionResource {
 
 type Authorization = Promise<{ url: string; state: string }>;
 
+/** What binds a zkLogin sign-in to a key of the client. */
+export interface IdentityProviderAuthorizeZkloginQuery extends ZkloginAuthorizeFields {
+  /** zkLogin nonce: 27 characters of base64url. */
+  readonly nonce: string;
+}
+
 export interface IdentityProviderResource {
   /** Where to send the browser. An access code is needed by who has no account yet. */
   authorize(query?: IdentityProviderAuthorizeQuery, options?: CallOptions): Authorization;
   /** `nonce`: made of the client's own ephemeral key. Refuses an address that carries another one, a second one, or a request object. */
-  authorizeZklogin(
-    query: Query<Provider["authorizeZklogin"]> & { readonly nonce: string },
-    options?: CallOptions,
-  ): Authorization;
+  authorizeZklogin(query: IdentityProviderAuthorizeZkloginQuery, options?: CallOptions): Authorization;
+  /** Finishes a sign-in: finds or creates the account and opens a session. */
   callback(input: IdentityProviderCallbackInput, options?: CallOptions): Promise<SessionTokens>;
+  /** First step of zkLogin: exchanges the code for identity token, salt and chain address. */
   zkloginToken(
     input: IdentityProviderZkloginTokenInput,
     options?: CallOptions,
   ): Promise<{ idToken: string; chainAddress: string; salt: string }>;
+  /** Opens a session with zkLogin: in one call with `code`, or as the second step with `idToken`. */
   zkloginAuth(
     input: IdentityProviderZkloginAuthInput,
     options?: CallOptions,

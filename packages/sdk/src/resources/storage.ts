@@ -53,7 +53,9 @@ export interface VaultResource {
   create(input: VaultCreateInput, options?: CallOptions): Promise<Vault>;
   /** Newest first. */
   list(query?: VaultListQuery, options?: CallOptions): PagePromise<"vaults", Vault>;
+  /** One vault. */
   get(vaultId: string, options?: CallOptions): Promise<Vault>;
+  /** Renames a vault. */
   update(vaultId: string, changes: VaultUpdateInput, options?: CallOptions): Promise<Vault>;
   /**
    * Moves a vault to the trash with all that lies in it, for 30 days. Fails with `vault_not_empty` unless `force`. `permanent` deletes it for
@@ -201,13 +203,17 @@ export function vaultResource(connection: Connection): VaultResource {
 }
 
 export interface FolderResource {
+  /** Makes a folder at the top of a vault or in another folder. */
   create(input: FolderCreateInput, options?: CallOptions): Promise<Folder>;
   /** Newest first. `parentId: "root"` for those at the top. */
   list(query?: FolderListQuery, options?: CallOptions): PagePromise<"folders", Folder>;
+  /** One folder. */
   get(folderId: string, options?: CallOptions): Promise<Folder>;
+  /** Renames a folder, or moves it in its vault. `parentId: null` moves it to the top. */
   update(folderId: string, changes: FolderUpdateInput, options?: UpdateOptions): Promise<Folder>;
   /** Moves the folder and all below it to the trash. */
   delete(folderId: string, options?: CallOptions): Promise<Folder>;
+  /** Brings a folder back from the trash, with all that went there with it. */
   restore(folderId: string, changes?: FolderRestoreInput, options?: PlaceOptions): Promise<Folder>;
 }
 

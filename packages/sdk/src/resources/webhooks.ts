@@ -28,6 +28,7 @@ export interface WebhookResource {
    * ```
    */
   create(input: WebhookCreateInput, options?: CallOptions): Promise<{ webhook: Webhook; secret: string }>;
+  /** One webhook endpoint. */
   get(webhookId: string, options?: CallOptions): Promise<Webhook>;
   /** `active: false` keeps what happens for later; `active: true` sends it. */
   update(webhookId: string, changes: WebhookUpdateInput, options?: CallOptions): Promise<Webhook>;
