@@ -69,7 +69,7 @@ function removal(scene: Scene): Checks {
       const report = await owner.client.agents.revoke(agent.keyId);
       assert.deepEqual([report.keyId, report.chainAddress], [agent.keyId, agent.address]);
       const generation = before.generation + 1n;
-      assert.deepEqual(report.memberships, [{ vaultId, outcome: "removed", generation }]);
+      assert.deepEqual(report.memberships, [{ vaultId, outcome: "removed", generation, warnings: [] }]);
       const after = await allowlist();
       assert.equal(after.generation, generation);
       assert.ok(!after.members.some(({ chainAddress }) => chainAddress === agent.address));
@@ -143,7 +143,7 @@ function interrupted({ world, owner, second, colleague, vaultId, objectId, loop 
       assert.ok(!between.members.some(({ chainAddress }) => chainAddress === second.address));
       await upload(colleague, vaultId, "between.txt");
       const { memberships } = await owner.another().agents.revoke(second.keyId);
-      assert.deepEqual(memberships, [{ vaultId, outcome: "absent", generation: between.generation }]);
+      assert.deepEqual(memberships, [{ vaultId, outcome: "absent", generation: between.generation, warnings: [] }]);
       const listed = await owner.client.vaults.members.list(vaultId);
       assert.deepEqual(
         listed.map(({ chainAddress }) => chainAddress),
