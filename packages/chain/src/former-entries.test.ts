@@ -50,6 +50,6 @@ it.each([
   expect([countRoom(vault), closeUntilLost(vault)]).toEqual([room, room]);
 });
 
-it("takes no harm from a place of the oldest entry that is none", () => {
+it("counts right when the object names no valid place of the oldest entry", () => {
   expect(countRoom({ ...vaultOf([{ live: 3 }]), oldest: (1n << 64n) - 1n })).toBe(FULL - 3);
 });

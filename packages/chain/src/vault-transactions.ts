@@ -145,8 +145,8 @@ export async function sweep(
 }
 
 /**
- * Removes a member, which raises the generation. An address that is none, but was offered the ownership, loses the offer; one that has
- * neither gives `already`.
+ * Removes a member, which raises the generation. An address that is not a member loses an offer of the ownership. With neither, you get
+ * `already`.
  */
 export async function removeMember(
   chain: Chain,
@@ -260,7 +260,7 @@ function hasEnded({ endsAt, until }: VaultObjectMember, { asOf }: VaultObject): 
   return until > 0n || endsAt <= BigInt(asOf);
 }
 
-/** Names the two ends that are nearest to one that is none: to round it would give access that nobody asked for, or take it. */
+/** Names the two ends nearest to a time that cannot be an end. Rounding it would give or take access that nobody asked for. */
 function requireEnd(endsAt: bigint, { asOf }: VaultObject): void {
   if (endsAt === NO_END) return;
   const name = (time: bigint): string => new Date(Number(time)).toISOString();

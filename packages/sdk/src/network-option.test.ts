@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createClient, type SharedVaultOptions, type SharedVaults } from "./index.ts";
 import { openExport } from "./node/index.ts";
-import { loaded, sharedVaults } from "./shared/index.ts";
+import { loaded, sharedVaults } from "./shared-vaults.ts";
 
 const WRONG: [string, unknown][] = [
   ["nothing", undefined],

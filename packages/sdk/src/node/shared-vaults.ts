@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { chainKeySigner } from "../chain/chain-key.ts";
 import { configurationError } from "../errors.ts";
 import type { SharedVaults } from "../options.ts";
-import { loaded, sharedVaults } from "../shared/index.ts";
+import { loaded, sharedVaults } from "../shared-vaults.ts";
 import { fileCreations } from "./creation-file.ts";
 import { filePins, pinFile } from "./pin-file.ts";
 import { fileSeen } from "./seen-file.ts";

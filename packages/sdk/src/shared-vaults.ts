@@ -3,12 +3,12 @@
  * It needs the package `@coffer/chain`, which `@coffer/sdk` does not install.
  * @packageDocumentation
  */
-import { configurationError } from "../errors.ts";
-import { requireNetwork } from "../network-option.ts";
-import type { SharedVaultOptions, SharedVaults } from "../options.ts";
-import type { SharedCode } from "../shared-code.ts";
+import { configurationError } from "./errors.ts";
+import { requireNetwork } from "./network-option.ts";
+import type { SharedVaultOptions, SharedVaults } from "./options.ts";
+import type { SharedCode } from "./shared-code.ts";
 
-export type { SharedVaultOptions, SharedVaults } from "../options.ts";
+export type { SharedVaultOptions, SharedVaults } from "./options.ts";
 
 /**
  * What `createClient` takes as `sharedVaults`. Sends nothing, and loads nothing yet.
@@ -26,15 +26,15 @@ export function sharedVaults(options: SharedVaultOptions): SharedVaults {
 }
 
 const CODE: SharedCode = {
-  calls: () => loaded(import("../vaults/vault-calls.ts")),
-  changes: () => loaded(import("../vaults/names/changes.ts")),
-  deletions: () => loaded(import("../vaults/deletion-proof.ts")),
-  downloads: () => loaded(import("../vaults/content/download.ts")),
-  finding: () => loaded(import("../vaults/names/finding.ts")),
-  listing: () => loaded(import("../vaults/names/listing.ts")),
-  places: () => loaded(import("../vaults/names/places.ts")),
-  sessions: () => loaded(import("../vaults/vault-session.ts")),
-  uploads: () => loaded(import("../vaults/content/upload.ts")),
+  calls: () => loaded(import("./vaults/vault-calls.ts")),
+  changes: () => loaded(import("./vaults/names/changes.ts")),
+  deletions: () => loaded(import("./vaults/deletion-proof.ts")),
+  downloads: () => loaded(import("./vaults/content/download.ts")),
+  finding: () => loaded(import("./vaults/names/finding.ts")),
+  listing: () => loaded(import("./vaults/names/listing.ts")),
+  places: () => loaded(import("./vaults/names/places.ts")),
+  sessions: () => loaded(import("./vaults/vault-session.ts")),
+  uploads: () => loaded(import("./vaults/content/upload.ts")),
 };
 
 /** Names the package that is missing, in place of the runtime's words about a module inside the SDK. */
