@@ -45,12 +45,15 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   let kept: { readonly highest: Highest; readonly at: number } | null = null;
   let noted: VaultObject | null = null;
   let signed = NOWHERE;
+  /** Candidates that a read of their own has shown again, and when that began. */
+  let shownAgain: (Numbers & { readonly at: number }) | null = null;
   const keep = (highest: Highest): Highest => {
     // What is kept goes down by its user's word alone: then what this process was shown counts no more either.
     if (kept !== null && isAbove(bindingOf(kept.highest), bindingOf(highest))) {
       chain.forgetVault(objectId);
       noted = null;
       signed = NOWHERE;
+      shownAgain = null;
     }
     kept = { highest, at: performance.now() };
     return highest;
@@ -60,6 +63,8 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   const keepSigned = async (): Promise<void> => {
     if (kept === null || !isKept(kept)) keep(await pins.changeHighest(objectId, noteReached(signed)));
   };
+  const isShownAgain = (view: Numbers): boolean =>
+    shownAgain !== null && isSame(view, shownAgain) && performance.now() - shownAgain.at < INTERVAL_MS;
   return {
     confirmed: () =>
       kept !== null && performance.now() - kept.at < INTERVAL_MS ? Promise.resolve(kept.highest) : load(),
@@ -73,10 +78,12 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       noted = vault;
     },
     requireNewest: async (view, read) => {
-      if (isSame(view, await load())) return requireBinding(session, vaultId, objectId, view);
+      if (isSame(view, await load()) || isShownAgain(view)) return requireBinding(session, vaultId, objectId, view);
+      const at = performance.now();
       const now = await read();
       await requireBinding(session, vaultId, objectId, now);
       if (!isSame(view, now)) throw generationMoved();
+      shownAgain = { generation: now.generation, floor: now.floor, at };
     },
     writingPlace: async (view) => {
       await keepSigned();
