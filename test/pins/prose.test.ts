@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { commentsOf } from "./comments.ts";
 import { hardSentences, sentencesOf } from "./prose.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -13,6 +14,22 @@ describe("a page that people read", () => {
   });
 });
 
+/** Sources whose TSDoc and comments are held to the same rules. */
+const SOURCES = ["packages/contract/src", "packages/mcp/src"];
+
+describe("a comment in the sources", () => {
+  it.each(SOURCES)("has short, plain sentences: %s", (folder) => {
+    const files = globSync(`${folder}/**/*.ts`, { cwd: ROOT, exclude: ["**/*.test.ts"] });
+    expect(files.length).toBeGreaterThan(10);
+    const hard = files.flatMap((file) =>
+      commentsOf(readFileSync(join(ROOT, file), "utf8"))
+        .flatMap(hardSentences)
+        .map((sentence) => `${file}: ${sentence}`),
+    );
+    expect(hard).toEqual([]);
+  });
+});
+
 describe("the rules bite", () => {
   it("on a sentence of 26 words, in a paragraph, an item and a cell", () => {
     const long = `${"word ".repeat(25)}word.`;
@@ -22,9 +39,25 @@ describe("the rules bite", () => {
   });
 
   it("on turns that people had to read twice", () => {
-    expect(hardSentences("Who is no member is answered `not_a_member`.")).toHaveLength(2);
+    expect(hardSentences("Who is no member is answered `not_a_member`.")).toHaveLength(3);
     expect(hardSentences("`--help` tells all. No secret stands here.")).toHaveLength(2);
     expect(hardSentences("Non-members get `not_a_member`. USDC stands for a coin.")).toEqual([]);
+  });
+
+  it("on each comment of a source, and not on what only looks like one", () => {
+    const source = [
+      "/** One.\n * Two {@link three four}.\n * @throws five six\n */",
+      "// Seven\n  // eight.\nconst a = `/* ${b ? /[/*]/ : `// ${1 / 2}`} // */`; // Nine.",
+      '// Ten.\n\n// Eleven.\nconst c = "// no"; /* Twelve. */',
+    ].join("\n");
+    const sentences = commentsOf(source).map(sentencesOf);
+    expect(sentences).toEqual([
+      ["One.", "Two code.", "five six"],
+      ["Seven eight."],
+      ["Nine.", "Ten."],
+      ["Eleven."],
+      ["Twelve."],
+    ]);
   });
 
   it("on sentences alone, and not on code, headings and addresses", () => {

@@ -1,4 +1,4 @@
-/** What a page of documentation must be like to be read easily: short sentences, and none of the turns that readers stumble over. */
+/** What pages and comments must be like to be read easily: short sentences, and none of the turns that readers stumble over. */
 
 /** The most words of a sentence. */
 const MOST_WORDS = 25;
@@ -7,7 +7,11 @@ const MOST_WORDS = 25;
 const HARD: readonly (readonly [RegExp, string])[] = [
   [/\bwho is no\b/i, "name the people: non-members get …"],
   [/\bis answered\b/i, "name who gets what: non-members get `not_a_member`"],
-  [/\b(tells|tell) (all|them apart|what)\b/i, "says, shows, lists"],
+  [/\btells\b|\btell (all|them apart|what)\b/i, "says, shows, lists"],
+  [/\bknows\b/i, "has, sees, reads, remembers"],
+  [/^Who(ever)?\b(?!.*\?)/, "name the people: a member, a caller, holders of …"],
+  [/\b(by|for|from|of|to|with) who(m|ever)?\b/i, "name the people: a member, a caller, holders of …"],
+  [/^Of\b/, "begin with the subject"],
   [/\bstands?\b(?! for\b)/i, "is, lies, holds"],
   [/\blives all of it\b/i, "does every step of it"],
   [/\bwhat is (no|not) longer\b/i, "say what ended"],

@@ -32,14 +32,14 @@ export const account = z.object({
   createdAt: timestamp,
 });
 
-/** The credential of this very call: what it may do and until when. Never the secret. */
+/** The credential of this call: its rights and its end. Never the secret. */
 export const credential = z.object({
   kind: openEnum(["api-key", "development", "session"]),
   id: z.nullable(uuid),
   name: z.nullable(z.string()),
   scopes: z.nullable(z.array(openEnum(SCOPES))),
   vaultIds: z.nullable(z.array(uuid)),
-  /** The address it is bound to; the account's own stands in the account. */
+  /** The address that the credential is bound to. The account's own address is in the account. */
   chainAddress: z.nullable(chainAddress),
   expiresAt: z.nullable(timestamp),
 });
@@ -101,7 +101,7 @@ export const accountGroup = {
     effect: "append",
     body: z.strictObject({
       chainAddress,
-      /** Over `renderLinkText`. */
+      /** A signature of `renderLinkText`. */
       signature: chainSignature,
       nonce: z.string().check(z.minLength(1), z.maxLength(128)),
     }),

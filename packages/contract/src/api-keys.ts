@@ -59,9 +59,9 @@ export const apiKeysGroup = {
       scopes: z.optional(z.array(z.enum(SCOPES)).check(z.minLength(1), z.maxLength(SCOPES.length))),
       vaultIds: z.optional(z.array(uuid).check(z.minLength(1), z.maxLength(1000))),
       chainAddress: z.optional(chainAddress),
-      /** Over `renderKeyAddressText`; needed for an address other than the account's own linked one. */
+      /** A signature of `renderKeyAddressText`; needed for an address other than the account's own linked one. */
       addressProof: z.optional(z.strictObject({ signature: chainSignature, signedAt: timestamp })),
-      /** A fraction is taken; the key ends at the next whole millisecond. */
+      /** May have a fraction; the key ends at the next whole millisecond. */
       expiresInDays: z.optional(z.number().check(z.gt(0), z.lte(3650))),
     }),
     status: 201,

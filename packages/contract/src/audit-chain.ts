@@ -1,16 +1,19 @@
-/** Reads a chain of audit entries and says where it is broken: for the service, its clients and the offline verifier. */
+/**
+ * Checks a chain of audit entries and names the place where it is broken: for the service, its clients and the offline
+ * verifier.
+ */
 import type { AuditEvent } from "./audit.ts";
 import { FIRST_PREVIOUS_HASH, renderAuditText } from "./audit-text.ts";
 
-/** An entry as something beside the chain names it. */
+/** How a record outside the chain names an entry. */
 export interface AuditLink {
   readonly sequence: number;
   readonly hash: string;
 }
 
-/** The first entry that is not as it was written. */
+/** The first entry that was altered. */
 export interface AuditFault {
-  /** Of the entry that is meant; the place where one is missing. */
+  /** The entry's number; for a missing entry, its place. */
   readonly sequence: number;
   /** null where the entry is missing. */
   readonly id: string | null;
@@ -20,21 +23,21 @@ export interface AuditFault {
 }
 
 export interface AuditCheck {
-  /** Entries read before the reading ended: all of them where there is no fault. */
+  /** Entries read so far: all of them if there is no fault. */
   readonly entries: number;
   /** The newest entry read; note it elsewhere and hand it in as `expect` later. */
   readonly newest: AuditLink | null;
-  /** null: every entry is as it was written, as far as a chain can tell. */
+  /** null: a chain cannot show any alteration. */
   readonly fault: AuditFault | null;
 }
 
-/** What is known from elsewhere. Each narrows what an alteration could hide. */
+/** What you noted elsewhere. Each field narrows what an alteration could hide. */
 export interface AuditKnown {
-  /** The entry before the oldest one given. Without it the oldest is believed in what it says of its predecessor. */
+  /** The entry before the oldest one given. Without it nothing checks what the oldest says of its predecessor. */
   readonly before?: AuditLink;
-  /** The newest entry there must be, and none after it: without it a tail that was cut off is not seen. */
+  /** The newest entry that must be there, with none after it. Without it a cut-off tail goes unnoticed. */
   readonly head?: AuditLink;
-  /** Noted earlier, and kept where whoever alters the log cannot write. */
+  /** Noted earlier, in a place that nobody who alters the log can write to. */
   readonly expect?: AuditLink;
 }
 
@@ -43,11 +46,10 @@ type HashHex = (text: string) => string | Promise<string>;
 /**
  * Checks the entries of one account, oldest first, for the first one that was altered, deleted, inserted or moved.
  * Reads them one at a time and holds two at most.
+ * What a hash chain cannot show: whoever can write the whole log can also compute every hash again, from the changed
+ * entry to the end. Only a hash noted somewhere else beforehand (`expect`) shows that.
  *
- * What a hash chain cannot show: whoever can write the whole log can also compute every hash of it anew, from the entry
- * they changed to the end. Only a hash that was noted somewhere else beforehand (`expect`) tells that.
- *
- * @param hashHex SHA-256 of the text's UTF-8 in lower-case hex; may answer later, as Web Crypto does.
+ * @param hashHex SHA-256 of the text's UTF-8 in lower-case hex; may be asynchronous, like Web Crypto.
  */
 export async function checkAuditChain(
   accountId: string,
@@ -93,7 +95,7 @@ class ChainReader {
     return null;
   }
 
-  /** What shows only when no entry is left. */
+  /** Faults that show only at the end of the entries. */
   end(): AuditFault | null {
     const { before, head, expect } = this.#known;
     if (this.#doubt !== null) return settle(this.#doubt, head?.hash ?? this.#doubt.later.hash);
@@ -163,7 +165,7 @@ class ChainReader {
   }
 }
 
-/** Which of the two was rewritten: the later one is vouched for when what follows it names its hash. */
+/** Finds which of the two was rewritten. The entry after the later one vouches for it by naming its hash. */
 function settle({ earlier, later }: Doubt, namedAfter: string): AuditFault {
   const rewritten = earlier !== null && namedAfter === later.hash ? earlier : later;
   const reason =

@@ -1,12 +1,12 @@
-/** What the hash of an audit entry is of. Without schemas: clients load it with the check of the chain. */
+/** The input of an audit entry's hash. Without schemas: clients load it with the check of the chain. */
 import type { AuditEvent } from "./audit.ts";
 
-/** Stands before the first entry of an account. */
+/** The predecessor's hash in the first entry of an account. */
 export const FIRST_PREVIOUS_HASH = "0".repeat(64);
 
 /**
  * The text whose SHA-256 is the entry's hash: a JSON array in this order, so that service, client and offline verifier
- * compute the same. Fields of the parts are listed one by one: what a later version adds gets a new line here.
+ * compute the same. It lists the fields of the parts one by one: a field of a later version gets a new line here.
  */
 export function renderAuditText(accountId: string, event: Omit<AuditEvent, "hash">): string {
   const { actor, context } = event;

@@ -8,7 +8,7 @@ export const AUDIT_DAYS = 365;
 
 export const auditEvent = z.object({
   id: uuid,
-  /** What was done, such as `api_key.created`. */
+  /** The action, such as `api_key.created`. */
   action: z.string(),
   occurredAt: timestamp,
   actor: z.object({
@@ -47,7 +47,7 @@ export const auditGroup = {
     effect: "read",
     query: z.strictObject({
       ...pageQuery,
-      /** Only entries whose action is this, or begins with it and a dot: `api_key` or `api_key.created`. */
+      /** Only entries with this action, or whose action begins with it and a dot: `api_key` or `api_key.created`. */
       action: z.optional(z.string().check(z.maxLength(64), z.regex(/^[a-z_]+(\.[a-z_]+)?$/))),
     }),
     status: 200,

@@ -1,4 +1,4 @@
-/** Sign-up, sign-in and what keeps a web session going (specification §4.2, §5.4, §5.5; decisions §3). */
+/** Sign-up, sign-in and the refresh of web sessions (specification §4.2, §5.4, §5.5; decisions §3). */
 import * as z from "zod/mini";
 import { account } from "./account.ts";
 import { endpoint } from "./endpoint.ts";
@@ -25,7 +25,7 @@ const newPassword = z.string().check(
   }),
 );
 
-/** A password that is only compared: what is too long to be one is as wrong as any other. */
+/** A password that is only compared: one that is too long is simply wrong. */
 const givenPassword = z.string().check(z.minLength(1), z.maxLength(1024));
 
 /** A token that was mailed, or an opaque refresh token: 256 bits in base64url, with room to grow. */
@@ -33,7 +33,7 @@ const opaqueToken = z.string().check(z.minLength(1), z.maxLength(512));
 
 export const accessCode = z.string().check(z.minLength(1), z.maxLength(128));
 
-/** Days a session lives, however often it is refreshed (decisions §3). */
+/** Days until a session ends, however often it is refreshed (decisions §3). */
 export const SESSION_DAYS = 90;
 
 /**
@@ -118,7 +118,10 @@ export const authGroup = {
     id: "auth.forgotPassword",
     path: "/api/auth/forgot-password",
     effect: "update",
-    /** Any string: the answer is the same for an address, another address, and what is none (specification §7). */
+    /**
+     * Any string: the answer is the same for a registered address, another address, and text that is no address
+     * (specification §7).
+     */
     body: z.strictObject({ email: z.string() }),
     status: 200,
     output: said,

@@ -20,7 +20,7 @@ export const deletionGroup = {
     path: "/api/vaults/{vaultId}/deletion-challenge",
     auth: "credential",
     access: "owner",
-    /** The nonce does nothing by itself: the deletion that it is for asks for its own scope. */
+    /** The nonce alone permits nothing: the deletion itself still needs its own scope. */
     scope: null,
     vaultLimit: "object",
     effect: "update",
@@ -48,7 +48,7 @@ export const restoringGroup = {
     vaultLimit: "object",
     effect: "update",
     params: vaultParams,
-    /** `name`: another one, where its own is taken by now. */
+    /** `name`: a new name, if the item's own name is taken by now. */
     body: z.strictObject({ name: z.optional(itemName) }),
     bodyOptional: true,
     status: 200,

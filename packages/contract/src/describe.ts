@@ -13,7 +13,7 @@ type Io = "input" | "output";
 
 const TEXTS = { input: INPUT_TEXTS, output: FIELD_TEXTS } as const;
 
-/** The key whose text describes the field: the longest end of the path that has one. Lists count as one of their items. */
+/** The key whose text describes the field: the longest key that the path ends with. A list counts as one of its items. */
 export function describingKey(io: Io, endpointId: string, path: readonly string[]): string | undefined {
   const last = path.length - 1;
   const words = path.map((word, index) => (index === last ? word : singular(word)));

@@ -13,15 +13,15 @@ export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPT
  * - `read`: safe, may be repeated at will (RFC 9110 §9.2.1)
  * - `create`: makes something new; repeated only with an Idempotency-Key
  * - `update`, `delete`: idempotent by their meaning (RFC 9110 §9.2.2)
- * - `append`: depends on an offset that the caller must learn anew before a repeat
+ * - `append`: depends on an offset that the caller must read again before a repeat
  */
 export type Effect = "read" | "create" | "update" | "delete" | "append";
 
 /**
- * How an API key that is limited to vaults meets the endpoint.
- * - `none`: vaults play no part
+ * How an endpoint treats an API key that is limited to vaults.
+ * - `none`: vaults do not matter
  * - `object`: the object's vault must be in the list, else 404 (no disclosure)
- * - `filter`: lists only what lies in the listed vaults
+ * - `filter`: lists only items of the listed vaults
  * - `refuse`: 403 for every key that is limited to vaults
  */
 export type VaultLimit = "none" | "object" | "filter" | "refuse";
@@ -29,7 +29,7 @@ export type VaultLimit = "none" | "object" | "filter" | "refuse";
 /** Marks a body of raw bytes (a stream on both sides, never base64 in JSON). */
 export interface BytesMarker {
   readonly kind: "bytes";
-  /** The media type the endpoint insists on; absent: any. */
+  /** The media type that the endpoint requires; absent: any. */
   readonly mediaType?: string;
 }
 
@@ -42,9 +42,9 @@ export interface EndpointDefinition {
   readonly method: Method;
   /** Path template, parameters in braces: `/api/files/{fileId}`. */
   readonly path: `/${string}`;
-  /** Other paths that answer the same; clients use {@link path}. */
+  /** Other paths with the same answers; clients use {@link path}. */
   readonly aliases?: readonly `/${string}`[];
-  /** `none`: no credential is looked at. `credential`: specification section 5.2 or 5.6. */
+  /** `none`: the endpoint ignores credentials. `credential`: specification section 5.2 or 5.6. */
   readonly auth: "none" | "credential";
   /** The lowest access level that may call (specification section 5.9): `owner` only, or `agent` and above. */
   readonly access: "owner" | "agent" | "anyone";
@@ -58,14 +58,14 @@ export interface EndpointDefinition {
   readonly body?: AnySchema | BytesMarker;
   /** The body may be left out. */
   readonly bodyOptional?: boolean;
-  /** Success status, and the other statuses that are no error (206, 304 …). */
+  /** The success status, and other statuses that mean no error (206, 304 …). */
   readonly status: number;
   readonly otherStatuses?: readonly number[];
   /** Absent: the response has no body. */
   readonly output?: AnySchema | BytesMarker;
   /** Error codes beyond those every endpoint of its kind can answer (see {@link errorsOf}). */
   readonly errors: readonly ErrorCode[];
-  /** The answer carries a raw key or secret: it is never kept for an idempotent repeat (decisions §1). */
+  /** The answer carries a raw key or secret: the service never stores it for an idempotent repeat (decisions §1). */
   readonly secretResponse?: boolean;
 }
 
@@ -100,7 +100,7 @@ type BodySection<E, Bytes> = E extends { body: infer Body }
     : { readonly body: Body extends AnySchema ? z.core.output<Body> : Bytes }
   : Nothing;
 
-/** What a caller passes: sections, decoded. `Bytes` is what stands for a byte body on that side. */
+/** What a caller passes: sections, decoded. `Bytes` is the caller's type of a byte body. */
 export type CallInput<E extends EndpointDefinition, Bytes> = Section<E, "params"> &
   Section<E, "query"> &
   Section<E, "headers"> &
@@ -134,7 +134,7 @@ export function endpointsOf(api: Api): EndpointDefinition[] {
   return Object.values(api).flatMap((group) => Object.values(group));
 }
 
-/** Whether an Idempotency-Key means anything there: on every POST that creates for an account (decisions §1). */
+/** Whether the endpoint takes an Idempotency-Key: every POST that creates for an account does (decisions §1). */
 export function takesIdempotencyKey({ method, effect, auth }: EndpointDefinition): boolean {
   return method === "POST" && effect === "create" && auth === "credential";
 }

@@ -17,7 +17,7 @@ export function endProblem(at: number): string | null {
   return `must be a whole quarter of an hour, such as ${earlier} or ${later}`;
 }
 
-/** When a membership is to end by itself: a {@link timestamp} that is a whole quarter of an hour. */
+/** When a membership ends by itself: a {@link timestamp} that is a whole quarter of an hour. */
 export const membershipEnd = timestamp.check(
   z.check((context) => {
     const problem = endProblem(Date.parse(context.value));

@@ -1,6 +1,6 @@
 /**
- * The codes of the error catalogue with what a program needs of each: its status, and whether a repeat can help. Apart from the
- * sentences for people (errors.ts), which a client loads when there is an error to tell.
+ * The codes of the error catalogue, each with its status and whether a repeat can help. The sentences for people are
+ * in errors.ts, which a client loads when it has an error to show.
  */
 
 /** Status; true: the same request may succeed later without any change. */

@@ -1,5 +1,5 @@
 /**
- * What the error catalogue says to people. A module of its own, which a client loads when there is an error to tell
+ * The texts of the error catalogue for people. A module of its own, which a client loads when it has an error to show
  * (`@coffer/contract/error-texts`).
  */
 import type { ErrorCode } from "./error-codes.ts";

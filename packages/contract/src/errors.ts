@@ -1,5 +1,5 @@
 /**
- * The error catalogue: the one place where a code gets its status, whether a repeat can help, and what to do about it.
+ * The error catalogue: the one place that gives a code its status, whether a repeat can help, and what to do about it.
  * On the wire the body is exactly `{ error: string }` (specification §7); the code travels in `X-Error-Code`.
  */
 import { ERROR_FACTS, type ErrorCode } from "./error-codes.ts";
@@ -9,9 +9,9 @@ export interface ErrorEntry {
   readonly status: number;
   /** The same request may succeed later without any change. */
   readonly retryable: boolean;
-  /** Used when the thrower has nothing more exact to say. */
+  /** Used when the thrower has no more exact text. */
   readonly message: string;
-  /** What the caller does about it, one sentence. */
+  /** What the caller does next, one sentence. */
   readonly nextStep: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The kinds of events (decisions §6). A module of its own, without schemas: who verifies a delivery needs no more.
- * Every kind is a change of the audit log under the same word.
+ * The kinds of events (decisions §6). A module of its own, without schemas: code that verifies a delivery needs no
+ * more. Every kind is a change of the audit log under the same word.
  */
 export const EVENT_KINDS = [
   ...(["file.uploaded", "file.updated", "file.trashed", "file.restored", "file.deleted"] as const),

@@ -1,6 +1,6 @@
 /**
- * What happens in an account, as others are told of it (specification §6, decisions §6). Payloads are thin: ids, sizes and
- * times, never names, contents, keys or tokens. The kinds are in event-kinds.ts.
+ * Events of an account (specification §6, decisions §6). Payloads are thin: ids, sizes and times, never names,
+ * contents, keys or tokens. The kinds are in event-kinds.ts.
  */
 import * as z from "zod/mini";
 import type { EventKind } from "./event-kinds.ts";
@@ -13,7 +13,7 @@ const file = {
   ...vaultOf,
   folderId: z.nullable(uuid),
   versionId: uuid,
-  /** Of the stored content, in bytes. */
+  /** Bytes of the stored content. */
   size: z.int(),
   encrypted: z.boolean(),
 };
@@ -53,7 +53,7 @@ const OBJECTS = {
   "webhook.test": z.object({ type: z.literal("webhook"), id: uuid }),
 } as const satisfies Record<EventKind, z.core.$ZodType>;
 
-/** Who did it. */
+/** The actor. */
 const actor = z.object({
   type: openEnum(["api-key", "session", "development", "invite", "operator", "system"]),
   id: z.nullable(uuid),
@@ -66,7 +66,10 @@ function eventOf<Kind extends EventKind>(kind: Kind) {
     timestamp,
     data: z.object({
       accountId: uuid,
-      /** Of the change in its account: later changes have higher numbers; 0 for a test. Deliveries may overtake each other. */
+      /**
+       * The number of the change in its account: later changes have higher numbers; 0 for a test. Deliveries may
+       * overtake each other.
+       */
       sequence: z.int(),
       actor,
       object: OBJECTS[kind],

@@ -1,6 +1,6 @@
 /**
- * What each field of an answer is. A key is the end of the field's path; the longest that fits wins, so `file.name` comes before
- * `name`. See describe.ts. Apart from the schemas, so that no browser loads these texts.
+ * What each field of an answer is. A key is the end of the field's path; the longest match wins, so `file.name` comes
+ * before `name`. See describe.ts. Separate from the schemas, so that no browser loads these texts.
  */
 export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   // Common

@@ -17,13 +17,13 @@ import {
 } from "./values.ts";
 import { OWNER_PROOF_ERRORS } from "./vaults.ts";
 
-/** A file's metadata. `size` and `sha256` are of the stored bytes. */
+/** A file's metadata. `size` and `sha256` describe the stored bytes. */
 export const file = z.object({
   id: uuid,
   /** New for every content version. */
   versionId: uuid,
   revision,
-  /** "" where only members can read it: then it is in `shared`. */
+  /** "" where only members can read the name: then `shared` has it. */
   name: z.string(),
   size: z.int(),
   contentType: z.string(),
@@ -63,8 +63,8 @@ const contentHeaders = z.object({
 
 const contentQuery = z.strictObject({
   /**
-   * In a shared vault: this version and no other. One that was replaced is kept for an hour; the owner reads the current one of a file in
-   * the trash by it as well.
+   * In a shared vault: this version and no other. A replaced version stays readable for an hour. The owner also reads
+   * the current version of a file in the trash by it.
    */
   versionId: z.optional(uuid),
 });
@@ -79,7 +79,7 @@ const contentErrors = [
   "chain_unavailable",
 ] as const;
 
-/** What changes of a shared vault are refused for. */
+/** Errors of a change in a shared vault. */
 const sharedErrors = [
   "not_a_member",
   "membership_ended",
@@ -113,7 +113,7 @@ export const filesGroup = {
     query: z.strictObject({
       vaultId: z.optional(uuid),
       folderId: z.optional(uuid),
-      /** May be left out in multipart, where the part's file name serves; refused in a shared vault with encrypted names. */
+      /** Optional in multipart, where the part's file name serves; refused in a shared vault with encrypted names. */
       name: z.optional(itemName),
     }),
     headers: z.object({ ...digestHeaders, "if-none-match": z.optional(z.enum(["*"])) }),
@@ -206,7 +206,7 @@ export const filesGroup = {
     body: z.strictObject({
       name: z.optional(itemName),
       folderId: z.optional(z.nullable(uuid)),
-      /** Of the new name and place, in a shared vault. */
+      /** In a shared vault: the statement of the new name and place. */
       shared: z.optional(sharedEntry),
     }),
     status: 200,

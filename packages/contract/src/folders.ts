@@ -11,7 +11,7 @@ export const folderOrRoot = z.union([z.enum(["root"]), uuid]);
 export const folder = z.object({
   id: uuid,
   revision,
-  /** "" where only members can read it: then it is in `shared`. */
+  /** "" where only members can read the name: then `shared` has it. */
   name: z.string(),
   vaultId: uuid,
   /** null: at the top of the vault. */
@@ -46,7 +46,7 @@ export const foldersGroup = {
     path: "/api/folders",
     effect: "create",
     body: z.strictObject({
-      /** Required, but for shared vaults with encrypted names, where it is refused. */
+      /** Required, except in shared vaults with encrypted names, which refuse it. */
       name: z.optional(itemName),
       vaultId: z.optional(uuid),
       parentId: z.optional(z.nullable(uuid)),
@@ -103,7 +103,7 @@ export const foldersGroup = {
     body: z.strictObject({
       name: z.optional(itemName),
       parentId: z.optional(z.nullable(uuid)),
-      /** Of the new name and place, in a shared vault. */
+      /** In a shared vault: the statement of the new name and place. */
       shared: z.optional(sharedEntry),
     }),
     status: 200,

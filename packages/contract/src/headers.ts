@@ -7,9 +7,12 @@ export const HEADERS = {
   apiVersion: "API-Version",
   fileId: "File-Id",
   keyId: "Coffer-Key-Id",
-  /** With the current content of a shared vault's file: what `files.get` answers of it, JSON in base64; it names the version. */
+  /**
+   * Comes with the current content of a shared vault's file: the answer of `files.get`, as JSON in base64. It names
+   * the version.
+   */
   file: "Coffer-File",
-  /** Nonce and signature of a shared vault's owner, for what destroys content of it. */
+  /** Nonce and signature of a shared vault's owner, for acts that destroy its content. */
   ownerProof: "Coffer-Proof",
   devUserId: "X-Dev-User-Id",
   devIdpId: "X-Dev-Idp-Id",

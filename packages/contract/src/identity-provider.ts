@@ -17,7 +17,7 @@ const code = z.string().check(z.minLength(1), z.maxLength(4096));
 const state = z.string().check(z.minLength(1), z.maxLength(128));
 const decimal = z.string().check(z.regex(/^\d{1,78}$/, "expected a decimal number"));
 
-/** What binds an ephemeral key to a sign-in: the nonce is made of these (zkLogin). */
+/** The parts of the nonce that binds an ephemeral key to a sign-in (zkLogin). */
 const ephemeral = {
   /** Flag byte and public key of the ephemeral key, in base64, as Sui writes it. */
   ephemeralPublicKey: z.string().check(z.maxLength(256), z.regex(/^[A-Za-z0-9+/]+={0,2}$/)),
@@ -45,7 +45,7 @@ const zkloginProof = z.object({
 
 export interface ZkloginProof extends z.infer<typeof zkloginProof> {}
 
-const identity = { chainAddress, /** The user's own, in decimal; needed again for every proof. */ salt: decimal };
+const identity = { chainAddress, /** The user's own salt, in decimal; every proof needs it again. */ salt: decimal };
 
 const zkloginTokens = z.object({ ...sessionTokens.shape, ...identity, proof: z.nullable(zkloginProof) });
 
@@ -75,8 +75,9 @@ export const identityProviderGroup = {
     path: "/api/auth/idp/zklogin",
     effect: "create",
     /**
-     * Without `nonce` the address has none either: the client adds its own before it sends the browser there, and finishes with
-     * `zkloginAuth` in its combined form, which recomputes the nonce (specification §4.2 has no request here).
+     * Without `nonce` the address has none either. The client then adds its own before it sends the browser there. It
+     * finishes with `zkloginAuth` in its combined form, which recomputes the nonce (specification §4.2 has no request
+     * here).
      */
     query: z.strictObject({ nonce: z.optional(zkloginNonce), accessCode: z.optional(accessCode) }),
     status: 200,

@@ -86,7 +86,7 @@ export const invitesGroup = {
       vaultIds: z.optional(z.array(uuid).check(z.minLength(1), z.maxLength(1000))),
       // Above the maximum is an error, never a silent clamp (decisions §0).
       expiresInHours: z.optional(z.number().check(z.gt(0), z.lte(INVITE_HOURS.maximum))),
-      /** Not before the invite's own end, which without `expiresInHours` is no later. */
+      /** Never before the invite's own end. Without `expiresInHours` the invite ends no later than this. */
       accessUntil: z.optional(membershipEnd),
     }),
     status: 201,
@@ -131,12 +131,15 @@ export const invitesGroup = {
     body: z.strictObject({
       code: z.string().check(z.minLength(1), z.maxLength(256)),
       chainAddress,
-      /** Over `renderRedeemText`; may be left out only where a development server waives it. */
+      /** A signature of `renderRedeemText`; optional only where a development server waives it. */
       signature: z.optional(chainSignature),
       /** RFC 3339, by the redeemer's clock; the signed text carries the same words. */
       signedAt: z.optional(timestamp),
       addressProof: z.optional(sha256Hex),
-      /** As in the proof, which the inviter's client checks with it; left out where the chain key signs statements itself. */
+      /**
+       * The same key as in the proof, which the inviter's client checks with it. Left out if the chain key signs
+       * statements itself.
+       */
       signingKey: z.optional(signingKey),
     }),
     status: 201,

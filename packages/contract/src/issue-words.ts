@@ -1,12 +1,12 @@
 /**
- * What is wrong with an input, as every face of the service says it: the place, and what is allowed there. A module of its own, which a
- * client loads when there is something to say (`@coffer/contract/issue-words`).
+ * What is wrong with an input, in the same words everywhere: the place, and what is allowed there. A module of its
+ * own, which a client loads when it has such an error to show (`@coffer/contract/issue-words`).
  */
 import type * as z from "zod/mini";
 
 type Issue = z.core.$ZodIssue;
 
-/** Longest name of an unknown field that is repeated, and how many of them. */
+/** The longest name of an unknown field that a message repeats, and how many of them. */
 const LONGEST_NAME = 64;
 const MOST_NAMES = 5;
 /** More allowed words than this are not listed. */
@@ -29,7 +29,7 @@ function describeIssue(issue: Issue, section: string): string[] {
   return [`${place.join(".") || "input"}: ${forms === null ? allowed(issue) : either(forms.firsts)}`];
 }
 
-/** The first issue of each form of a union, where all of them are at one field: the field that tells the forms apart. */
+/** For a union: the first issue of each form, if all of them are at one field. That field distinguishes the forms. */
 function sameField(errors: readonly (readonly Issue[])[]): { path: PropertyKey[]; firsts: Issue[] } | null {
   const firsts = errors.flatMap(([first]) => first ?? []);
   const [{ path } = { path: [] }] = firsts;
@@ -42,7 +42,10 @@ function either(issues: readonly Issue[]): string {
   return [...new Set(issues.map(allowed))].join(", or ");
 }
 
-/** What is allowed where the issue is: `at most 1,000`. Of messages only a schema's own count: others depend on the process's locale. */
+/**
+ * What is allowed at the issue's place: `at most 1,000`. It uses only messages of a schema's own: others depend on the
+ * process's locale.
+ */
 function allowed(issue: Issue): string {
   switch (issue.code) {
     case "too_big":
@@ -98,7 +101,7 @@ function amount(limit: number | bigint, origin: string): string {
   return unit === undefined ? count(limit) : `${count(limit)} ${Number(limit) === 1 ? unit[0] : unit[1]}`;
 }
 
-/** `1,000`, wherever it runs. */
+/** `1,000` in every locale. */
 function count(value: number | bigint): string {
   return value.toLocaleString("en-US");
 }
@@ -108,7 +111,7 @@ function oneOf(words: readonly string[]): string {
   return words.length === 1 ? `expected ${words.join("")}` : `expected one of ${words.join(", ")}`;
 }
 
-/** A name that came from outside is repeated only where it is a word: anything else could be a text of its own. */
+/** A message repeats a name from outside only if it is a word: anything else could be a text of its own. */
 function named(name: string): string {
   return name.length <= LONGEST_NAME && /^[\w.-]+$/.test(name) ? name : "(a name of other characters)";
 }

@@ -1,4 +1,7 @@
-/** How the texts of API keys and invite codes begin, and how a scanner knows them; what they are made of is in key-text.ts. */
+/**
+ * How the texts of API keys and invite codes begin, and the patterns by which a scanner finds them. key-text.ts has
+ * the rest of their form.
+ */
 
 export const KEY_PREFIX = "cof";
 export const LEGACY_KEY_PREFIX = "coffer";

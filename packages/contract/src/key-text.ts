@@ -27,8 +27,8 @@ function renderSecret(prefix: string, secret: Uint8Array): string {
 }
 
 /**
- * Whether a text can be an API key: the current form with its checksum, or the legacy prefix, which had none.
- * False means that no look-up is worth it; true means nothing about the key being known.
+ * Whether a text can be an API key: the current form with its checksum, or the legacy prefix, which had none. False
+ * means that no look-up is worth it; true says nothing about whether the key exists.
  */
 export function isKeyText(text: string): boolean {
   const current = /^cof_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(text);
@@ -36,7 +36,7 @@ export function isKeyText(text: string): boolean {
   return /^coffer_[0-9A-Za-z]{16,128}$/.test(text);
 }
 
-/** Whether a text can be an invite code; true means nothing about the code being known. */
+/** Whether a text can be an invite code; true says nothing about whether the code exists. */
 export function isInviteCode(text: string): boolean {
   const parts = /^cofi_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(text);
   return parts?.[1] !== undefined && renderChecksum(parts[1]) === parts[2];

@@ -1,6 +1,7 @@
 /**
- * What clients load when they first need it, under names of its own: a re-export would draw the modules into the first chunk of a
- * bundle, because bundlers follow it whether or not it is used. Clients import the modules themselves, by the paths of package.json.
+ * Modules that clients load when they first need them. A re-export would draw them into the first chunk of a bundle,
+ * because bundlers follow it even if it is unused. So clients import the modules themselves, by the paths of
+ * package.json.
  */
 import * as auditChain from "./audit-chain.ts";
 import * as audit from "./audit.ts";

@@ -25,7 +25,7 @@ export function renderOpenApi(api: Api): Json {
     const operation = renderOperation(endpoint);
     (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = operation;
     for (const alias of endpoint.aliases ?? []) {
-      // An operationId is unique in the document (OpenAPI 3.1 §4.8.10): the alias goes without.
+      // An operationId is unique in the document (OpenAPI 3.1 §4.8.10), so the alias has none.
       const { operationId: _unique, ...same } = operation;
       (paths[alias] ??= {})[endpoint.method.toLowerCase()] = { ...same, "x-alias-of": endpoint.path };
     }
@@ -93,7 +93,7 @@ function renderParameters(endpoint: EndpointDefinition): Json[] {
       required?: string[];
     };
     return Object.entries(properties)
-      .filter(([name]) => section !== "headers" || name !== "content-type") // OpenAPI 3.1 §4.8.12: it is the media type
+      .filter(([name]) => section !== "headers" || name !== "content-type") // OpenAPI 3.1 §4.8.12: the media type carries it
       .map(([name, property]) => ({
         name,
         in: PLACES[section],
@@ -130,7 +130,7 @@ function renderSuccesses(endpoint: EndpointDefinition): Json {
   return responses;
 }
 
-/** One response per status: the codes behind it are what X-Error-Code can hold. */
+/** One response per status: X-Error-Code holds one of the codes behind it. */
 function renderFailures(codes: readonly ErrorCode[]): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {

@@ -1,19 +1,20 @@
 /**
- * What a chain address signs to prove that its holder is there (specification §5.7, §5.8; encryption design §4). The client
- * builds these texts itself and signs them as a Sui personal message: it never signs what a service made. Every field that
- * could move a signature elsewhere is in the text: the service's origin, the chain, and whom or what it is for.
+ * What a chain address signs to prove that its holder is there (specification §5.7, §5.8; encryption design §4). The
+ * client builds these texts itself and signs them as a Sui personal message: it never signs a text that a service
+ * made. The text holds every field that could move a signature elsewhere: the service's origin, the chain, and the
+ * account, key or vault it is for.
  */
 import type { DeletionAct } from "./deletion.ts";
 import type { ChainNetwork } from "./proofs.ts";
 
 interface Place {
-  /** Of the service: scheme, host and port, as in `new URL(baseUrl).origin`. */
+  /** The service's scheme, host and port, as in `new URL(baseUrl).origin`. */
   readonly origin: string;
   readonly network: ChainNetwork;
   readonly chainAddress: string;
 }
 
-/** `codeHash`: SHA-256 of the code in hex. `signedAt`: RFC 3339 in UTC with milliseconds, as it is sent. */
+/** `codeHash`: SHA-256 of the code in hex. `signedAt`: RFC 3339 in UTC with milliseconds, the same text as in the request. */
 export function renderRedeemText(claim: Place & { readonly codeHash: string; readonly signedAt: string }): string {
   return render("Coffer redeem v1", claim, { code: claim.codeHash, time: claim.signedAt });
 }
@@ -23,12 +24,12 @@ export function renderLinkText(claim: Place & { readonly accountId: string; read
   return render("Coffer link address v1", claim, { account: claim.accountId, nonce: claim.nonce });
 }
 
-/** For an API key that is bound to an address. `signedAt`: RFC 3339 in UTC with milliseconds, as it is sent. */
+/** For an API key that is bound to an address. `signedAt`: RFC 3339 in UTC with milliseconds, the same text as in the request. */
 export function renderKeyAddressText(claim: Place & { readonly accountId: string; readonly signedAt: string }): string {
   return render("Coffer key address v1", claim, { account: claim.accountId, time: claim.signedAt });
 }
 
-/** One title for each act: a signature for one of them is good for no other. */
+/** One title for each act: a signature for one of them never fits another. */
 const DELETION_TITLES: Readonly<Record<DeletionAct, string>> = {
   "delete-vault": "Coffer delete vault v1",
   "purge-vault": "Coffer purge vault v1",
@@ -36,7 +37,7 @@ const DELETION_TITLES: Readonly<Record<DeletionAct, string>> = {
   "empty-trash": "Coffer empty trash v1",
 };
 
-/** What a deletion is about. `fileId`: of `delete-file` alone. */
+/** The subject of a deletion. `fileId`: for `delete-file` alone. */
 export interface DeletionOf {
   readonly act: DeletionAct;
   readonly vaultId: string;
@@ -44,8 +45,8 @@ export interface DeletionOf {
 }
 
 /**
- * For what destroys content of a shared vault. `chainObjectId`: of the vault object, from the client's pin. `nonce`: from
- * `POST /api/vaults/{vaultId}/deletion-challenge`, and the only part that the service says.
+ * For acts that destroy content of a shared vault. `chainObjectId`: the vault object's id, from the client's pin.
+ * `nonce`: from `POST /api/vaults/{vaultId}/deletion-challenge`, and the only part that the service chooses.
  */
 export function renderDeletionText({
   act,

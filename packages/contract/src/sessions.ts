@@ -5,14 +5,14 @@ import { openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
 
 export const session = z.object({
   id: uuid,
-  /** How it began. */
+  /** How the session began. */
   method: openEnum(["password", "idp", "zklogin"]),
-  /** This very call was made with it. */
+  /** This call was made with it. */
   current: z.boolean(),
-  /** What the client said it is, at most 200 characters; data from outside, not to be trusted. */
+  /** The client's own name for itself, at most 200 characters; data from outside, do not trust it. */
   userAgent: z.nullable(z.string()),
   createdAt: timestamp,
-  /** Of the newest refresh. */
+  /** Time of the newest refresh. */
   lastUsedAt: timestamp,
   /** When the newest refresh token ends. */
   expiresAt: timestamp,

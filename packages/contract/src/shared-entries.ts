@@ -1,11 +1,17 @@
-/** What files and folders of shared vaults carry beside their ids: statements that clients sign, names that only members can read. */
+/**
+ * What files and folders of shared vaults carry beside their ids: statements that clients sign, and names that only
+ * members can read.
+ */
 import * as z from "zod/mini";
 import { base64Bytes } from "./values.ts";
 
 /** 16 bytes in hex: equal names in a folder have equal indexes, and nothing else follows from them (file-format §10). */
 export const nameIndex = z.string().check(z.regex(/^[0-9a-f]{32}$/, "expected 32 lower-case hex digits"));
 
-/** Of the longer form, signed together with its sibling (`VERSION_STATEMENT`, `ENTRY_STATEMENT`); one that was signed alone is shorter. */
+/**
+ * The longer form, signed together with its sibling (`VERSION_STATEMENT`, `ENTRY_STATEMENT`). A statement signed alone
+ * is shorter.
+ */
 const VERSION_BYTES = 404;
 const ENTRY_BYTES = 321;
 

@@ -9,16 +9,16 @@ export type Field = readonly [offset: number, length: number];
 /** What every encrypted file begins with (file-format §1). */
 export const FILE_MAGIC: readonly number[] = [0x93, 0x43, 0x46, 0x52, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** What every statement ends with. */
+/** The end of every statement. */
 export const SIGNATURE_BYTES = 64;
 
 /** What a version and an entry carry that were signed together: the digest of the other one, between fields and signature. */
 export const SIBLING_BYTES = 32;
 
-/** Of the two digests, the version's first: SHA-256 of a statement's own title ‖ 00 ‖ fields. */
+/** Signs the two digests, the version's first: SHA-256 of a statement's own title ‖ 00 ‖ fields. */
 export const UPLOAD_TITLE = "coffer/upload/v1";
 
-/** The first 44 bytes of a file's header are in its version statement; these are the fields in them. */
+/** The first 44 bytes of a file's header are in its version statement; these are their fields. */
 export const VERSION_STATEMENT = {
   title: "coffer/version/v1",
   fieldBytes: 308,
@@ -73,7 +73,7 @@ export const EXPORT_STATEMENT = {
   time: [112, 8],
 } as const satisfies StatementLayout;
 
-/** A vault key's record; `sealedKey` follows the length, the signature is what comes last. */
+/** A vault key's record; `sealedKey` follows the length, and the signature comes last. */
 export const KEY_RECORD = {
   title: "coffer/vault-key/v1",
   vault: [0, 32],
@@ -83,7 +83,7 @@ export const KEY_RECORD = {
   check: [80, 32],
   sealedLength: [112, 2],
   sealedOffset: 114,
-  /** The largest sealed key that is taken (encryption design §2). */
+  /** The largest sealed key that the service accepts (encryption design §2). */
   maxSealedBytes: 3584,
 } as const;
 
@@ -102,7 +102,7 @@ interface StatementLayout {
   readonly title: string;
   /** Without sibling and signature. */
   readonly fieldBytes: number;
-  /** Of one that was signed alone. */
+  /** Bytes of a statement that was signed alone. */
   readonly bytes: number;
   readonly [field: string]: Field | string | number;
 }

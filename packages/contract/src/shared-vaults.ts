@@ -1,6 +1,7 @@
 /**
- * What shared vaults add to the interface: members, owners, vault keys, and the keys of folders' name indexes (decisions §5). The service
- * stores and serves what clients sign and encrypt; it changes no allowlist and opens nothing.
+ * What shared vaults add to the interface: members, owners, vault keys, and the keys of folders' name indexes
+ * (decisions §5). The service stores and serves what clients sign and encrypt. It changes no allowlist and decrypts
+ * nothing.
  */
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
@@ -23,22 +24,22 @@ import { vault } from "./vaults.ts";
 
 export { END_STEP, endProblem, membershipEnd } from "./ends.ts";
 
-/** The most a vault's allowlist holds besides its owner. */
+/** The most members of a vault's allowlist, not counting its owner. */
 export const MAX_MEMBERS = 1000;
 
-/** A member as the two layers see it: the service's record, and the allowlist on the chain, which alone decides who can decrypt. */
+/** A member in the two layers: the service's record, and the allowlist on the chain, which alone decides who can decrypt. */
 export const vaultMember = z.object({
   chainAddress,
   role: openEnum(["owner", "member"]),
-  /** For the owner's eyes; "" when none was given. */
+  /** Only the owner sees it; "" when none was given. */
   label: z.string(),
   layers: z.object({
     /** Whether the service serves the vault to this address; `ended`: until `endsAt`, and no longer. */
     service: openEnum(["active", "ended", "none"]),
-    /** Whether the allowlist names it; `unknown` while the chain does not answer. */
+    /** Whether the allowlist names the address; `unknown` while the chain does not answer. */
     chain: openEnum(["active", "ended", "none", "unknown"]),
   }),
-  /** The generation it joined in; null where the chain does not name it. */
+  /** The generation in which the member joined; null where the chain does not name the address. */
   since: z.nullable(z.int()),
   /** When its access ends, or ended, by itself: by the chain, or as the service last saw it there. null: it has no end. */
   endsAt: z.nullable(timestamp),
@@ -53,11 +54,14 @@ export const vaultKeyRecord = z.object({
   /** SHA-256 of the record. */
   keyId: sha256Hex,
   generation: z.int(),
-  /** With the generation the place of the key: the latest end of a membership that had been reached, in milliseconds since 1970. */
+  /**
+   * Together with the generation, the place of the key: the latest end of a membership that had been reached, in
+   * milliseconds since 1970.
+   */
   after: z.int(),
   /** The bytes in base64. */
   record: base64Bytes(4096),
-  /** New files use it; false: another took its place, and files of its time still name it. */
+  /** New files use it. False: another key replaced it, and older files still name it. */
   current: z.boolean(),
   createdAt: timestamp,
 });
@@ -86,7 +90,7 @@ export const membersGroup = {
     effect: "read",
     params: vaultParams,
     status: 200,
-    /** At most {@link MAX_MEMBERS} and the owner, so there are no pages. */
+    /** At most {@link MAX_MEMBERS} members and the owner, so there are no pages. */
     output: z.object({ members: z.array(vaultMember) }),
     errors: ["not_found", "public_vault", "membership_ended"],
   }),
@@ -97,7 +101,10 @@ export const membersGroup = {
     path: "/api/vaults/{vaultId}/members",
     effect: "create",
     params: vaultParams,
-    /** `until`: the end that the caller's client has just set on the chain, null for none. The service waits for a node that shows it. */
+    /**
+     * `until`: the end that the caller's client has just set on the chain, null for none. The service waits for a node
+     * that shows it.
+     */
     body: z.strictObject({ chainAddress, label: z.optional(label), until: z.optional(z.nullable(membershipEnd)) }),
     status: 201,
     output: z.object({ member: vaultMember }),
@@ -126,7 +133,7 @@ export const ownershipGroup = {
     vaultLimit: "refuse",
     effect: "update",
     params: vaultParams,
-    /** `name`: what the vault is called in this account, where its own name is taken. */
+    /** `name`: the vault's name in this account, if its own name is taken. */
     body: z.strictObject({ name: z.optional(itemName) }),
     status: 200,
     output: z.object({ vault }),
@@ -164,12 +171,12 @@ export const vaultKeysGroup = {
     params: vaultParams,
     body: z.strictObject({
       record: base64Bytes(4096),
-      /** The current record of the generation, which this one takes the place of; absent: there is none yet. */
+      /** The current record of the generation, which this one replaces; absent: there is none yet. */
       replaces: z.optional(sha256Hex),
     }),
     status: 201,
     output: z.object({ key: vaultKeyRecord }),
-    /** `key_exists` names the record that stands in the header `Coffer-Key-Id`. */
+    /** `key_exists` comes with the existing record in the header `Coffer-Key-Id`. */
     errors: [
       ...chainErrors,
       "not_a_member",
@@ -202,7 +209,7 @@ export const vaultKeysGroup = {
     scope: "files:write",
     effect: "update",
     params: vaultParams,
-    /** Each takes the place of the step that led down from the same place. */
+    /** Each replaces the step that led down from the same place. */
     body: z.strictObject({
       steps: z
         .array(
@@ -224,7 +231,7 @@ export const vaultKeysGroup = {
 const folderKey = z.object({
   /** null: the top of the vault. */
   folderId: z.nullable(uuid),
-  /** The vault key whose subkey makes the folder's name index; null while nothing lies there. */
+  /** The vault key whose subkey makes the folder's name index; null while the folder is empty. */
   keyId: z.nullable(sha256Hex),
 });
 
@@ -252,16 +259,16 @@ export const folderNamesGroup = {
     params: vaultParams,
     body: z.strictObject({
       folderId: z.nullable(uuid),
-      /** The key to change to; its generation must be the vault's current one. */
+      /** The new key; its generation must be the vault's current one. */
       keyId: sha256Hex,
       entries: z.array(sharedEntry).check(z.maxLength(MAX_STAGED)),
     }),
     status: 200,
     output: z.object({
       folderId: z.nullable(uuid),
-      /** The folder's key after this call: the wanted one once every live entry was staged. */
+      /** The folder's key after this call: the new one once every live entry was staged. */
       keyId: z.nullable(sha256Hex),
-      /** Live entries that still lack one under the wanted key. */
+      /** Live entries that are not staged under the new key yet. */
       remaining: z.int(),
     }),
     errors: [

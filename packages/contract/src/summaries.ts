@@ -1,6 +1,6 @@
 /**
- * One sentence on each endpoint, for the OpenAPI document. Apart from the endpoints, so that a client in a browser does not carry them; an
- * endpoint without a sentence does not compile.
+ * One sentence on each endpoint, for the OpenAPI document. Separate from the endpoints, so that a client in a browser
+ * does not carry them. An endpoint without a sentence does not compile.
  */
 import type { CofferApi } from "./index.ts";
 

@@ -7,7 +7,7 @@ import { OWNER_PROOF_ERRORS, vault } from "./vaults.ts";
 
 export const TRASH_DAYS = 30;
 
-/** What the trash can be asked for. */
+/** The queries of the trash. */
 export const TRASH_KINDS = ["files", "vaults"] as const;
 
 export const trashGroup = {
@@ -23,7 +23,7 @@ export const trashGroup = {
     query: z.strictObject({
       ...pageQuery,
       vaultId: z.optional(uuid),
-      /** `files` unless said otherwise: the files in the trash of live vaults. `vaults`: the vaults in the trash. */
+      /** The default is `files`: the files in the trash of live vaults. `vaults`: the vaults in the trash. */
       kind: z.optional(z.enum(TRASH_KINDS)),
     }),
     status: 200,
@@ -40,11 +40,11 @@ export const trashGroup = {
     scope: "files:write",
     vaultLimit: "filter",
     effect: "delete",
-    /** Without `vaultId`: of every public vault. Vaults in the trash stay there with all that is in them. */
+    /** Without `vaultId`: every public vault. Vaults in the trash keep all their content. */
     query: z.strictObject({ vaultId: z.optional(uuid) }),
     headers: z.object({ "coffer-proof": z.optional(ownerProof) }),
     status: 200,
-    /** The shared vaults whose trash was left alone: each is emptied by its id, with its owner's proof. */
+    /** The shared vaults whose trash this call left alone. Empty each by its id, with its owner's proof. */
     output: z.object({ leftVaults: z.array(z.object({ id: uuid, name: z.string() })) }),
     errors: ["not_found", ...OWNER_PROOF_ERRORS],
   }),

@@ -62,8 +62,9 @@ export const uploadsGroup = {
       ...tusResumable,
       "upload-length": integerText(0, MAX_UPLOAD),
       /**
-       * tus metadata: `filename`, `filetype`, `vaultId`, `folderId`, or `fileId` for a new version; values in base64. In a shared vault
-       * `version`, `entry`, `metadata` and `nameIndex` go with it, and no `filename` or `filetype` where names are encrypted.
+       * tus metadata: `filename`, `filetype`, `vaultId`, `folderId`, or `fileId` for a new version; values in base64.
+       * In a shared vault `version`, `entry`, `metadata` and `nameIndex` come with it. `filename` and `filetype` are
+       * absent where names are encrypted.
        */
       "upload-metadata": z.optional(z.string().check(z.maxLength(8192))),
       "upload-checksum": checksum,
@@ -84,7 +85,7 @@ export const uploadsGroup = {
     params: uploadParams,
     headers: z.object(tusResumable),
     status: 200,
-    /** An upload whose bytes are all there makes its file now, if a kill or a refusal kept it from doing so. */
+    /** If all bytes of an upload are there, it makes its file now. A kill or a refusal may have prevented it before. */
     errors: [
       "not_found",
       "upload_expired",

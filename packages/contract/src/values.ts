@@ -17,7 +17,8 @@ export const timestamp = z.string().check(
     /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}\.\d{3}Z$/,
     "expected a time in UTC like 2026-11-20T17:00:00.000Z",
   ),
-  // Each month has 28 days. Others are looked up, which costs ten times as much: a 30th of February would be a day of March.
+  // Each month has 28 days. Others need a look-up, which costs ten times as much: a 30th of February would be a day
+  // of March.
   z.refine(
     (text) => !/(29|3.)T/.test(text) || new Date(text).toJSON() === text,
     "expected a time in UTC like 2026-11-20T17:00:00.000Z",
@@ -66,8 +67,8 @@ export function base64Bytes(most: number) {
 }
 
 /**
- * An e-mail address, in lower case: two spellings of one address are one account. ASCII is asked for before that: the lower
- * case of U+212A (Kelvin sign) is the letter k, and would make somebody else's address of it.
+ * An e-mail address, in lower case: two spellings of one address are one account. The check for ASCII comes first: the
+ * lower case of U+212A (Kelvin sign) is the letter k, which would make it somebody else's address.
  */
 export const email = z.string().check(z.maxLength(254), z.email(), z.toLowerCase());
 
@@ -117,7 +118,7 @@ export const booleanText = z.codec(z.enum(["true", "false"]), z.boolean(), {
 /** The words of each {@link openEnum}, for the OpenAPI document. */
 export const KNOWN_VALUES = new WeakMap<z.core.$ZodType, readonly string[]>();
 
-/** A value the server may extend: known words are typed, others pass. */
+/** A value that the service may extend: listed words are typed, others pass. */
 export function openEnum<const Words extends readonly [string, ...string[]]>(words: Words) {
   type Open = Words[number] | (string & Record<never, never>);
   const schema = z.string();

@@ -1,6 +1,6 @@
 /**
- * The vault object on the chain: its fields in the order in which BCS writes them (encryption design §3). The service's chain driver and
- * `@coffer/chain` read it with this; test/move holds it against the compiled module.
+ * The vault object on the chain: its fields in the order in which BCS writes them (encryption design §3). The
+ * service's chain driver and `@coffer/chain` read it with this; test/move compares it with the compiled module.
  */
 
 /** How a value is written: an address is 32 bytes, integers are little endian, `bytes` and lists begin with their length (ULEB128). */
@@ -14,7 +14,7 @@ type Form =
   | { readonly list: Form; readonly most: number }
   | { readonly fields: Readonly<Record<string, Form>> };
 
-/** What one vault holds at most. */
+/** The limits of one vault. */
 export const VAULT_OBJECT_LIMITS = { members: 1000, former: 1800, signingKeyBytes: 32 } as const;
 
 const ENTRY = { chainAddress: "address", signingKey: { bytes: { most: 32 } }, since: "u64" } as const;
@@ -41,8 +41,9 @@ export const VAULT_OBJECT_FIELDS = {
 /** The decoded object. Addresses are `0x` and 64 lower-case hex digits; `signingKey` has 32 bytes, or none while its member only reads. */
 export type VaultObjectFields = Decoded<{ readonly fields: typeof VAULT_OBJECT_FIELDS }>;
 /**
- * One entry of the allowlist; it holds from generation `since`, until `endsAt` (milliseconds since 1970, or {@link NO_END_ON_CHAIN}). `until`
- * is the last generation in which it held, once it is marked as ended; before that 0.
+ * One entry of the allowlist. It holds from generation `since`, until `endsAt` (milliseconds since 1970, or
+ * {@link NO_END_ON_CHAIN}). `until` is the last generation in which it held, once it is marked as ended; before that
+ * 0.
  */
 export type VaultObjectMember = VaultObjectFields["owner"];
 /** A closed entry; it held from generation `since` to `until`, both included, at places before `endsAt`. */
@@ -55,7 +56,8 @@ export function vaultObjectType(originalPackageId: string): string {
 
 /**
  * Decodes the BCS contents of a vault object.
- * @throws RangeError for bytes that are none, from the first to the last, or hold more than a vault may.
+ * @throws RangeError for bytes that are no vault object from the first to the last, or that hold more than a vault
+ * may.
  */
 export function decodeVaultObject(contents: Uint8Array): VaultObjectFields {
   const bytes = new Bytes(contents);
@@ -116,7 +118,7 @@ class Bytes {
     return new DataView(taken.buffer, taken.byteOffset, 8).getBigUint64(0, true);
   }
 
-  /** ULEB128 in its shortest form, and no larger than what may be there: nothing is allocated for a length that lies. */
+  /** ULEB128 in its shortest form, with a bound, so that a false length allocates nothing. */
   takeLength(most: number): number {
     let value = 0;
     for (let shift = 0; shift < 21; shift += 7) {

@@ -11,24 +11,24 @@ export const vault = z.object({
   name: z.string(),
   type: openEnum(VAULT_TYPES),
   chainObjectId: z.nullable(chainAddress),
-  /** The vault that takes files when none is named; it cannot be deleted. */
+  /** The vault of calls that name none; nobody can delete it. */
   isDefault: z.boolean(),
-  /** `member`: the vault is of another account, whose storage its files count for. */
+  /** `member`: the vault belongs to another account, whose storage its files count for. */
   role: openEnum(["owner", "member"]),
-  /** What the service last read on the chain, a hint to read anew when it is higher; null for a public vault. */
+  /** What the service last read on the chain. If it is higher than yours, read the chain again; null for a public vault. */
   generation: z.nullable(z.int()),
-  /** Names are in the clear; fixed when the vault is made; null for a public vault. */
+  /** Names are not encrypted; fixed when the vault is made; null for a public vault. */
   plainNames: z.nullable(z.boolean()),
   createdAt: timestamp,
   updatedAt: timestamp,
-  /** When it went to the trash; null: it is live. */
+  /** When it went to the trash; null: it is not in the trash. */
   trashedAt: z.nullable(timestamp),
 });
 
 export interface Vault extends z.infer<typeof vault> {}
 
 const vaultParams = z.object({ vaultId: uuid });
-/** What a change of a shared vault that needs its owner's proof may be refused for. */
+/** Errors of a change of a shared vault that needs its owner's proof. */
 export const OWNER_PROOF_ERRORS = [
   "owner_proof_required",
   "token_invalid",
@@ -119,9 +119,9 @@ export const vaultsGroup = {
     effect: "delete",
     params: vaultParams,
     query: z.strictObject({
-      /** A live vault goes also when something is in it. */
+      /** Also moves a live vault that is not empty. */
       force: z.optional(booleanText),
-      /** For good, from the trash or at once: 204. */
+      /** Deletes for good, from the trash or at once: 204. */
       permanent: z.optional(booleanText),
     }),
     headers: z.object({ "coffer-proof": z.optional(ownerProof) }),

@@ -10,7 +10,7 @@ export const MAX_ATTEMPTS = { event: 10, test: 1 } as const;
 /** Characters of an endpoint's address. */
 export const MAX_WEBHOOK_URL = 2048;
 
-/** Hours in which a rotated secret goes on signing beside the new one. */
+/** Hours in which a rotated secret still signs beside the new one. */
 export const SECRET_OVERLAP_HOURS = 24;
 
 /** Days deliveries and their attempts are kept. */
@@ -37,14 +37,14 @@ export const delivery = z.object({
   event: z.string(),
   /** The `webhook-id` of every attempt. */
   messageId: z.string(),
-  /** Of the change, 0 for a test. */
+  /** The number of the change, 0 for a test. */
   sequence: z.int(),
   status: openEnum(["pending", "delivering", "success", "failed"]),
-  /** Of the newest attempt; 0 when there was no HTTP answer. */
+  /** HTTP status of the newest attempt; 0 if there was no HTTP answer. */
   httpStatus: z.int(),
   attempts: z.int(),
   maxAttempts: z.int(),
-  /** Why the newest attempt failed: `timeout`, `dns`, `tls`, `blocked address`, `HTTP 500` …; empty when it did not. */
+  /** Why the newest attempt failed: `timeout`, `dns`, `tls`, `blocked address`, `HTTP 500` …; empty if it succeeded. */
   lastError: z.string(),
   lastAttemptAt: z.nullable(timestamp),
   nextAttemptAt: z.nullable(timestamp),
@@ -55,13 +55,13 @@ export const delivery = z.object({
 /** One try to deliver. */
 export const attempt = z.object({
   number: z.int(),
-  /** `scheduled`, or `manual` after a redelivery was asked for. */
+  /** `scheduled`, or `manual` after a request for redelivery. */
   trigger: openEnum(["scheduled", "manual", "test"]),
   httpStatus: z.int(),
   error: z.string(),
   /** Milliseconds. */
   duration: z.int(),
-  /** What the receiver answered, at most 16 KiB: data from outside, not to be trusted. */
+  /** The receiver's answer, at most 16 KiB: data from outside, do not trust it. */
   responseBody: z.string(),
   at: timestamp,
 });
@@ -199,7 +199,7 @@ export const webhooksGroup = {
     params,
     body: z.strictObject({ since: timestamp, until: z.optional(timestamp) }),
     status: 202,
-    /** How many failed deliveries go out again. */
+    /** How many failed deliveries it sends again. */
     output: z.object({ count: z.int() }),
     errors: ["not_found", "webhook_inactive"],
   }),
@@ -234,10 +234,10 @@ export const eventsGroup = {
     scope: "events:read",
     effect: "read",
     query: z.strictObject({
-      /** Begins after this sequence number; absent: with what happens from now on. */
+      /** Begins after this sequence number; absent: with events from now on. */
       after: z.optional(integerText(0, Number.MAX_SAFE_INTEGER)),
     }),
-    /** What an EventSource sends when it reconnects: the sequence number it saw last. Wins over `after`. */
+    /** The sequence number that an EventSource saw last, sent when it reconnects. Wins over `after`. */
     headers: z.object({ "last-event-id": z.optional(integerText(0, Number.MAX_SAFE_INTEGER)) }),
     status: 200,
     output: bytes("text/event-stream"),

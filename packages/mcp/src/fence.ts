@@ -1,6 +1,6 @@
 /**
- * Marks text that others wrote (names, paths, messages of a server) before a model reads it. The marks carry a random
- * nonce per result, drawn after the text is known, so the text cannot close its own fence.
+ * Marks text that others wrote (names, paths, messages of a server) before a model reads it. Each result has a random
+ * nonce in its marks, drawn after the text is fixed. So the text cannot close its own fence.
  */
 import { randomBytes } from "node:crypto";
 import type { Untrusted } from "@coffer/tasks";

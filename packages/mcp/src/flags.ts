@@ -1,4 +1,7 @@
-/** The command line and the environment of the server. What cannot be understood is refused: a typing error must not widen what a model may do. */
+/**
+ * The command line and the environment of the server. Arguments that it does not understand are errors: a typing error
+ * must not widen what a model may do.
+ */
 import { delimiter } from "node:path";
 import { parseArgs } from "node:util";
 import { TOOL_NAMES } from "./registry.ts";

@@ -5,7 +5,7 @@ Files move by local path only, never through the conversation: file_upload takes
 
 Typical order: vault_list to find a vaultId, then file_upload; file_list to find a fileId, then file_download or file_verify. Every transfer answers with a receipt: bytes and SHA-256. Compare it when it matters.
 
-Lists come in pages: while nextCursor is there, call again with it as cursor. Rows stand under the names in columns.
+Lists come in pages: while nextCursor is there, call again with it as cursor. Each row lists its values in the order of columns.
 
 file_delete moves to the trash; trash_restore brings back within 30 days.
 

@@ -1,11 +1,11 @@
-/** How a server was asked to start. */
+/** The options that a server was started with. */
 
 export const PROFILES = ["agent", "owner", "read"] as const;
 
 export type Profile = (typeof PROFILES)[number];
 
 export interface Launch {
-  /** null: by the key's access level, so an owner's key gets the owner's tools. */
+  /** null: the key's access level decides, so an owner's key gets the owner's tools. */
   readonly profile: Profile | null;
   /** Only these tools; null: all of the profile. */
   readonly tools: readonly string[] | null;

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-/** The process: flags and environment in, one client on stdio served, gone when the client is. */
+/** The process: it reads flags and environment, serves one client on stdio, and ends with that client. */
 import { createRedaction, createSession, ownConfiguration, type Redaction, resolveFolders } from "@coffer/tasks";
 import { parseFlags } from "./flags.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
 import { keepStdoutForProtocol, serveStreams } from "./stdio.ts";
 import type { Launch } from "./launch.ts";
 
-/** Time for downloads to remove what they began. After stdin ends a host expects the process gone (250 ms). */
+/** Time for downloads to remove their partial files. A host expects the process to be gone 250 ms after stdin ends. */
 const GRACE_MS = 100;
 
 async function main(): Promise<void> {

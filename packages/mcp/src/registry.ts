@@ -26,8 +26,8 @@ export const TOOL_NAMES: readonly string[] = TOOLS.map((tool) => tool.name);
 type Choice = Pick<Launch, "profile" | "tools" | "excludeTools" | "readOnly" | "vaultId">;
 
 /**
- * The tools of one server, fixed for its lifetime. Owner tools appear only for a key that is known to be an owner's,
- * or, where there is no key yet, when the owner profile was asked for.
+ * The tools of one server, fixed for its lifetime. Owner tools appear for an owner's key. Without a key they appear if
+ * the owner profile was asked for.
  */
 export function chooseTools(choice: Choice, access: KnownAccess): readonly Tool[] {
   const ownerTools = choice.profile === "owner" || choice.profile === null;

@@ -1,11 +1,11 @@
 /**
- * Shapes what a tool found into the two halves of an MCP result: `structuredContent` for programs and text for models.
+ * Turns what a tool found into the two halves of an MCP result: `structuredContent` for programs and text for models.
  * Each half carries all facts, because hosts drop one or the other. Imports no MCP library.
  */
 import { type TaskFailure, Untrusted } from "@coffer/tasks";
 import { openFence, type Fence } from "./fence.ts";
 
-/** A value in a result. Text from outside can only stand here as {@link Untrusted}. */
+/** A value in a result. Text from outside must be wrapped as {@link Untrusted}. */
 export type Fact = string | number | boolean | null | Untrusted | readonly Fact[] | { readonly [name: string]: Fact };
 
 /** Rows under common column names: a list costs a model far less than objects that repeat their keys. */
@@ -16,7 +16,7 @@ export interface Table {
   readonly rows: readonly (readonly Fact[])[];
 }
 
-/** What a tool answers when it succeeds. */
+/** The answer of a tool that succeeded. */
 export interface Outcome {
   /** One sentence, trusted text only. */
   readonly summary: string;

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 
 export type JsonObject = { [name: string]: unknown };
 
-/** What arguments mean that several tools take. */
+/** The meaning of arguments that several tools take. */
 export const SHARED_ARGUMENTS: Readonly<Record<string, string>> = {
   fileId: "from file_list",
   vaultId: "from vault_list",

@@ -1,4 +1,4 @@
-/** Binds tools to the protocol. With stdio.ts the only place that knows an MCP library. */
+/** Binds tools to the protocol. Only this module and stdio.ts import an MCP library. */
 import { api } from "@coffer/contract";
 import { type AllowedFolders, narrowByRoots, type Session, toFailure, TaskFailure } from "@coffer/tasks";
 import {
@@ -26,15 +26,15 @@ export interface ServerParts {
   readonly launch: Launch;
   readonly session: Session;
   readonly folders: AllowedFolders;
-  /** Aborts when the process is about to end: downloads remove what they had begun. */
+  /** Aborts when the process is about to end: downloads then remove their partial files. */
   readonly stop: AbortSignal;
   /** One line for the operator, about a failure nobody foresaw. */
   readonly log: (line: string) => void;
 }
 
-/** How long the first list waits to learn what the key may do; then owner tools stay out. */
+/** How long the first list waits for the key's access level. After that the list leaves owner tools out. */
 const ACCESS_WAIT_MS = 1_500;
-/** How long a call of a tool that is not in the list waits for the same. */
+/** How long a call of a tool that is not in the list waits for the key's access level. */
 const CALL_WAIT_MS = 15_000;
 
 /** A server for one connection of either protocol era. The tools are chosen once and never change. */
@@ -62,8 +62,8 @@ async function chooseOnce(parts: ServerParts): Promise<readonly Tool[]> {
 }
 
 /**
- * A call waits longer than the list did to learn whose key it is: what was left out because the service was slow to tell
- * is an owner's tool all the same.
+ * A call waits longer than the list for the key's access level. The list may lack an owner's tool only because the
+ * service was slow.
  */
 async function findTool(name: string, chosen: readonly Tool[], parts: ServerParts): Promise<Tool | undefined> {
   const named = (tool: Tool): boolean => tool.name === name;
@@ -119,7 +119,7 @@ async function answer(
   }
 }
 
-/** Who is not a member can do nothing about it but tell its address: it is in the answer, with what the owner does. */
+/** A non-member can only send its address to the owner: the answer holds that address and what the owner does with it. */
 async function explained(failure: TaskFailure, { session, launch }: ServerParts, args: unknown): Promise<TaskFailure> {
   if (failure.code !== "not_a_member") return failure;
   const chainAddress = await session.chainAddress();
@@ -134,13 +134,13 @@ async function explained(failure: TaskFailure, { session, launch }: ServerParts,
   });
 }
 
-/** The vault that valid arguments name, or in which the service shows the file that they name; null when neither is told. */
+/** The vault that valid arguments name, or the vault of the file that they name. null when the arguments name neither. */
 async function vaultOf(args: unknown, session: Session): Promise<string | null> {
   const given = idIn(args, "vaultId");
   const fileId = idIn(args, "fileId");
   if (given !== null || fileId === null) return given;
   try {
-    // The file as the service has it: who is no member opens nothing of it.
+    // The file as the service shows it: a non-member cannot open any of it.
     const { file } = await (await session.client()).call(api.files.get, { params: { fileId } });
     return file.vaultId;
   } catch {
@@ -154,8 +154,8 @@ function idIn(args: unknown, name: "vaultId" | "fileId"): string | null {
 }
 
 /**
- * When the client hangs up, the library aborts every call. One that can be resumed is left alone then: an abort would
- * end its upload on the service, where the same call could have gone on later.
+ * The library aborts every call when the client hangs up. This server ignores that for a call that can be resumed. An
+ * abort would end its upload on the service, and the same call could not go on later.
  */
 function signalOf(tool: Tool, cancelled: AbortSignal, stop: AbortSignal): AbortSignal {
   if (!tool.resumes) return AbortSignal.any([cancelled, stop]);
@@ -174,7 +174,7 @@ function describe(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }
 
-/** What only a 2025-era connection has: capabilities told once, and requests of the server. */
+/** What only a 2025-era connection has: capabilities sent once, and requests of the server. */
 interface InitializedPeer {
   getClientCapabilities(): { readonly roots?: object | undefined } | undefined;
   listRoots(
@@ -186,8 +186,9 @@ interface InitializedPeer {
 const ROOTS_WAIT_MS = 5_000;
 
 /**
- * The client's roots. A 2025-era client is asked over the connection; a 2026-era one answers in the next round of the
- * same call ("ask"). A client that declares roots and does not tell them narrows to nothing: failing here must not widen.
+ * The client's roots. A 2025-era client is asked over the connection. A 2026-era one answers in the next round of the
+ * same call ("ask"). A client that declares roots but does not list them gets no folder: a failure here must not widen
+ * access.
  */
 async function clientRoots(mcp: McpServer, context: ServerContext): Promise<readonly string[] | "ask"> {
   const envelope = context.mcpReq.envelope;
@@ -212,7 +213,7 @@ function declaresRoots(envelope: readonly [string, unknown][]): boolean {
 /** A root that resolves to no folder. */
 const NOWHERE = "none:";
 
-/** What came back was not checked by the library: anything but a list of roots narrows to nothing. */
+/** The library did not check this answer: anything but a list of roots narrows to nothing. */
 function rootUris(response: unknown): string[] {
   if (typeof response !== "object" || response === null || !("roots" in response) || !Array.isArray(response.roots))
     return [NOWHERE];

@@ -1,4 +1,4 @@
-/** What a tool is: plain data and a function. Nothing here knows an MCP library, so results and lists can be tested bare. */
+/** A tool is plain data and a function. This module imports no MCP library, so tests check results and lists without one. */
 import type { Effect, EndpointDefinition } from "@coffer/contract";
 import { describeIssues } from "@coffer/contract/issue-words";
 import { TaskFailure } from "@coffer/tasks";
@@ -32,7 +32,7 @@ export interface Tool {
   readonly makesVaults: boolean;
   /** It opens local paths. */
   readonly touchesFiles: boolean;
-  /** When the process ends it is left where it stands: the same call later goes on there. Cancelling still ends it. */
+  /** When the process ends, the call stops where it is, and the same call later goes on there. Cancelling still ends it. */
   readonly resumes: boolean;
   /** The input schema; with a pinned vault, `vaultId` is left out. */
   inputSchema(vaultPinned: boolean): JsonObject;
@@ -46,12 +46,12 @@ interface ToolDefinition<Shape extends z.core.$ZodShape> {
   readonly title: string;
   readonly description: string;
   readonly endpoints: readonly EndpointDefinition[];
-  /** Its own words on what it does beside the service, where the effect does not say it. */
+  /** What the tool changes outside the service, where the effect does not cover it. */
   readonly hints?: Partial<Annotations>;
   readonly touchesFiles?: boolean;
   readonly resumes?: boolean;
   readonly input: Shape;
-  /** What each argument is for, with its default; {@link SHARED_ARGUMENTS} holds what several tools take. */
+  /** The purpose of each argument, with its default; {@link SHARED_ARGUMENTS} holds those that several tools take. */
   readonly describe?: { readonly [Name in keyof Shape]?: string };
   readonly outputSchema?: JsonObject;
   run(args: z.core.output<z.ZodMiniObject<Shape, z.core.$strict>>, call: Call): Promise<Outcome>;
@@ -85,7 +85,7 @@ export function defineTool<const Shape extends z.core.$ZodShape>(definition: Too
   };
 }
 
-/** The cautious union of what the endpoints do: one that changes makes the tool a change. */
+/** The more cautious of the endpoints' effects: one endpoint that changes something makes the tool a change. */
 export function annotationsOf(endpoints: readonly EndpointDefinition[]): Annotations {
   const hints = endpoints.map((endpoint) => EFFECT_HINTS[endpoint.effect]);
   return {
@@ -104,7 +104,7 @@ const EFFECT_HINTS: Readonly<Record<Effect, Omit<Annotations, "openWorldHint">>>
   append: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
 };
 
-/** With a pinned vault the argument does not exist: naming it is an error like any unknown argument. */
+/** With a pinned vault the argument does not exist: a call that names it fails as with any unknown argument. */
 function withPinnedVault(args: unknown, vaultId: string | null): unknown {
   const given: unknown = args ?? {};
   if (vaultId === null || typeof given !== "object" || given === null) return given;

@@ -1,4 +1,4 @@
-/** Values of the service as facts: what has a narrow form stands as it is, any other text is fenced. */
+/** Values of the service as facts: a value with a narrow form is shown as it is, any other text is fenced. */
 import { untrusted, type Untrusted } from "@coffer/tasks";
 
 /** A word of the service's own vocabulary, which it may extend. */
@@ -6,7 +6,7 @@ export function word(text: string): string | Untrusted {
   return /^[a-z][a-z0-9:_-]{0,40}$/.test(text) ? text : untrusted(text);
 }
 
-/** An opaque token to hand back, like a cursor: never cut, so only its alphabet is judged. */
+/** An opaque token to hand back, like a cursor. It is never cut, so only its alphabet is checked. */
 export function token(text: string | null): string | Untrusted | null {
   if (text === null) return null;
   return /^[\w.~+/=:-]{1,512}$/.test(text) ? text : untrusted(text);
@@ -25,7 +25,7 @@ export function isId(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** What the owner of a shared vault does so that this server becomes a member: the address is this server's own. */
+/** What the owner of a shared vault does to make this server a member. The address is this server's own. */
 export function membershipStep(chainAddress: string, vaultId: string | null): string {
   const vault = vaultId === null ? "the vault's id" : JSON.stringify(vaultId);
   return `Ask the vault's owner to add this chain address as a member: ${chainAddress}. The owner does it with the SDK: client.vaults.members.add(${vault}, "${chainAddress}").`;

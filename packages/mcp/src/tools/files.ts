@@ -60,7 +60,7 @@ export const fileTools = [
       const client = await call.client();
       const file = await client.files.delete(fileId, { signal: call.signal });
       if (file === null) throw new TaskFailure("unexpected_answer");
-      // Names and sizes of a shared vault are known from before: the service does not know them.
+      // The caller already has the names and sizes of a shared vault's files: the service cannot read them.
       return { summary: "The file is in the trash.", facts: fileFacts({ ...before, trashedAt: file.trashedAt }) };
     },
   }),
@@ -69,7 +69,7 @@ export const fileTools = [
 type Place = { readonly vaultId?: string | undefined; readonly folderId?: string | undefined };
 type Search = { readonly nameContains: string | null; readonly limit: number; readonly cursor: string | null };
 
-/** A search by part of a name is done here, page by page; this many requests at most, then the cursor goes on. */
+/** This search by part of a name reads page by page. It makes so many requests at most and then returns a cursor. */
 const MOST_PAGES = 20;
 
 async function listFiles(
@@ -103,13 +103,13 @@ function matches(file: File, part: string | null): boolean {
   return part === null || file.name.toLowerCase().includes(part.normalize("NFC").toLowerCase());
 }
 
-/** Neither name nor size of a closed file are known here: what the service shows in their place would pass for them. */
+/** This server can read neither name nor size of a closed file. A model would take the service's placeholders for the real ones. */
 function rowOf(file: File): Fact[] {
   const open = whyClosed(file) === null;
   return [file.id, open ? file.size : null, moment(file.updatedAt), open ? untrusted(file.name) : null];
 }
 
-/** Without it a model takes a name that it cannot see for one that is not there. */
+/** Without it a model takes a name that it cannot see for a file that does not exist. */
 async function closedFacts(call: Call, closed: readonly File[]): Promise<Record<string, Fact>> {
   const [first] = closed;
   if (first === undefined) return {};

@@ -12,14 +12,20 @@ export async function findOwnFile(call: Call, fileId: string): Promise<File> {
   return file;
 }
 
-/** As findOwnFile, for reading its content. Throws TaskFailure `shared_vault` where this server could get the encrypted bytes only. */
+/**
+ * Like findOwnFile, but for reading the content. Throws TaskFailure `shared_vault` where this server would get the
+ * encrypted bytes only.
+ */
 export async function findReadableFile(call: Call, fileId: string): Promise<File> {
   const file = await findOwnFile(call, fileId);
   if (file.shared !== null && (await call.chainAddress()) === null) throw new TaskFailure("shared_vault");
   return file;
 }
 
-/** In a shared vault the service's digest is of the encrypted bytes: it stands under another name, so that nobody compares it with a local file. */
+/**
+ * In a shared vault the service's digest covers the encrypted bytes. It has another name here, so that nobody compares
+ * it with a local file.
+ */
 export function fileFacts(file: File): Record<string, Fact> {
   const open = whyClosed(file) === null;
   return {
@@ -39,7 +45,7 @@ export function fileFacts(file: File): Record<string, Fact> {
   };
 }
 
-/** The code of why name and size of an encrypted file are not known here; null when they are. */
+/** Why this server cannot read the name and size of an encrypted file, as a code; null when it can. */
 export function whyClosed(file: File): string | null {
   if (file.unreadable !== undefined) return file.unreadable;
   return file.shared !== null && file.name === "" ? "shared_vault" : null;

@@ -17,7 +17,7 @@ export const statusTools = [
       const setup = await call.setup();
       const signIn = await signInFacts(call);
       const folders = call.folders.folders;
-      // One of the two alone is a slip: with neither, shared vaults are not wanted.
+      // Only one of the two is a mistake. Without both, the user wants no shared vaults.
       const half = setup.sharedVaults === "no chain key" || setup.sharedVaults === "no network file";
       return {
         summary: signIn.ready && folders.length > 0 && !half ? "Everything is in place." : "Something is missing.",

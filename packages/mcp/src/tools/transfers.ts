@@ -20,7 +20,7 @@ const fileId = api.files.content.params.shape.fileId;
 const localPath = z.string().check(z.minLength(1), z.maxLength(4096));
 const upload = api.files.upload;
 
-/** Nothing is required: clients hold failures against the schema too. */
+/** All fields are optional: clients check failures against the schema too. */
 const receipt = {
   type: "object",
   properties: { fileId: { type: "string" }, bytes: { type: "integer" }, sha256: { type: "string" } },
@@ -76,7 +76,7 @@ export const transferTools = [
     description:
       "Writes a file, or the part from offset of length bytes, to a new local path in an existing folder. A whole file is verified first. Answers with bytes and sha256.",
     endpoints: [api.files.get, api.files.content],
-    // The service is only read, but a local file is written, with overwrite over another.
+    // A call only reads from the service, but writes a local file. With overwrite it replaces one.
     hints: { readOnlyHint: false, destructiveHint: true },
     touchesFiles: true,
     input: {
@@ -131,7 +131,7 @@ export const transferTools = [
     name: "file_verify",
     title: "Verify a file",
     description:
-      "Reads the stored bytes and tells whether they are intact; with path, also whether a local file is equal.",
+      "Reads the stored bytes and reports whether they are intact; with path, also whether a local file is equal.",
     endpoints: [api.files.get, api.files.content],
     touchesFiles: true,
     input: { fileId, path: z.optional(localPath) },
@@ -140,7 +140,7 @@ export const transferTools = [
       const file = await findReadableFile(call, fileId);
       const local = path === undefined ? null : await digestPath(call, path);
       const stored = await digestStored(call, file.id, file.size);
-      // What a shared vault's file holds is known to who decrypts it: the service lists the digest of the encrypted bytes.
+      // Only a client that decrypts it can compute this digest: the service lists the digest of the encrypted bytes.
       const sha256 = file.shared === null ? file.sha256 : stored.sha256;
       const intact = !stored.damaged && stored.sha256 === sha256 && stored.bytes === file.size;
       const known = intact || file.shared === null;

@@ -6,7 +6,7 @@ export const trashTools = [
   defineTool({
     name: "trash_restore",
     title: "Restore a file from the trash",
-    description: "Brings a file back; to the top of its vault when its folder is gone.",
+    description: "Brings a file back, to the top of its vault if its folder is gone.",
     endpoints: [api.files.get, api.files.restore],
     // An update that only adds: nothing that exists is changed or lost.
     hints: { destructiveHint: false },

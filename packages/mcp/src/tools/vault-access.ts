@@ -30,7 +30,7 @@ export const vaultAccessTools = [
   }),
 ] as const;
 
-/** In the order in which they are to be mended. */
+/** In the order in which you repair them. */
 const LAYERS = ["api", "clock", "chain", "keyServers", "key"] as const satisfies readonly (keyof AccessCheck)[];
 
 function publicVault(vaultId: string) {
@@ -53,7 +53,7 @@ function summaryOf(check: AccessCheck): string {
   return open ? "The vault opens." : "Nothing speaks against it, but not everything could be looked at.";
 }
 
-/** The first layer that failed is where to begin. */
+/** Begin with the first layer that failed. */
 function nextStepOf(check: AccessCheck): Record<string, Fact> {
   const first = LAYERS.map((layer) => check[layer]).find(({ state }) => state === "failed");
   return first === undefined ? {} : { nextStep: stepOf(check, first) };
@@ -67,7 +67,7 @@ function tableOf(check: AccessCheck): { name: string; columns: string[]; rows: F
   return { name: "layers", columns: ["layer", "state", "cause", "nextStep"], rows };
 }
 
-/** What a service or a key server said may stand in a step; the one about membership is in this server's own words. */
+/** A step may hold texts of a service or a key server. The step about membership has this server's own words. */
 function stepOf({ vaultId, chainAddress }: AccessCheck, { cause, nextStep }: LayerCheck): Fact {
   return cause === "not_a_member" ? membershipStep(chainAddress, vaultId) : untrusted(nextStep);
 }

@@ -13,7 +13,7 @@ export const ADDED_TO_READ =
 
 /** Of what was written before somebody lost access. */
 const KEPT =
-  "Whoever kept the vault keys can still open what was written before, wherever they get the stored bytes. To end that, run vaults.rotate; " +
+  "Anyone who kept the vault keys can still open what was written before, wherever they get the stored bytes. To end that, run vaults.rotate; " +
   "the service deletes the old bytes an hour after it has finished.";
 
 /** Of an address whose access ends by itself; the time is in `endsAt`. */
