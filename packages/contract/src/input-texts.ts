@@ -3,7 +3,7 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   // Lists
   limit: "Most rows of one page: 1 to 1,000. Default: 100.",
   cursor: "The `nextCursor` of the page before. Default: the first page.",
-  trashed: "`true`: what is in the trash. Default: `false`, what is live.",
+  trashed: "`true`: only items in the trash. Default: `false`, only items outside it.",
 
   // Ids and names
   sessionId: "UUID of the session.",

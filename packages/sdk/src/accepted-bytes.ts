@@ -1,9 +1,9 @@
 import type { BinaryBody } from "./byte-body.ts";
 
-/** What may be passed for bytes, in words. */
+/** The accepted forms of bytes, in words. */
 export const ACCEPTED_BYTES = "a string, Uint8Array, Blob, ReadableStream or AsyncIterable of Uint8Array";
 
-/** What was passed for bytes, a string as its UTF-8; null: it is nothing of the kind. */
+/** The caller's bytes, a string as its UTF-8; null: it is nothing of the kind. */
 export function acceptBytes(value: unknown): BinaryBody | null {
   if (typeof value === "string") return new TextEncoder().encode(value);
   return isBinary(value) ? value : null;

@@ -1,4 +1,7 @@
-/** An answer is of what was asked for: held here, below all resources, so that no call goes around it (encryption design §7, pins). */
+/**
+ * Checks that an answer is about the object that was asked for. It is below all resources, so that no call goes around
+ * it (encryption design §7, pins).
+ */
 import { isBytes, type EndpointDefinition } from "@coffer/contract";
 import { ContractError } from "./errors.ts";
 import type { File } from "./file.ts";
@@ -10,19 +13,26 @@ interface Sections {
   readonly body?: unknown;
 }
 
-/** Name and value of a place, a party, an object or its type; null: the top of a vault. What else a call names may be answered otherwise. */
+/**
+ * Name and value of a place, a party, an object or its type; null: the top of a vault. The service may answer anything
+ * else that a call names otherwise.
+ */
 const HELD = /^type |(Ids?|Address) (0x.+|.{8}-.+|)$/;
 
-/** A list in which an item that was not asked for is one unreadable item: for lists whose reader looks at each. Else it fails the call. */
+/**
+ * A list in which an item that was not asked for is one unreadable item: for lists whose reader checks each. Else it
+ * fails the call.
+ */
 export interface ListOptions {
   readonly eachByItself?: boolean | undefined;
 }
 
 /**
- * Compares the ids of a call with those of its answer: that of the object which the path names (`{fileId}` is the id of `file`, `{keyId}` that
- * of `apiKey`), and every field of the same name, in the answer itself, in its objects, and in each item of its lists. It knows no endpoint:
- * what the contract names the same is the same. Answers the output, without the names of items that were not asked for.
- * @throws ContractError whatever the client does with other broken answers.
+ * Compares the ids of a call with those of its answer. First the id of the object that the path names: `{fileId}` is
+ * the id of `file`, `{keyId}` that of `apiKey`. Then every field of the same name: in the answer itself, in its
+ * objects, and in each item of its lists. The code needs no list of endpoints, because the same name means the same
+ * thing everywhere in the contract. Answers the output, without the names of items that were not asked for.
+ * @throws ContractError in both modes of checking answers.
  */
 export function requireAsked(
   { id, effect, body }: EndpointDefinition,
@@ -31,16 +41,16 @@ export function requireAsked(
   { eachByItself = false }: ListOptions = {},
 ): unknown {
   const [params, query, answer] = [fieldsOf(input.params), fieldsOf(input.query), fieldsOf(output)];
-  // Bytes name nothing, and each of them would count as a field.
+  // Bytes name nothing, and each byte would count as a field.
   const named = isBytes(body) ? {} : fieldsOf(input.body);
   const refuse = (issue: string): never => {
     throw new ContractError("response", id, [`body.${issue}`]);
   };
-  // A page whose next one is itself would keep whoever turns the pages for ever.
+  // A page that names itself as the next one would keep its reader turning pages for ever.
   if (query["cursor"] !== undefined && query["cursor"] === answer["nextCursor"]) refuse("nextCursor: the same again");
   const asked = Object.entries({ ...named, ...query, ...params }).flatMap(([name, value]) => {
     if (value === undefined || !HELD.test(`${name} ${textOf(value)}`)) return [];
-    // What is made anew (`create`, `append`) has an id of its own.
+    // A new object (`create`, `append`) has an id of its own.
     const target = name in params && !/^[ca]/.test(effect) ? name.slice(0, -2).toLowerCase() : "-";
     return [{ name, value: textOf(value), target }];
   });
@@ -62,7 +72,7 @@ export function requireAsked(
   return held.length === 0 ? output : { ...answer, ...Object.fromEntries(held) };
 }
 
-/** As in a shared vault's list: of another vault, or in another folder than was asked for. */
+/** Like an item of a shared vault's list: of another vault, or in another folder than was asked for. */
 function setAside(item: File, other: string | undefined): File {
   return other === undefined ? item : unnamed(item, other === "vaultId" ? "vault_changed" : "damaged");
 }
@@ -71,7 +81,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return Object(value) as Readonly<Record<string, unknown>>;
 }
 
-/** Of several the order does not matter, and of none the case (RFC 9562 §4). */
+/** The order of several does not matter, and neither does the case (RFC 9562 §4). */
 function textOf(value: unknown): string {
   return String([value === "root" ? null : value].flat().sort()).toLowerCase();
 }

@@ -10,7 +10,7 @@ import { canStreamRequests } from "./runtime.ts";
 import { throughMiddleware } from "./transports.ts";
 import { Watch } from "./watch.ts";
 
-/** One call with all that its attempts share. */
+/** One call with everything that its attempts share. */
 export interface Call {
   readonly connection: Connection;
   readonly endpoint: EndpointDefinition;
@@ -18,7 +18,7 @@ export interface Call {
   readonly options: CallOptions;
   /** By the connection's clock, in milliseconds. */
   readonly deadline: number;
-  /** Sent with the last attempt; a call has it renewed once. */
+  /** Sent with the last attempt; a call renews it once. */
   bearer: Bearer | null;
   renewed: boolean;
 }
@@ -74,7 +74,7 @@ async function exchange(call: Call, watch: Watch, attempt: number): Promise<Resp
   return watch.race(transport(buildRequest(call, watch, attempt, wire)));
 }
 
-/** Throws ContractError for what cannot be sent: a value no header can carry. */
+/** Throws ContractError for a value that cannot be sent, such as one that no header can carry. */
 function buildRequest(call: Call, watch: Watch, attempt: number, wire: WireBody): Request {
   const { connection, endpoint, request, bearer } = call;
   // `redirect: "error"`: the credential stays with this origin, and undici does not keep a copy of the body.
@@ -92,7 +92,7 @@ function buildRequest(call: Call, watch: Watch, attempt: number, wire: WireBody)
   }
 }
 
-/** What moves bytes is loaded with the first that are to be moved. Throws ContractError for a stream where only bytes go. */
+/** The code that moves bytes is loaded with the first bytes to move. Throws ContractError for a stream where only bytes go. */
 async function renderBody({ connection, endpoint, options }: Call, body: BinaryBody, watch: Watch): Promise<WireBody> {
   const { renderBytes } = await import("./byte-body.ts");
   let sent = 0;
@@ -107,7 +107,8 @@ async function renderBody({ connection, endpoint, options }: Call, body: BinaryB
       watch.end(error);
     },
   });
-  // A browser takes a body whole and does not tell how it moves: no limit then, rather than one on the clock.
+  // A browser takes a body whole and does not report how it moves. So there is no limit here, rather than one by the
+  // clock.
   watch.watchStall(wire.streamed ? connection.timeouts.stallMs : null);
   return wire;
 }
@@ -139,7 +140,7 @@ async function openBytes(connection: Connection, response: Response, watch: Watc
 async function readOutput(connection: Connection, endpoint: EndpointDefinition, response: Response): Promise<unknown> {
   const { output } = endpoint;
   if (output === undefined || isBytes(output) || response.status === 204) {
-    response.body?.cancel().catch(() => undefined); // Nothing is wanted of it.
+    response.body?.cancel().catch(() => undefined); // Nobody wants the body.
     return undefined;
   }
   return decodeJson(endpoint, output, response, connection.contractBroken);

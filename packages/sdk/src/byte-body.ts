@@ -1,45 +1,46 @@
 import { ContractError, SdkError } from "./errors.ts";
 
 /**
- * What the SDK accepts where the contract says bytes. A string stands for its UTF-8, in which half a surrogate pair becomes U+FFFD, as with
- * `fetch`. A `Buffer` and a stream of Node are a Uint8Array and an AsyncIterable. A stream that was read from is refused.
+ * What the SDK accepts where the contract says bytes. A string means its UTF-8, in which half a surrogate pair becomes
+ * U+FFFD, as with `fetch`. A `Buffer` is a Uint8Array, and a stream of Node is an AsyncIterable. The SDK refuses a
+ * stream that was read from.
  */
 export type ByteBody = string | BinaryBody;
 
-/** Bytes as they are sent. */
+/** Bytes in the form that goes out. */
 export type BinaryBody = Uint8Array | Blob | Chunked;
 
-/** Bytes that come one chunk after the other, once. */
+/** Bytes that arrive one chunk after the other, once. */
 type Chunked = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /**
- * Bytes in slices of this size keep a transport's memory small. Measured, an upload of 2 GiB peaks at 116 MiB resident
- * with 256 KiB and at 125 MiB with 64 KiB, whose many small objects cost more than they save.
+ * Bytes in slices of this size keep a transport's memory small. A measured upload of 2 GiB peaks at 116 MiB resident
+ * with 256 KiB. With 64 KiB it peaks at 125 MiB: the many small objects cost more than they save.
  */
 const SLICE_BYTES = 256 * 1024;
 
 export interface WireBody {
   readonly body: BodyInit | null;
-  /** For the `content-length` header; null when it is not known or the runtime sets it itself. */
+  /** For the `content-length` header; null if it is unknown or the runtime sets it itself. */
   readonly length: number | null;
   /** The body is a stream: `fetch` wants `duplex: "half"`. */
   readonly streamed: boolean;
 }
 
-/** What is told while a body is on its way. */
+/** What a body reports while it is on its way. */
 export interface Sending {
-  /** For errors: who asked for the bytes. */
+  /** For errors: the endpoint that the bytes are for. */
   readonly endpointId: string;
   /** The runtime can send streams: see `canStreamRequests`. */
   readonly streams: boolean;
   readonly moved: (bytes: number) => void;
-  /** Why the rest of the bytes cannot be had; the transport only sees that its stream broke. */
+  /** Why the rest of the bytes is missing; the transport only sees that its stream broke. */
   readonly failed: (error: SdkError) => void;
 }
 
 /**
- * Renders bytes for `fetch`. Where request streams work (Node), they go as a stream of slices, which tells when
- * bytes move and keeps memory flat; in browsers, which refuse or mangle streams over HTTP/1.1, as one Blob.
+ * Renders bytes for `fetch`. Where request streams work (Node), they go as a stream of slices, which reports when
+ * bytes move and keeps memory flat. Browsers refuse or mangle streams over HTTP/1.1, so there they go as one Blob.
  */
 export function renderBytes(source: BinaryBody, sending: Sending): WireBody {
   const { streams } = sending;
@@ -60,8 +61,8 @@ export function renderBytes(source: BinaryBody, sending: Sending): WireBody {
 }
 
 /**
- * {@link iterate} for what a caller has passed: a stream that was read already, which would look like an empty one, and chunks that are no
- * bytes are a ContractError of this endpoint.
+ * {@link iterate} for the caller's body. Two things are a ContractError of this endpoint: chunks that are no bytes,
+ * and a stream that was read already, which would look like an empty one.
  */
 export function openChunks(source: Chunked, endpointId: string): AsyncIterator<Uint8Array> {
   if (isConsumed(source))
@@ -78,7 +79,10 @@ export function openChunks(source: Chunked, endpointId: string): AsyncIterator<U
   };
 }
 
-/** Web streams tell nobody that they were read, except an answer that is made of them (Fetch §5.2, "extract a body"). Streams of Node do. */
+/**
+ * Web streams do not show that they were read, except an answer that is made of them (Fetch §5.2, "extract a body").
+ * Streams of Node do.
+ */
 function isConsumed(source: Chunked): boolean {
   if (!(source instanceof ReadableStream)) {
     const { destroyed, readableEnded } = source as { readonly destroyed?: unknown; readonly readableEnded?: unknown };
@@ -91,7 +95,7 @@ function isConsumed(source: Chunked): boolean {
   }
 }
 
-/** Reads what is left of a source of chunks, one by one, and gives it back when the reader stops early. */
+/** Reads the rest of a source of chunks, one by one, and gives it back when the reader stops early. */
 export function iterate(source: Chunked): AsyncIterator<Uint8Array> {
   if (!(source instanceof ReadableStream)) return source[Symbol.asyncIterator]();
   const reader = source.getReader();

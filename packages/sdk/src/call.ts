@@ -17,12 +17,12 @@ import { pause, Watch } from "./watch.ts";
 
 export type { ByteAnswer } from "./attempt.ts";
 
-/** What a call gives: the contract's output; `undefined` where the endpoint may answer without a body. */
+/** The result of a call: the contract's output; `undefined` where the endpoint may answer without a body. */
 export type CallOutput<E extends EndpointDefinition> =
   | Output<E, ByteAnswer>
   | (E extends { otherStatuses: readonly (infer Status)[] } ? (204 extends Status ? undefined : never) : never);
 
-/** An output with what came around it. */
+/** An output with the facts around it. */
 export interface Answer<E extends EndpointDefinition> {
   readonly status: number;
   readonly headers: Headers;
@@ -31,7 +31,7 @@ export interface Answer<E extends EndpointDefinition> {
 }
 
 /**
- * Sends one call of the contract: checks and encodes the input, repeats what is worth repeating, checks the answer.
+ * Sends one call of the contract: checks and encodes the input, repeats failures that may pass, checks the answer.
  * Rejects with an {@link SdkError}; failures that the endpoint declares are {@link ApiError}s (see `failureOf`).
  */
 export async function send<E extends EndpointDefinition>(
@@ -47,13 +47,13 @@ export async function send<E extends EndpointDefinition>(
     ...{ connection, endpoint, request, options, deadline },
     ...{ bearer: null, renewed: false },
   });
-  // Apart from the core, which browsers load first. Where it cannot be loaded the call fails.
+  // Separate from the core, which browsers load first. If it cannot be loaded, the call fails.
   const output = (await import("./asked-ids.ts")).requireAsked(endpoint, input, answer.output, options);
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
   return { ...answer, output } as Answer<E>;
 }
 
-/** The output of one call, without what came around it. */
+/** The output of one call, without the facts around it. */
 export async function callOn<E extends EndpointDefinition>(
   connection: Connection,
   endpoint: E,
@@ -63,7 +63,7 @@ export async function callOn<E extends EndpointDefinition>(
   return (await send(connection, endpoint, input, options)).output;
 }
 
-/** Calls of one connection: what modules that are loaded on demand get, so that they bring nothing of the core with them. */
+/** Calls of one connection, passed to modules that are loaded on demand. So those modules bring no part of the core with them. */
 export type Calling = <E extends EndpointDefinition>(
   endpoint: E,
   input: CallInput<E, ByteBody>,
@@ -98,7 +98,7 @@ async function sendRepeatedly(call: Call): Promise<RawAnswer> {
   }
 }
 
-/** A session's access token that is no longer taken is replaced, once in a call. A body that is gone cannot be sent again. */
+/** Replaces a session's access token that the service refused, once in a call. A body that is used up cannot be sent again. */
 async function renewCredential(call: Call, error: unknown): Promise<boolean> {
   const { bearer, renewed, connection, options } = call;
   if (renewed || bearer?.renew == null || !isSendable(call)) return false;
@@ -130,14 +130,14 @@ function totalLimit(connection: Connection, endpoint: EndpointDefinition, option
   return carriesBytes ? Number.POSITIVE_INFINITY : (options.totalMs ?? connection.timeouts.totalMs);
 }
 
-/** A stream can be sent once; an append depends on an offset that only its owner can learn anew. */
+/** A stream can be sent once. An append depends on an offset that only its owner can read again. */
 function isRepeatable(call: Call): boolean {
   return call.endpoint.effect !== "append" && isSendable(call);
 }
 
 /**
- * What makes something without an Idempotency-Key (sign-up, refresh, redeem) is repeated only when nothing was made: a second use of
- * a token or code whose first answer was lost would end what it made.
+ * A call that creates without an Idempotency-Key (sign-up, refresh, redeem) is repeated only if nothing was made. A
+ * second use of a token or code whose first answer was lost would end what it made.
  */
 function mayRepeat(endpoint: EndpointDefinition, error: unknown): boolean {
   const { method, effect } = endpoint;
@@ -149,13 +149,13 @@ function isSendable({ request: { body } }: Call): boolean {
   return body === null || typeof body === "string" || body instanceof Uint8Array || body instanceof Blob;
 }
 
-/** The earlier attempt may have deleted it: gone is what was asked for (decisions §1, "Delete status"). */
+/** The earlier attempt may have deleted it, and then the caller has what it wanted (decisions §1, "Delete status"). */
 function isGoneAfterDelete(endpoint: EndpointDefinition, error: unknown): error is ApiError {
   if (endpoint.effect !== "delete" || !(error instanceof ApiError) || error.status !== 404) return false;
   return endpoint.output === undefined || (endpoint.otherStatuses ?? []).includes(204);
 }
 
-/** The refusal of a repeat, marked so that the caller can look whether the work is there. */
+/** The refusal of a repeat, marked so that the caller can check whether the work was done. */
 function asPerhapsDone(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const { status, requestId, retryAfterMs, nextStep } = error;

@@ -15,7 +15,7 @@ type Arguments<E extends EndpointDefinition> =
     ? [input?: CallInput<E, ByteBody>, options?: CallOptions]
     : [input: CallInput<E, ByteBody>, options?: CallOptions];
 
-/** A client of one service. It holds no sockets and no timers of its own: drop it when it is not needed. */
+/** A client of one service. It holds no sockets and no timers of its own: drop it when you no longer need it. */
 export interface Client {
   readonly baseUrl: string;
   /** Any endpoint of the contract, typed by it. */
@@ -87,7 +87,7 @@ export function connectionOf(client: Client): Connection {
   return connection;
 }
 
-/** No input stands for one without sections; the contract's schemas still decide whether that is enough. */
+/** No input means one without sections; the contract's schemas still decide whether that is enough. */
 function orEmpty<E extends EndpointDefinition>(input: CallInput<E, ByteBody> | undefined): CallInput<E, ByteBody> {
   return input ?? ({} as CallInput<E, ByteBody>);
 }

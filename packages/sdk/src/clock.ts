@@ -1,4 +1,4 @@
-/** Time and chance as the SDK sees them; a test passes its own. Milliseconds. */
+/** The SDK's source of time and chance; a test passes its own. Milliseconds. */
 export interface Clock {
   now(): number;
   /** Runs `action` once after `ms`; the returned function cancels it. */

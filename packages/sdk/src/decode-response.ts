@@ -6,14 +6,17 @@ import { redactText } from "./redaction.ts";
 import { parseRetryAfter } from "./retry.ts";
 
 /**
- * Bytes of a success's JSON after decompression: the contract's largest page, 1,000 API keys that each name 1,000 vaults, has under
- * 40 million. The longest of files with their statements has 4.
+ * The most bytes of a success's JSON after decompression. The contract's largest page, 1,000 API keys that each name
+ * 1,000 vaults, has under 40 million. The longest page of files with their statements has 4 million.
  */
 const LONGEST_BODY = 64 * 1024 * 1024;
 const LONGEST_ERROR_BODY = 64 * 1024;
-/** That largest page has 1.1 million. A value may take one byte of JSON and a hundred of memory, and what is wrong with it 400. */
+/**
+ * The most values. That largest page has 1.1 million. A value may take one byte of JSON and a hundred of memory, and
+ * its issues 400.
+ */
 const MOST_VALUES = 1_500_000;
-/** Ten times the largest page. An item may lack every field, and each of them is an issue of its own. */
+/** The most issues: ten times the largest page. An item may lack every field, and each is an issue of its own. */
 const LONGEST_LIST = 10_000;
 const errorBody = z.object({ error: z.string() });
 
@@ -47,7 +50,10 @@ export async function decodeJson(
   return value;
 }
 
-/** Counts what begins a value or parts two; those in strings too, which honest texts have few of. Before the parser makes objects of them. */
+/**
+ * Counts the characters that begin a value or separate two, before the parser makes objects of them. It counts those
+ * in strings too: honest texts have few.
+ */
 function hasTooManyValues(text: string): boolean {
   let count = 0;
   for (const mark of ",[{")
@@ -56,7 +62,7 @@ function hasTooManyValues(text: string): boolean {
   return false;
 }
 
-/** null where zod, which puts all issues of a list on the stack at once, has no room for them. */
+/** null if zod has no room for the issues: it puts all issues of a list on the stack at once. */
 function check(schema: z.core.$ZodType, value: unknown): z.core.util.SafeParseResult<unknown> | null {
   try {
     return z.safeParse(schema, value);
@@ -66,9 +72,9 @@ function check(schema: z.core.$ZodType, value: unknown): z.core.util.SafeParseRe
   }
 }
 
-/** Turns an answer that is no success into its error. Takes a body of at most 64 KiB and never shows more than its message. */
+/** Turns an error answer into its error. Reads a body of at most 64 KiB and never shows more than its message. */
 export async function decodeError(response: Response, nowEpochMs: number): Promise<ApiError> {
-  // The status and headers are known; a body that is broken or too long must not hide them.
+  // Status and headers arrived. A body that is broken or too long must not hide them.
   const text = await readText(response, LONGEST_ERROR_BODY).catch(() => null);
   const code = parseCode(response);
   const known = await sentencesOf(code, response.status);
@@ -80,7 +86,7 @@ export async function decodeError(response: Response, nowEpochMs: number): Promi
   });
 }
 
-/** The catalogue's words, loaded with the first error; where that fails (a page whose files were replaced) the code must do. */
+/** The catalogue's words, loaded with the first error. If that fails (a page whose files were replaced), the code must do. */
 async function sentencesOf(
   code: ErrorCode | "unknown_error",
   status: number,
@@ -113,11 +119,11 @@ function parseMessage(text: string): string | null {
     const result = z.safeParse(errorBody, JSON.parse(text));
     return result.success && result.data.error !== "" ? result.data.error : null;
   } catch {
-    return null; // Not JSON, so not from the service: a proxy's page is of no use to the caller.
+    return null; // Not JSON, so not from the service: a proxy's page does not help the caller.
   }
 }
 
-/** The body as text; null when it has more than `most` bytes: the rest of it is not read. */
+/** The body as text; null when it has more than `most` bytes: it leaves the rest unread. */
 async function readText({ body }: Response, most: number): Promise<string | null> {
   if (body === null) return "";
   const reader = body.getReader();
@@ -130,7 +136,7 @@ async function readText({ body }: Response, most: number): Promise<string | null
     if (size > most) break;
     text += decoder.decode(value, { stream: true });
   }
-  reader.cancel().catch(() => undefined); // Not waited for: a transport may never say that it has ended.
+  reader.cancel().catch(() => undefined); // Not awaited: a transport may never report its end.
   return null;
 }
 

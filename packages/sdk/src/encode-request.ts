@@ -16,7 +16,7 @@ export interface EncodedRequest {
 type SectionName = "params" | "query" | "headers" | "body";
 type Sections = Readonly<Partial<Record<SectionName, unknown>>>;
 
-/** Checks the input against the endpoint's schemas and encodes it. Rejects with ContractError; nothing has been sent then. */
+/** Checks the input against the endpoint's schemas and encodes it. Rejects with ContractError before anything is sent. */
 export async function encodeRequest<E extends EndpointDefinition>(
   endpoint: E,
   input: CallInput<E, ByteBody>,
@@ -77,13 +77,14 @@ async function encode<Schema extends z.core.$ZodType>(
   schema: Schema,
   value: unknown,
 ): Promise<z.core.input<Schema>> {
-  // The one place where a value enters its schema: what does not fit is an issue of the result, never a wrong type.
+  // The one place where a value enters its schema: a value that does not fit is an issue of the result, never a wrong
+  // type.
   const result = z.safeEncode(schema, value as z.core.output<Schema>);
   if (result.success) return result.data;
   throw new ContractError("request", endpoint.id, await wordsOf(result.error.issues, section));
 }
 
-/** What is wrong, loaded with the first thing that is; the section alone where that fails (a page whose files were replaced). */
+/** The words for an issue, loaded with the first one. If that fails (a page whose files were replaced), the section alone. */
 export async function wordsOf(issues: readonly z.core.$ZodIssue[], section: string): Promise<string[]> {
   const words = await import("@coffer/contract/issue-words").catch(() => null);
   return words?.describeIssues(issues, section) ?? [section];

@@ -11,7 +11,7 @@ import { INSPECT } from "./secret.ts";
 import type { ChainErrorCode } from "@coffer/chain";
 import type { CryptoErrorCode, CryptoStep } from "@coffer/crypto";
 
-/** Codes of failures that the service did not answer itself. */
+/** Codes of failures that did not come from the service. */
 export type ClientErrorCode =
   | "unknown_error"
   | "connection_failed"
@@ -28,12 +28,12 @@ export type ClientErrorCode =
   | "not_resumable"
   | VaultErrorCode;
 
-/** What every error of the SDK tells, safe to log. */
+/** What every error of the SDK says, safe to log. */
 export interface ErrorFacts {
   readonly code: ErrorCode | ClientErrorCode;
   /** The same call may succeed later without any change. */
   readonly retryable: boolean;
-  /** What the caller does about it: one sentence. */
+  /** What you do next: one sentence. */
   readonly nextStep: string;
 }
 
@@ -78,7 +78,7 @@ export function configurationError(message: string, cause?: Error): SdkError {
   return new SdkError(message, { code: "configuration", retryable: false, nextStep }, cause);
 }
 
-/** Nothing was sent: on a service in development it would have acted as the first account's owner. */
+/** Nothing was sent: a service in development would have acted as the first account's owner. */
 export function credentialMissing(endpointId: string): SdkError {
   return new SdkError(`${endpointId} needs a credential, and this client has none`, {
     code: "credential_missing",
@@ -87,18 +87,21 @@ export function credentialMissing(endpointId: string): SdkError {
   });
 }
 
-/** What came with an error answer. */
+/** The facts of an error answer. */
 export interface ApiErrorFacts {
   readonly status: number;
   readonly requestId: string | null;
   /** Milliseconds that the server asked to wait (`Retry-After`); null when it did not. */
   readonly retryAfterMs: number | null;
   readonly perhapsDone?: boolean;
-  /** What the caller does about it; absent: a pointer to the catalogue. */
+  /** What you do next; absent: a pointer to the catalogue. */
   readonly nextStep?: string;
 }
 
-/** The service answered with an error. `code` is from the contract's catalogue, or `unknown_error` for an answer that is not from it (a proxy). */
+/**
+ * The service answered with an error. `code` is from the contract's catalogue. It is `unknown_error` for an answer
+ * from elsewhere (a proxy).
+ */
 export class ApiError extends SdkError {
   override readonly name = "ApiError";
   declare readonly code: ErrorCode | "unknown_error";
@@ -106,8 +109,8 @@ export class ApiError extends SdkError {
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
   /**
-   * An earlier attempt of this call, whose answer was lost, may have been carried out: what is refused now may be a second time of
-   * what is done already. Look at the item before taking it as a failure.
+   * An earlier attempt of this call, whose answer was lost, may have done the work. The service may have refused only
+   * a second time of it. Check the item before you treat this as a failure.
    */
   readonly perhapsDone: boolean;
 
@@ -125,7 +128,7 @@ export class ApiError extends SdkError {
   }
 }
 
-/** The web session is over: the service said so, a new pair of tokens was lost on its way, or this client signed out. */
+/** The web session is over: the service refused it, a new pair of tokens was lost on its way, or this client signed out. */
 export class SessionEndedError extends SdkError {
   override readonly name = "SessionEndedError";
   readonly reason: "refused" | "answer_lost" | "signed_out";
@@ -193,7 +196,7 @@ export class AbortError extends SdkError {
     this.#reason = reason;
   }
 
-  /** What the caller gave to `abort()`: `signal.reason`. Not printed, since it may be anything. */
+  /** The caller's argument of `abort()`: `signal.reason`. Not printed, since it may be anything. */
   get reason(): unknown {
     return this.#reason;
   }
@@ -221,7 +224,7 @@ export class ContractError extends SdkError {
   }
 }
 
-/** Bytes are not what they must be: wrong digest, short body. What was read so far must not be used. */
+/** Bytes are wrong: another digest, or a short body. Do not use the bytes read so far. */
 export class IntegrityError extends SdkError {
   override readonly name = "IntegrityError";
   constructor(message: string) {
@@ -233,7 +236,7 @@ export class IntegrityError extends SdkError {
   }
 }
 
-/** A failure in a shared vault. `step` names the check that failed while a file was read, where one did. */
+/** A failure in a shared vault. `step` names the check that failed while a file was read, if one did. */
 export class VaultError extends SdkError {
   override readonly name = "VaultError";
   declare readonly code: VaultErrorCode;
@@ -249,7 +252,7 @@ export class VaultError extends SdkError {
   }
 }
 
-/** What comes with a failure in a shared vault. */
+/** The facts of a failure in a shared vault. */
 export interface VaultErrorFacts {
   readonly retryable: boolean;
   readonly nextStep: string;
@@ -257,7 +260,7 @@ export interface VaultErrorFacts {
   readonly cause: Error | undefined;
 }
 
-/** What the endpoint may answer, as a type: code for code the contract's `errorsOf`. */
+/** The errors that an endpoint declares, as a type: code for code the contract's `errorsOf`. */
 export type EndpointErrorCode<E extends EndpointDefinition> =
   | E["errors"][number]
   | "internal"
@@ -317,13 +320,13 @@ function isRetryableStatus(status: number): boolean {
   return status >= 500 && status !== 501 && status !== 505;
 }
 
-/** Codes of failures in shared vaults that the service did not answer. */
+/** Codes of failures in shared vaults that did not come from the service. */
 export type VaultErrorCode =
   | ChainErrorCode
   | Exclude<CryptoErrorCode, "source_changed">
   /** The vault is shared, and this client has no chain key or no network. */
   | "shared_vault"
-  /** No vault is named, and this client takes none from the service alone. */
+  /** You named no vault, and this client takes none from the service alone. */
   | "vault_unnamed"
   /** The vault or a folder of it kept changing while this client wrote. */
   | "generation_moved"
@@ -331,7 +334,7 @@ export type VaultErrorCode =
   | "signing_key_missing"
   /** Nobody has signed that an export is whole. */
   | "export_unsigned"
-  /** No address that the service shows is proven by the invite's secret. */
+  /** The invite's secret proves no address that the service shows. */
   | "invite_unproven"
   /** The address is malformed, or its public key is another address's. */
   | "address_invalid";

@@ -9,16 +9,18 @@ import type { ReplaceInput, UploadInput, UploadOptions } from "./upload/input.ts
 import type { FileListQuery } from "./resources/input-types.ts";
 
 export interface FileResource {
-  /** Newest first. `folderId: "root"` for those at the top; `name` finds the exact name. */
+  /** Newest first. `folderId: "root"` lists the files at the top; `name` finds the exact name. */
   list(query?: FileListQuery, options?: CallOptions): PagePromise<"files", File>;
   /** One file's metadata. */
   get(fileId: string, options?: CallOptions): Promise<File>;
   /**
-   * Stores bytes as a new file: in one request up to a part's size (8 MiB), above in resumable parts. The digest is computed
-   * here and compared with the server's; an abort frees what the server holds of it.
-   * @throws ContractError `invalid_request` for a body that is no bytes or a place that is `undefined`, before anything is sent; ApiError `name_exists` (with `ifAbsent`
-   * `precondition_failed`), `storage_quota`, `file_too_large`, …; IntegrityError when the server holds other bytes; SdkError `source_changed`,
-   * `not_resumable`.
+   * Stores bytes as a new file: in one request up to a part's size (8 MiB), above in resumable parts. The SDK computes
+   * the digest and compares it with the server's. An abort frees the space that the server holds for it.
+   * @throws ContractError `invalid_request` for a body that is no bytes or a place that is `undefined`, before
+   * anything is sent.
+   * @throws ApiError `name_exists` (with `ifAbsent` `precondition_failed`), `storage_quota`, `file_too_large`, …
+   * @throws IntegrityError when the server holds other bytes.
+   * @throws SdkError `source_changed`, `not_resumable`.
    *
    * @example
    * ```ts
@@ -28,11 +30,15 @@ export interface FileResource {
    * ```
    */
   upload(input: UploadInput, options?: UploadOptions): Promise<UploadResult>;
-  /** Stores bytes as the file's new version; fails like `upload`, and with `precondition_failed` when `ifMatch` names another version. */
+  /**
+   * Stores bytes as the file's new version; fails like `upload`, and with `precondition_failed` when `ifMatch` names
+   * another version.
+   */
   replace(fileId: string, input: ReplaceInput, options?: UploadOptions): Promise<UploadResult>;
   /**
    * Opens the content. A whole read fails at its end with IntegrityError when digest or length are not the server's.
-   * @throws SdkError `shared_vault` where only encrypted bytes can be had, unless `ciphertext` asks for those; VaultError, ApiError.
+   * @throws SdkError `shared_vault` if only encrypted bytes are available, unless `ciphertext` asks for those.
+   * @throws VaultError, ApiError.
    *
    * @example
    * ```ts
@@ -43,13 +49,13 @@ export interface FileResource {
   download(fileId: string, options?: DownloadOptions): Promise<Download>;
   /** Renames or moves. */
   update(fileId: string, changes: FileChanges, options?: UpdateOptions): Promise<File>;
-  /** To the trash; with `permanent` for good, which answers null. */
+  /** Moves to the trash. With `permanent` it deletes for good and answers null. */
   delete(fileId: string, options?: CallOptions & { readonly permanent?: boolean | undefined }): Promise<File | null>;
-  /** Brings a file back from the trash; to the top of the vault when its folder is gone. */
+  /** Brings a file back from the trash, to the top of the vault if its folder is gone. */
   restore(fileId: string, changes?: { readonly name?: string }, options?: PlaceOptions): Promise<File>;
 }
 
-/** What it does is loaded when it is first used: the core stays small in a browser. */
+/** Code of the methods is loaded when it is first used: the core stays small in a browser. */
 export function fileResource(connection: Connection): FileResource {
   const calls = async () => (await import("./resources/file-calls.ts")).fileCalls(connection);
   return {

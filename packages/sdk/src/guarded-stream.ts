@@ -2,8 +2,8 @@ import type { SdkError } from "./errors.ts";
 import type { Watch } from "./watch.ts";
 
 /**
- * The body of an answer under its attempt's watch: a read that waits longer than `stallMs` fails, an abort fails the next
- * read, and the watch is released with the end of the stream however it ends. A slow reader is not a stall.
+ * The body of an answer under its attempt's watch. A read that waits longer than `stallMs` fails, and an abort fails
+ * the next read. The watch ends with the stream, however that ends. A slow reader is not a stall.
  */
 export function guardStream(
   source: ReadableStream<Uint8Array>,
@@ -30,7 +30,7 @@ export function guardStream(
           controller.close();
         } catch (error) {
           release();
-          reader.cancel().catch(() => undefined); // The connection is of no use any more; its own error is already known.
+          reader.cancel().catch(() => undefined); // The connection is of no use any more; its own error is already reported.
           throw watch.failure ?? explain(error);
         }
       },

@@ -1,9 +1,10 @@
-/** The network of shared vaults, as JavaScript passes it. */
+/** The network of shared vaults, as a JavaScript caller passes it. */
 import { configurationError } from "./errors.ts";
 
 /**
- * Refuses what is no parsed network: the path or the text of its file, a promise, a name. Its fields were checked where it was parsed.
- * @throws SdkError `configuration`, which tells nothing of it: it may hold API keys of key servers.
+ * Refuses anything but a parsed network: the path or the text of its file, a promise, a name. Its fields were checked
+ * when it was parsed.
+ * @throws SdkError `configuration`, which shows no part of it: it may hold API keys of key servers.
  */
 export function requireNetwork(network: unknown): void {
   const { grpcUrl, keyServerSets } = (network ?? {}) as Record<string, unknown>;

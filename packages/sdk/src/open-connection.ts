@@ -1,4 +1,4 @@
-/** What a client is opened with, and the connection that is made of it. */
+/** The options of a client, and the connection that they make. */
 import type { ChainNetwork } from "@coffer/contract";
 import { placeOf } from "./chain/signer.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -18,8 +18,9 @@ export interface DevelopmentCredentials {
 }
 
 /**
- * An API key, as text or wrapped, a web session, or the development rule. null: the client calls only what needs no credential (sign-up,
- * sign-in, redeeming an invite); other calls fail with `credential_missing`, and nothing is sent.
+ * An API key, as text or wrapped, a web session, or the development rule. null: the client can call only endpoints
+ * that need no credential (sign-up, sign-in, redeeming an invite). Other calls fail with `credential_missing`, and
+ * nothing is sent.
  */
 export type Credentials =
   { readonly apiKey: string | Secret } | Secret | SessionCredentials | DevelopmentCredentials | null;
@@ -36,7 +37,7 @@ export type Credentials =
  */
 export function developmentCredentials(options: { readonly userId?: string } = {}): DevelopmentCredentials {
   const { userId = null } = options;
-  // An unset variable must not turn one account into another.
+  // An unset variable must not switch to another account.
   if (userId === null && "userId" in options) throw configurationError("userId is undefined");
   return { development: { userId } };
 }
@@ -44,22 +45,28 @@ export function developmentCredentials(options: { readonly userId?: string } = {
 export interface ClientOptions {
   /** `http:` or `https:` address of the service; a path is kept as a prefix. */
   readonly baseUrl: string | URL;
-  /** A function is asked before every attempt, so that a rotated key is taken up. Default: null, no credential. */
+  /** A function is called before every attempt, so that it can return a rotated key. Default: null, no credential. */
   readonly credentials?: Credentials | (() => Credentials | Promise<Credentials>) | undefined;
   /** Carries requests. Default: `kyTransport()`, over the runtime's `fetch`. */
   readonly transport?: Transport | undefined;
-  /** What is repeated, and when. Each field has its own default. */
+  /** Which failures are repeated, and when. Each field has its own default. */
   readonly retry?: Partial<RetryPolicy> | undefined;
   /** Milliseconds. Each field has its own default. */
   readonly timeouts?: Partial<TimeLimits> | undefined;
   /** Sees every attempt, the first of them outermost. Default: none. */
   readonly middleware?: readonly Middleware[] | undefined;
-  /** `enforce` (default): an answer that breaks the contract is a ContractError. `report`: it is passed on after `onContractError`. */
+  /**
+   * `enforce` (default): an answer that breaks the contract is a ContractError. `report`: `onContractError` gets the
+   * error, and the caller the answer.
+   */
   readonly responses?: "enforce" | "report" | undefined;
   readonly onContractError?: ((error: ContractError) => void) | undefined;
-  /** The chain that signatures name: a local one for services on this machine, else the main one, when absent. */
+  /** The chain that signatures name. Default: a local one for services on this machine, else the main one. */
   readonly network?: ChainNetwork | undefined;
-  /** `sharedVaults({ signer, network })` of `@coffer/sdk/shared`: encrypts and decrypts here. Without it shared vaults can be listed and nothing else. */
+  /**
+   * `sharedVaults({ signer, network })` of `@coffer/sdk/shared`: encrypts and decrypts here. Without it you can only
+   * list shared vaults.
+   */
   readonly sharedVaults?: SharedVaults | undefined;
   /** Appended to the client identification: `name/version`. Default: nothing. */
   readonly application?: string | undefined;
@@ -94,7 +101,7 @@ export function openConnection(options: ClientOptions): Connection {
     },
     identification: identify(options.application),
     clock: options.clock ?? systemClock,
-    // Whoever gives no store has one in memory.
+    // A caller who gives no store has one in memory.
     sharedVaults: options.sharedVaults
       ? { ...options.sharedVaults, pins: options.sharedVaults.pins ?? memoryPins() }
       : null,
@@ -137,7 +144,7 @@ function wrapCredential(credentials: Credentials): Held {
   if (credentials === null || credentials instanceof Secret || credentials instanceof SessionCredentials)
     return credentials;
   if (typeof credentials === "object" && "development" in credentials) return credentials;
-  // An environment variable that is not set, and the key itself in the place of the object, come in spite of the type.
+  // An unset environment variable, and the key itself instead of the object, arrive in spite of the type.
   const { apiKey }: { readonly apiKey: unknown } = credentials;
   const secret = typeof apiKey === "string" ? new Secret(apiKey) : apiKey;
   if (!(secret instanceof Secret) || !/^[\x21-\x7e]+$/.test(secret.reveal()))
@@ -145,7 +152,7 @@ function wrapCredential(credentials: Credentials): Held {
   return secret;
 }
 
-/** `User-Agent` where it may be set, `X-Client` in browsers, which keep the other for themselves. */
+/** `User-Agent` if it may be set, `X-Client` in browsers, which reserve the other. */
 function identify(application: string | undefined): Record<string, string> {
   const node = nodeVersion();
   const name = `coffer-sdk/${SDK_VERSION}`;
@@ -153,7 +160,7 @@ function identify(application: string | undefined): Record<string, string> {
   return node === null ? { "x-client": `${name}${suffix}` } : { "user-agent": `${name} node/${node}${suffix}` };
 }
 
-/** Whoever writes JavaScript may pass the options themselves. */
+/** A caller in JavaScript may pass the options themselves. */
 function requireCode({ code }: Partial<SharedVaults>): void {
   if (typeof code?.["calls"] !== "function")
     throw configurationError("Pass sharedVaults: sharedVaults({ ... }), imported from @coffer/sdk/shared");

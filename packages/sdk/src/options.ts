@@ -10,7 +10,7 @@ import type { SeenStore } from "./vaults/memory/seen.ts";
 import type { Middleware, Transport } from "./transports.ts";
 import type { CreationJournal, UploadJournals } from "./journals.ts";
 
-/** What goes into the Authorization header, and how to get another when the service no longer takes it. */
+/** The content of the Authorization header, and how to get another when the service refuses it. */
 export interface Bearer {
   /** null: the service's development rule decides who calls. */
   readonly secret: Secret | null;
@@ -29,50 +29,50 @@ export interface TimeLimits {
   readonly stallMs: number;
 }
 
-/** Who this client is on the chain, and which chain that is. None of it is ever taken from the service. */
+/** The client's identity on the chain, and which chain that is. The service provides none of it. */
 export interface SharedVaultOptions {
   /** Its address must be on a vault's allowlist; the key never leaves this machine. */
   readonly signer: Signer;
   /** Chain node, package and key servers: see `@coffer/chain`. May hold API keys of key servers. */
   readonly network: NetworkConfiguration;
-  /** What vaults are held to between runs; in memory when absent. */
+  /** The pins of vaults between runs; in memory when absent. */
   readonly pins?: PinStore | undefined;
-  /** Which statements were seen, so that no older one is taken by a later run; in memory when absent. */
+  /** The statements seen, so that a later run accepts no older one; in memory when absent. */
   readonly seen?: SeenStore | undefined;
-  /** Unfinished creations of vaults; without one, a crash between chain and service leaves a vault object that nobody uses. */
+  /** Unfinished creations of vaults. Without it, a crash between chain and service leaves an unused vault object. */
   readonly creations?: CreationJournal | undefined;
-  /** Unfinished uploads of a rotation; without it, a large file whose rotation was cut off begins again. */
+  /** Unfinished uploads of a rotation. Without it, a large file begins again after its rotation was cut off. */
   readonly uploads?: UploadJournals | undefined;
   /** Carries requests to the chain and the key servers; the runtime's own when absent. */
   readonly fetch?: typeof fetch | undefined;
   /** This machine's time in milliseconds since 1970; `Date.now` when absent. */
   readonly clock?: (() => number) | undefined;
-  /** Opens and seals vault keys in another way than in this thread, where a pairing takes 60 to 150 ms each; made when first needed. */
+  /** Opens and seals vault keys outside this thread, where a pairing takes 60 to 150 ms each; made when first needed. */
   readonly keyWrap?: ((parts: KeyWrapParts) => SealKeyWrap) | undefined;
   /** Makes files as fast as the runtime can: `nodePlatform` of `@coffer/crypto/node`; WebCrypto when absent. */
   readonly platform?: CryptoPlatform | undefined;
 }
 
-/** What `sharedVaults` of `@coffer/sdk/shared` makes of its options; spread it to change one of them. */
+/** The result of `sharedVaults` of `@coffer/sdk/shared`; spread it to change one of its fields. */
 export interface SharedVaults extends SharedVaultOptions {
-  /** Loads the code of shared vaults. Made by `sharedVaults` alone. */
+  /** Loads the code of shared vaults. Only `sharedVaults` makes it. */
   readonly code: Readonly<Record<string, () => Promise<unknown>>>;
 }
 
-/** What a key wrap is made of. */
+/** The parts of a key wrap. */
 export type KeyWrapParts = Pick<SealKeyWrapOptions, "network" | "signer" | "vaultObjects">;
 
 /** Where and how calls go: options with their defaults, made once per client. */
 export interface Connection {
   readonly baseUrl: string;
   readonly credential: () => Promise<Bearer | null>;
-  /** The session this client was opened with, to sign out of; null for a key, and for credentials that a function gives. */
+  /** The session that this client was opened with, to sign out of; null for a key, and for credentials from a function. */
   readonly session: { leave(): Promise<Secret> } | null;
   /** What signatures must name. */
   readonly place: Place;
   readonly transport: Transport;
   readonly middleware: readonly Middleware[];
-  /** Nobody but the SDK sees the bytes of answers: neither a transport nor a middleware of the caller's. */
+  /** Only the SDK sees the bytes of answers: neither the caller's transport nor its middleware does. */
   readonly direct: boolean;
   readonly retry: RetryPolicy;
   readonly budget: RetryBudget;
@@ -86,7 +86,7 @@ export interface Connection {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Names a mutation so that a repeat is not a second one; made at random once per call when absent. 1 to 255 characters. */
+  /** Names a mutation so that a repeat is not a second one. 1 to 255 characters. Default: random, once per call. */
   readonly idempotencyKey?: string | undefined;
   /** Milliseconds for one attempt. Default: that of the client, see {@link TimeLimits}. */
   readonly attemptMs?: number | undefined;
@@ -98,11 +98,11 @@ export interface CallOptions {
   readonly onSent?: ((bytes: number) => void) | undefined;
 }
 
-/** Of an act on a file or folder that is named by its id. */
+/** For an act on a file or folder that its id names. */
 export interface PlaceOptions extends CallOptions {
   /**
-   * The vault that it is in. Clients with `sharedVaults` change nothing where the service shows it in another one (`vault_changed`), and need
-   * it for a name that is given to an item which this machine has not seen (`vault_unnamed`).
+   * The vault that the item is in. Clients with `sharedVaults` change nothing if the service shows the item in another
+   * one (`vault_changed`). They also need it to name an item that this machine has not seen (`vault_unnamed`).
    */
   readonly vaultId?: string;
 }
@@ -113,8 +113,8 @@ export interface UpdateOptions extends PlaceOptions {
 }
 
 export interface VaultDeletion extends CallOptions {
-  /** Also when something is in it. Default: false. */
+  /** Also deletes a vault that is not empty. Default: false. */
   readonly force?: boolean | undefined;
-  /** For good. Default: false, to the trash for 30 days. */
+  /** Deletes for good. Default: false, to the trash for 30 days. */
   readonly permanent?: boolean | undefined;
 }

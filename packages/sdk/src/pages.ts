@@ -1,4 +1,4 @@
-/** One page of a list: the contract's answer; `items` names its list whatever the resource (not in JSON). */
+/** One page of a list: the contract's answer; `items` is its list for every resource (not in JSON). */
 export type Page<Name extends string, Item> = { readonly [K in Name]: Item[] } & {
   readonly nextCursor: string | null;
   readonly items: readonly Item[];

@@ -3,8 +3,9 @@ import { REDACTED } from "./secret.ts";
 
 const LONGEST_FOREIGN_TEXT = 500;
 /**
- * Keys, invite codes, chain private keys and secrets of webhooks by how they begin; JWTs (access and identity tokens); 256 bits of base64url standing alone
- * (refresh and mailed tokens, the secret behind an invite code; not the 64 hex digits of a digest); access codes.
+ * Matches credentials by how they begin: keys, invite codes, chain private keys, secrets of webhooks, and JWTs (access
+ * and identity tokens). Also access codes, and 256 bits of base64url on their own: refresh and mailed tokens, and the
+ * secret behind an invite code. It does not match the 64 hex digits of a digest.
  */
 const SECRETS: readonly RegExp[] = [
   new RegExp(`\\b(?:${KEY_PREFIX}|${LEGACY_KEY_PREFIX}|${INVITE_PREFIX})_[0-9A-Za-z]{16,128}`, "g"),
@@ -30,8 +31,8 @@ export function redactText(text: string): string {
 }
 
 /**
- * What may be kept of a foreign error as a `cause`: name, message and code. Transport errors carry requests, options and
- * with them the bearer token (ky `HTTPError.request`), so nothing else is copied.
+ * The parts of a foreign error that may be a `cause`: name, message and code. Transport errors carry requests, options
+ * and with them the bearer token (ky `HTTPError.request`), so it copies nothing else.
  */
 export function sanitizeCause(error: unknown): Error {
   const source = deepest(error);
@@ -41,7 +42,7 @@ export function sanitizeCause(error: unknown): Error {
   return code === null ? safe : Object.assign(safe, { code });
 }
 
-/** The system's error code (`ECONNREFUSED` …) of an error or of what caused it; null when there is none. */
+/** The system's error code (`ECONNREFUSED` …) of an error or of its cause; null when there is none. */
 export function errorCode(error: unknown): string | null {
   for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
     if ("code" in current && typeof current.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(current.code))

@@ -55,7 +55,7 @@ export function isWorthRepeating(error: unknown): boolean {
   return error.code !== "integrity_failed";
 }
 
-/** Whether the failed attempt may have been carried out: then a refused repeat can mean that it was. */
+/** Whether the failed attempt may have done the work: then a refused repeat can mean that it did. */
 export function mayHaveBeenDone(error: unknown): boolean {
   return error instanceof ApiError ? error.status >= 500 : true;
 }

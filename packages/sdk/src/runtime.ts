@@ -1,7 +1,7 @@
 /** Node's `process` as it really is across runtimes: Node's types promise it everywhere, browsers have none. */
 const scope: { readonly process?: Partial<NodeJS.Process> } = globalThis;
 
-/** Version of Node, or of what a compatible runtime (Bun, Deno) says it is; null in browsers. */
+/** Version of Node, or the one that a compatible runtime (Bun, Deno) reports; null in browsers. */
 export function nodeVersion(): string | null {
   return scope.process?.versions?.node ?? null;
 }

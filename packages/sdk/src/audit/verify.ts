@@ -4,17 +4,17 @@ import { checkAuditChain } from "@coffer/contract/audit-chain";
 import { digestOf, toHex } from "../digest.ts";
 import type { CallOptions } from "../options.ts";
 
-/** What the log was found to be. */
+/** The result of the check. */
 export type AuditVerdict = AuditCheck;
 
 export interface AuditVerifyOptions extends CallOptions {
-  /** An entry noted earlier, kept where whoever alters the log cannot write. */
+  /** An entry noted earlier, in a place that nobody who alters the log can write to. */
   readonly expect?: AuditLink | undefined;
-  /** Asked for when absent. */
+  /** Read from the service when absent. */
   readonly accountId?: string | undefined;
 }
 
-/** Pages of entries, newest first; {@link AuditPages} says how they are read. */
+/** Pages of entries, newest first; {@link AuditPages} describes how they are read. */
 export interface AuditPage {
   readonly events: readonly AuditEvent[];
   readonly nextCursor: string | null;
@@ -26,12 +26,13 @@ export interface AuditPages {
   at(cursor: string): PromiseLike<AuditPage>;
 }
 
-/** Pages that stay in memory while the way to the oldest entry is found; older ones are read a second time. */
+/** Pages that stay in memory while the walk looks for the oldest entry; older ones are read a second time. */
 const KEPT_PAGES = 10;
 
 /**
- * Walks the entries oldest first, as they are chained, though the service lists the newest first. However long the log is, a few pages of
- * it are in memory. Entries that are written meanwhile are not part of what is checked: no page is read anew from its newest end.
+ * Walks the entries oldest first, in the order of their chain, though the service lists the newest first. A few pages
+ * are in memory, however long the log is. The walk leaves out entries written meanwhile: it reads no page again from
+ * its newest end.
  */
 export async function verifyAudit(accountId: string, pages: AuditPages, expect?: AuditLink): Promise<AuditVerdict> {
   return checkAuditChain(accountId, oldestFirst(pages), hashHex, expect === undefined ? {} : { expect });

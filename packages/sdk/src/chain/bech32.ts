@@ -38,7 +38,7 @@ function checksum(words: readonly number[]): number {
   return sum >>> 0;
 }
 
-/** Bits of `from` each to bits of `to` each; what is left over is padded with zeros, or must be some. */
+/** Bits of `from` each to bits of `to` each. The rest is padded with zeros, or must be padding already. */
 function regroup(values: ArrayLike<number>, from: number, to: number, pad: boolean): number[] | null {
   const out: number[] = [];
   let [held, bits] = [0, 0];

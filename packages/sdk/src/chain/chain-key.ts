@@ -1,12 +1,12 @@
-/** Chain keys that this program holds itself. What signs is loaded when it is first used. */
+/** Chain keys that this program holds itself. The signing code is loaded when it is first used. */
 import type { StatementSigner } from "@coffer/crypto";
 import type { Secret } from "../secret.ts";
 import type { Signer } from "./signer.ts";
 
 /**
- * A signer over an Ed25519 private key: the 32 bytes of its seed, or the `suiprivkey1…` text that Sui's tools write. The key leaves
- * neither this object nor this machine; what logs or inspects the signer sees its address alone.
- * @throws SdkError `configuration` for what is no such key.
+ * A signer over an Ed25519 private key: the 32 bytes of its seed, or the `suiprivkey1…` text that Sui's tools write.
+ * The key never leaves this object or this machine; logs and inspections of the signer show its address alone.
+ * @throws SdkError `configuration` for any other value.
  *
  * @example
  * ```ts
@@ -25,10 +25,11 @@ export async function generateChainKey(): Promise<{ readonly privateKey: Secret;
 }
 
 /**
- * What signs the statements of a signer whose chain key cannot: a wallet's, a multisig's, or zkLogin's. Over a key of its own, given as
- * {@link chainKeySigner} takes it: keep it as you keep a chain key. A vault names it when this signer makes the vault, when its owner adds the
- * address with the text of the redeemed invite, and by `vaults.setSigningKey`, which also names another one when it is lost.
- * @throws SdkError `configuration` for what is no such key.
+ * Signs statements for a signer whose chain key cannot: a wallet, a multisig, or zkLogin. It has a key of its own, in
+ * the same form as for {@link chainKeySigner}: keep it as you keep a chain key. A vault names that key when this
+ * signer makes the vault. It also does when its owner adds the address with the text of the redeemed invite. Use
+ * `vaults.setSigningKey` to name it at any other time, or to replace a lost one.
+ * @throws SdkError `configuration` for any other value.
  *
  * @example
  * ```ts

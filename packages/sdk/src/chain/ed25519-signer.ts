@@ -14,7 +14,7 @@ const PREFIX = "suiprivkey";
 
 export function openSigner(privateKey: Uint8Array | string | Secret): Signer {
   const seed = parseKey(privateKey);
-  // A closure, not a field: nothing that lists the signer's properties meets the key.
+  // A closure, not a field: code that lists the signer's properties never meets the key.
   return Object.freeze({
     chainAddress: addressOf(publicKeyOf(seed)),
     signPersonalMessage: (bytes: Uint8Array) => Promise.resolve(signPersonalMessage(seed, bytes)),
@@ -27,7 +27,7 @@ export function openStatementSigner(privateKey: Uint8Array | string | Secret): S
   return Object.freeze(statementSignerOf(parseKey(privateKey)));
 }
 
-/** What verifies and signs natively is loaded with the first statement. */
+/** The native code for verifying and signing is loaded with the first statement. */
 function statementSignerOf(seed: Uint8Array): StatementSigner {
   let opened: Promise<StatementSigner> | null = null;
   return {

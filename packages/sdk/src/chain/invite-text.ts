@@ -1,11 +1,14 @@
-/** The text of an invite: what the inviter's client makes and the agent is handed over another way than the service (file-format §13). */
+/**
+ * The text of an invite: the inviter's client makes it, and the agent gets it on a channel other than the service
+ * (file-format §13).
+ */
 import { invitesGroup } from "@coffer/contract/invites";
 import { isInviteCode } from "@coffer/contract/key-text";
 import { endProblem } from "@coffer/contract/ends";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 
-/** A shared vault as its owner's client knows it. */
+/** A shared vault as its owner's client has pinned it. */
 export interface ToldVault {
   readonly vaultId: string;
   /** 0x and 64 hex digits, like the address. */
@@ -13,17 +16,17 @@ export interface ToldVault {
   readonly ownerAddress: string;
 }
 
-/** Which shared vaults an invite is for, so that its reader need not take that from the service. */
+/** The shared vaults that an invite is for, so that its reader need not ask the service. */
 export interface ToldVaults {
-  /** Of the network that all of them are on. */
+  /** The network of all these vaults. */
   readonly chainId: string;
   /** 1 to {@link MAX_TOLD}. */
   readonly vaults: readonly ToldVault[];
 }
 
-/** What an invite's maker tells with it, past the service. */
+/** What the invite's maker adds to it, past the service. */
 export interface Told {
-  /** When the access that it gives ends, as its maker set it (RFC 3339, a whole quarter of an hour); null: it has no end. */
+  /** When the access of the invite ends, as its maker set it (RFC 3339, a whole quarter of an hour); null: it has no end. */
   readonly accessUntil: string | null;
   readonly vaults: ToldVaults | null;
 }
@@ -32,32 +35,32 @@ export const TOLD_NOTHING: Told = { accessUntil: null, vaults: null };
 
 export interface InviteText {
   readonly code: string;
-  /** 32 bytes; null: a code alone, and then nobody can check later whose address it is. */
+  /** 32 bytes; null: a code alone. Then nobody can check later whose address it is. */
   readonly secret: Uint8Array | null;
   readonly told: Told;
-  /** What `told` was parsed from. */
+  /** The bytes that `told` was parsed from. */
   readonly toldBytes: Uint8Array | null;
 }
 
-/** Shared vaults that one invite can tell of: the text stays below 7,000 characters. */
+/** Shared vaults in one invite: the text stays below 7,000 characters. */
 export const MAX_TOLD = 64;
 
 const SECRET_BYTES = 32;
 
-/** The code with a fresh secret behind it, 256 bits in base64url, and what is told. */
+/** The code with a fresh secret behind it, 256 bits in base64url, and what the maker added. */
 export function renderInviteText(code: string, told: Told = TOLD_NOTHING): string {
   const parts = [code, toBase64url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))];
   const hasTold = told.accessUntil !== null || told.vaults !== null;
   return (hasTold ? [...parts, toBase64url(encodeTold(told))] : parts).join(".");
 }
 
-/** @throws ContractError `invalid_request` for what is no invite: nothing was sent. */
+/** @throws ContractError `invalid_request` for a text that is no invite: nothing was sent. */
 export function parseInviteText(text: string): InviteText {
   const [, code = "", secret, rest] = /^([^.]{0,256})(?:\.([\w-]{43})(?:\.([\w-]{1,7000}))?)?$/.exec(text.trim()) ?? [];
   const toldBytes = rest === undefined ? null : fromBase64url(rest);
   const told = rest === undefined ? TOLD_NOTHING : toldBytes === null ? null : decodeTold(toldBytes);
   if (!isInviteCode(code) || told === null) throw notAnInvite();
-  // The last of 43 characters holds two bits that belong to no byte: they are not looked at, as before.
+  // The last of 43 characters holds two bits that belong to no byte. The parser ignores them.
   return { code, secret: secret === undefined ? null : bytesOfBase64url(secret), told, toldBytes };
 }
 
@@ -69,12 +72,13 @@ const VERSION = 1;
 const HEAD_BYTES = 1 + 8;
 const NO_END = (1n << 64n) - 1n;
 const VAULT_BYTES = 16 + 32 + 32;
-/** As a network configuration names it: a digest in base58. */
+/** The id in a network configuration: a digest in base58. */
 const CHAIN_ID = /^[1-9A-HJ-NP-Za-km-z]{32,64}$/;
 
 /**
- * 01 ‖ end of the access (8 bytes, big endian, milliseconds since 1970; all ones: none) and, where it tells of vaults, length of the chain
- * id (1) ‖ chain id ‖ (uuid(16) ‖ object id(32) ‖ owner(32)) for each vault, in the order of their uuids.
+ * The bytes begin with 01 and the end of the access: 8 bytes, big endian, milliseconds since 1970; all ones: none. If
+ * the invite names vaults, the network follows: length of the chain id (1) ‖ chain id. Then comes uuid(16) ‖ object
+ * id(32) ‖ owner(32) for each vault, in the order of their uuids.
  */
 function encodeTold({ accessUntil, vaults }: Told): Uint8Array {
   const head = new Uint8Array(HEAD_BYTES);

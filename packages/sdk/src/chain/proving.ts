@@ -1,4 +1,4 @@
-/** Everything that is signed for a chain address, and the secrets of invites. Loaded on demand. */
+/** Everything that a chain address signs, and the secrets of invites. Loaded on demand. */
 import { clientApi as api, type Account, type CreatedApiKey, type Invite, type RedeemedInvite } from "@coffer/contract";
 import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { invitesGroup } from "@coffer/contract/invites";
@@ -57,7 +57,7 @@ async function accountIdOf(call: Calling, known: string | undefined, options: Ca
   return known ?? (await call(api.account.get, {}, options)).account.id;
 }
 
-/** Sends the code and two proofs: that the signer holds the address, and that who redeems holds the secret. */
+/** Sends the code and two proofs: the signer holds the address, and the redeemer holds the secret. */
 export async function redeem(
   call: Calling,
   place: Place,
@@ -78,14 +78,14 @@ export async function redeem(
   return call(invitesGroup.redeem, { body: { code, chainAddress, signature, signedAt, ...proof, ...key } }, options);
 }
 
-/** Absent where the chain key is its own: then the address, its hash, says all of it. */
+/** Absent if the chain key is its own signing key: the address, its hash, then says all of it. */
 async function signingKeyOf({ chainAddress, signingKey, statements }: Signer): Promise<Uint8Array | undefined> {
   const key = signingKey ?? statements?.publicKey;
   const { addressOf } = await import("./address.ts");
   return key === undefined || addressOf(key) === chainAddress ? undefined : key;
 }
 
-/** What the service says of a redeemed invite. */
+/** The service's record of a redeemed invite. */
 export type ProvenInvite = Pick<Invite, "chainAddress" | "addressProof"> & Partial<Pick<Invite, "signingKey">>;
 
 /** Whether the invite's proof was made with the secret in `text`, for this address and at this service. */
@@ -97,19 +97,20 @@ export function checkAddressProof(
 ): boolean {
   const invite = parseInviteText(text);
   if (chainAddress === null || addressProof === null) return false;
-  // Zeros stand for the chain key in the proof, and as a key they would be a point of small order, which signs nothing.
+  // Zeros mean the chain key in the proof. As a key they would be a point of small order, which signs nothing.
   if (signingKey !== undefined && (signingKey.length !== KEY_BYTES || signingKey.every((byte) => byte === 0)))
     return false;
-  // No secret is compared here: who calls holds the key of the HMAC, so a difference in time tells nobody anything.
+  // This compares no secret: the caller holds the key of the HMAC, so a difference in time discloses nothing.
   return proveAddress(invite, origin, chainAddress, signingKey) === addressProof;
 }
 
 const KEY_BYTES = 32;
 
 /**
- * HMAC-SHA-256(secret, "coffer/invite/v1" ‖ 00 ‖ address ‖ signing key ‖ SHA-256(code) ‖ origin) in hex (file-format §13); where the invite
- * tells of vaults, 00 ‖ SHA-256(what it tells) follows, so that its maker learns of a text that was cut or changed on its way. null: the
- * text has no secret. An Ed25519 chain key is its own signing key and the address is its hash: zeros stand for it then.
+ * HMAC-SHA-256(secret, "coffer/invite/v1" ‖ 00 ‖ address ‖ signing key ‖ SHA-256(code) ‖ origin) in hex (file-format
+ * §13). If the invite names vaults, 00 ‖ SHA-256(that part) follows. So its maker notices a text that was cut or
+ * changed on its way. null: the text has no secret. An Ed25519 chain key is its own signing key and the address is its
+ * hash: the field is zeros then.
  */
 function proveAddress(
   { code, secret, toldBytes }: InviteText,

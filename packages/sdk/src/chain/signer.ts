@@ -1,11 +1,15 @@
-/** Who signs for a chain address, and the place a signature is for. Small: what signs is loaded with the first signature. */
+/**
+ * The signer of a chain address, and the place that a signature is for. Small: the signing code is loaded with the
+ * first signature.
+ */
 import type { ChainNetwork } from "@coffer/contract";
 import type { StatementSigner } from "@coffer/crypto";
 
 /**
- * Holds the key of a chain address, or asks a wallet that does. The SDK makes every text itself and never passes on one that the
- * service made. Every scheme of Sui is taken: Ed25519 (`chainKeySigner`), and with `fromSuiSigner` of `@coffer/chain` whatever signs for
- * `@mysten/sui`: secp256k1, secp256r1, passkeys, multisigs of these, and zkLogin.
+ * Holds the key of a chain address, or asks a wallet that does. The SDK makes every text itself and never passes on
+ * one that the service made. It accepts every scheme of Sui: Ed25519 (`chainKeySigner`), and every signer of
+ * `@mysten/sui` through `fromSuiSigner` of `@coffer/chain`. Those are secp256k1, secp256r1, passkeys, multisigs of
+ * these, and zkLogin.
  *
  * @example
  * ```ts
@@ -20,14 +24,17 @@ export interface Signer {
   readonly chainAddress: string;
   /** Signs the bytes as a Sui personal message; resolves with the serialised signature in base64. */
   signPersonalMessage(bytes: Uint8Array): Promise<string>;
-  /** Signs the BCS bytes of a transaction; resolves with the serialised signature in base64. Needed by who creates and manages shared vaults. */
+  /**
+   * Signs the BCS bytes of a transaction; resolves with the serialised signature in base64. Needed to create and
+   * manage shared vaults.
+   */
   signTransaction?(transaction: Uint8Array): Promise<string>;
   /**
-   * Signs statements in shared vaults. A chain key of this SDK is its own; for wallets and zkLogin make one with `statementSigner` and
-   * keep its seed like a chain key.
+   * Signs statements in shared vaults. A chain key of this SDK signs its own. For wallets and zkLogin make one with
+   * `statementSigner` and keep its seed like a chain key.
    */
   readonly statements?: StatementSigner | undefined;
-  /** The 32-byte Ed25519 key that signs statements in vaults, where the chain key is not its own (encryption design §1). */
+  /** The 32-byte Ed25519 key that signs statements in vaults, if the chain key does not (encryption design §1). */
   readonly signingKey?: Uint8Array | undefined;
 }
 

@@ -8,18 +8,18 @@ export interface ByteRange {
   readonly length?: number | undefined;
 }
 
-/** What the headers of a content answer say. */
+/** The facts in the headers of a content answer. */
 export interface ContentFacts {
-  /** Of the whole file. */
+  /** Bytes of the whole file. */
   readonly size: number;
-  /** First byte and count of what this answer carries. */
+  /** First byte and count of the bytes in this answer. */
   readonly start: number;
   readonly length: number;
-  /** Of the whole file, hex; null when the server gave none. */
+  /** SHA-256 of the whole file, hex; null when the server gave none. */
   readonly sha256: string | null;
   readonly etag: string | null;
   readonly contentType: string;
-  /** From Content-Disposition. Foreign text: never a path. */
+  /** From Content-Disposition. Foreign text: never use it as a path. */
   readonly name: string | null;
 }
 
@@ -60,7 +60,7 @@ function parseWhole(headers: Headers): Span {
   return { start: 0, length: Number(text), size: Number(text) };
 }
 
-/** RFC 9530 `Repr-Digest`, else the service's entity tag `"sha256-<base64url>"`; both are of the whole file. */
+/** RFC 9530 `Repr-Digest`, else the service's entity tag `"sha256-<base64url>"`; both cover the whole file. */
 function parseDigest(headers: Headers): string | null {
   const digest = /(?:^|,)\s*sha-256=:([^:]+):/.exec(headers.get("repr-digest") ?? "")?.[1];
   const tag = /^"sha256-([\w-]{43})"$/.exec(headers.get("etag") ?? "")?.[1];
@@ -91,10 +91,10 @@ function broken(issue: string): ContractError {
 
 export interface DownloadOptions {
   readonly range?: ByteRange | undefined;
-  /** The vault that the file must lie in; the service is not believed when it shows it in another. */
+  /** The vault that the file must lie in. The SDK does not believe the service if it shows the file in another one. */
   readonly vaultId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Take the stored bytes as they are, also those of a shared vault's file, which are encrypted: for copies, not for reading. */
+  /** Gives you the stored bytes as they are, also of a shared vault's file, which are encrypted: for copies, not for reading. */
   readonly ciphertext?: boolean | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Repeats of a request that moved nothing. */

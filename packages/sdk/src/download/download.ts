@@ -11,17 +11,18 @@ import { isReplaced, openVerifiedStream, replaced } from "./verified-stream.ts";
 export interface Download {
   /** Bytes of the whole file. */
   readonly size: number;
-  /** Of the whole file as it is stored, hex: of a shared vault's file the encrypted bytes. */
+  /** SHA-256 of the whole file as it is stored, hex. In a shared vault it covers the encrypted bytes. */
   readonly sha256: string;
-  /** What `stream` carries. */
+  /** The part that `stream` carries. */
   readonly range: { readonly offset: number; readonly length: number };
   readonly contentType: string;
-  /** The file's name as the server says it. Foreign text: never use it as a path. */
+  /** The server's name of the file. Foreign text: never use it as a path. */
   readonly name: string | null;
   readonly etag: string | null;
   /**
-   * The bytes. Of a whole file the stream fails at its end with IntegrityError when length or digest are wrong, so keep what was
-   * read apart until then; of a range only the length is known. A broken connection is taken up again where it broke.
+   * The bytes. For a whole file the stream fails at its end with IntegrityError if length or digest are wrong. So keep
+   * the bytes apart until then. For a range the SDK checks only the length. After a broken connection the stream goes
+   * on where it broke.
    */
   readonly stream: ReadableStream<Uint8Array>;
   /** All of `stream` in memory, verified. */
@@ -38,14 +39,17 @@ export async function openDownload(
   return (await openStored(connection, fileId, options, versionId)).download;
 }
 
-/** A download of the stored bytes, with what the service says of a shared vault's file when no version is named. */
+/** A download of the stored bytes. If no version is named, it brings the service's facts about a shared vault's file. */
 export interface StoredDownload {
   readonly download: Download;
-  /** {@link HEADERS.file}, not looked at yet; null where there is none. */
+  /** {@link HEADERS.file}, not parsed yet; null if there is none. */
   readonly shown: string | null;
-  /** Up to `count` bytes that the stored file begins with, of the same version; asked for by themselves when the download is of another part. */
+  /**
+   * Up to `count` bytes from the beginning of the stored file, of the same version. A download of another part asks
+   * for them in a request of their own.
+   */
   readonly readStart: (count: number) => Promise<Uint8Array>;
-  /** A broken connection is taken up in this version, also when another one has become current. */
+  /** A broken connection goes on in this version, also when another one has become current. */
   keepTo(versionId: string): void;
 }
 
@@ -102,7 +106,7 @@ interface ContentRequest {
   /** undefined: the current one. */
   readonly version: string | undefined;
   readonly from: ByteRange | undefined;
-  /** The only one that is taken, if any. */
+  /** The only version that the caller accepts, if any. */
   readonly etag: string | null;
 }
 
@@ -146,7 +150,7 @@ function checkRange(range: ByteRange | undefined): void {
     throw new ContractError("request", api.files.content.id, ["range: expected offset >= 0 and length > 0"]);
 }
 
-/** All of a stream that announced its length. */
+/** All bytes of a stream that announced its length. */
 export async function collect(stream: ReadableStream<Uint8Array>, length: number): Promise<Uint8Array> {
   const all = new Uint8Array(length);
   let filled = 0;

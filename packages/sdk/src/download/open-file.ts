@@ -1,4 +1,4 @@
-/** Downloads by where the file lies: decrypted here from a shared vault, as they are stored from a public one, or on request. */
+/** Downloads by the kind of vault: decrypted here from a shared one, as stored from a public one, or as stored on request. */
 import type { Connection } from "../options.ts";
 import type * as SharedDownloads from "../vaults/content/download.ts";
 import { openDownload, type Download } from "./download.ts";
@@ -18,5 +18,5 @@ export async function openFileDownload(
   return openPublicDownload(connection, fileId, options);
 }
 
-/** Kept: asking for a module again costs as much as opening a small file. */
+/** Kept: loading a module again costs as much as opening a small file. */
 let shared: typeof SharedDownloads | undefined;

@@ -19,7 +19,8 @@ export async function openPublicDownload(
 }
 
 /**
- * The download, unless its file begins as an encrypted one does: whatever the service says of the file, its bytes tell.
+ * The download, unless its file begins as an encrypted one does. The bytes decide, whatever the service says of the
+ * file.
  * @throws VaultError `shared_vault`: the download is cancelled then.
  */
 export async function requirePlain({ download, readStart }: StoredDownload): Promise<Download> {

@@ -10,19 +10,22 @@ interface Reading {
   readonly options: DownloadOptions;
   readonly facts: ContentFacts;
   readonly first: ReadableStream<Uint8Array>;
-  /** Of a whole read: what the bytes must hash to. */
+  /** For a whole read: the SHA-256 that the bytes must have. */
   readonly whole: { readonly hasher: Hasher; readonly sha256: string } | null;
-  /** Asks for the rest of the same version. */
+  /** Requests the rest of the same version. */
   readonly reopen: (from: ByteRange) => Promise<ReadableStream<Uint8Array>>;
 }
 
 export interface VerifiedStream {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Up to `count` bytes that the stream begins with, before anybody reads it; they stay in it. Does not fail: the stream will. */
+  /**
+   * Up to `count` bytes from the beginning of the stream, before anybody reads it; they stay in it. Does not fail: the
+   * stream will.
+   */
   readonly peek: (count: number) => Promise<Uint8Array>;
 }
 
-/** What was read ahead, in order: pieces, the end, a failure. */
+/** The part that was read ahead, in order: pieces, the end, a failure. */
 type Ahead = (() => Uint8Array | null)[];
 
 /** The announced bytes, counted and hashed on the way; see {@link Download.stream}. */
@@ -75,7 +78,7 @@ export function openVerifiedStream(reading: Reading): VerifiedStream {
   return { stream, peek: (count) => readAhead(next, ahead, count) };
 }
 
-/** Up to `count` bytes of what comes next, all of it kept in `ahead`. */
+/** Reads up to `count` bytes ahead, and keeps all of them in `ahead`. */
 async function readAhead(next: () => Promise<Uint8Array | null>, ahead: Ahead, count: number): Promise<Uint8Array> {
   const start = new Uint8Array(count);
   let filled = 0;
@@ -95,7 +98,7 @@ async function readAhead(next: () => Promise<Uint8Array | null>, ahead: Ahead, c
   return start.subarray(0, filled);
 }
 
-/** After a broken connection: the rest of the same version, once the wait is over. Throws what cannot be cured. */
+/** After a broken connection: the rest of the same version, once the wait is over. Throws failures that no repeat can cure. */
 async function goOn(
   reading: Reading,
   error: unknown,
@@ -119,7 +122,7 @@ async function goOn(
   }
 }
 
-/** The version that the request was about is not the file's any more. */
+/** The version of this request is no longer the file's current one. */
 export function isReplaced(error: unknown): boolean {
   return error instanceof ApiError && error.status === 412;
 }

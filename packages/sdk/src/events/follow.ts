@@ -9,34 +9,34 @@ import { parseEvent, type ReceivedEvent } from "../webhooks/received-event.ts";
 import { createSseParser, type SseBlock } from "./sse-parser.ts";
 
 export interface FollowOptions {
-  /** The `data.sequence` that was handled last: what came after it comes first. Absent: what happens from now on. */
+  /** The `data.sequence` that you handled last: the feed begins with what came after it. Absent: with events from now on. */
   readonly after?: number | undefined;
   /** Ends the feed. */
   readonly signal?: AbortSignal | undefined;
-  /** The connection was lost and comes again after `waitMs`; for a log. */
+  /** The connection was lost, and the next one begins after `waitMs`; for a log. */
   readonly onReconnect?: ((error: SdkError | null, waitMs: number) => void) | undefined;
 }
 
-/** The wait before the next connection where the server says none, and the longest. Milliseconds. */
+/** The wait before the next connection if the server names none, and the longest. Milliseconds. */
 const FIRST_WAIT = 2_000;
 const LONGEST_WAIT = 30_000;
 
 interface Feed {
   readonly connection: Connection;
   readonly options: FollowOptions;
-  /** Sequence number of what was given out last; null before the server has said where the feed begins. */
+  /** Sequence number of the event given out last; null before the server has said where the feed begins. */
   place: number | null;
-  /** Milliseconds, as the server asks. */
+  /** Milliseconds that the server asked for. */
   wait: number;
-  /** Connections in a row that told nothing. */
+  /** Connections in a row that brought nothing. */
   failures: number;
-  /** A connection stood: from then on there is no giving up. */
+  /** A connection was open: from then on the feed never gives up. */
   begun: boolean;
 }
 
 /**
- * Gives the events one by one. The first connection is tried as often as any call; once it stood, lost ones are made again until the
- * signal aborts or the service refuses for good.
+ * Gives the events one by one. The first connection is tried as often as any call. Once one was open, lost ones are
+ * opened again until the signal aborts or the service refuses for good.
  */
 export async function* followEvents(
   connection: Connection,
@@ -70,15 +70,15 @@ async function* oneConnection(feed: Feed): AsyncGenerator<ReceivedEvent, void, u
     feed.wait = block.retry ?? feed.wait;
     const event = takeBlock(feed, block);
     if (event !== null) yield event;
-    // Aborted while the reader was at work: what came before the abort and was not asked for is not wanted.
+    // Aborted while the reader was at work: it does not want what came before the abort.
     if (isAborted(options.signal)) return;
   }
 }
 
-/** The event of a block, unless it was given out before; null where there is none. */
+/** The event of a block, unless it was given out before; null if there is none. */
 function takeBlock(feed: Feed, { id, data }: SseBlock): ReceivedEvent | null {
   if (data === null) {
-    // A place without an event: where this connection begins. Lower than asked for where a backup was restored.
+    // A place without an event: where this connection begins. It is lower than asked for after a backup was restored.
     if (id !== null) feed.place = parsePlace(id);
     return null;
   }
@@ -106,7 +106,7 @@ async function* blocksOf({ headers, body }: ByteAnswer): AsyncGenerator<SseBlock
       yield* parseOrRefuse(parse, decoder.decode(next.value, { stream: true }));
     }
   } finally {
-    reader.cancel().catch(() => undefined); // At the end, or nobody reads any more; either way the connection goes.
+    reader.cancel().catch(() => undefined); // At the end, or when nobody reads any more; either way the connection closes.
   }
 }
 
@@ -118,7 +118,7 @@ function parseOrRefuse(parse: (text: string) => SseBlock[], text: string): SseBl
   }
 }
 
-/** Longer with every connection that told nothing, at random within its upper half, so that readers do not return in step. */
+/** Longer with every connection that brought nothing, at random within its upper half, so that readers do not return in step. */
 async function waitForNext(feed: Feed, lost: SdkError | null): Promise<void> {
   const { connection, options, failures } = feed;
   const { clock, retry } = connection;

@@ -1,14 +1,14 @@
 /** Server-sent events as WHATWG HTML §9.2.5 and §9.2.6 read them, from text in any pieces. */
 
-/** What stood before an empty line. Dispatched as an event when it has data; without, it may still say a place or a time. */
+/** What came before an empty line. Dispatched as an event when it has data; without, it may still carry a place or a time. */
 export interface SseBlock {
   /** `message` when the block named none. */
   readonly event: string;
   /** Lines joined by line feeds; null: there were none. */
   readonly data: string | null;
-  /** The place to come back to; null: this block says none. */
+  /** The place to come back to; null: this block names none. */
   readonly id: string | null;
-  /** Milliseconds to wait before the next connection; null: this block says none. */
+  /** Milliseconds to wait before the next connection; null: this block names none. */
   readonly retry: number | null;
 }
 
@@ -16,8 +16,8 @@ export interface SseBlock {
 const LONGEST_BLOCK = 256 * 1024;
 
 /**
- * A parser for one connection: takes the next piece of decoded text, gives the blocks that end in it. What is left when the connection
- * ends is an event that never ended: drop it (§9.2.6).
+ * A parser for one connection: takes the next piece of decoded text, gives the blocks that end in it. A rest at the
+ * end of the connection is an event that never ended: drop it (§9.2.6).
  * @throws RangeError for a block of more than 256 Ki characters.
  */
 export function createSseParser(): (text: string) => SseBlock[] {

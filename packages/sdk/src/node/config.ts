@@ -9,15 +9,15 @@ import { acquireLock } from "./lock-file.ts";
 import { configurationError, type SdkError } from "../errors.ts";
 import type { StoredSession } from "../session/state.ts";
 
-/** One service and the credential for it: a key, a web session, or both (the key is used then). */
+/** One service and the credential for it: a key, a web session, or both (then the key wins). */
 export interface Profile {
   readonly baseUrl: string;
   readonly apiKey: Secret | null;
-  /** Left as it is by {@link writeConfig} when absent; null removes it. */
+  /** Absent: {@link writeConfig} leaves it unchanged; null removes it. */
   readonly session?: StoredSession | null | undefined;
-  /** `suiprivkey1…`: opens shared vaults and never leaves this machine. Left as it is when absent; null removes it. */
+  /** `suiprivkey1…`: opens shared vaults and never leaves this machine. Absent: unchanged; null removes it. */
   readonly chainPrivateKey?: Secret | null | undefined;
-  /** Path of the network configuration that shared vaults need. Left as it is when absent; null removes it. */
+  /** Path of the network configuration that shared vaults need. Absent: unchanged; null removes it. */
   readonly networkFile?: string | null | undefined;
 }
 
@@ -45,7 +45,7 @@ const storedProfile = z.looseObject({
   chainPrivateKey: z.optional(z.string()),
   networkFile: z.optional(z.string()),
 });
-/** Loose: what a later version adds survives a rewrite by this one. */
+/** Loose: fields of a later version survive a rewrite by this one. */
 const storedConfig = z.looseObject({
   version: z.literal(1),
   defaultProfile: profileName,
@@ -54,7 +54,7 @@ const storedConfig = z.looseObject({
 
 type StoredConfig = z.infer<typeof storedConfig>;
 
-/** Where the configuration lives: `SERVICE_CONFIG_FILE`, else `config.json` in {@link configDirectory}. */
+/** The path of the configuration: `SERVICE_CONFIG_FILE`, else `config.json` in {@link configDirectory}. */
 export function configFile(env: Environment = process.env): string {
   const file = present(env["SERVICE_CONFIG_FILE"]);
   return file === null ? join(configDirectory(env), "config.json") : resolve(file);
@@ -65,12 +65,15 @@ export function configDirectory(env: Environment = process.env): string {
   const own = present(env["SERVICE_CONFIG_DIR"]);
   if (own !== null) return resolve(own);
   const xdg = present(env["XDG_CONFIG_HOME"]);
-  // The XDG base directory specification has relative paths ignored.
+  // The XDG base directory specification ignores relative paths.
   const parent = xdg?.startsWith("/") === true ? xdg : join(present(env["HOME"]) ?? homedir(), ".config");
   return join(parent, "coffer");
 }
 
-/** The configuration; null when there is no file. @throws SdkError `configuration` when the file is not one (its content is never shown). */
+/**
+ * The configuration; null when there is no file.
+ * @throws SdkError `configuration` when the file holds something else. The error never shows its content.
+ */
 export async function readConfig(file: string = configFile()): Promise<Config | null> {
   const stored = await readStored(file);
   if (stored === null) return null;
@@ -92,8 +95,8 @@ function readProfile({ baseUrl, apiKey, session, chainPrivateKey, networkFile }:
 }
 
 /**
- * Puts profiles into the file, under a lock and in one atomic replacement; other profiles and unknown fields stay. A null profile
- * is removed. Directory 0700, file 0600.
+ * Puts profiles into the file, under a lock and in one atomic replacement; other profiles and unknown fields stay. A
+ * null profile is removed. Directory 0700, file 0600.
  */
 export async function writeConfig(
   changes: { readonly defaultProfile?: string; readonly profiles?: Readonly<Record<string, Profile | null>> },

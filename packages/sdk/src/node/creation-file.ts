@@ -24,8 +24,10 @@ export function creationFile(env?: Environment): string {
 }
 
 /**
- * Keeps signed transactions in a file of mode 0600 until their vaults are made; several processes may share it. It holds no secret.
- * @throws SdkError `configuration` for a file that holds something else: forgetting would make a second object.
+ * Keeps signed transactions in a file of mode 0600 until their vaults are made; several processes may share it. It
+ * holds no secret.
+ * @throws SdkError `configuration` for a file that holds something else: without the record, a repeat would make a
+ * second object.
  */
 export function fileCreations(path: string = creationFile()): CreationJournal {
   return {

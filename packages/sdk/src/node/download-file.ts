@@ -9,16 +9,16 @@ import { fileErrorCode, syncDirectory } from "./durable-file.ts";
 import { isInUse, processMark, tagOf } from "./process-mark.ts";
 import type { DownloadOptions } from "../download/content-facts.ts";
 
-/** A temporary file of another machine or container is taken for left behind when nothing was written to it for so long. */
+/** A temporary file of another machine or container counts as left behind when nothing was written to it for so long. */
 const FOREIGN_MS = 24 * 60 * 60_000;
 const TEMPORARY = /^\.coffer-(\d+-[0-9a-f]{12}-[0-9a-f]{12})-([0-9a-f]{12})-[0-9a-f-]{36}\.part$/;
 
 export interface DownloadFileOptions extends DownloadOptions {
-  /** Replace what is at the destination. Without it an existing destination is never touched. */
+  /** Replaces the file at the destination. Without it an existing destination is never touched. */
   readonly overwrite?: boolean | undefined;
 }
 
-/** `sha256` (hex) and `bytes` are of what was written; of a whole file in a public vault they equal the server's. */
+/** `sha256` (hex) and `bytes` describe the written file. For a whole file in a public vault they equal the server's. */
 export interface DownloadFileResult {
   readonly path: string;
   readonly bytes: number;
@@ -26,9 +26,10 @@ export interface DownloadFileResult {
 }
 
 /**
- * Downloads to a file of mode 0600. The bytes go to a temporary name in the destination's directory and get their name only when
- * they are verified and on disk: the destination is whole or absent. What an earlier, killed download to the same destination left
- * under a temporary name is removed. @throws SdkError `destination_exists`.
+ * Downloads to a file of mode 0600. The bytes go to a temporary name in the destination's directory. They get their
+ * name only when they are verified and on disk: the destination is whole or absent. A killed download may have left a
+ * temporary file for the same destination; this call removes it.
+ * @throws SdkError `destination_exists`.
  *
  * @example
  * ```ts
@@ -56,7 +57,7 @@ export async function downloadFile(
   }
 }
 
-/** As well as it goes: what cannot be removed now does not keep the download from starting. */
+/** Best effort: a file that cannot be removed now does not stop the download. */
 async function removeLeftovers(path: string): Promise<void> {
   const directory = dirname(path);
   const names = await readdir(directory).catch(() => []);
@@ -85,7 +86,8 @@ async function receive(
     throw error;
   }
   try {
-    // The stream has verified a whole file against its digest; of a range, and of what was decrypted, only we can tell the digest.
+    // The stream has verified a whole file against its digest. Only this function can compute the digest of a range
+    // or of decrypted bytes.
     const told = options.range === undefined && connection.sharedVaults === null;
     const hash = told ? null : createHash("sha256");
     const bytes = await writeAll(download.stream, file, hash);
@@ -96,7 +98,7 @@ async function receive(
   }
 }
 
-/** Pieces come in the size that the network or the cipher gave them: the disk is asked in larger ones. */
+/** Pieces come in the size of the network or the cipher: the disk gets larger ones. */
 const WRITE_BYTES = 1024 * 1024;
 
 async function writeAll(stream: ReadableStream<Uint8Array>, file: FileHandle, hash: Hash | null): Promise<number> {

@@ -14,8 +14,8 @@ export async function makePrivateDirectory(path: string): Promise<void> {
 }
 
 /**
- * Writes a file so that a crash leaves the old or the new content, never a mixture: temporary file of mode 0600, fsync, rename,
- * fsync of the directory. A symbolic link keeps pointing; its target is replaced.
+ * Writes a file so that a crash leaves the old or the new content, never a mixture: temporary file of mode 0600,
+ * fsync, rename, fsync of the directory. A symbolic link stays a link; its target is replaced.
  */
 export async function replaceFile(path: string, content: string): Promise<void> {
   const target = await resolveLink(path);
@@ -37,7 +37,7 @@ export async function replaceFile(path: string, content: string): Promise<void> 
   }
 }
 
-/** Puts text behind what a file of mode 0600 holds; on disk when it resolves. A crash may leave a beginning of it. */
+/** Appends text to a file of mode 0600; on disk when it resolves. A crash may leave a beginning of it. */
 export async function appendDurably(path: string, content: string): Promise<void> {
   const file = await open(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
   try {
@@ -48,7 +48,7 @@ export async function appendDurably(path: string, content: string): Promise<void
   }
 }
 
-/** Makes a rename or a link in the directory durable. Windows cannot open directories and needs none of it. */
+/** Makes a rename or a link in the directory durable. Windows cannot open directories and does not need it. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const directory = await open(path, constants.O_RDONLY);

@@ -14,10 +14,11 @@ import { fileErrorCode, makePrivateDirectory, syncDirectory } from "./durable-fi
 import { acquireLock } from "./lock-file.ts";
 
 /**
- * Writes everything of a shared vault into a directory of mode 0700, encrypted as it is at the service, with the chain's facts that a reader
- * needs: `openExport` opens it when the service is gone. Names are inside and decide no path. Repeat it after a failure, or to bring the
- * directory up to date: what is there is not fetched again. Nothing else may be in the directory: what no export holds is left there, and
- * the call fails. @throws SdkError `configuration` while another process exports into it.
+ * Writes everything of a shared vault into a directory of mode 0700, encrypted as it is at the service. It adds the
+ * chain's facts that a reader needs: `openExport` opens it when the service is gone. Names are inside and decide no
+ * path. Repeat it after a failure, or to bring the directory up to date: it does not fetch again what is there. The
+ * directory must hold nothing else: the call leaves foreign files alone and fails.
+ * @throws SdkError `configuration` while another process exports into it.
  *
  * @example
  * ```ts
@@ -34,14 +35,17 @@ export async function exportVault(
 ): Promise<ExportResult> {
   const path = resolve(directory);
   for (const folder of ["", "records", "folders", "files", "content"]) await makePrivateDirectory(join(path, folder));
-  // Two at once would each take the other's files for what is left of an earlier call, and sign what is left of them.
+  // Two at once would each mistake the other's files for the rest of an earlier call, and sign them.
   await using lock = await acquireLock(join(path, "export.lock"), 0);
   if (lock === null) throw configurationError(`Another process exports into ${path}`);
   const { exportVault: write } = await loaded(import("../vaults/export/export.ts"));
   return await write(connectionOf(client), vaultId, { ...directoryStore(path), list: emptied(path) }, options);
 }
 
-/** Opens what {@link exportVault} wrote, with the chain and the key servers of `network` alone. @throws VaultError, see `OpenedExport`. */
+/**
+ * Opens a directory of {@link exportVault}, with the chain and the key servers of `network` alone.
+ * @throws VaultError, see `OpenedExport`.
+ */
 export async function openExport(directory: string, options: OpenExportOptions): Promise<OpenedExport> {
   const [{ openExport: read }, { nodePlatform }] = await Promise.all([
     loaded(import("../vaults/export/open-export.ts")),
@@ -50,12 +54,12 @@ export async function openExport(directory: string, options: OpenExportOptions):
   return read(directoryStore(resolve(directory)), { platform: nodePlatform, ...options });
 }
 
-/** What a crash may leave under a temporary name. */
+/** Temporary files that a crash may leave. */
 const TEMPORARY = /\.[0-9a-f-]{36}\.part$/;
 
 function directoryStore(directory: string): ExportStore {
   const pathOf = (path: string): string => {
-    // Paths are made of ids by this SDK; this holds whatever an id may be one day.
+    // This SDK makes paths from ids; this check holds whatever an id may be one day.
     if (!/^(?:[a-z]+\/)?[0-9a-z-]+\.[a-z]+$/.test(path)) throw new TypeError("not a path of an export");
     return join(directory, path);
   };
@@ -69,7 +73,7 @@ function directoryStore(directory: string): ExportStore {
   };
 }
 
-/** One byte more than there may be is asked for, so that a file which grows meanwhile is told, and never read whole. */
+/** Reads one byte more than the limit, so that it notices a file which grows meanwhile, and never reads it whole. */
 async function readAtMost(path: string, most: number): Promise<Uint8Array | null> {
   const file = await openThere(path);
   if (file === null) return null;
@@ -85,7 +89,7 @@ async function readAtMost(path: string, most: number): Promise<Uint8Array | null
   }
 }
 
-/** Somebody else may have filled the directory: nothing is read that never ends, or makes its reader wait. */
+/** Somebody else may have filled the directory: never read anything that has no end, or that makes its reader wait. */
 async function openThere(path: string): Promise<FileHandle | null> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -127,12 +131,12 @@ async function sizeOf(path: string): Promise<number | null> {
   }
 }
 
-/** Without temporary names: who reads may do so while the export is brought up to date. */
+/** Without temporary names: a reader may read while the export is brought up to date. */
 async function* namesIn(directory: string, folder: string): AsyncGenerator<string, void, undefined> {
   for await (const { name } of await opendir(join(directory, folder))) if (!TEMPORARY.test(name)) yield name;
 }
 
-/** The same for who writes: nobody else does, so that what has a temporary name was left by a crash. */
+/** The same for the writer: nobody else writes here, so a crash left every file with a temporary name. */
 function emptied(directory: string): ExportStore["list"] {
   return async function* (folder) {
     for await (const { name } of await opendir(join(directory, folder)))

@@ -3,7 +3,10 @@ import { open, type FileHandle } from "node:fs/promises";
 import { ContractError } from "../errors.ts";
 import { sourceChanged, type Source } from "../upload/source.ts";
 
-/** What tells that a file is still the same: decimal texts of device, inode, bytes and nanoseconds. A type: it is a SourceIdentity too. */
+/**
+ * What shows that a file is still the same: decimal texts of device, inode, bytes and nanoseconds. A type: it is a
+ * SourceIdentity too.
+ */
 export type FileIdentity = {
   readonly device: string;
   readonly inode: string;
@@ -19,8 +22,9 @@ export interface FileSource extends Source {
 }
 
 /**
- * Opens a regular file; `handle`, when given, is one already opened (and is closed with the source). Every read ends with a look at the
- * file's identity: bytes of a file that changed since it was opened are refused with `source_changed` before they are sent.
+ * Opens a regular file; `handle`, when given, is one already opened (and is closed with the source). Every read ends
+ * with a check of the file's identity. If the file changed since it was opened, its bytes are refused with
+ * `source_changed` before they are sent.
  */
 export async function openFileSource(path: string, handle?: FileHandle): Promise<FileSource> {
   // O_NONBLOCK: a named pipe must not hang the open; it is refused below.

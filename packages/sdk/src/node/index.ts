@@ -1,5 +1,6 @@
 /**
- * `@coffer/sdk/node`: what needs this machine: the configuration file, settings, and transfers from and to files.
+ * `@coffer/sdk/node`: everything that needs this machine: the configuration file, settings, and transfers from and to
+ * files.
  * @packageDocumentation
  */
 export {

@@ -13,14 +13,14 @@ const entry = z.object({
   source: z.record(z.string(), z.string()),
   idempotencyKey: z.string(),
   uploadId: z.nullable(z.uuid()),
-  /** Of an upload into a shared vault: the plan of its bytes, and the name of the file of parts that belongs to it. */
+  /** For an upload into a shared vault: the plan of its bytes, and the name of its file of parts. */
   begun: z.optional(z.object({ id: z.uuid(), plan: z.unknown() })),
 });
 const partsHead = z.object({ begun: z.uuid() });
 
 type Entry = z.infer<typeof entry>;
 
-/** No permission, a read-only system, and no home directory (`os.homedir` tells it as a system error) or one that is no directory. */
+/** No permission, a read-only system, or no usable home directory. `os.homedir` reports a missing one as a system error. */
 const NO_PLACE = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "ERR_SYSTEM_ERROR"]);
 
 /** As {@link openJournal}, and null where no journal can be kept. */
@@ -34,12 +34,12 @@ export async function openWherePossible(open: () => Promise<KeptUpload | null>):
 }
 
 /**
- * Opens the journal of an upload, which holds its lock until it is closed. `purpose` names service, source and place, and holds no secret: an
- * entry for the same purpose and an unchanged source is taken up. Null when another process is at the same upload: then this one goes
- * without a journal.
+ * Opens the journal of an upload, which holds its lock until you close it. `purpose` names service, source and place,
+ * and holds no secret. An entry for the same purpose and an unchanged source goes on. Null when another process works
+ * on the same upload: then this one goes without a journal.
  *
- * The creation's Idempotency-Key is on disk before the creation is sent, so that a crash between the two cannot lose a session, and the
- * session's id before its first part.
+ * The creation's Idempotency-Key is on disk before the creation is sent, so that a crash between the two cannot lose a
+ * session. The session's id is on disk before its first part.
  */
 export async function openJournal(
   directory: string,
@@ -101,7 +101,7 @@ function journal(path: string, lock: LockFile, opened: Opened): KeptUpload {
     },
     keep: async (plan) => {
       const id = randomUUID();
-      // First: a plan whose parts are not known must never be gone on with.
+      // First: without its parts a plan must never go on.
       await replaceFile(partsOf(path), `${JSON.stringify({ begun: id })}\n`);
       opened.parts = [];
       await write({ begun: { id, plan } });
@@ -127,7 +127,7 @@ function isSame(a: SourceIdentity, b: SourceIdentity): boolean {
   return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && a[name] === b[name]);
 }
 
-/** Forgets the journals of a directory that nobody is at, and the directory when nothing is left in it. */
+/** Forgets the journals of a directory that no process works on, and the directory when it is empty. */
 export async function clearJournals(directory: string): Promise<void> {
   for (const name of await readdir(directory).catch(() => [])) {
     if (!name.endsWith(".json")) continue;
@@ -145,7 +145,7 @@ function partsOf(path: string): string {
   return path.replace(/\.json$/, ".parts");
 }
 
-/** A line that was not written whole was never waited for: nothing of its part was sent. null: the file is not that plan's. */
+/** Nobody waited for a line that was not written whole: nothing of its part was sent. null: the file is not that plan's. */
 async function readParts(path: string, begun: string): Promise<readonly unknown[] | null> {
   const text = (await readText(path)) ?? "";
   const whole = text.slice(0, text.lastIndexOf("\n") + 1);
@@ -164,7 +164,7 @@ function parseLine(line: string): unknown {
   }
 }
 
-/** Connection, time limit, overload, and a key that a new sign-in replaces. An abort is the caller's word that it is over. */
+/** Connection, time limit, overload, and a key that a new sign-in replaces. An abort means that the caller gives up. */
 function isWorthResuming(error: unknown): boolean {
   if (error instanceof ApiError && error.status === 401) return true;
   return error instanceof SdkError && error.retryable && error.code !== "integrity_failed";

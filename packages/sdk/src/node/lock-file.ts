@@ -5,7 +5,7 @@ import { fileErrorCode } from "./durable-file.ts";
 import { isInUse, processMark } from "./process-mark.ts";
 
 const POLL_MS = 25;
-/** A holder on another machine or container cannot be looked up: its lock counts while the holder keeps it fresh. */
+/** This machine cannot look up a holder on another machine or container: its lock counts while the holder keeps it fresh. */
 const FOREIGN_MS = 10 * 60_000;
 const REFRESH_MS = 60_000;
 
@@ -28,8 +28,8 @@ export class LockFile {
 }
 
 /**
- * Takes the lock that `path` stands for, among the processes of this machine. Waits up to `waitMs`, then answers null.
- * A lock whose process is gone is taken over, also when another process, or this one, has got its id since.
+ * Takes the lock at `path`, among the processes of this machine. Waits up to `waitMs`, then answers null. Takes over a
+ * lock whose process is gone, also when another process, or this one, has got its id since.
  */
 export async function acquireLock(path: string, waitMs: number): Promise<LockFile | null> {
   const token = `${processMark()} ${randomUUID()}`;
@@ -84,7 +84,7 @@ async function removeStale(path: string, stale: string): Promise<void> {
   }
 }
 
-/** A lock that was removed under us is noticed when it is given back. */
+/** The holder notices a lost lock when it gives the lock back. */
 async function touch(path: string): Promise<void> {
   await utimes(path, new Date(), new Date()).catch(() => undefined);
 }

@@ -1,4 +1,7 @@
-/** What vaults are held to, in a file beside the configuration: it must outlive the process, or a service could wait for the next one. */
+/**
+ * The pins of vaults, in a file beside the configuration. It must outlive the process, or a service could wait for the
+ * next one.
+ */
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod/mini";
@@ -50,7 +53,7 @@ export function pinFile(env?: Environment): string {
 
 /**
  * Keeps pins in a file of mode 0600, replaced as a whole under a lock; several processes may share it.
- * @throws SdkError `configuration` for a file that holds something else: a lost pin must be noticed.
+ * @throws SdkError `configuration` for a file that holds something else: you must notice a lost pin.
  */
 export function filePins(path: string = pinFile()): PinStore {
   return {

@@ -1,6 +1,6 @@
 /**
- * Marks on files that name the process they belong to, so that what a killed process left is told from what a living one uses. A process
- * id alone does not do: ids are used again, in containers at once.
+ * Marks on files that name the process they belong to. They distinguish the files of a killed process from those of a
+ * living one. A process id alone is not enough: systems reuse ids, containers at once.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -19,8 +19,9 @@ export function processMark(pid: number = process.pid): string {
 }
 
 /**
- * Whether the process that marked `path` may still run. One of another machine or container cannot be looked up: it counts as running
- * while the file was written to within `foreignMs`. What is no mark belongs to nobody.
+ * Whether the process that marked `path` may still run. This machine cannot look up one of another machine or
+ * container: it counts as running while the file was written to within `foreignMs`. A file without a mark belongs to
+ * nobody.
  */
 export async function isInUse(mark: string, path: string, foreignMs: number): Promise<boolean> {
   const [, pid, start, host] = MARK_PATTERN.exec(mark) ?? [];
@@ -31,7 +32,7 @@ export async function isInUse(mark: string, path: string, foreignMs: number): Pr
   return now === start || now === UNKNOWN_START || start === UNKNOWN_START;
 }
 
-/** Twelve hex digits that stand for a text. */
+/** Twelve hex digits of a text's hash. */
 export function tagOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }
@@ -54,7 +55,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Null where the system does not tell. */
+/** Null if the system does not show it. */
 function startOf(pid: number): string | null {
   try {
     return tagOf(process.platform === "linux" ? startFromProc(pid) : startFromPs(pid));

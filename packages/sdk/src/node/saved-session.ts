@@ -6,12 +6,13 @@ import { makePrivateDirectory } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
 import type { SessionLock } from "../session/state.ts";
 
-/** Longer than a refresh may take: what waits finds the new pair in the file. */
+/** Longer than a refresh may take: a waiting process then finds the new pair in the file. */
 const LOCK_WAIT_MS = 60_000;
 
 /**
- * The web session of a profile as a credential: a new pair of tokens is in the file, durably, before it is used, and processes that
- * share the file refresh one at a time. Null when the profile has none. What the service refuses stays in the file.
+ * The web session of a profile as a credential. A new pair of tokens is in the file, durably, before it is used.
+ * Processes that share the file refresh one at a time. Null when the profile has none. A session that the service
+ * refuses stays in the file.
  *
  * @example
  * ```ts
@@ -30,7 +31,7 @@ export async function savedSession(profile: string, file: string = configFile())
       load,
       save: async (session) => {
         const known = (await readConfig(file))?.profiles[profile];
-        // Signed out, or removed, meanwhile: it is not put back.
+        // Signed out, or removed, meanwhile: do not put it back.
         if (known?.session == null) throw configurationError(`The profile "${profile}" has no session any more`);
         await writeConfig({ profiles: { [profile]: { ...known, session } } }, file);
       },

@@ -1,4 +1,7 @@
-/** What was seen of vaults, in files beside the pins: it must outlive the process, or a service could wait for the next one. */
+/**
+ * The statements seen of vaults, in files beside the pins. They must outlive the process, or a service could wait for
+ * the next one.
+ */
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 import { copyFile, open, stat, type FileHandle } from "node:fs/promises";
@@ -12,10 +15,10 @@ import { acquireLock } from "./lock-file.ts";
 import { decodeRest, encodeLine, encodeRest, keyOf } from "./seen-lines.ts";
 import { isNewer, keepNewest, SeenLog } from "./seen-log.ts";
 
-/** Longest time for which a note is in memory alone, and between two looks at what other processes noted. Milliseconds. */
+/** Longest time for which a note is in memory alone, and between two reads of other processes' notes. Milliseconds. */
 const INTERVAL_MS = 1_000;
 const LOCK_WAIT_MS = 5_000;
-/** Lines that may be void before the file is written anew, besides as many as count. */
+/** Void lines allowed before the file is rewritten, besides as many as count. */
 const SPARE_LINES = 512;
 
 /** `vault-seen` in the configuration's directory. */
@@ -24,9 +27,9 @@ export function seenDirectory(env?: Environment): string {
 }
 
 /**
- * One file of mode 0600 for each vault, to which all processes of this machine append; it names ids, numbers and digests alone. Of each vault
- * the 65,536 statements noted last are kept (about 6 MiB). What a crash takes away is at most the notes of the last second. A damaged file is
- * set aside as `….damaged` with a warning; its lines that are whole still count.
+ * One file of mode 0600 for each vault, to which all processes of this machine append. It names ids, numbers and
+ * digests alone. Each file keeps the 65,536 statements noted last (about 6 MiB). A crash takes away at most the notes
+ * of the last second. A damaged file is set aside as `….damaged` with a warning; its whole lines still count.
  * @throws SdkError `configuration` for files of a later version.
  */
 export function fileSeen(directory: string = seenDirectory()): SeenStore {
@@ -57,9 +60,9 @@ function writeAtExit(file: SeenFile): void {
 class SeenFile implements SeenMemory {
   readonly #path: string;
   readonly #object: string;
-  /** What stands in the file. */
+  /** The content of the file. */
   #log: SeenLog;
-  /** What is to be written, and what is on its way: fields by key. */
+  /** Fields by key: those to be written, and those on their way. */
   #pending = new Map<string, string>();
   #writing = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
@@ -123,7 +126,7 @@ class SeenFile implements SeenMemory {
     await this.load();
   }
 
-  /** At the end of the process, where nothing can be waited for. What was being written may stand there twice then, which does no harm. */
+  /** At the end of the process, where nothing can wait. A note on its way may then be in the file twice, which does no harm. */
   writeNow(): void {
     try {
       const file = openSync(this.#path, "a", 0o600);
@@ -131,11 +134,11 @@ class SeenFile implements SeenMemory {
       writeSync(file, fstatSync(file).size === 0 ? newHeader(this.#object) + batch : batch);
       closeSync(file);
     } catch {
-      // The process ends: what was noted last is forgotten, as after a crash.
+      // The process ends: the newest notes are lost, as after a crash.
     }
   }
 
-  /** Where two processes were shown two statements of one number, the one that stands in the file counts: the other is refused from then on. */
+  /** If two processes saw two statements of one number, the one in the file counts: the other is refused from then on. */
   #find(key: string): string | null {
     const own = this.#pending.get(key) ?? this.#writing.get(key) ?? null;
     const known = this.#log.find(key);
@@ -145,7 +148,7 @@ class SeenFile implements SeenMemory {
   async #look(): Promise<void> {
     await using file = await openIfThere(this.#path);
     const nonce = file === null ? null : await SeenLog.readNonce(file);
-    // Another process has written it anew, or forgot it: what it holds now counts.
+    // Another process has rewritten or forgotten it: its content counts now.
     if (this.#log.isRead && nonce !== this.#log.nonce) this.#log = new SeenLog(this.#object);
     if (file === null) return;
     await this.#log.read(file);
@@ -162,7 +165,7 @@ class SeenFile implements SeenMemory {
       await this.#looking;
       await this.load();
     } catch (error) {
-      // Whoever removed the directory wants nothing kept there.
+      // The user who removed the directory wants nothing kept there.
       if (fileErrorCode(error) !== "ENOENT") {
         for (const [key, rest] of this.#writing) if (!this.#pending.has(key)) this.#pending.set(key, rest);
         throw error;
@@ -176,13 +179,13 @@ class SeenFile implements SeenMemory {
   async #setAside(): Promise<void> {
     await copyFile(this.#path, `${this.#path}.damaged`);
     warn(`${this.#path} was damaged and is set aside as ….damaged: what was whole in it still counts`);
-    // What is read in the new one is whole.
+    // A read of the new file is whole.
     if (await this.#rewrite(() => true, 0)) this.#log.problem = null;
   }
 
   /**
-   * Writes the file anew with what counts. Others append without a lock: what came while it was being written is brought over, and whoever
-   * appends to the old one afterwards notices. False: another process is at it.
+   * Rewrites the file with the lines that count. Others append without a lock: it brings over what came meanwhile, and
+   * a process that appends to the old file afterwards notices. False: another process does it.
    */
   async #rewrite(isKept: (key: string) => boolean, waitMs: number): Promise<boolean> {
     await using lock = await acquireLock(`${this.#path}.lock`, waitMs);
@@ -202,12 +205,12 @@ function newHeader(object: string): string {
   return SeenLog.header(object, randomBytes(8).toString("hex"));
 }
 
-/** Each line begins with its line break, so that one that a crash cut off spoils no other. */
+/** Each line begins with its line break, so that a line that a crash cut off spoils no other. */
 function batchOf(entries: Iterable<readonly [key: string, rest: string]>): string {
   return Array.from(entries, ([key, rest]) => `\n${encodeLine({ key, rest })}`).join("");
 }
 
-/** How often a file that is replaced meanwhile is written to again. */
+/** How often it writes again to a file that is replaced meanwhile. */
 const ATTEMPTS = 10;
 
 /** One write, so that lines of several processes do not mix (O_APPEND, write(2)). On disk when it resolves. */

@@ -1,5 +1,5 @@
 /**
- * How what was seen is written down: one line for each statement, all of one length, so that a line that a crash cut off is told from one
+ * The file of seen statements: one line for each, all of one length. So a line that a crash cut off differs from one
  * that was changed.
  *
  * ```
@@ -14,11 +14,11 @@ import type { SeenKind } from "../vaults/memory/seen.ts";
 
 export const LINE_CHARACTERS = 108;
 const FIELD_CHARACTERS = 100;
-/** Of kind, id and zero: 18 bytes are whole characters of base64. */
+/** Kind, id and zero: 18 bytes are whole characters of base64. */
 const KEY_CHARACTERS = 24;
 const KINDS = { version: 1, entry: 2 } as const;
 
-/** The key of what is remembered, and the rest of its fields: both as they stand in a line. */
+/** The key of a note, and the rest of its fields, both as the line has them. */
 export interface SeenFields {
   readonly key: string;
   readonly rest: string;
@@ -62,7 +62,7 @@ export function parseLine(line: string): SeenFields | null {
   return { key: fields.slice(0, KEY_CHARACTERS), rest: fields.slice(KEY_CHARACTERS) };
 }
 
-/** Against accidents: whoever can write the file on purpose can make the sum as well. */
+/** Against accidents: anyone who can write the file on purpose can make the sum as well. */
 function checkOf(text: string): string {
   return crc32(text).toString(16).padStart(8, "0");
 }

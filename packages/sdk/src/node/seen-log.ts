@@ -1,9 +1,9 @@
-/** One file of seen statements as it is read: a header, then lines, of which the newest of each key counts. */
+/** How one file of seen statements is read: a header, then lines. The newest line of each key counts. */
 import { Buffer } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
 import { decodeRest, LINE_CHARACTERS, parseLine, type SeenFields } from "./seen-lines.ts";
 
-/** How many statements of a vault are remembered; the ones noted longest ago give way. */
+/** How many statements of a vault are remembered; the oldest notes give way. */
 const MOST = 65_536;
 /** Read at once, in bytes. */
 const PIECE = 256 * 1024;
@@ -19,7 +19,7 @@ export function isNewer(rest: string, before: string): boolean {
   return decodeRest(rest).number > decodeRest(before).number;
 }
 
-/** Behind all others; the one noted longest ago gives way. */
+/** Behind all others; the oldest note gives way. */
 export function keepNewest(memory: Map<string, string>, key: string, rest: string): void {
   memory.delete(key);
   memory.set(key, rest);
@@ -28,7 +28,7 @@ export function keepNewest(memory: Map<string, string>, key: string, rest: strin
 }
 
 export class SeenLog {
-  /** Of the first header: another one means that the file was written anew. null: nothing was read yet. */
+  /** Text of the first header: another one means that the file was rewritten. null: nothing was read yet. */
   nonce: string | null = null;
   problem: Problem | null = null;
   readonly #object: string;
@@ -69,12 +69,12 @@ export class SeenLog {
     return this.#rests.get(key) ?? null;
   }
 
-  /** What counts, the oldest first. */
+  /** The lines that count, the oldest first. */
   *entries(isKept: (key: string) => boolean): Generator<[key: string, rest: string], void, undefined> {
     for (const entry of this.#rests) if (isKept(entry[0])) yield entry;
   }
 
-  /** Goes on where the last read ended. An end that is no whole line yet is left for the next one. */
+  /** Goes on where the last read ended. It leaves a partial line at the end for the next read. */
   async read(file: FileHandle): Promise<void> {
     this.nonce ??= await SeenLog.readNonce(file);
     const { size } = await file.stat();
@@ -96,7 +96,7 @@ export class SeenLog {
     if (this.nonce === null && this.#offset > 0) this.problem ??= "damaged";
   }
 
-  /** What was appended since, as it stands. */
+  /** The bytes appended since. */
   async readRest(file: FileHandle): Promise<string> {
     const { size } = await file.stat();
     const length = Math.max(size - this.#offset, 0);
@@ -128,13 +128,13 @@ export class SeenLog {
     else this.#take(fields);
   }
 
-  /** No line is that long: what follows is looked at as if it began here. */
+  /** No line is that long: treat the rest as if it began here. */
   #giveUp(line: string): string {
     this.#judge(line);
     return "";
   }
 
-  /** A header stands twice where two processes made the file at once. A line that is too short was cut off by a crash, and is not missed. */
+  /** The file has two headers if two processes made it at once. A crash cut off a line that is too short, and nobody misses it. */
   #judge(line: string): void {
     if (LATER.test(line)) this.problem = "version";
     else if (this.#isLong(line) && HEADER.exec(line)?.[1] !== this.#object) this.problem ??= "damaged";

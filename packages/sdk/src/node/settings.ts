@@ -18,13 +18,13 @@ export type SettingSource = "flag" | "environment" | "profile";
 export interface Settings {
   readonly baseUrl: string | null;
   readonly apiKey: Secret | null;
-  /** The profile's web session, where there is no key; it belongs to the profile's own origin as its key does. */
+  /** The profile's web session, if there is no key. Like the key, it belongs to the profile's own origin. */
   readonly session: SessionCredentials | null;
-  /** Opens shared vaults; no flag gives it, because command lines are seen by others. */
+  /** Opens shared vaults; no flag gives it, because others can see command lines. */
   readonly chainPrivateKey: Secret | null;
   /** Path of the network configuration that shared vaults need. */
   readonly networkFile: string | null;
-  /** The profile's name; it need not exist when flags or environment say everything. */
+  /** The profile's name; it need not exist when flags or environment give everything. */
   readonly profile: string;
   readonly configFile: string;
   /** Where each value came from; null when it is not set. */
@@ -32,9 +32,10 @@ export interface Settings {
 }
 
 /**
- * Base URL, key, chain key and network, flag before environment (`SERVICE_BASE_URL`, `SERVICE_API_KEY`, `SERVICE_PROFILE`,
- * `SERVICE_CHAIN_PRIVATE_KEY`, `SERVICE_NETWORK_FILE`) before profile.
- * A profile's key is used only with the origin of the profile's own base URL: pointing the client elsewhere must not send it there.
+ * Base URL, key, chain key and network. A flag wins over the environment, and the environment over the profile. The
+ * variables are `SERVICE_BASE_URL`, `SERVICE_API_KEY`, `SERVICE_PROFILE`, `SERVICE_CHAIN_PRIVATE_KEY` and
+ * `SERVICE_NETWORK_FILE`. A profile's key is used only with the origin of the profile's own base URL: pointing the
+ * client elsewhere must not send it there.
  * @throws SdkError `configuration` for a named profile that does not exist, or an unusable file.
  */
 export async function resolveSettings(env: Environment = process.env, flags: SettingsFlags = {}): Promise<Settings> {

@@ -12,9 +12,9 @@ import type { Settings } from "./settings.ts";
 import { fileUploadJournals } from "./upload-journals.ts";
 
 /**
- * What `createClient` takes as `sharedVaults`; null when the settings name neither a chain key nor a network.
- * Pins, what was seen, and unfinished creations and uploads are kept in the directory of `pins`.
- * @throws SdkError `configuration` when one of the two is missing, or is not what it should be.
+ * The value of `sharedVaults` for `createClient`; null when the settings name neither a chain key nor a network. The
+ * directory of `pins` also keeps seen statements, unfinished creations and unfinished uploads.
+ * @throws SdkError `configuration` when one of the two is missing or unusable.
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ export async function openSharedVaults(
   });
 }
 
-/** The file may hold API keys of key servers: what is wrong with it is told without its content. */
+/** The file may hold API keys of key servers: an error never shows its content. */
 async function readNetwork(path: string): Promise<SharedVaults["network"]> {
   const { networkConfiguration } = await loaded(import("@coffer/chain"));
   const { safeParse } = await import("zod/mini");

@@ -14,30 +14,37 @@ import { PART_BYTES, type UploadOptions } from "../upload/input.ts";
 import type { KeptUpload } from "../journals.ts";
 
 export interface UploadFileOptions extends UploadOptions {
-  /** As in `files.upload`; with `fileId`: the vault that the file is in, as in `files.replace`. `undefined` is refused, here and below. */
+  /**
+   * The vault of the new file, as in `files.upload`. With `fileId`: the vault that the file is in, as in
+   * `files.replace`. `undefined` is refused, here and below.
+   */
   readonly vaultId?: string;
   readonly folderId?: string;
   /** The file's own name when absent. */
   readonly name?: string | undefined;
-  /** Media type; by default what a new file's name tells (else `application/octet-stream`), and for a version that of the one before. */
+  /**
+   * Media type. Default: what a new file's name indicates (else `application/octet-stream`), and for a version that of
+   * the one before.
+   */
   readonly contentType?: string | undefined;
   /** Write a new version of this file instead of a new file. */
   readonly fileId?: string;
-  /** Entity tag that the version to replace must have; with `fileId` only. */
+  /** Entity tag that the replaced version must have; with `fileId` only. */
   readonly ifMatch?: string | undefined;
   readonly ifAbsent?: boolean | undefined;
-  /** Where journals of interrupted uploads are kept: `uploads` in the configuration directory when absent. */
+  /** Directory for journals of interrupted uploads. Default: `uploads` in the configuration directory. */
   readonly journalDirectory?: string | undefined;
   /** The file, already opened by the caller (closed here); `path` then only names it. */
   readonly handle?: FileHandle | undefined;
 }
 
 /**
- * Uploads a file of this machine. Above a part's size (8 MiB) it is resumable: a call that was cut off, by a crash too, is taken up by
- * the next call with the same file and place. `source_changed` when the file changes meanwhile; nothing is stored then.
- * An abort ends the upload on the server and forgets it. Memory: about one part. Where no journal can be kept (a read-only system,
- * no home directory) the upload goes on without one: it survives lost connections, but no other process can take it up. Into a shared vault
- * an upload goes on only with the same bytes: otherwise the version that was begun is given up, and a new one begins with a new key.
+ * Uploads a file of this machine. Above a part's size (8 MiB) it is resumable: the next call with the same file and
+ * place goes on after a cut, even after a crash. It fails with `source_changed` if the file changes meanwhile, and
+ * stores nothing then. An abort ends the upload on the server and forgets it. Memory: about one part. Without a
+ * journal (a read-only system, no home directory) the upload survives lost connections, but no other process can go on
+ * with it. Into a shared vault an upload goes on only with the same bytes. Otherwise it gives up the version that was
+ * begun, and begins a new one with a new key.
  *
  * @example
  * ```ts
@@ -75,7 +82,7 @@ async function uploadJournaled(
   return sendKept(connection, kept, (journal) => sendSource(connection, target, source, options, journal));
 }
 
-/** The journal, or null when there can be none or another process works at the same upload. Closes the source when it fails. */
+/** The journal, or null when there can be none or another process works on the same upload. Closes the source when it fails. */
 async function openSafely(
   connection: Connection,
   path: string,
@@ -84,7 +91,7 @@ async function openSafely(
   { journalDirectory, idempotencyKey }: UploadFileOptions,
 ): Promise<KeptUpload | null> {
   try {
-    // What one member has begun and signed is not another's to go on with.
+    // One member's upload, begun and signed, is not another's to go on with.
     const signer = connection.sharedVaults?.signer.chainAddress;
     const purpose = JSON.stringify({ baseUrl: connection.baseUrl, signer, path: await realpath(path), target });
     return await openWherePossible(async () =>

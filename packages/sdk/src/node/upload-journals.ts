@@ -1,4 +1,7 @@
-/** Unfinished uploads of a longer work, as a rotation, in files: a work has a directory of its own, which is gone when it is done. */
+/**
+ * Unfinished uploads of a longer work, such as a rotation, in files. Each work has a directory of its own, which is
+ * removed when the work is done.
+ */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { configDirectory, type Environment } from "./config.ts";

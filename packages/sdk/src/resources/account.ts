@@ -26,18 +26,18 @@ import type {
 } from "./input-types.ts";
 
 export interface AccountResource {
-  /** The account, and what this client's credential may do. */
+  /** The account, and the rights of this client's credential. */
   get(options?: CallOptions): Promise<{ account: Account; credential: Credential }>;
   /** Changes the account's name. */
   update(changes: AccountUpdateInput, options?: CallOptions): Promise<Account>;
   /**
-   * Links the signer's chain address to the account: asks for a challenge, signs a text made here, and sends it. The account is asked
-   * for its id when `accountId` is absent.
+   * Links the signer's chain address to the account: gets a challenge, signs a text made here, and sends it. Without
+   * `accountId` it asks the service for the account's id.
    */
   linkChain(signer: Signer, options?: CallOptions & { readonly accountId?: string | undefined }): Promise<Account>;
 }
 
-/** What signs is loaded when it is first used. */
+/** The signing code is loaded when it is first used. */
 export function accountResource(connection: Connection): AccountResource {
   return {
     get: (options) => callOn(connection, api.account.get, {}, options),
@@ -53,8 +53,8 @@ type KeyInput = ApiKeyCreateInput;
 
 export interface ApiKeyResource {
   /**
-   * The raw key is in this answer and nowhere else. `signer` binds the key to a chain address and proves that its holder agrees;
-   * `chainAddress` alone does for the address that is linked to the account.
+   * Makes an API key. Only this answer holds the raw key. `signer` binds the key to a chain address and proves that
+   * its holder agrees. `chainAddress` alone is enough for the address that is linked to the account.
    */
   create(
     input: KeyInput & { readonly chainAddress?: string | undefined; readonly signer?: Signer | undefined },
@@ -64,7 +64,7 @@ export interface ApiKeyResource {
   list(query?: ApiKeyListQuery, options?: CallOptions): PagePromise<"apiKeys", ApiKey>;
   /** One API key, without the key itself. */
   get(keyId: string, options?: CallOptions): Promise<ApiKey>;
-  /** At once; a second call changes nothing. */
+  /** Revokes the key at once; a second call changes nothing. */
   revoke(keyId: string, options?: CallOptions): Promise<void>;
   /** Makes a new key with the same rights. The old one ends after `overlapHours`, by default at once. */
   rotate(keyId: string, input?: ApiKeyRotateInput, options?: CallOptions): Promise<CreatedApiKey>;
@@ -105,9 +105,9 @@ export interface AuditResource {
   /** Newest first. `action`: entries of that action, or of those that begin with it and a dot. */
   list(query?: AuditListQuery, options?: CallOptions): PagePromise<"events", AuditEvent>;
   /**
-   * Reads the whole log and checks its chain of hashes, with a few pages of it in memory. `fault` names the first entry that is not as it
-   * was written; null: all are. Keep `newest` where the service cannot write and hand it in as `expect` next time: only that shows a log
-   * that was rewritten whole.
+   * Reads the whole log and checks its chain of hashes, with a few pages of it in memory. `fault` names the first
+   * altered entry; null: there is none. Keep `newest` where the service cannot write and pass it as `expect` next
+   * time: only that shows a log that was rewritten whole.
    *
    * @example
    * ```ts

@@ -1,4 +1,4 @@
-/** What every resource is made of: the fields of its calls, and methods that are loaded when they are first used. */
+/** The parts of every resource: the fields of its calls, and methods that are loaded when they are first used. */
 import type { CallInput, EndpointDefinition } from "@coffer/contract";
 import type { ByteBody } from "../byte-body.ts";
 

@@ -1,4 +1,4 @@
-/** What deletes, perhaps for good: of a shared vault with its owner's proof, which is made when the service asks for it. */
+/** Deletions, perhaps for good. In a shared vault they need its owner's proof, which this makes when the service asks for it. */
 import { clientApi as api, type Vault } from "@coffer/contract";
 import { restoringGroup } from "@coffer/contract/deletion";
 import { trashGroup } from "@coffer/contract/trash";
@@ -12,7 +12,7 @@ import type { Query } from "./calling.ts";
 import { requirePinned } from "./plain-vault-calls.ts";
 import { sharedCode } from "../shared-code.ts";
 
-/** Sends the call, and again with a proof where the service asks for one and this client holds a chain key. */
+/** Sends the call, and again with a proof if the service asks for one and this client holds a chain key. */
 export async function deleteWithProof<Result>(
   connection: Connection,
   deleted: Deleted,
@@ -28,7 +28,7 @@ export async function deleteWithProof<Result>(
   try {
     return await send(await proveDeletion(connection, deleted, options));
   } catch (error) {
-    // Of two attempts the first, whose answer was lost, has used the nonce up.
+    // The first of two attempts, whose answer was lost, has used the nonce up.
     if (!isRefusal(error, "token_invalid")) throw error;
     return send(await proveDeletion(connection, deleted, options));
   }
@@ -74,7 +74,7 @@ export async function emptyTrash(connection: Connection, query: Query<typeof tra
   const { empty } = trashGroup;
   refuseUndefinedPlaces(empty.id, query, { vaultId: "for all vaults" });
   const { vaultId } = query;
-  // No vault is named, no proof is asked for.
+  // If no vault is named, the service asks for no proof.
   if (vaultId === undefined) return callOn(connection, empty, { query }, options);
   const send = (headers: { readonly "coffer-proof"?: string }) =>
     callOn(connection, empty, { query, headers }, options);

@@ -1,4 +1,4 @@
-/** The calls behind FileResource that move no bytes: names of shared vaults are opened here. */
+/** The calls behind FileResource that move no bytes: they decrypt names of shared vaults. */
 import { clientApi as api } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { FileChanges } from "../file.ts";

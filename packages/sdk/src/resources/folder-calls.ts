@@ -1,4 +1,4 @@
-/** The calls behind {@link FolderResource} and {@link TrashResource}: names of shared vaults are opened here. */
+/** The calls behind {@link FolderResource} and {@link TrashResource}: they decrypt names of shared vaults. */
 import { clientApi as api } from "@coffer/contract";
 import { trashGroup } from "@coffer/contract/trash";
 import { callOn } from "../call.ts";

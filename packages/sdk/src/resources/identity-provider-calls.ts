@@ -29,8 +29,8 @@ export function identityProviderCalls(call: Calling) {
 }
 
 /**
- * Which of two parameters counts is the provider's choice (RFC 6749 §3.1 allows one), and a request object replaces what the query says
- * (OpenID Connect Core §6).
+ * The provider chooses between two parameters of one name (RFC 6749 §3.1 allows one). A request object replaces the
+ * query (OpenID Connect Core §6).
  */
 function carriesOnly(url: string, nonce: string): boolean {
   const parameters = URL.parse(url)?.searchParams;

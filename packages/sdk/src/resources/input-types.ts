@@ -238,7 +238,7 @@ export interface FolderListQuery {
   readonly vaultId?: string | undefined;
   /** Lists only what this folder holds; `root` is the top of a vault. Default: every folder. */
   readonly parentId?: string | undefined;
-  /** `true`: what is in the trash. Default: `false`, what is live. */
+  /** `true`: only items in the trash. Default: `false`, only items outside it. */
   readonly trashed?: boolean | undefined;
   /** Lists only this exact name. Default: every name. */
   readonly name?: string | undefined;
@@ -268,7 +268,7 @@ export interface FileListQuery {
   readonly vaultId?: string | undefined;
   /** Lists only this folder; `root` is the top of a vault. Default: every folder. */
   readonly folderId?: string | undefined;
-  /** `true`: what is in the trash. Default: `false`, what is live. */
+  /** `true`: only items in the trash. Default: `false`, only items outside it. */
   readonly trashed?: boolean | undefined;
   /** Lists only this exact name. Default: every name. */
   readonly name?: string | undefined;

@@ -1,4 +1,4 @@
-/** Invites: how an owner hands out keys to agents without ever seeing their chain keys (specification §5.8). */
+/** Invites: how an owner gives keys to agents without ever seeing their chain keys (specification §5.8). */
 import type { Invite } from "@coffer/contract";
 import { callingOn } from "../call.ts";
 import type { ProvenInvite } from "../chain/proving.ts";
@@ -10,33 +10,34 @@ import type { NewInvite, RedeemOptions, RedeemedAgent } from "../vaults/members/
 import type { InviteCreateInput, InviteListQuery } from "./input-types.ts";
 
 export interface InviteResource {
-  /** Makes an invite that works once. Its code is in this answer and nowhere else. */
+  /** Makes an invite that works once. Only this answer holds its code. */
   create(input: InviteCreateInput, options?: CallOptions): Promise<NewInvite>;
-  /** With what became of each, newest first. */
+  /** All invites with their state, newest first. */
   list(query?: InviteListQuery, options?: CallOptions): PagePromise<"invites", Invite>;
-  /** At once; a second call changes nothing, and an invite that was used stays used. */
+  /** Revokes the invite at once; a second call changes nothing, and a used invite stays used. */
   revoke(inviteId: string, options?: CallOptions): Promise<void>;
   /**
-   * Exchanges an invite for a key bound to the signer's chain address. Needs no credential. The secret of the invite stays here.
+   * Exchanges an invite for a key bound to the signer's chain address. Needs no credential. The secret of the invite
+   * stays here.
+   * @throws VaultError `vault_changed` before anything is sent. The invite then names another object, owner or network
+   * of a vault than this client has pinned.
    *
    * @example
    * ```ts
    * const signer = await chainKeySigner((await generateChainKey()).privateKey);
    * const { key, chainAddress } = await client.invites.redeem(text, signer, { pins: filePins() });
    * ```
-   *
-   * @throws VaultError `vault_changed` before anything is sent, where the invite names another object, owner or network of a vault than this
-   * client knows.
    */
   redeem(text: string, signer: Signer, options?: RedeemOptions): Promise<RedeemedAgent>;
   /**
-   * Whether who redeemed the invite held its secret and gave this address: the service could not have put in one of its own. `text`: what
-   * {@link InviteResource.create} gave; `signingKey`: the one to look for, in the place of the one that the invite names.
+   * Whether the redeemer held the invite's secret and gave this address: the service could not have put in one of its
+   * own. `text`: the text of {@link InviteResource.create}. `signingKey`: the key to look for, instead of the one that
+   * the invite names.
    */
   checkAddressProof(text: string, invite: ProvenInvite, signingKey?: Uint8Array): Promise<boolean>;
 }
 
-/** What calls and what signs is loaded when it is first used. */
+/** The code that calls and signs is loaded when it is first used. */
 export function inviteResource(connection: Connection): InviteResource {
   const calls = async () => (await import("./invite-calls.ts")).inviteCalls(callingOn(connection));
   return {

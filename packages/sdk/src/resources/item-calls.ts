@@ -1,4 +1,4 @@
-/** The calls that files and folders have in common: names of shared vaults are opened here. */
+/** The calls that files and folders have in common: they decrypt names of shared vaults. */
 import { settleRepeat } from "../settle-repeat.ts";
 import type { CallOptions, Connection, PlaceOptions, UpdateOptions } from "../options.ts";
 import { MOVE, refuseUndefinedPlaces } from "../undefined-place.ts";
@@ -8,7 +8,7 @@ import { isRestored, sharedChanges } from "./known-names.ts";
 import { isChanged, revisionHeader } from "./revisions.ts";
 import { sharedCode } from "../shared-code.ts";
 
-/** `given`: what the caller has said, in its own words; `change`: the same. */
+/** `given`: the caller's change in its own words; `change`: the same. */
 interface Updating extends UpdateOptions {
   readonly given: object;
 }

@@ -1,4 +1,4 @@
-/** Files and folders are items: what their calls have in common is written once, and what differs stands here. */
+/** Files and folders are items: their common calls are written once, and their differences are here. */
 import { clientApi as api, type Folder, type SharedEntry } from "@coffer/contract";
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../call.ts";
@@ -7,13 +7,13 @@ import type { CallOptions, Connection } from "../options.ts";
 
 export type Item = File | Folder;
 
-/** What to change; absent: as it is. `parentId: null`: to the top of the vault. */
+/** The changes; absent: unchanged. `parentId: null`: to the top of the vault. */
 export interface ItemChange {
   readonly name?: string | undefined;
   readonly parentId?: string | null | undefined;
 }
 
-/** A change with what a shared vault's item needs beside it. */
+/** A change with the additions that a shared vault's item needs. */
 export interface SentChange extends ItemChange {
   readonly shared?: SharedEntry;
 }
@@ -39,7 +39,7 @@ export interface Items<Kind extends Item> {
     change: Omit<SentChange, "parentId">,
     options: CallOptions,
   ): Promise<Kind>;
-  /** All that the service lists, page by page. */
+  /** All items that the service lists, page by page. */
   list(
     connection: Connection,
     query: ItemQuery,
@@ -47,7 +47,7 @@ export interface Items<Kind extends Item> {
   ): AsyncGenerator<readonly Kind[], void, undefined>;
   /** The change in the item's own words. */
   facts(change: ItemChange): Partial<Kind>;
-  /** The item as its members know it. */
+  /** The item as its members see it. */
   named(item: Kind, metadata: Metadata): Kind;
 }
 
@@ -102,7 +102,7 @@ export const FOLDERS: Items<Folder> = {
 
 const PAGE = 100;
 
-/** All of a vault, what lies in the trash last. */
+/** All items of a vault, those in the trash last. */
 export async function* everyItem<Kind extends Item>(
   connection: Connection,
   items: Items<Kind>,

@@ -1,14 +1,14 @@
-/** Where names of shared vaults come in: loaded for clients that can open them, and passed by for the others. */
+/** The entry point for names of shared vaults: loaded for clients that can open them, and skipped for the others. */
 import type { File } from "@coffer/contract";
 import type { Connection, CallOptions } from "../options.ts";
 import { sharedCode } from "../shared-code.ts";
 
-/** What changes entries of shared vaults, for clients that can; null for the others. */
+/** Changes entries of shared vaults, for clients that can; null for the others. */
 export async function sharedChanges(connection: Connection) {
   return connection.sharedVaults === null ? null : sharedCode(connection).changes();
 }
 
-/** A name becomes its blind index where the service knows no names; null: nothing of that name can be there. */
+/** A name becomes its blind index if the service sees no names; null: nothing with that name can be there. */
 export async function toKnownNames<
   Wanted extends { readonly vaultId?: string | undefined; readonly name?: string | undefined },
 >(connection: Connection, query: Wanted, folder: string | undefined, options?: CallOptions) {
@@ -16,12 +16,15 @@ export async function toKnownNames<
   return (await sharedCode(connection).finding()).toIndexQuery(connection, query, folder, options);
 }
 
-/** Out of the trash, under the name that was asked for: an earlier attempt of a restore has done it. */
+/** Out of the trash, under the wanted name: an earlier attempt of a restore has done it. */
 export function isRestored(item: Pick<File, "name" | "trashedAt">, name: string | undefined): boolean {
   return item.trashedAt === null && (name === undefined || item.name === name.normalize("NFC"));
 }
 
-/** Of a list: an item that was not asked for hides no others, unless a name is looked for: its caller goes on with what is found. */
+/**
+ * In a list, an item that was not asked for hides no others. A search for a name is different: its caller goes on with
+ * the items found.
+ */
 export function eachUnnamed(query: { readonly name?: string | undefined }, options?: CallOptions) {
   return { ...options, eachByItself: query.name === undefined };
 }

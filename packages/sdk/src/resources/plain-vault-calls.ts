@@ -1,4 +1,4 @@
-/** The calls behind VaultResource that any client makes: what the service says of a vault is held to what the client has pinned. */
+/** The calls behind VaultResource that any client makes: they compare the service's facts of a vault with the client's pins. */
 import { clientApi as api, type Vault } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { Connection, CallOptions } from "../options.ts";
@@ -35,7 +35,10 @@ export function plainVaultCalls(connection: Connection) {
   };
 }
 
-/** Neither another type nor another chain object is passed on. Pins nothing. @throws VaultError `vault_changed`. */
+/**
+ * Rejects another type or another chain object. Pins nothing.
+ * @throws VaultError `vault_changed`.
+ */
 export async function requirePinned({ place, sharedVaults }: Connection, vaults: readonly Vault[]): Promise<void> {
   const { pins } = sharedVaults ?? {};
   for (const { id, type, chainObjectId } of vaults) {
@@ -51,7 +54,10 @@ function nameOf({ shared, chainObjectId }: VaultPin): string {
   return shared ? `shared ${chainObjectId ?? ""}` : "public";
 }
 
-/** A vault that was known before was not created now, unless the caller repeats its creation. @throws VaultError `vault_changed`. */
+/**
+ * A vault with an old id was not created now, unless the caller repeats its creation.
+ * @throws VaultError `vault_changed`.
+ */
 async function pinCreated({ place, sharedVaults }: Connection, { id }: Vault, isRepeated: boolean): Promise<void> {
   const pins = sharedVaults?.pins;
   if (pins === undefined) return;

@@ -1,11 +1,11 @@
-/** Changes of a file or folder under the condition that it still has the revision that was read. */
+/** Changes of a file or folder on the condition that it still has the revision that was read. */
 
 /** The header of a change under a condition. */
 export function revisionHeader(ifRevision: number | undefined): { "if-match"?: string } {
   return ifRevision === undefined ? {} : { "if-match": `"${String(ifRevision)}"` };
 }
 
-/** Whether the item is what one change of that revision made of it. */
+/** Whether one change of that revision made the item as it is. */
 export function isChanged<Item extends { readonly name: string; readonly revision: number }>(
   item: Item,
   change: Partial<Item>,

@@ -1,4 +1,4 @@
-/** Signing up, in and out, and the web sessions that come of it. */
+/** Signing up, in and out, and the web sessions that result. */
 import type { Session, SessionTokens, SignedIn, ZkloginProof } from "@coffer/contract";
 
 import { callingOn } from "../call.ts";
@@ -35,7 +35,7 @@ export interface AuthResource {
   signup(input: AuthSignupInput, options?: CallOptions): Promise<SignedIn>;
   /** Signs in with e-mail address and password. */
   login(input: AuthLoginInput, options?: CallOptions): Promise<SignedIn>;
-  /** For clients that keep their tokens themselves; `sessionCredentials` does it unasked. Present a token once only. */
+  /** For clients that keep their tokens themselves; `sessionCredentials` does it by itself. Send each token only once. */
   refresh(refreshToken: string | Secret, options?: CallOptions): Promise<SessionTokens>;
   /** Ends the session of a refresh token, or that of this client when none is given. */
   logout(refreshToken?: string | Secret, options?: CallOptions): Promise<void>;
@@ -49,7 +49,7 @@ export interface AuthResource {
   verifyEmail(token: string, options?: CallOptions): Said;
   /** Mails a new verification link if one is needed. The answer is the same either way. */
   resendVerification(email: string, options?: CallOptions): Said;
-  /** Whether an access code can still be used; using it up is left to the sign-up. */
+  /** Whether an access code is still unused; the sign-up uses it up. */
   checkAccessCode(code: string, options?: CallOptions): Promise<boolean>;
 }
 
@@ -71,9 +71,9 @@ export function authResource(connection: Connection): AuthResource {
 }
 
 export interface SessionResource {
-  /** The live ones, newest first; `current` marks the one of this call. */
+  /** Open sessions, newest first; `current` marks the one of this call. */
   list(query?: SessionListQuery, options?: CallOptions): PagePromise<"sessions", Session>;
-  /** At once; a second call changes nothing. */
+  /** Ends the session at once; a second call changes nothing. */
   end(sessionId: string, options?: CallOptions): Promise<void>;
 }
 
@@ -99,9 +99,12 @@ export interface IdentityProviderAuthorizeZkloginQuery extends ZkloginAuthorizeF
 }
 
 export interface IdentityProviderResource {
-  /** Where to send the browser. An access code is needed by who has no account yet. */
+  /** The address to send the browser to. People without an account also need an access code. */
   authorize(query?: IdentityProviderAuthorizeQuery, options?: CallOptions): Authorization;
-  /** `nonce`: made of the client's own ephemeral key. Refuses an address that carries another one, a second one, or a request object. */
+  /**
+   * `nonce`: made of the client's own ephemeral key. Refuses an address that carries another one, a second one, or a
+   * request object.
+   */
   authorizeZklogin(query: IdentityProviderAuthorizeZkloginQuery, options?: CallOptions): Authorization;
   /** Finishes a sign-in: finds or creates the account and opens a session. */
   callback(input: IdentityProviderCallbackInput, options?: CallOptions): Promise<SessionTokens>;

@@ -1,4 +1,4 @@
-/** Webhooks and the event feed (specification §4.1, §6). What they call is loaded when it is first used. */
+/** Webhooks and the event feed (specification §4.1, §6). The code of the calls is loaded when it is first used. */
 import type { Delivery, DeliveryAttempt, Webhook } from "@coffer/contract";
 import { callingOn } from "../call.ts";
 import type { FollowOptions } from "../events/follow.ts";
@@ -19,7 +19,7 @@ export interface WebhookResource {
   /** Newest first. */
   list(query?: WebhookListQuery, options?: CallOptions): PagePromise<"webhooks", Webhook>;
   /**
-   * The secret is in this answer and nowhere else.
+   * Makes a webhook. Only this answer holds its secret.
    *
    * @example
    * ```ts
@@ -30,13 +30,16 @@ export interface WebhookResource {
   create(input: WebhookCreateInput, options?: CallOptions): Promise<{ webhook: Webhook; secret: string }>;
   /** One webhook endpoint. */
   get(webhookId: string, options?: CallOptions): Promise<Webhook>;
-  /** `active: false` keeps what happens for later; `active: true` sends it. */
+  /** `active: false` keeps events for later; `active: true` sends them. */
   update(webhookId: string, changes: WebhookUpdateInput, options?: CallOptions): Promise<Webhook>;
-  /** With its deliveries. */
+  /** Deletes the webhook with its deliveries. */
   delete(webhookId: string, options?: CallOptions): Promise<void>;
-  /** Sends a `webhook.test` now and waits for what becomes of it, at most 15 s. A receiver that fails is a record, not an error. */
+  /** Sends a `webhook.test` now and waits for its result, at most 15 s. A receiver that fails is a record, not an error. */
   test(webhookId: string, options?: CallOptions): Promise<Delivery>;
-  /** The old secret signs beside the new one until `previousSecretExpiresAt`: 24 hours to give receivers both. */
+  /**
+   * Replaces the secret. The old one signs beside the new one until `previousSecretExpiresAt`, so you have 24 hours to
+   * give receivers both.
+   */
   rotateSecret(webhookId: string, options?: CallOptions): Promise<{ secret: string; previousSecretExpiresAt: string }>;
   /** Newest first. `lastError` is data from outside. */
   deliveries(
@@ -44,17 +47,17 @@ export interface WebhookResource {
     query?: WebhookDeliveriesQuery,
     options?: CallOptions,
   ): PagePromise<"deliveries", Delivery>;
-  /** With what the receiver answered each time: data from outside, not to be trusted. */
+  /** A delivery with the receiver's answer to each attempt: data from outside, do not trust it. */
   delivery(
     webhookId: string,
     deliveryId: string,
     options?: CallOptions,
   ): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] }>;
-  /** The same message once more, in a delivery of its own. */
+  /** Sends the same message once more, in a delivery of its own. */
   redeliver(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Delivery>;
-  /** Sends again what failed in a time; resolves with how many. A repeat adds nothing. */
+  /** Sends failed deliveries of a time again; resolves with how many. A repeat adds nothing. */
   recover(webhookId: string, range: WebhookRecoverInput, options?: CallOptions): Promise<number>;
-  /** What there is to subscribe to, with the JSON Schema of each payload and an example. */
+  /** The kinds that you can subscribe to, with the JSON Schema of each payload and an example. */
   eventKinds(options?: CallOptions): Promise<EventDescription[]>;
 }
 
@@ -83,9 +86,9 @@ export function webhookResource(connection: Connection): WebhookResource {
 
 export interface EventResource {
   /**
-   * What happens in the account, as it happens: each event once and in order, over as many connections as it takes. Keep
-   * `event.data.sequence` and hand it in as `after` to go on where a program stopped. Ends when `signal` aborts; rejects with an
-   * {@link SdkError} when the service cannot be reached at first, or refuses.
+   * Follows events of the account as they happen: each once and in order, over as many connections as it takes. Keep
+   * `event.data.sequence` and pass it as `after` to go on where a program stopped. Ends when `signal` aborts. Rejects
+   * with an {@link SdkError} when the service cannot be reached at first, or refuses.
    *
    * @example
    * ```ts

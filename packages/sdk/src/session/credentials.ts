@@ -1,10 +1,10 @@
-/** A web session as a client's credential: refreshed silently. Renewal itself is loaded when the first one is due. */
+/** A web session as a client's credential: refreshed silently. The renewal's code is loaded when the first one is due. */
 import { SessionEndedError } from "../errors.ts";
 import type { Bearer, Connection } from "../options.ts";
 import { INSPECT, REDACTED, Secret } from "../secret.ts";
 import type { SessionOptions, SessionState, Renewal } from "./state.ts";
 
-/** Renewed this long before the end, in milliseconds, or with a fifth of the life left. */
+/** Renewed this long before the end, in milliseconds, or with a fifth of the lifetime left. */
 const MARGIN = 30_000;
 
 /** Made by {@link sessionCredentials}. Never shows a token. */
@@ -26,7 +26,7 @@ export class SessionCredentials {
     };
   }
 
-  /** What to send now; renewed before when it is about to end. Rejects with SessionEndedError when it cannot be. */
+  /** The token to send now; renews one that is about to end. Rejects with SessionEndedError when it cannot. */
   async bearer(connection: Connection): Promise<Bearer> {
     const state = this.#state;
     if (this.#endsAt !== null) state.freshUntil = freshUntil(connection, this.#endsAt - performance.now());
@@ -37,14 +37,14 @@ export class SessionCredentials {
     return { secret, userId: null, renew: () => this.#renew(connection, secret) };
   }
 
-  /** For signing out: the refresh token, after a renewal that is under way. Calls are refused from then on. */
+  /** For signing out: the refresh token, after a renewal that is under way. Later calls are refused. */
   async leave(): Promise<Secret> {
     await this.#state.renewing?.catch(() => undefined);
     this.#state.ended ??= new SessionEndedError("signed_out");
     return this.#state.refreshToken;
   }
 
-  /** Replaces `rejected`, unless somebody has done so; all that ask meanwhile wait for the same renewal. */
+  /** Replaces `rejected`, unless somebody has done so; all callers meanwhile wait for the same renewal. */
   #renew(connection: Connection, rejected: Secret | null): Promise<void> {
     const state = this.#state;
     if (state.accessToken !== rejected && isFresh(connection, state)) return Promise.resolve();
@@ -73,7 +73,7 @@ export class SessionCredentials {
   }
 }
 
-/** Until when a token that lives `lifeMs` from now counts as fresh. */
+/** Until when a token with `lifeMs` left counts as fresh. */
 function freshUntil({ clock }: Connection, lifeMs: number): number {
   return clock.now() + lifeMs - Math.min(MARGIN, lifeMs / 5);
 }
@@ -87,9 +87,9 @@ function wrap(token: string | Secret): Secret {
 }
 
 /**
- * A web session as a credential. Its access token is renewed shortly before it ends, or when the service no longer takes it; calls
- * that wait for it share one renewal, and a refresh token is sent once: when its answer is lost, the session has ended
- * ({@link SessionEndedError}), since a second use would look like a theft.
+ * A web session as a credential. The client renews its access token shortly before it ends, or when the service
+ * refuses it. Calls that wait for it share one renewal. It sends a refresh token once: if the answer is lost, the
+ * session has ended ({@link SessionEndedError}), because a second use would look like a theft.
  *
  * @example
  * ```ts

@@ -15,7 +15,7 @@ export async function renew(renewal: Renewal): Promise<void> {
 
 const alone: SessionLock = (work) => work();
 
-/** One lock per service, for all pages of an origin (W3C Web Locks); where there is none, pages do not wait for each other. */
+/** One lock per service, for all pages of an origin (W3C Web Locks). Without Web Locks, pages do not wait for each other. */
 function webLock(origin: string): SessionLock {
   const locks = scope.navigator?.locks;
   if (locks === undefined) return alone;
@@ -30,7 +30,7 @@ async function renewLocked(renewal: Renewal): Promise<void> {
   if (state.unsaved !== null) return save(state, state.unsaved);
   const adopted = await adopt(renewal);
   if (state.ended !== null) throw state.ended;
-  // Compared as text: what was kept is another object of the same token.
+  // Compared as text: the stored one is another object of the same token.
   if (adopted && renewal.isFresh() && state.accessToken?.reveal() !== rejected?.reveal()) return;
   if (state.presented) throw end(state, "answer_lost");
   // Without a network nothing is sent, and the token keeps its one use.
@@ -40,7 +40,7 @@ async function renewLocked(renewal: Renewal): Promise<void> {
   let tokens: SessionTokens;
   try {
     const body = { refreshToken: state.refreshToken.reveal() };
-    // Never twice: what is not repeated by itself cannot present a token again.
+    // Never twice: a call that is not repeated by itself cannot send a token again.
     tokens = await callOn(connection, authGroup.refresh, { body }, { retries: 0 });
   } catch (error) {
     throw await settle(state, error);
@@ -50,7 +50,7 @@ async function renewLocked(renewal: Renewal): Promise<void> {
   await save(state, pair);
 }
 
-/** Takes what another page or process has put there since. */
+/** Takes the pair that another page or process has put there since. */
 async function adopt(renewal: Renewal): Promise<boolean> {
   const { state } = renewal;
   const stored = await keep(() => state.options.store?.load());
@@ -69,7 +69,7 @@ async function note(state: SessionState, presented: boolean): Promise<void> {
   state.presented = presented;
 }
 
-/** What a failed exchange means: nothing happened, the service said no, or nobody knows. */
+/** What a failed exchange means: nothing happened, the service refused, or the result is unknown. */
 async function settle(state: SessionState, error: unknown): Promise<unknown> {
   if (wasNotTaken(error)) {
     await note(state, false);
