@@ -61,8 +61,8 @@ export function renderBytes(source: BinaryBody, sending: Sending): WireBody {
 }
 
 /**
- * {@link iterate} for the caller's body. Two things are a ContractError of this endpoint: chunks that are no bytes,
- * and a stream that was read already, which would look like an empty one.
+ * {@link iterate} for the caller's body. Chunks that are no bytes are a ContractError of this endpoint. So is a stream
+ * that was read already, because it would look like an empty one.
  */
 export function openChunks(source: Chunked, endpointId: string): AsyncIterator<Uint8Array> {
   if (isConsumed(source))

@@ -2,8 +2,8 @@ import type { ErrorCode } from "@coffer/contract";
 import { ApiError } from "./errors.ts";
 
 /**
- * A change that cannot be made twice (restore, a version under If-Match): when a repeat is refused with `code`, `look` says what is
- * there now, and null when it is not what was asked for. A failing look leaves the refusal.
+ * A change that cannot be made twice (restore, a version under If-Match). When a repeat is refused with `code`, `look`
+ * answers the present state, or null if that is not what was asked for. A failing look leaves the refusal.
  */
 export async function settleRepeat<Value>(
   change: Promise<Value>,

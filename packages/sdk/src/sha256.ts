@@ -1,2 +1,2 @@
-/** Loaded on demand through here: asked for by its own name, the module would bring the SHA-2 that nobody uses along. */
+/** Loaded on demand through here: under its own name, the module would also bring the SHA-2 that nobody uses. */
 export { sha256 } from "@noble/hashes/sha2.js";

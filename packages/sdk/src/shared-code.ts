@@ -1,4 +1,7 @@
-/** The code of shared vaults as the rest of the SDK reaches it: only through a client's `sharedVaults`, so that no bundle holds it unasked. */
+/**
+ * The rest of the SDK reaches the code of shared vaults only through a client's `sharedVaults`, so that no bundle
+ * holds it by accident.
+ */
 import type * as Deletions from "./vaults/deletion-proof.ts";
 import type * as Downloads from "./vaults/content/download.ts";
 import type * as Uploads from "./vaults/content/upload.ts";

@@ -1,6 +1,6 @@
 /**
- * `@coffer/sdk/shared`: what a client needs for shared vaults, as a value. A program that does not import it carries no chain.
- * It needs the package `@coffer/chain`, which `@coffer/sdk` does not install.
+ * `@coffer/sdk/shared`: what a client needs for shared vaults, as a value. A program that does not import it carries
+ * no chain. It needs the package `@coffer/chain`, which `@coffer/sdk` does not install.
  * @packageDocumentation
  */
 import { configurationError } from "./errors.ts";
@@ -11,9 +11,9 @@ import type { SharedCode } from "./shared-code.ts";
 export type { SharedVaultOptions, SharedVaults } from "./options.ts";
 
 /**
- * What `createClient` takes as `sharedVaults`. Sends nothing, and loads nothing yet.
- * @throws SdkError `configuration` when the network was not parsed. The first call about a shared vault fails with `configuration`
- * where `@coffer/chain` is not installed.
+ * The value of `sharedVaults` for `createClient`. Sends nothing, and loads nothing yet.
+ * @throws SdkError `configuration` when the network was not parsed. The first call about a shared vault fails with
+ * `configuration` if `@coffer/chain` is not installed.
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ const CODE: SharedCode = {
   uploads: () => loaded(import("./vaults/content/upload.ts")),
 };
 
-/** Names the package that is missing, in place of the runtime's words about a module inside the SDK. */
+/** Names the missing package, instead of the runtime's words about a module inside the SDK. */
 export async function loaded<Module>(loading: Promise<Module>): Promise<Module> {
   try {
     return await loading;

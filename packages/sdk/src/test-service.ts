@@ -7,7 +7,7 @@ export const BASE_URL = "http://coffer.test";
 
 export interface TestService {
   readonly fake: Fake;
-  /** What clients have sent since the account was made. */
+  /** The requests of clients since the account was made. */
   readonly sent: Request[];
   /** The account's. */
   readonly client: Client;

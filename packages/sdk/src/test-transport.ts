@@ -3,7 +3,8 @@ import { ERRORS, type ErrorCode } from "@coffer/contract";
 import { createClient, type Client } from "./client.ts";
 import type { Clock } from "./clock.ts";
 
-// What a call loads when it first needs it: reading a file takes more turns than the clock waits for, on a busy machine.
+// Code that a call loads when it first needs it. On a busy machine, reading a file takes more turns than the clock
+// waits.
 import "@coffer/contract/error-texts";
 import "@coffer/contract/issue-words";
 import "./byte-body.ts";
@@ -16,7 +17,7 @@ import type { ClientOptions } from "./open-connection.ts";
 /** Turns of the event loop after which nothing more is on its way. */
 const IDLE_TURNS = 20;
 
-/** Time jumps to the next timer as soon as the program is idle. `waits` lists what was waited for, in milliseconds. */
+/** Time jumps to the next timer as soon as the program is idle. `waits` lists the waits, in milliseconds. */
 export class VirtualClock implements Clock {
   readonly waits: number[] = [];
   randomness = 0.5;
@@ -69,7 +70,7 @@ type Step = Response | Error | ((request: Request) => Response | Promise<Respons
 export interface Scripted {
   readonly client: Client;
   readonly clock: VirtualClock;
-  /** What was sent, in order. */
+  /** The requests, in order. */
   readonly requests: Request[];
 }
 

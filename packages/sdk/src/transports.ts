@@ -1,6 +1,7 @@
 /**
- * The SDK's one port to the network. Resolves with any answer, error statuses included; rejects only when no answer came.
- * It follows `request.signal`, never follows redirects (a credential must not travel to another origin) and never retries.
+ * The SDK's one port to the network. Resolves with any answer, error statuses included; rejects only when no answer
+ * came. It follows `request.signal`, never follows redirects (a credential must not travel to another origin) and
+ * never retries.
  */
 export type Transport = (request: Request) => Promise<Response>;
 
@@ -48,7 +49,7 @@ export function inProcessTransport(fetchLike: (request: Request) => Response | P
     });
 }
 
-/** What a middleware may know of the call besides the request. */
+/** What a middleware learns about the call besides the request. */
 export interface AttemptContext {
   readonly endpointId: string;
   /** 1 for the first attempt. */

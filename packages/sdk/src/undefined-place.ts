@@ -1,7 +1,7 @@
-/** A vault, folder or file that is named and is not there: nothing is put anywhere else in its stead. */
+/** You named a vault, folder or file, and it is not there: nothing goes anywhere else instead. */
 import { ContractError } from "./errors.ts";
 
-/** When a place may be left out: for what, in words that follow "leave it out". */
+/** When you may leave a place out, in words that follow "leave it out". */
 export const NEW_ITEM = {
   vaultId: "where none is meant",
   folderId: "for the top of the vault",
@@ -15,8 +15,8 @@ export const MOVE = {
 };
 
 /**
- * Refuses `undefined` as a place, which is what a forgotten `await` makes of `vault.id` in JavaScript. Taken as none, it would send what is
- * meant for the members of a vault to the default public vault, in the clear.
+ * Refuses `undefined` as a place: a forgotten `await` makes it of `vault.id` in JavaScript. Treated as none, it would
+ * send content for the members of a vault to the default public vault, unencrypted.
  * @throws ContractError `invalid_request`.
  */
 export function refuseUndefinedPlaces(

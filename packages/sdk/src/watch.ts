@@ -2,8 +2,8 @@ import type { Clock } from "./clock.ts";
 import { AbortError, type SdkError, TimeoutError } from "./errors.ts";
 
 /**
- * The life of one attempt: its signal aborts when the caller aborts, when a wall limit passes, or when no byte moved for
- * too long. Release it when the attempt is over; then no timer and no listener on the caller's signal is left.
+ * The life of one attempt: its signal aborts when the caller aborts, when a wall limit passes, or when no byte moved
+ * for too long. Release it when the attempt is over; then no timer and no listener on the caller's signal is left.
  */
 export class Watch {
   readonly #clock: Clock;
@@ -69,7 +69,7 @@ export class Watch {
     this.#controller.abort(failure);
   }
 
-  /** The value, or the watch's failure as soon as it ends, also when what is waited for ignores the signal. */
+  /** The value, or the watch's failure as soon as it ends, also when the awaited work ignores the signal. */
   async race<Value>(pending: Promise<Value>): Promise<Value> {
     const { signal } = this;
     return new Promise((resolve, reject) => {

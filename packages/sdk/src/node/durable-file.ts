@@ -14,8 +14,8 @@ export async function makePrivateDirectory(path: string): Promise<void> {
 }
 
 /**
- * Writes a file so that a crash leaves the old or the new content, never a mixture: temporary file of mode 0600,
- * fsync, rename, fsync of the directory. A symbolic link stays a link; its target is replaced.
+ * Writes a file so that a crash leaves the old or the new content, never a mixture. It writes a temporary file of mode
+ * 0600, then fsync, rename, and fsync of the directory. A symbolic link stays a link; its target is replaced.
  */
 export async function replaceFile(path: string, content: string): Promise<void> {
   const target = await resolveLink(path);

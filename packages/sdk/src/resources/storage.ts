@@ -89,9 +89,8 @@ export interface VaultResource {
    */
   acceptOwnership(vaultId: string, options?: AcceptOptions): Promise<ClosingActResult>;
   /**
-   * Pins a shared vault to what its owner said of it on a channel other than the service: its object on the chain, and
-   * its owner. Use it before the first meeting with a vault, or to replace the pin of one. Invites with `vaultIds` do
-   * it by themselves.
+   * Pins a shared vault to the object and the owner that its owner named on a channel other than the service. Use it
+   * before the first meeting with a vault, or to replace the pin of one. Invites with `vaultIds` do it by themselves.
    * @throws VaultError `vault_changed` unless the chain names that owner; `address_invalid`, `vault_not_found`.
    */
   trust(vaultId: string, told: ToldOfVault, options?: CallOptions): Promise<void>;
@@ -121,8 +120,8 @@ export interface VaultResource {
    */
   forgetSeen(vaultId: string, options?: ForgetSeenOptions): Promise<void>;
   /**
-   * Copies everything of a shared vault out of the service, encrypted as it is, so that it opens with the chain and
-   * the key servers alone. To write into a directory use `exportVault` of `@coffer/sdk/node`.
+   * Copies everything of a shared vault out of the service, encrypted as it is. The copy opens with the chain and the
+   * key servers alone. To write into a directory use `exportVault` of `@coffer/sdk/node`.
    */
   export(vaultId: string, store: ExportStore, options?: ExportOptions): Promise<ExportResult>;
 }

@@ -85,7 +85,7 @@ const NEVER_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREA
 function wasNotTaken(error: unknown): boolean {
   if (error instanceof ConnectionError) return NEVER_SENT.has(errorCode(error) ?? "");
   if (!isApiError(error)) return false;
-  // Turned away at the door; and what answers 4xx without a code of the catalogue is not the service.
+  // Refused before any work; so is a 4xx without a code of the catalogue: it is not from the service.
   const { code, status } = error;
   return code === "rate_limited" || code === "unavailable" || (code === "unknown_error" && status < 500);
 }
@@ -106,14 +106,14 @@ function wrapped({ accessToken, refreshToken, expiresIn }: SessionTokens): Store
   };
 }
 
-/** A wall clock that was set back must not make a token live longer than any does. */
+/** A wall clock that was set back must not make a token last longer than any does. */
 function take(renewal: Renewal, { expiresAt, refreshToken, accessToken, presented }: StoredSession): void {
   const left = expiresAt === null ? null : Math.min(expiresAt - Date.now(), ACCESS_TOKEN_SECONDS * 1000);
   const freshUntil = left === null ? null : renewal.freshUntil(left);
   Object.assign(renewal.state, { refreshToken, accessToken, presented, freshUntil });
 }
 
-/** Until it is kept a pair is not used: a crash would leave the old refresh token, whose second use ends the session. */
+/** A pair is unused until it is kept: a crash would leave the old refresh token, whose second use ends the session. */
 async function save(state: SessionState, pair: StoredSession): Promise<void> {
   state.unsaved = pair;
   await keep(() => state.options.store?.save(pair));
@@ -121,7 +121,7 @@ async function save(state: SessionState, pair: StoredSession): Promise<void> {
   state.unsaved = null;
 }
 
-/** What fails here is the caller's own place, not the connection. */
+/** A failure here is the caller's own store, not the connection. */
 async function keep<Value>(work: () => Value | Promise<Value>): Promise<Value> {
   try {
     return await work();

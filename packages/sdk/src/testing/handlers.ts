@@ -39,10 +39,13 @@ export class Failure extends Error {
 /** Every section of the request, parsed by the contract; a byte body is whole in memory. */
 export type Input<E extends EndpointDefinition> = HandlerInput<E, Uint8Array>;
 
-/** Bytes that come by and by are a stream. */
+/** Bytes that arrive over time are a stream. */
 type Answer<E extends EndpointDefinition> = Output<E, Uint8Array | ReadableStream<Uint8Array>>;
 
-/** What may answer a call: the output alone, or with status and headers; nothing where another status has no body (204, 304). */
+/**
+ * The possible answers to a call: the output alone, or with status and headers; nothing if another status has no body
+ * (204, 304).
+ */
 export type Outcome<E extends EndpointDefinition> =
   Answer<E> | Reply<Answer<E>> | (E extends { otherStatuses: readonly number[] } ? Reply<undefined> : never);
 

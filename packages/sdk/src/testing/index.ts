@@ -1,6 +1,7 @@
 /**
- * `@coffer/sdk/testing`: stand-ins for the service in tests of code that uses the SDK. `createFake` behaves like the service, over
- * memory. It needs no other package: give its `fetch` to a client as the transport. Handlers for MSW are in `@coffer/sdk/testing/msw`.
+ * `@coffer/sdk/testing`: a fake service for tests of code that uses the SDK. `createFake` behaves like the service,
+ * over memory. It needs no other package: give its `fetch` to a client as the transport. Handlers for MSW are in
+ * `@coffer/sdk/testing/msw`.
  * @packageDocumentation
  */
 export { createFake, type Fake, type FakeHandlers, type FakeOptions } from "./fake/service.ts";

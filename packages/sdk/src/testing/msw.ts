@@ -19,10 +19,11 @@ export type Resolver<E extends EndpointDefinition> = (
 ) => Outcome<E> | Promise<Outcome<E>>;
 
 /**
- * An MSW 3 handler for one endpoint, typed by the contract: the request is parsed as the server would (400 otherwise) and an answer
- * outside the contract is an error of the test. Credentials are not looked at.
+ * An MSW 3 handler for one endpoint, typed by the contract. It parses the request as the server would (400 otherwise).
+ * An answer outside the contract is an error of the test. It ignores credentials.
  *
- * With MSW 3 pass `onUnhandledFrame: "error"` to `listen`: the former `onUnhandledRequest` is ignored and calls would go to the network.
+ * With MSW 3 pass `onUnhandledFrame: "error"` to `listen`: MSW ignores the former `onUnhandledRequest`, and calls
+ * would go to the network.
  *
  * @example
  * ```ts

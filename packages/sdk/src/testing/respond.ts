@@ -1,4 +1,4 @@
-/** From a request to a contract's input, and from an outcome to a response: what a mock shares with the fake. */
+/** From a request to a contract's input, and from an outcome to a response: the common parts of a mock and the fake. */
 import { ERRORS, HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
 import { describeIssues } from "@coffer/contract/issue-words";
 import * as z from "zod/mini";

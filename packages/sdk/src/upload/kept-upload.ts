@@ -1,9 +1,9 @@
-/** An upload with a journal: what a failure leaves of it is kept only where it can be taken up. */
+/** An upload with a journal. After a failure it keeps only what a later call can go on with. */
 import type { Connection } from "../options.ts";
 import { endUpload } from "./upload-session.ts";
 import type { KeptUpload, UploadJournal } from "../journals.ts";
 
-/** Sends with a journal and closes it. What can be taken up after a failure is kept; everything else is forgotten. */
+/** Sends with a journal and closes it. It keeps what can go on after a failure, and forgets everything else. */
 export async function sendKept<Result>(
   connection: Connection,
   kept: KeptUpload | null,

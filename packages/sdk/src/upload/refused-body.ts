@@ -2,7 +2,7 @@ import { ACCEPTED_BYTES } from "../accepted-bytes.ts";
 
 const VIEW = "a view on memory: pass new Uint8Array(view.buffer, view.byteOffset, view.byteLength)";
 
-/** What is often passed in the place of bytes, by its own name (`Symbol.toStringTag`), and what to pass instead. */
+/** Values that callers often pass instead of bytes, by name (`Symbol.toStringTag`), and what to pass instead. */
 const ADVICE: Readonly<Record<string, string>> = {
   Promise: "a promise: await it",
   ArrayBuffer: "an ArrayBuffer: pass new Uint8Array(buffer)",
@@ -15,7 +15,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   Object: "an object: pass JSON.stringify(object)",
 };
 
-/** The issue of a body that is no bytes. It never holds the value. */
+/** The issue for a body that is no bytes. It never holds the value. */
 export function describeRefused(body: unknown): string {
   const name = Object.prototype.toString.call(body).slice("[object ".length, -1);
   const advice = ArrayBuffer.isView(body) ? VIEW : ADVICE[name];

@@ -22,8 +22,8 @@ interface Transfer {
 }
 
 /**
- * Uploads over tus 1.0 in sequential parts, each with its checksum. After a failure it asks for the durable offset and goes on
- * there. When it cannot go on it ends the session on the server, unless a checkpoint will take it up.
+ * Uploads over tus 1.0 in sequential parts, each with its checksum. After a failure it asks for the durable offset and
+ * goes on there. If it cannot go on, it ends the session on the server, unless a checkpoint will go on with it.
  */
 export async function uploadInParts(
   connection: Connection,
@@ -48,7 +48,7 @@ export async function uploadInParts(
   }
 }
 
-/** Hashes what the server already has, so that the digest covers the whole. */
+/** Hashes the bytes that the server already has, so that the digest covers the whole. */
 async function hashPrefix(source: Source, length: number, options: PartOptions): Promise<Hasher> {
   const hasher = await createHasher();
   const buffer = new Uint8Array(Math.min(length, 1024 * 1024));
@@ -88,7 +88,7 @@ async function refuseMore(source: Source, size: number): Promise<void> {
   if ((await source.read(size, new Uint8Array(1))) > 0) throw sourceChanged("The source is longer than its size");
 }
 
-/** Sends one part, as often as needed, from wherever the server stands inside it. */
+/** Sends one part, as often as needed, from wherever the server is inside it. */
 async function sendPart(transfer: Transfer, part: Uint8Array, start: number): Promise<Standing> {
   const { connection, options } = transfer;
   const end = start + part.length;
@@ -137,7 +137,7 @@ async function append(transfer: Transfer, bytes: Uint8Array, offset: number): Pr
   return standing;
 }
 
-/** Repeatable failures, and an offset that moved under us: both are cured by asking where the upload stands. */
+/** Repeatable failures, and an offset that moved meanwhile: a request for the present offset cures both. */
 function canGoOn(error: unknown): boolean {
   return isWorthRepeating(error) || (error instanceof ApiError && error.code === "offset_mismatch");
 }

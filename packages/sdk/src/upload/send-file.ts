@@ -1,4 +1,4 @@
-/** Uploads by where they go: encrypted here into a shared vault, as they are into a public one. */
+/** Uploads by the kind of vault: encrypted here into a shared one, unchanged into a public one. */
 import { clientApi as api } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import { VaultError } from "../errors.ts";
@@ -93,7 +93,7 @@ async function findTarget(
   }
 }
 
-/** Vaults, folders and files that were looked at: a vault's type never changes, and nothing leaves its vault. */
+/** Vaults, folders and files seen before: a vault's type never changes, and nothing leaves its vault. */
 const known = new WeakMap<Connection, Set<string>>();
 
 /**
@@ -117,7 +117,7 @@ async function requirePublic(connection: Connection, target: Target, signal: Abo
   seen.add(id);
 }
 
-/** `id`: of the vault; without one of the folder, which says which vault it lies in; or of the file. */
+/** `id`: of the vault; without one of the folder, which names its vault; or of the file. */
 async function isShared(connection: Connection, target: Target, id: string, options: CallOptions): Promise<boolean> {
   if (target.kind === "version")
     return (await callOn(connection, api.files.get, { params: { fileId: id } }, options)).file.shared !== null;

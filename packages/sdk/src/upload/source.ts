@@ -5,7 +5,7 @@ import { describeRefused } from "./refused-body.ts";
 
 /** Where an upload's bytes come from. */
 export interface Source {
-  /** Bytes in all; null when only the end will tell. */
+  /** Bytes in all; null when only the end shows it. */
   readonly size: number | null;
   /** Fills `target` from `offset`; less than its length only at the end. A one-way source takes no earlier offset than the last one's end. */
   read(offset: number, target: Uint8Array): Promise<number>;
@@ -16,8 +16,8 @@ export interface Source {
 }
 
 /**
- * Opens what the caller gave. `size` counts only where the body does not know it.
- * @throws ContractError for what is not bytes.
+ * Opens the caller's body. `size` counts only if the body has no size of its own.
+ * @throws ContractError for anything that is not bytes.
  */
 export function openSource(body: ByteBody, size?: number, endpointId = "files.upload"): Source {
   const bytes = acceptBytes(body);

@@ -9,7 +9,7 @@ import type { UploadOptions } from "./input.ts";
 const READ_BYTES = 64 * 1024;
 
 /**
- * One request with a stream whose size nobody knows and which is longer than a part. It cannot be repeated: give `size` to get
+ * One request with a stream of unknown size that is longer than a part. It cannot be repeated: give `size` to get
  * resumable parts. Browsers cannot send it at all.
  */
 export async function uploadStream(

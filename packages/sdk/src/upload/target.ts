@@ -7,7 +7,7 @@ import { IntegrityError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection, CallOptions } from "../options.ts";
 
-/** `sha256` (hex) and `bytes` were counted here, and equal what the server stored. */
+/** `sha256` (hex) and `bytes` were counted here, and equal the server's. */
 export interface UploadResult {
   readonly file: File;
   readonly bytes: number;
@@ -29,7 +29,7 @@ export type Target =
   | {
       readonly kind: "version";
       readonly fileId: string;
-      /** The vault that the caller knows the file to be in. */
+      /** The vault that the caller names for the file. */
       readonly vaultId?: string | undefined;
       readonly contentType?: string | undefined;
       readonly ifMatch?: string | undefined;
@@ -63,7 +63,7 @@ export async function store(
   return (await callOn(connection, api.files.upload, { query, headers, body }, options)).file;
 }
 
-/** What a shared vault's file brings along beside its bytes. */
+/** What a shared vault's file brings besides its bytes. */
 function sharedHeaders(shared: SharedFile | undefined) {
   if (shared === undefined) return {};
   return {
@@ -75,8 +75,8 @@ function sharedHeaders(shared: SharedFile | undefined) {
 }
 
 /**
- * One raw request with bytes whose digest is known, so that it can be told whether a version that a repeat finds under its condition
- * is what its first attempt, whose answer was lost, has stored.
+ * One raw request with bytes whose digest is known. A repeat may find a version under its condition. The digest shows
+ * whether the first attempt, whose answer was lost, has stored that version.
  */
 export async function storeWhole(
   connection: Connection,
@@ -95,7 +95,7 @@ export async function storeWhole(
   });
 }
 
-/** The server's record against what was sent. */
+/** Compares the server's record with the sent bytes. */
 export function verified(file: File, bytes: number, sha256: string): UploadResult {
   if (file.size !== bytes || file.sha256 !== sha256) {
     throw new IntegrityError(

@@ -1,4 +1,4 @@
-/** An upload session at the server (tus 1.0): begun or found again, asked where it stands, ended. */
+/** An upload session at the server (tus 1.0): begun or found again, asked for its offset, ended. */
 import { clientApi as api, HEADERS, nameProblem, type CallInput } from "@coffer/contract";
 import { TUS_VERSION, uploadsGroup } from "@coffer/contract/uploads";
 import { callOn, send } from "../call.ts";
@@ -9,7 +9,7 @@ import type { Target } from "./target.ts";
 import type { UploadOptions } from "./input.ts";
 import type { Checkpoint } from "../journals.ts";
 
-/** Where a session stands: `offset` bytes are durable; `fileId` once all are. */
+/** The state of a session: `offset` bytes are durable; `fileId` once all are. */
 export interface Standing {
   readonly offset: number;
   readonly fileId: string | null;
@@ -22,7 +22,7 @@ const CLEAN_UP_MS = 5_000;
 /** The part that was cut off may still hold the session's lock for a moment (423). */
 const CLEAN_UP_REPEATS = 8;
 
-/** Goes on with the session of the checkpoint, where there is one that is still of use; else begins one. */
+/** Goes on with the session of the checkpoint, if it is still usable; else begins one. */
 export async function openSession(
   connection: Connection,
   target: Target,
@@ -51,7 +51,7 @@ export async function openSession(
   );
 }
 
-/** A session that has made its file is of no use once that file is in the trash or gone: the bytes are wanted again. */
+/** A session that has made its file is useless once that file is in the trash or gone: the caller wants the bytes again. */
 async function isOfUse(connection: Connection, { fileId }: Standing, { signal }: UploadOptions): Promise<boolean> {
   if (fileId === null) return true;
   try {
@@ -85,7 +85,7 @@ async function createSession(
   if (answer.headers.get(HEADERS.idempotentReplay) === null) return { uploadId, standing: { offset: 0, fileId: null } };
   const standing = await findStanding(connection, uploadId, size, options);
   if (standing !== null) return { uploadId, standing };
-  // That session was given up: its key would answer it for a day, so the next one is named anew.
+  // That session was given up: its key would answer it for a day, so the next creation has a new key.
   const renamed = (await checkpoint?.restarted()) ?? crypto.randomUUID();
   return createSession(connection, target, size, { ...options, idempotencyKey: renamed }, checkpoint);
 }
@@ -119,7 +119,7 @@ function parseName(name: string): string {
   return name.normalize("NFC");
 }
 
-/** Where the session stands; null when the server has it no more. */
+/** The session's state; null when the server has the session no more. */
 export async function findStanding(
   connection: Connection,
   uploadId: string,
@@ -151,7 +151,7 @@ export function parseStanding(answer: { readonly headers: Headers }, size: numbe
   return { offset, fileId: answer.headers.get(HEADERS.fileId) };
 }
 
-/** Frees the session on the server as well as it goes: the failure that led here matters more, and sessions expire by themselves. */
+/** Frees the session on the server, as best effort: the failure that led here matters more, and sessions expire by themselves. */
 export async function endUpload(connection: Connection, uploadId: string): Promise<void> {
   try {
     await send(

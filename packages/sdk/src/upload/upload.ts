@@ -8,7 +8,7 @@ import { storeWhole, verified, type Target, type UploadResult } from "./target.t
 import type { Checkpoint } from "../journals.ts";
 import { PART_BYTES, type UploadOptions } from "./input.ts";
 
-/** Sends a source by its size: whole, in parts, or as one stream when nobody knows the size. Closes the source. */
+/** Sends a source by its size: whole, in parts, or as one stream of unknown size. Closes the source. */
 export async function uploadSource(
   connection: Connection,
   target: Target,
@@ -45,7 +45,8 @@ async function uploadWhole(
   const digest = hasher.digest();
   const total = bytes.length;
   const { signal, idempotencyKey, retries, onProgress } = options;
-  // The transport's pull tells what was sent; `onSent` starts at 0 with every attempt, so progress rolls back by itself.
+  // The transport's pull shows what was sent; `onSent` starts at 0 with every attempt, so progress rolls back by
+  // itself.
   const sending: CallOptions = {
     signal,
     idempotencyKey,

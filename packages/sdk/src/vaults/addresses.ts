@@ -7,7 +7,10 @@ export function hexOf(bytes: Uint8Array): string {
   return `0x${toHex(bytes)}`;
 }
 
-/** 32 bytes of an address or object id. @throws VaultError `address_invalid`. */
+/**
+ * 32 bytes of an address or object id.
+ * @throws VaultError `address_invalid`.
+ */
 export function bytesOf(address: string): Uint8Array {
   if (!/^0x[0-9a-f]{64}$/.test(address)) throw vaultError("address_invalid", "This is no chain address");
   const bytes = new Uint8Array(32);

@@ -22,16 +22,18 @@ import type { CreationJournal } from "../journals.ts";
 
 export interface NewSharedVault {
   readonly name: string;
-  /** Names of files and folders in the clear, for ever; default false. */
+  /** Names of files and folders are never encrypted; default false. */
   readonly plainNames?: boolean | undefined;
-  /** The client's own when absent; without any, a crash between the two steps leaves a vault object that nobody uses. */
+  /** The client's own when absent. Without any, a crash between the two steps leaves an unused vault object. */
   readonly journal?: CreationJournal | undefined;
 }
 
 /**
- * The owner is the signer's address, which must be the one linked to the account: that is asked for before anything is signed. After a
- * failure at any point, and in two processes at once, the same call with the same journal ends with one object and one vault.
- * @throws VaultError `no_gas`, `chain_unavailable`, `signing_key_missing`; ApiError `address_required`, `chain_object_invalid`, `name_exists`.
+ * The owner is the signer's address, which must be the one linked to the account. This is checked before anything is
+ * signed. After a failure at any point, and in two processes at once, repeat the call with the same journal. It ends
+ * with one object and one vault.
+ * @throws VaultError `no_gas`, `chain_unavailable`, `signing_key_missing`; ApiError `address_required`,
+ * `chain_object_invalid`, `name_exists`.
  */
 export async function createSharedVault(
   connection: Connection,
@@ -39,7 +41,7 @@ export async function createSharedVault(
   options?: CallOptions,
 ): Promise<Vault> {
   const problem = nameProblem(name);
-  // Before an object is paid for that no vault could name.
+  // Checked before paying for an object that no vault could name.
   if (problem !== null) throw new ContractError("request", api.vaults.create.id, [`name: ${problem}`]);
   const session = vaultSession(connection);
   await requireLinkedAddress(session, options);
@@ -86,7 +88,7 @@ function openCreation(
       known = kept;
       return true;
     },
-    // What another process has begun since is its own.
+    // A record that another process has begun since is its own.
     finish: async () => {
       await journal?.replace(name, known, null);
     },
@@ -117,7 +119,7 @@ async function findOrCreate(session: VaultSession, creation: Creation, plainName
   }
 }
 
-/** Another process is at the same creation: its transaction is the one to be sent, or its vault, when it has made it, the one that is wanted. */
+/** Another process works on the same creation. Send its transaction, or use its vault once it has made that. */
 class OtherCreation extends Error {
   readonly vault: Vault | null;
 
@@ -142,7 +144,7 @@ async function create(session: VaultSession, creation: Creation, vault: WantedVa
   return created.vault;
 }
 
-/** Nobody but its owner has ever been able to read it: whatever the service calls it, it is as good as the one that would be made. */
+/** Only its owner has ever been able to read it. Whatever the service calls it, it is as good as a new one. */
 function isNew(found: VaultObject, chainAddress: string, { plainNames, signingKey }: WantedVault): boolean {
   const { owner, members, former, offered, generation } = found;
   const isUntouched = generation === 1n && members.length === 0 && former.length === 0 && offered === null;
@@ -150,7 +152,7 @@ function isNew(found: VaultObject, chainAddress: string, { plainNames, signingKe
   return isUntouched && isWanted && owner.chainAddress === chainAddress;
 }
 
-/** What an earlier attempt has registered, whose answer was lost, is found by its object. */
+/** Finds the vault that an earlier attempt, whose answer was lost, has registered, by its object. */
 async function register(
   connection: Connection,
   name: string,
@@ -170,7 +172,7 @@ async function register(
   }
 }
 
-/** Looked for before an object is paid for that no vault could name. */
+/** Checked before paying for an object that no vault could name. */
 function findNamed({ connection }: VaultSession, { vaultName }: Creation): Promise<Vault | null> {
   return findVault(connection, ({ name }) => name === vaultName);
 }

@@ -1,4 +1,4 @@
-/** What a shared vault's owner proves before something of it is deleted (encryption design §7). Loaded when the service asks for it. */
+/** The proof of a shared vault's owner before a deletion in it (encryption design §7). Loaded when the service asks for it. */
 import { clientApi as api } from "@coffer/contract";
 import { renderDeletionText, type DeletionOf } from "@coffer/contract/proof-texts";
 import { deletionGroup } from "@coffer/contract/deletion";
@@ -18,8 +18,8 @@ interface DeletedFile {
 }
 
 /**
- * The header `Coffer-Proof` for one attempt. Vault and object come from what this client holds the vault to, the file from the caller: the
- * service says the nonce, and nothing else of what is signed.
+ * The header `Coffer-Proof` for one attempt. Vault and object come from this client's pin, the file from the caller.
+ * The service chooses only the nonce.
  * @throws VaultError `vault_changed` for a vault that was public when it was first met.
  */
 export async function proveDeletion(
@@ -47,13 +47,13 @@ export async function proveDeletion(
 }
 
 interface Where {
-  /** Ids in lower case, as the service writes them: it makes the text anew from its own. */
+  /** Ids in lower case, as the service writes them: it makes the text again from its own. */
   readonly deletion: DeletionOf;
   /** null: a public vault. */
   readonly pin: VaultPin | null;
 }
 
-/** A vault that the caller names is pinned; one that the answer to a file's id names is looked at, and not pinned. */
+/** A vault that the caller names is pinned; one from the answer to a file's id is read, and not pinned. */
 async function whereOf(connection: Connection, deleted: Deleted, options?: CallOptions): Promise<Where> {
   if (deleted.act !== "delete-file") {
     const vaultId = deleted.vaultId.toLowerCase();

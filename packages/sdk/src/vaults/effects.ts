@@ -1,22 +1,23 @@
 /**
- * What changing an allowlist does and does not do, in words. The results of the calls carry them, and docs/threat-model.md says the same,
- * word for word (test/threats/removed-member.test.ts, test/shared-vaults/handing-on.test.ts).
+ * What changing an allowlist does and does not do, in words. Results of the calls carry these texts.
+ * docs/threat-model.md has them word for word (test/threats/removed-member.test.ts,
+ * test/shared-vaults/handing-on.test.ts).
  */
 
 export const ADDED =
   "The address can read everything in the vault, including what was written before it came. It can write, rename and trash.";
 
-/** Of an address for which the vault names no key. */
+/** For an address without a key in the vault. */
 export const ADDED_TO_READ =
   "The address can read everything in the vault, including what was written before it came. It can trash. The vault has no signing key for " +
   "it, so it cannot write or rename until it calls vaults.setSigningKey.";
 
-/** Of what was written before somebody lost access. */
+/** About files written before somebody lost access. */
 const KEPT =
   "Anyone who kept the vault keys can still open what was written before, wherever they get the stored bytes. To end that, run vaults.rotate; " +
   "the service deletes the old bytes an hour after it has finished.";
 
-/** Of an address whose access ends by itself; the time is in `endsAt`. */
+/** For an address whose access ends by itself; the time is in `endsAt`. */
 export const ENDS =
   "Its access ends by itself at that time, without a transaction. From then on the address cannot open what is written, and the service " +
   `stops serving it within ten seconds. ${KEPT} You can put the end off only before it has come.`;
@@ -26,7 +27,7 @@ export const ENDLESS = "The access of the address has no end. It stays a member 
 export const REMOVED =
   "The address cannot open what is written from now on, and the service stops serving it within ten seconds. " + KEPT;
 
-/** For who leaves: the same, and who lets it in again. */
+/** For a member who leaves: the same, and who can add it again. */
 export const LEFT = `${REMOVED} Only the owner can add the address again.`;
 
 export const ACCEPTED =

@@ -1,10 +1,13 @@
-/** What the service sees of the chain: it reads through a node of its own, which may be some seconds behind the one that took a change. */
+/**
+ * The service's view of the chain. It reads through a node of its own, which may be some seconds behind the one that
+ * took a change.
+ */
 import type { ErrorCode } from "@coffer/contract";
 import { ApiError, isApiError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { pause } from "../watch.ts";
 
-/** As the service would say it, before anything is sent. */
+/** In the service's words, before anything is sent. */
 export function refused(code: "generation_moved" | "precondition_failed", status: number, message: string): ApiError {
   return new ApiError(code, message, { status, requestId: null, retryAfterMs: null });
 }
@@ -19,8 +22,8 @@ const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 4_000;
 
 /**
- * Runs `call`, which tells the service of a change that stands on the chain, again while the service answers `unseen`: its node has not
- * seen the change yet. Afterwards the service's answer is thrown as it is.
+ * Runs `call`, which reports a change on the chain to the service. It repeats the call while the service answers
+ * `unseen`: the service's node has not seen the change yet. Afterwards it throws the service's answer as it is.
  */
 export function untilSeen<Result>(
   connection: Connection,
@@ -31,13 +34,12 @@ export function untilSeen<Result>(
   return repeat(connection, options, call, (error) => isApiError(error) && error.code === unseen);
 }
 
-/** How the service refuses whom it does not take for a member, or not any more. */
+/** The service's refusals of a client that is no member, or no longer one. */
 export const CLOSED: ReadonlySet<string> = new Set(["not_a_member", "membership_ended"]);
 
 /**
- * Runs `call` again while the service refuses as `not_a_member` or `membership_ended` whom the client's own node names (`isNamed`): it was
- * added, or its end put off, a moment ago.
- * Nobody else waits.
+ * Repeats `call` while the service refuses a client that the client's own node names (`isNamed`), with `not_a_member`
+ * or `membership_ended`. It was added, or its end moved, a moment ago. Others do not wait.
  */
 export function untilServed<Result>(
   connection: Connection,

@@ -1,4 +1,4 @@
-/** What the rooms beside this file share of one client: the chain, the key servers, the pins. */
+/** What the modules beside this file share of one client: the chain, the key servers, the pins. */
 import type { Vault } from "@coffer/contract";
 import type { Chain, SealKeyWrap } from "@coffer/chain";
 import type { CryptoPlatform } from "@coffer/crypto";
@@ -23,22 +23,28 @@ export interface VaultSession {
   readonly pins: PinStore;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Asked anew each time: it is replaced when rights were taken away. */
+  /** Read again each time: it is replaced when rights were taken away. */
   wrap(): SealKeyWrap;
-  /** What was seen of the vault that is this chain object: one memory for as long as the client lives. */
+  /** What was seen of the vault with this chain object: one memory per client. */
   seen(chainObjectId: string): Promise<SeenMemory>;
-  /** Forgets session keys and open vaults, and nothing that was seen; the next use begins afresh. */
+  /** Forgets session keys and open vaults, and keeps everything seen; the next use begins afresh. */
   forget(): void;
-  /** What the client holds this vault to; pinned now when it is met for the first time. */
+  /** The client's pin of this vault; set now at the first meeting. */
   pin(vaultId: string, options?: CallOptions): Promise<VaultPin>;
-  /** Pins a vault that is read for the first time, or was just made. @throws VaultError `vault_changed` where it is pinned to something else. */
+  /**
+   * Pins a vault that is read for the first time, or was just made.
+   * @throws VaultError `vault_changed` if it is pinned to something else.
+   */
   adopt(vault: Pick<Vault, "id" | "type" | "chainObjectId">, ownerAddress: string | null): Promise<VaultPin>;
-  /** Where files and folders lie, as this machine knows it. */
+  /** The places of files and folders in this machine's memory. */
   readonly homes: Homes;
   /** null: a public vault. */
   find(vaultId: string, options?: CallOptions): Promise<OpenVault | null>;
-  /** As `find`, with the pin that it is held to. */
+  /** Like `find`, with its pin. */
   open(vaultId: string, options?: CallOptions): Promise<PinnedVault>;
-  /** As `find` for a vault that is pinned; another is opened as the service shows it first, and not pinned. For what answers name. */
+  /**
+   * Like `find` for a pinned vault. Opens another one as the service shows it first, without pinning it. For vaults
+   * that answers name.
+   */
   look(vaultId: string, options?: CallOptions): Promise<OpenVault | null>;
 }

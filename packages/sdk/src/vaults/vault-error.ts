@@ -1,4 +1,4 @@
-/** What goes wrong between this client, the chain and the key servers, each with its next step. */
+/** Failures between this client, the chain and the key servers, each with its next step. */
 import type { CryptoStep } from "@coffer/crypto";
 import { VaultError, type VaultErrorCode } from "../errors.ts";
 import { sanitizeCause } from "../redaction.ts";

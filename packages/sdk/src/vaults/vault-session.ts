@@ -87,7 +87,7 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
   return session;
 }
 
-/** Who does not want it any more waits no longer; those who share it do. */
+/** A caller that gives up waits no longer; callers that share the opening do. */
 function unlessAborted<Value>(shared: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (signal === undefined) return shared;
   return new Promise((resolve, reject) => {
@@ -102,7 +102,7 @@ function unlessAborted<Value>(shared: Promise<Value>, signal: AbortSignal | unde
   });
 }
 
-/** One opening for all who ask at once. What is pinned by now counts: another process may have been told something else. */
+/** One opening for all that ask at once. The present pin counts: another process may have set it. */
 async function openOnce(
   session: VaultSession,
   opened: Map<string, Promise<PinnedVault>>,
@@ -112,11 +112,11 @@ async function openOnce(
   if (known !== undefined) {
     const now = await session.pins.load(session.connection.place.origin, vaultId);
     const { pin } = await known;
-    // The owner is held to what is pinned by now wherever the vault is read.
+    // The owner must be the pinned one wherever the vault is read.
     if (now === null || isSamePin({ ...now, ownerAddress: pin.ownerAddress }, pin)) return known;
     if (opened.get(vaultId) === known) opened.delete(vaultId);
   }
-  // Without the options of who comes first: others wait for the same.
+  // Without the first caller's options: others wait for the same.
   const opening = opened.get(vaultId) ?? openAs(session, session.pin(vaultId));
   opened.set(vaultId, opening);
   // A failure is not remembered: the next call tries again.
@@ -130,7 +130,7 @@ async function openAs(session: VaultSession, shown: Promise<VaultPin>): Promise<
 }
 
 function openWrap(chain: Chain, { signer, network, fetch, clock, keyWrap }: SharedVaultOptions): SealKeyWrap {
-  // Each vault is asked for once: its version never changes, and a place in the list that did costs gas alone.
+  // Asks for each vault once: its version never changes, and an unneeded place in the list costs gas alone.
   const known = new Map<string, VaultLocation>();
   const locate = async (vault: Uint8Array): Promise<VaultLocation> => {
     const objectId = hexOf(vault);
@@ -140,7 +140,7 @@ function openWrap(chain: Chain, { signer, network, fetch, clock, keyWrap }: Shar
   };
   const parts = {
     network,
-    // Whoever only decrypts signs personal messages alone.
+    // A client that only decrypts signs personal messages alone.
     signer: { ...signing(signer), signTransaction: () => Promise.reject(new TypeError("a key wrap sends nothing")) },
     vaultObjects: { locate },
   };
@@ -152,8 +152,8 @@ function signing(signer: Signer): Pick<Signer, "chainAddress" | "signPersonalMes
 }
 
 /**
- * First use: what the service says is compared with the chain, and kept (encryption design §2, pins). `looked`: what this process has read of it
- * before, where an answer named it: nothing else is pinned now.
+ * First use: compares the service's words with the chain, and keeps them (encryption design §2, pins). `looked`: this
+ * process's earlier read, if an answer named the vault: it pins nothing else now.
  */
 async function findPin(
   session: VaultSession,
@@ -185,7 +185,7 @@ async function readPin(session: VaultSession, vaultId: string, options?: CallOpt
   return pin;
 }
 
-/** One chain object is one vault: what lies there would be known in two otherwise, and no act by its id alone could be done any more. */
+/** One chain object is one vault: otherwise its content would be in two, and no act by its id alone would be possible. */
 async function requireNewObject(
   { connection, pins }: VaultSession,
   { shared, vaultId, ...pin }: VaultPin,

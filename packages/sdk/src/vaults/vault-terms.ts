@@ -1,11 +1,11 @@
-/** What the chain and crypto packages throw, in the words of this SDK. */
+/** Errors of the chain and crypto packages, in the words of this SDK. */
 import { ChainError } from "@coffer/chain";
 import { CryptoError } from "@coffer/crypto";
 import type { VaultErrorCode } from "../errors.ts";
 import { sourceChanged } from "../upload/source.ts";
 import { NEXT_STEPS, vaultError } from "./vault-error.ts";
 
-/** Anything that the chain and crypto packages throw, as an error of this SDK; everything else passes as it is. */
+/** Any error of the chain and crypto packages, as an error of this SDK; all others pass unchanged. */
 export function toVaultError(error: unknown, nextSteps: Partial<Record<VaultErrorCode, string>> = {}): unknown {
   if (error instanceof ChainError) {
     const nextStep = nextSteps[error.code] ?? NEXT_STEPS[error.code];

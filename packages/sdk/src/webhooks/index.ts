@@ -1,6 +1,6 @@
 /**
- * `@coffer/sdk/webhooks`: what a receiver of webhooks needs, and nothing else: WebCrypto, no dependency, a few KiB. For Node, browsers,
- * workers, Bun and Deno.
+ * `@coffer/sdk/webhooks`: everything that a receiver of webhooks needs: WebCrypto, no dependency, a few KiB. For Node,
+ * browsers, workers, Bun and Deno.
  * @packageDocumentation
  */
 export type { EventKind, EventObject, WebhookEvent } from "@coffer/contract";

@@ -1,7 +1,7 @@
 import { isEventKind, type EventKind } from "@coffer/contract/event-kinds";
 import type { WebhookEvent } from "@coffer/contract";
 
-/** An event of a kind that this version does not know: a newer service tells more. Do not fail on it. */
+/** An event of a kind that this version does not have: the service is newer. Do not fail on it. */
 export interface UnknownEvent {
   readonly type: string & Record<never, never>;
   readonly timestamp: string;
@@ -13,7 +13,7 @@ export interface UnknownEvent {
   };
 }
 
-/** What a delivery or the event feed tells. Narrow with {@link isEvent} or {@link isKnownEvent}. */
+/** The content of a delivery or of the event feed. Narrow with {@link isEvent} or {@link isKnownEvent}. */
 export type ReceivedEvent = WebhookEvent | UnknownEvent;
 
 /** The event of one kind. */
@@ -35,7 +35,7 @@ export function isEvent<Kind extends EventKind>(
 }
 
 /**
- * Whether this version knows the event's kind: then a `switch` over `event.type` narrows.
+ * Whether this version has the event's kind: then a `switch` over `event.type` narrows.
  *
  * @example
  * ```ts
@@ -47,8 +47,8 @@ export function isKnownEvent(event: ReceivedEvent): event is WebhookEvent {
 }
 
 /**
- * The JSON text of an event; null when it is none. What every kind has in common is checked, so that nothing a program
- * reads of it is missing; the fields of its object are the sender's word.
+ * The JSON text of an event; null for any other text. It checks the fields that every kind has, so that a program
+ * misses none of them. The fields of its object are the sender's word.
  */
 export function parseEvent(text: string): ReceivedEvent | null {
   let value: unknown;

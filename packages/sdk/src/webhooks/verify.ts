@@ -7,12 +7,12 @@ import { parseEvent, type ReceivedEvent } from "./received-event.ts";
 export type HeaderFields = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface Delivered {
-  /** The request's body as it came, byte for byte. A parsed body cannot be verified: to render it again gives other bytes. */
+  /** The request's body as it came, byte for byte. A parsed body cannot be verified: rendering it again gives other bytes. */
   readonly body: string | Uint8Array | ArrayBuffer;
   readonly headers: HeaderFields;
   /** `whsec_…`, or only its base64. Give both while a rotated secret still counts. */
   readonly secrets: string | readonly string[];
-  /** How far sender and receiver may be apart, in seconds; 300 when absent, as Standard Webhooks says. */
+  /** How far the clocks of sender and receiver may differ, in seconds. Default: 300, as in Standard Webhooks. */
   readonly toleranceSeconds?: number | undefined;
   /** Milliseconds since 1970; the system's clock when absent. */
   readonly now?: (() => number) | undefined;
@@ -41,11 +41,11 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Verifies a delivery and gives its event. Events of kinds that this version does not know pass. Deliveries can come twice and out of
- * order: remember `webhook-id`, and go by `event.data.sequence`.
+ * Verifies a delivery and gives its event. Events of kinds that this version does not have pass. Deliveries can come
+ * twice and out of order: remember `webhook-id`, and go by `event.data.sequence`.
  *
  * @throws WebhookVerificationError with a `reason`, whatever the request holds.
- * @throws TypeError when a secret cannot be used: that is a mistake of the receiver, not of the request.
+ * @throws TypeError when a secret is unusable: that is a mistake of the receiver, not of the request.
  *
  * @example
  * ```ts
@@ -115,7 +115,7 @@ function headerOf(headers: HeaderFields, name: string): string {
     .join(" ");
 }
 
-/** By what it can do: frameworks bring a `Headers` of their own. */
+/** By its methods: frameworks bring a `Headers` of their own. */
 function isHeaders(headers: HeaderFields): headers is Headers {
   return typeof headers.get === "function";
 }
@@ -130,7 +130,7 @@ function refuseUntimely(time: string, { toleranceSeconds = 300, now = Date.now }
   throw new WebhookVerificationError(reason, `webhook-timestamp is too ${word}: a replay, or a clock that is wrong`);
 }
 
-/** Whether one of the `v1` signatures was made with one of the keys. Signatures of other versions are not looked at. */
+/** Whether one of the `v1` signatures was made with one of the keys. It ignores signatures of other versions. */
 async function isSigned(
   keys: readonly Uint8Array<ArrayBuffer>[],
   signed: Uint8Array<ArrayBuffer>,
@@ -149,8 +149,8 @@ async function isSigned(
 }
 
 /**
- * In a time that does not depend on where the texts differ (CWE-208). Texts and not bytes are compared: base64 can write the same
- * bytes in several ways, and only one of them is right.
+ * In a time that does not depend on where the texts differ (CWE-208). It compares texts and not bytes: base64 can
+ * write the same bytes in several ways, and only one of them is right.
  */
 function isEqual(given: string, expected: string): boolean {
   let difference = given.length ^ expected.length;

@@ -44,7 +44,8 @@ export function accountHandlers(state: State): GroupHandlers<typeof api.account,
       if (challenge === undefined || !mine || challenge.expiresAt <= state.now()) throw new Failure("token_invalid");
       const claim = { ...placeOf(caller.origin), chainAddress, accountId, nonce };
       const proof = await checkSignature(state, chainAddress, renderLinkText(claim), signature);
-      // What cannot be checked costs no challenge; of two that present it together, one is second (decision 0018).
+      // A proof that cannot be checked uses up no challenge. If two callers send it together, one is second (decision
+      // 0018).
       if (proof !== "unknown" && !state.challenges.delete(nonce)) throw new Failure("token_invalid");
       requireHeld(proof);
       return { account: link(state, caller, chainAddress, "external") };
@@ -52,7 +53,7 @@ export function accountHandlers(state: State): GroupHandlers<typeof api.account,
   };
 }
 
-/** Links an address to an account. Throws `address_conflict` when another account, or a live key, holds it. */
+/** Links an address to an account. Throws `address_conflict` when another account, or a valid key, has it. */
 export function link(state: State, caller: Caller, chainAddress: string, source: "external") {
   const { accountId } = caller;
   const account = readAccount(state, accountId);

@@ -9,7 +9,7 @@ import { pageOf, timestamp, type Caller, type State, type Visitor } from "./stat
 type Target = AuditEvent["targets"][number];
 type Before = ReturnType<typeof objectOf>;
 
-/** Notes what became of an account. Who did it: the caller, the holder of an invite, else the service itself. */
+/** Records a change of an account. The actor is the caller, the holder of an invite, else the service itself. */
 export function record(
   state: State,
   visitor: Visitor | Caller,
@@ -70,7 +70,7 @@ const CONTENT: Readonly<Record<string, readonly [action: string, type: "file" | 
   "vaults.restore": ["vault.restored", "vault"],
 };
 
-/** What a call is about to change, as events would tell it: after a deletion it can no longer be asked. */
+/** What a call is about to change, as events would name it: after a deletion it is gone. */
 export function contentBefore(state: State, endpointId: string, params: Readonly<Record<string, string>>): Before {
   const [action, type] = CONTENT[endpointId] ?? [];
   return action === undefined || type === undefined
@@ -78,7 +78,7 @@ export function contentBefore(state: State, endpointId: string, params: Readonly
     : objectOf(state, action, { type, id: params[`${type}Id`] ?? "" });
 }
 
-/** Notes a change of content that a call has made. */
+/** Records a change of content that a call has made. */
 export function recordContent(
   state: State,
   caller: Caller,
@@ -93,7 +93,7 @@ export function recordContent(
   const item = (body as Readonly<Record<string, { id: string; vaultId?: string } | undefined>> | undefined)?.[type];
   const id = item?.id ?? params[`${type}Id`] ?? "";
   const vaultId = type === "vault" ? id : (item?.vaultId ?? vaultOf(before));
-  // Without an answer, it went for good.
+  // Without an answer, the item was deleted for good.
   const done = item === undefined ? action.replace("trashed", "deleted") : action;
   record(
     state,

@@ -45,7 +45,7 @@ function signInHandlers(state: State) {
       const session = token === undefined ? undefined : state.sessions.get(token.sessionId);
       if (token === undefined || session === undefined) throw new Failure("session_ended");
       if (token.rotated && session.endedAt === null) {
-        // Somebody else has used it: nobody can tell who is the thief, so the session ends for both.
+        // Somebody else has used it. Nobody can see which of the two is the thief, so the session ends for both.
         session.endedAt = state.now();
         const target = { type: "session", id: session.value.id };
         record(state, visitor, session.accountId, "session.reuse_detected", target);
@@ -146,7 +146,7 @@ export function useAccessCode(state: State, code: string | null): void {
   if (code !== null) state.accessCodes.set(code, (state.accessCodes.get(code) ?? 0) - 1);
 }
 
-/** A new token makes the former ones of its kind void. Nothing is sent to where nobody is. */
+/** A new token makes the earlier ones of its kind void. No mail goes to an address without an account. */
 function sendMail(state: State, purpose: Mail["purpose"], to: string): void {
   const account = findByEmail(state, to);
   if (account === null) return;

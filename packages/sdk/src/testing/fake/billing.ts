@@ -58,7 +58,7 @@ function readBilling(state: State, accountId: string): Billing {
   };
 }
 
-/** What was paid for stays until the provider says that it has ended; a plan that nobody pays for can be left at once. */
+/** A paid plan stays until the provider reports its end; a plan that nobody pays for can be left at once. */
 function changePlan(state: State, caller: Caller, plan: Billing["plan"]): void {
   const { accountId } = caller;
   const account = readAccount(state, accountId);
@@ -91,7 +91,7 @@ function eventHandlers(state: State) {
   } satisfies Partial<GroupHandlers<typeof api.billing, Visitor>>;
 }
 
-/** An older event never undoes a newer one, and the end of another subscription means nothing for the one that is there. */
+/** An older event never undoes a newer one. The end of another subscription means nothing for the current one. */
 function counts(old: SubscriptionRow, told: Pick<SubscriptionRow, "status" | "reference" | "eventAt">): boolean {
   const isSame = told.reference === old.reference;
   const isLaterState = !isSame || STATUSES.indexOf(told.status) >= STATUSES.indexOf(old.status);

@@ -1,4 +1,4 @@
-/** Deliveries of the fake's webhooks: the records, tests, and what failed sent again. */
+/** Deliveries of the fake's webhooks: the records, tests, and repeats of failed ones. */
 import type { api } from "@coffer/contract";
 import { Failure, type GroupHandlers } from "../handlers.ts";
 import { add, attempt, enqueue } from "./sending.ts";
@@ -79,7 +79,7 @@ function renew(state: State, { accountId, webhookId, payload, value, trigger: be
   return add(state, { accountId, webhookId, payload, trigger }, { event, messageId, sequence });
 }
 
-/** Each message that failed in the range and was neither delivered nor put up again since. */
+/** Each message that failed in the range and was neither delivered nor queued again since. */
 function recover(state: State, { value }: WebhookRow, since: string, until: string): number {
   const rows = ofWebhook(state, value.id);
   const failed = rows.filter(

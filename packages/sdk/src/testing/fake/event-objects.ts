@@ -1,4 +1,4 @@
-/** What events of the fake say of the thing that they are about. */
+/** What events of the fake say of their object. */
 import type { EventObject, File, Folder, Vault } from "@coffer/contract";
 import type { State } from "./state.ts";
 
@@ -7,7 +7,7 @@ interface Target {
   readonly id: string;
 }
 
-/** null: the thing is not there, or no event tells of its kind. */
+/** null: the object is not there, or no event has its kind. */
 export function objectOf(state: State, action: string, { type, id }: Target): EventObject | null {
   if (type === "file") return optional(state.files.get(id)?.value, ofFile);
   if (type === "folder") return optional(state.folders.get(id)?.value, ofFolder);

@@ -10,7 +10,7 @@ import { messageIdOf, toEvent, type ToldEvent } from "./webhook-state.ts";
 
 const HEADERS = { "content-type": "text/event-stream", "x-accel-buffering": "no" };
 
-/** Tells a change to the feed and the webhooks of its account, when it is an event. `before`: what a deleted thing was. */
+/** Passes a change on to the feed and the webhooks of its account, if it is an event. `before`: the deleted object. */
 export function tell(
   state: State,
   accountId: string,
@@ -38,7 +38,7 @@ export function eventHandlers(state: State): GroupHandlers<typeof api.events, Ca
   };
 }
 
-/** Lives until its reader goes. */
+/** Open until its reader goes. */
 function openFeed(state: State, accountId: string, from: number): ReadableStream<Uint8Array> {
   let after = from;
   let wake = (): void => undefined;
@@ -85,7 +85,7 @@ function describe(kind: EventKind) {
 const ID = "0f8fad5b-d9cb-469f-a165-70867728950e";
 const ADDRESS = `0x${"2a".repeat(32)}`;
 
-/** One object for every kind: a schema takes what it knows of it. */
+/** One object for every kind: a schema takes the fields that it has. */
 const ANYTHING = {
   ...{ id: ID, vaultId: ID, folderId: null, versionId: ID, size: 5_242_880, encrypted: false, parentId: null },
   ...{ vaultType: "public", chainAddress: ADDRESS, keyId: ID, plan: "pro" },

@@ -14,7 +14,7 @@ export function fileHandlers(state: State): FileHandlers {
   return { ...contentHandlers(state), ...rowHandlers(state) };
 }
 
-/** What carries bytes. */
+/** Calls that carry bytes. */
 function contentHandlers(state: State): Pick<FileHandlers, "upload" | "content" | "contentHead" | "replace"> {
   const read = (caller: Caller, id: string): FileRow => readRow(state, state.files, caller, id, "File");
   return {

@@ -99,7 +99,7 @@ function restoreTree(state: State, root: FolderRow): void {
   for (const row of treeOf(state, root)) if (row.trashedWith === group) setTrashed(row, null, null);
 }
 
-/** The folder itself with all that lies in it. */
+/** The folder itself with everything in it. */
 function treeOf(state: State, root: FolderRow): (FileRow | FolderRow)[] {
   const rows = [...state.folders.values(), ...state.files.values()];
   return rows.filter((row) => row === root || ancestorsOf(state, placeOf(row.value)).includes(root.value.id));

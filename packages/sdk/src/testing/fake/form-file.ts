@@ -2,7 +2,7 @@ import { nameProblem } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
 import type { NewContent } from "./content.ts";
 
-/** What an upload carries: the body itself, or the one file part of multipart/form-data with its name. */
+/** The content of an upload: the body itself, or the one file part of multipart/form-data with its name. */
 export async function parseFormFile(
   body: Uint8Array,
   contentType: string | undefined,

@@ -12,8 +12,8 @@ import type { State, Visitor } from "./state.ts";
 const PROVIDER = "https://idp.fake.test/authorize";
 
 /**
- * Sign-in with an identity provider. Whether a zkLogin nonce was made of the ephemeral key, and what a proof proves, is not looked at:
- * that takes the chain's own arithmetic, which the service has and this fake has not.
+ * Sign-in with an identity provider. The fake checks neither whether a zkLogin nonce was made of the ephemeral key nor
+ * what a proof proves. That takes the chain's own arithmetic, which only the service has.
  */
 export function identityProviderHandlers(state: State): GroupHandlers<typeof api.identityProvider, Visitor> {
   return {

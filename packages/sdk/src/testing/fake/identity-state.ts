@@ -20,11 +20,11 @@ export interface SessionRow extends Row<Omit<Session, "current">> {
 
 export interface InviteRow extends Row<Invite> {
   readonly code: string;
-  /** When the key ends that redeeming makes: never later than its maker's own. */
+  /** When the key of a redeemed invite ends: never later than its maker's own. */
   readonly keyExpiresAt: string | null;
 }
 
-/** What pays for an account's plan, as the newest event told it; times in milliseconds since the Unix epoch. */
+/** What pays for an account's plan, from the newest event; times in milliseconds since the Unix epoch. */
 export interface SubscriptionRow {
   readonly plan: Billing["plan"];
   readonly status: "active" | "ending" | "ended";
@@ -33,14 +33,14 @@ export interface SubscriptionRow {
   readonly since: number;
 }
 
-/** A mail that was sent; its token is what the link in it would carry. */
+/** A mail that was sent; its token is the one that the link in it would carry. */
 export interface Mail {
   readonly to: string;
   readonly purpose: "verify" | "reset";
   readonly token: string;
 }
 
-/** Who is signed in at the identity provider. */
+/** The user who is signed in at the identity provider. */
 export interface ProviderUser {
   readonly subject: string;
   readonly email: string;
@@ -54,7 +54,7 @@ export interface SignIn {
   readonly expiresAt: number;
 }
 
-/** What became of an account, before the chain of hashes is made of it. */
+/** A change of an account, before it is in the chain of hashes. */
 export type Change = Omit<AuditEvent, "previousHash" | "hash">;
 
 export interface IdentityState {
@@ -145,7 +145,7 @@ export function endSessions(state: People, accountId: string, exceptId: string |
   return live.map((row) => row.value.id);
 }
 
-/** The caller that an access token stands for; null when it is none, or its session is over. */
+/** The caller of an access token; null when the token is invalid, or its session is over. */
 export function sessionOfToken(
   state: People,
   text: string,

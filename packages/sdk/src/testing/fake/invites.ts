@@ -62,7 +62,7 @@ function redeemHandlers(state: State) {
   return {
     redeem: async ({ body }, visitor) => {
       const proof = await proofOf(state, visitor, body);
-      // From here on nothing waits: of two that redeem at once, one is second.
+      // From here on nothing waits: if two redeem at once, one is second.
       const row = [...state.invites.values()].find(({ code }) => code === body.code);
       if (row === undefined) throw notFound("Invite");
       const { accountId, value } = row;
@@ -91,7 +91,7 @@ function redeemHandlers(state: State) {
   } satisfies Partial<GroupHandlers<typeof api.invites, Visitor>>;
 }
 
-/** When the invite ends: with the access that it gives, at the latest. */
+/** When the invite ends: with its access, at the latest. */
 function endOf(state: State, { expiresInHours, accessUntil }: Input<typeof api.invites.create>["body"]): string {
   const asked = timestamp(state, (expiresInHours ?? INVITE_HOURS.standard) * HOUR_MS);
   if (accessUntil === undefined) return asked;

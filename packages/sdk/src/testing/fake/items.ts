@@ -1,4 +1,4 @@
-/** Files and folders of the fake are items: where they lie, who sees them, which names are taken, and how they move. */
+/** Files and folders of the fake are items: their places, who sees them, which names are taken, and how they move. */
 import type { File, Folder } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
 import type { Row } from "./row.ts";
@@ -19,7 +19,7 @@ import {
 type Item = File | Folder;
 type Rows<Value extends Item> = ReadonlyMap<string, Row<Value>>;
 
-/** The folder that it lies in; null: the top of its vault. */
+/** The folder that holds it; null: the top of its vault. */
 export function placeOf(item: Item): string | null {
   return "folderId" in item ? item.folderId : item.parentId;
 }
@@ -115,7 +115,10 @@ export function moveItem<Value extends Item>(
   return (row.value = at({ ...item, name, updatedAt: timestamp(state), revision: revision + 1 }, place));
 }
 
-/** Out of the trash: `untrash` clears the row, which then gets its name and its old place, or the top where that is gone. */
+/**
+ * Takes items out of the trash. `untrash` clears the row, which then gets its name and its old place, or the top if
+ * that is gone.
+ */
 export function restoreItem<Value extends Item>(
   state: State,
   rows: Rows<Value>,

@@ -102,7 +102,7 @@ export function lifeOf({ kind, key }: Caller): string | null {
   return kind !== "api-key" ? null : key.value.expiresAt;
 }
 
-/** Nobody gives more than it holds. Throws `scope_too_wide`. */
+/** Nobody gives more rights than it has. Throws `scope_too_wide`. */
 export function refuseWider(caller: Caller, wanted: Pick<Rights, "scopes" | "vaultIds" | "expiresAt">): void {
   const { scopes, vaultIds } = caller.key.value;
   const ends = lifeOf(caller);
@@ -111,7 +111,7 @@ export function refuseWider(caller: Caller, wanted: Pick<Rights, "scopes" | "vau
     throw new Failure("scope_too_wide");
 }
 
-/** null stands for everything. */
+/** null means everything. */
 export function isWithin(asked: readonly string[] | null, own: readonly string[] | null): boolean {
   return own === null || (asked?.every((item) => own.includes(item)) ?? false);
 }

@@ -1,11 +1,14 @@
-/** Proofs that a chain address's holder is there, checked as the service does: Ed25519 here, other schemes by what the test brings along. */
+/**
+ * Checks proofs that a chain address's holder is there, as the service does: Ed25519 here, other schemes with the
+ * test's own check.
+ */
 import { MAX_CLOCK_SKEW } from "@coffer/contract";
 import { verifyPersonalMessage } from "../../chain/ed25519.ts";
 import { fromBase64 } from "../../digest.ts";
 import { Failure } from "../handlers.ts";
 import type { State } from "./state.ts";
 
-/** What a signature proves. Of some schemes the fake cannot tell. */
+/** What a signature proves. For some schemes the fake cannot say. */
 export type Proof = "holds" | "fails" | "unknown";
 
 /** Schemes of Sui beside Ed25519 (0), by the signature's first byte: secp256k1, secp256r1, multisig, zkLogin, passkey. */
@@ -24,7 +27,10 @@ export async function checkSignature(
   return (await verifySignature(chainAddress, message, signature)) ? "holds" : "fails";
 }
 
-/** Throws `signature_invalid` unless it holds, and `not_configured` for a scheme that the service takes and this fake was not made for. */
+/**
+ * Throws `signature_invalid` unless it holds, and `not_configured` for a scheme that the service accepts and this fake
+ * does not.
+ */
 export function requireHeld(proof: Proof | null): void {
   if (proof === "holds") return;
   if (proof !== "unknown") throw new Failure("signature_invalid");

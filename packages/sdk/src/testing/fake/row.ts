@@ -1,11 +1,11 @@
-/** A row of any kind: whose it is, and its place in the order of creation. */
+/** A row of any kind: its account, and its place in the order of creation. */
 export interface Row<Value> {
   readonly accountId: string;
   readonly sequence: number;
   value: Value;
 }
 
-/** What dates rows, and what orders them. */
+/** The date of rows, and their order. */
 export interface Ticking {
   /** Milliseconds since 1970. */
   now(): number;

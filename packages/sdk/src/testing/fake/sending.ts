@@ -10,7 +10,7 @@ import type { DeliveryRow, ToldEvent, WebhookRow } from "./webhook-state.ts";
 const SCHEDULE = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 const ANSWER_CHARACTERS = 16 * 1024;
 
-/** Puts a message up for delivery to an endpoint, at once. */
+/** Queues a message for delivery to an endpoint, at once. */
 export function enqueue(
   state: State,
   webhook: WebhookRow,
@@ -23,7 +23,7 @@ export function enqueue(
   return add(state, { accountId, webhookId: value.id, payload, trigger }, { event: event.type, messageId, sequence });
 }
 
-/** Puts up the first or a further delivery of a message. */
+/** Queues the first or a further delivery of a message. */
 export function add(
   state: State,
   about: Pick<DeliveryRow, "accountId" | "webhookId" | "payload" | "trigger">,
@@ -40,7 +40,7 @@ export function add(
   return row;
 }
 
-/** Sends what is due by the fake's clock. Resolves with the number of attempts. */
+/** Sends deliveries that are due by the fake's clock. Resolves with the number of attempts. */
 export async function deliverDue(state: State): Promise<number> {
   let count = 0;
   for (const row of [...state.deliveries.values()]) {
@@ -83,11 +83,11 @@ async function send(
     if (response === undefined) return { httpStatus: 0, responseBody: "" };
     return { httpStatus: response.status, responseBody: (await response.text()).slice(0, ANSWER_CHARACTERS) };
   } catch {
-    return { httpStatus: 0, responseBody: "" }; // A receiver that throws is one that is not there.
+    return { httpStatus: 0, responseBody: "" }; // A receiver that throws counts as absent.
   }
 }
 
-/** Standard Webhooks: one signature by each secret that counts. */
+/** Standard Webhooks: one signature by each valid secret. */
 function signedRequest(state: State, { value, secrets }: WebhookRow, row: DeliveryRow): Request {
   const seconds = String(Math.floor(state.now() / 1000));
   const { messageId } = row.value;

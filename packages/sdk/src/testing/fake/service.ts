@@ -38,7 +38,7 @@ import { vaultHandlers } from "./vaults.ts";
 import type { Receive } from "./webhook-state.ts";
 import { webhookHandlers } from "./webhooks.ts";
 
-/** Handlers of the fake. Those of open endpoints learn where the call came from, the others who calls as well. */
+/** Handlers of the fake. All learn where the call came from; those of closed endpoints also learn who calls. */
 export type FakeHandlers = {
   readonly [Group in keyof CofferApi]: {
     readonly [Name in keyof CofferApi[Group]]: CofferApi[Group][Name] extends infer E extends EndpointDefinition
@@ -57,7 +57,7 @@ export interface FakeOptions {
 export interface Fake {
   /** Answers any request to the service, whatever its origin. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** What the service holds; a test may look at it. */
+  /** The service's state; a test may look at it. */
   readonly state: State;
   /** A new access code for sign-ups, as the operator would make it. */
   readonly addAccessCode: (uses?: number) => string;
@@ -72,8 +72,9 @@ export interface Fake {
 }
 
 /**
- * Opens an empty service. `now` (milliseconds since 1970) is the system's clock when absent. `receive` answers in the place of the
- * receivers of webhooks; without it every delivery fails with `connection refused`: the fake itself calls nobody.
+ * Opens an empty service. `now` (milliseconds since 1970) is the system's clock when absent. `receive` answers instead
+ * of the receivers of webhooks. Without it every delivery fails with `connection refused`: the fake itself calls
+ * nobody.
  */
 export function createFake({ now = Date.now, receive, verifySignature }: FakeOptions = {}): Fake {
   const state = createState(now, receive, verifySignature);
@@ -143,7 +144,7 @@ function createHandlers(state: State): FakeHandlers {
   };
 }
 
-/** The fake makes public vaults only: what shared ones have is refused as the service does there. */
+/** The fake makes public vaults only: it refuses the parts of shared ones as the service refuses them there. */
 function refusePublic(state: State) {
   return ({ params }: { readonly params: { readonly vaultId: string } }, caller: Caller): never => {
     readVaultOrTrashed(state, caller, params.vaultId);

@@ -1,4 +1,4 @@
-/** What the fake service holds, all in memory, and the reads that several groups need. */
+/** The state of the fake service, all in memory, and the reads that several groups need. */
 import { HEADERS, type Account, type ApiKey, type File, type Folder, type Scope, type Vault } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
 import { createIdentityState, sessionOfToken, UNLIMITED, type IdentityState } from "./identity-state.ts";
@@ -31,13 +31,13 @@ export interface UploadRow {
 
 /** Where a call came from, as the fake's handlers see it. */
 export interface Visitor {
-  /** Of the address that was called: what signatures must name. */
+  /** The origin that was called: signatures must name it. */
   readonly origin: string;
   readonly requestId: string | null;
   readonly userAgent: string | null;
 }
 
-/** Who calls. A session, and the development rule, have the rights of a key without limits. */
+/** The caller. A session, and the development rule, have the rights of a key without limits. */
 export interface Caller extends Visitor {
   readonly kind: "api-key" | "session" | "development";
   readonly accountId: string;
@@ -52,7 +52,7 @@ export interface State extends IdentityState, WebhookState, Ticking {
   readonly folders: Map<string, FolderRow>;
   readonly files: Map<string, FileRow>;
   readonly uploads: Map<string, UploadRow>;
-  /** Of schemes other than Ed25519; null: the fake cannot tell. */
+  /** Checks schemes other than Ed25519; null: the fake cannot check them. */
   readonly verifySignature: VerifySignature | null;
 }
 
@@ -104,12 +104,12 @@ export function readRow<Value extends { readonly vaultId: string }, Found extend
   return row;
 }
 
-/** What lies in a vault that is in the trash is there for nobody. */
+/** Nobody can see items of a vault that is in the trash. */
 export function isLiveVault({ vaults }: Pick<State, "vaults">, vaultId: string): boolean {
   return vaults.get(vaultId)?.value.trashedAt === null;
 }
 
-/** A live one. */
+/** Only a vault that is not in the trash. */
 export function readVault(state: State, caller: Caller, vaultId: string): Row<Vault> {
   const row = readVaultOrTrashed(state, caller, vaultId);
   if (row.value.trashedAt !== null) throw notFound("Vault");
@@ -122,7 +122,7 @@ export function readVaultOrTrashed(state: State, caller: Caller, vaultId: string
   return row;
 }
 
-/** The vault and folder where something new goes. */
+/** The vault and folder of a new item. */
 export function findPlace(
   state: State,
   caller: Caller,

@@ -17,7 +17,7 @@ import { findPlace, notFound, readRow, type Caller, type State, type UploadRow }
 const LIFETIME_MS = 24 * 3_600_000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** tus 1.0 as the service speaks it. */
+/** tus 1.0 in the service's form. */
 export function uploadHandlers(state: State): GroupHandlers<Omit<typeof api.uploads, "options">, Caller> {
   const read = (caller: Caller, id: string): UploadRow => {
     const upload = state.uploads.get(id);
@@ -118,7 +118,7 @@ async function finish(state: State, caller: Caller, { metadata, conditions, byte
   return note("file.uploaded", await createFile(state, caller, place, content));
 }
 
-/** Refuses at once what would be refused at the end. */
+/** Refuses at once what the end would refuse. */
 function checkTarget(state: State, caller: Caller, { metadata, conditions }: UploadRow): void {
   const fileId = metadata.get("fileId");
   if (fileId !== undefined) {

@@ -16,7 +16,7 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
       return { vault };
     },
     list: ({ query }, caller) => {
-      // Nobody shares one here.
+      // This fake has no members.
       const own = query.shared === true ? [] : ownVaults(state, caller.accountId).filter(isLive);
       const rows = own.filter(
         (row) => reaches(caller, row.value.id) && (query.type === undefined || row.value.type === query.type),

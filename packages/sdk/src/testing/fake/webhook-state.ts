@@ -1,4 +1,4 @@
-/** What the fake service holds of webhooks and of the events that they tell. */
+/** The fake service's state of webhooks and their events. */
 import type { Delivery, DeliveryAttempt, EventObject, Webhook, WebhookEvent } from "@coffer/contract";
 import type { Row } from "./row.ts";
 
@@ -9,19 +9,19 @@ export interface WebhookRow extends Row<Webhook> {
 
 export interface DeliveryRow extends Row<Delivery> {
   readonly webhookId: string;
-  /** What is sent, byte for byte, on every attempt. */
+  /** The bytes of every attempt. */
   readonly payload: string;
   readonly trigger: DeliveryAttempt["trigger"];
   attempts: DeliveryAttempt[];
 }
 
-/** An event as its feed and its deliveries tell it. */
+/** An event as its feed and its deliveries carry it. */
 export interface ToldEvent {
   readonly messageId: string;
   readonly event: WebhookEvent;
 }
 
-/** Stands for the network between the fake and the receivers of its webhooks. A rejection is a refused connection. */
+/** Takes the part of the network between the fake and the receivers of its webhooks. A rejection is a refused connection. */
 export type Receive = (request: Request) => Response | Promise<Response>;
 
 export interface WebhookState {
@@ -38,7 +38,7 @@ export function createWebhookState(receive: Receive | null): WebhookState {
   return { webhooks: new Map(), deliveries: new Map(), events: new Map(), readers: new Set(), receive };
 }
 
-/** An event that was told, or would be, of an object. */
+/** An event about an object, whether an endpoint receives it or not. */
 export type Told = Pick<WebhookEvent, "type" | "timestamp"> & {
   readonly accountId: string;
   readonly sequence: number;

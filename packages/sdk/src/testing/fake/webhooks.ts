@@ -91,7 +91,7 @@ function mintSecret(): string {
   return `whsec_${toBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
 }
 
-/** As the service in development: https, http to this machine, no credentials, no address of a private network. */
+/** The rules of a service in development: https, http to this machine, no credentials, no address of a private network. */
 function acceptUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || url.username !== "" || url.password !== "" || url.port === "0" || /[\s\\]/.test(text))
@@ -104,6 +104,6 @@ function acceptUrl(text: string): string {
   return url.href;
 }
 
-/** Enough of the blocks that the service refuses (RFC 6890) for a stand-in that calls nobody; the URL parser has made them plain. */
+/** Enough of the blocks that the service refuses (RFC 6890) for a fake that calls nobody. The URL parser has made them plain. */
 const PRIVATE =
   /^(0|10|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])|22[4-9]|23\d|24\d|25[0-5])\.|^\[(::|f[cde])/;

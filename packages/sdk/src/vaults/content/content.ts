@@ -1,4 +1,4 @@
-/** The plaintext of an upload: how much there is, whether it can be read again, and its digest. */
+/** The plaintext of an upload: its size, whether it can be read again, and its digest. */
 import type { CryptoPlatform } from "@coffer/crypto";
 import { ContractError } from "../../errors.ts";
 import { openSource, sourceChanged, type Source } from "../../upload/source.ts";
@@ -16,15 +16,16 @@ export interface Content {
   readonly inMemory: boolean;
 }
 
-/** A source that has counted and hashed what was read of it, from the beginning forward. */
+/** A source that has counted and hashed its bytes, from the beginning forward. */
 export interface HashedSource extends Source {
   /** SHA-256 of the content, once it was read to its end. */
   digest(): Uint8Array;
 }
 
 /**
- * Small content is taken into memory unless it is `journaled`. A stream of unknown size is taken up to 8 MiB; more needs its size,
- * because a signed statement names it before the first byte is sent. @throws SdkError `source_changed`.
+ * Reads small content into memory unless it is `journaled`. It reads a stream of unknown size up to 8 MiB. A longer
+ * one needs its size, because a signed statement names the size before the first byte is sent.
+ * @throws SdkError `source_changed`.
  */
 export async function openContent(source: Source, platform: CryptoPlatform, journaled: boolean): Promise<Content> {
   if (source.size !== null && (journaled || source.size > MEMORY_BYTES))
@@ -50,7 +51,7 @@ function hashed(source: Source, platform: CryptoPlatform): HashedSource {
     ...source,
     read: async (offset, target) => {
       const filled = await source.read(offset, target);
-      // A second pass, and what is read again after a failure, was hashed before.
+      // A second pass, and a read after a failure, cover bytes that were hashed before.
       if (offset <= position && offset + filled > position) {
         hash.update(target.subarray(position - offset, filled));
         position = offset + filled;
@@ -63,14 +64,14 @@ function hashed(source: Source, platform: CryptoPlatform): HashedSource {
 
 const READ_BYTES = 1024 * 1024;
 
-/** Memory for one reading after the other of so much content. */
+/** Memory for successive reads of so much content. */
 export function readingBuffer(length: number): Uint8Array {
   return new Uint8Array(Math.min(READ_BYTES, length));
 }
 
 /**
- * Bytes `from` to `to` (exclusive). A piece is valid until the next is asked for: all lie in `buffer`. Too little is told by who counts: the
- * plan says how much there must be.
+ * Bytes `from` to `to` (exclusive). A piece is valid until the next is asked for: all lie in `buffer`. The reader that
+ * counts reports missing bytes: the plan says how many there must be.
  */
 export async function* readContent(
   source: Source,

@@ -1,4 +1,4 @@
-/** One version of a shared vault's file on its way to who reads it (file-format §10). */
+/** One version of a shared vault's file on its way to its reader (file-format §10). */
 import {
   seenVersion,
   toReadableStream,
@@ -28,7 +28,7 @@ export interface Reading {
   readonly connection: Connection;
   readonly vault: OpenVault;
   readonly file: File;
-  /** The version's, as the service gave it. */
+  /** The version's statement, as the service gave it. */
   readonly statement: Uint8Array;
   /** Verified, and its metadata. */
   readonly entry: OpenedEntry["statement"];
@@ -59,7 +59,7 @@ function keyOf({ dataKey, statement }: VerifiedVersion): RangeKey {
   return { dataKey, messageLength, digest: digest.some((byte) => byte !== 0) ? digest : null };
 }
 
-/** Counts what is given against what the entry says, and tells failures in the SDK's words. */
+/** Compares the number of bytes with the entry's, and throws failures in the SDK's words. */
 export async function* counted(
   { options }: Reading,
   content: AsyncGenerator<Uint8Array, void, void>,
@@ -83,7 +83,7 @@ export function otherSize(): VaultError {
   return vaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
 }
 
-/** What is said of a download beside its bytes. */
+/** The facts of a download besides its bytes. */
 export function factsOf({ file, metadata }: Reading, range: Download["range"]): Omit<Download, "stream" | "bytes"> {
   const { contentType, name, size } = metadata;
   return { size, sha256: file.sha256, range, contentType, name, etag: null };

@@ -18,9 +18,9 @@ import { readContent, readingBuffer } from "./content.ts";
 /** Chunks of one part: 8 MiB of content. */
 export const PART_CHUNKS = 512;
 
-/** What a crash must not lose (file-format §5): which bytes were made of which part, before any of them is sent. */
+/** What must survive a crash (file-format §5): which bytes were made of which part, before any of them is sent. */
 export interface PartJournal {
-  /** The record of a part that was made before; null: it never was. */
+  /** The record of a part made before; null: there is none. */
   find(firstChunk: number): PartRecord | null;
   /** Durable when it resolves. */
   note(record: PartRecord): Promise<void>;
@@ -32,14 +32,14 @@ export interface EncryptedSourceOptions {
   readonly partChunks?: number | undefined;
   /** SHA-256 of the message, when its statement names one: the last part comes only when the whole has it. */
   readonly digest?: Uint8Array | null | undefined;
-  /** Is waited for before the last part of several is made: what it throws keeps the file from ever being whole elsewhere. */
+  /** Runs before the last of several parts is made: if it throws, the file is never whole elsewhere. */
   readonly beforeEnd?: (() => Promise<void>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads forward; one part is in memory. What a journal knows of a part must come out again, or `source_changed` is thrown and nothing of it
- * is sent. The content stays open: another attempt may read it.
+ * Reads forward; one part is in memory. A part in the journal must come out the same again. If not, it throws
+ * `source_changed` and sends nothing of it. The content stays open: another attempt may read it.
  */
 export function encryptedSource(
   platform: CryptoPlatform,
@@ -50,7 +50,7 @@ export function encryptedSource(
   const openPart = partOpener(platform, plan, content, options);
   let part: OpenPart | null = null;
   const turnTo = async (index: number): Promise<OpenPart> => {
-    // All parts lie in one memory: where the next one fails, there is none of the one before any more.
+    // All parts lie in one memory: if the next one fails, the one before is gone.
     part = null;
     return (part = await openPart(index));
   };
@@ -75,8 +75,8 @@ export function encryptedSource(
 type OpenPart = EncryptedPart & { readonly index: number };
 
 /**
- * All parts are read and made in the same two buffers: memory stays at a part's size. A buffer for each part would wait for the garbage
- * collector, which lets tens of MiB of them be.
+ * Reads and makes all parts in the same two buffers: memory stays at a part's size. A buffer for each part would wait
+ * for the garbage collector, which leaves tens of MiB of them.
  */
 function partOpener(
   platform: CryptoPlatform,
@@ -109,7 +109,7 @@ function partOpener(
   };
 }
 
-/** Holds the parts, as they are made one after the other, to the digest that an earlier pass over the same content gave. */
+/** Compares the parts, as they are made in order, with the digest of an earlier pass over the same content. */
 function digestChecker(
   platform: CryptoPlatform,
   plan: FilePlan,

@@ -2,8 +2,8 @@
 import { collect, type Download } from "../../download/download.ts";
 
 /**
- * A download read by `open`: with `bytes`, or as a stream, which is made only for who wants one. The bytes are given once. `cancel` lets go
- * of what was never read.
+ * A download that `open` reads: with `bytes`, or as a stream, which is made only for a caller who wants one. It gives
+ * the bytes once. `cancel` releases what was never read.
  */
 export function lazyDownload(
   facts: Omit<Download, "stream" | "bytes">,

@@ -1,4 +1,7 @@
-/** What an upload into a shared vault keeps over a crash (file-format §5): no secret, and enough to make the same bytes again or none. */
+/**
+ * What an upload into a shared vault keeps over a crash (file-format §5): no secret, and enough to make the same bytes
+ * again or none.
+ */
 import {
   comparePlaces,
   CryptoError,
@@ -22,14 +25,14 @@ import type { OpenVault } from "../open-vault.ts";
 import type { PartJournal } from "./encrypted-source.ts";
 import type { UploadJournal } from "../../journals.ts";
 
-/** A version that is being sent: what decides its bytes, and its statements. */
+/** A version that is being sent: the inputs of its bytes, and its statements. */
 export interface BegunVersion {
   readonly plan: FilePlan;
   readonly shared: SharedFile;
   readonly statement: VersionStatement;
   /** Chunks of one part. */
   readonly partChunks: number;
-  /** As its members will see it. */
+  /** The members' view of it. */
   readonly name: string;
   readonly contentType: string;
 }
@@ -40,8 +43,8 @@ export async function keepVersion(journal: UploadJournal, begun: BegunVersion): 
 }
 
 /**
- * The version that an earlier process began, with its data key unwrapped again; null when there is none, when its place is over, or
- * when what was kept is not whole: then a new one begins.
+ * The version that an earlier process began, with its data key unwrapped again. null: there is none, its place is
+ * over, or its record is not whole. Then a new version begins.
  */
 export async function reopenVersion(
   vault: OpenVault,

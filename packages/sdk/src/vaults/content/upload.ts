@@ -32,7 +32,7 @@ import { inVaultTerms } from "../vault-terms.ts";
 import type { UploadOptions } from "../../upload/input.ts";
 import type { UploadJournal } from "../../journals.ts";
 
-/** How often an upload begins anew with a new key, because the vault, the folder's names or the file changed under it. */
+/** How often an upload begins again with a new key, because the vault, the folder's names or the file changed meanwhile. */
 const ATTEMPTS = 5;
 
 export type SharedUploadOptions = UploadOptions & {
@@ -40,7 +40,7 @@ export type SharedUploadOptions = UploadOptions & {
   readonly journal?: UploadJournal | undefined;
 };
 
-/** One upload and what all of its attempts have in common. */
+/** One upload and the common parts of all its attempts. */
 interface Upload {
   readonly connection: Connection;
   readonly vault: OpenVault;
@@ -49,10 +49,11 @@ interface Upload {
 }
 
 /**
- * The plaintext is read once, or twice below 64 MiB; a source that can be read once only is not tried again when the vault changes under it.
- * With a journal what an earlier process began is gone on with, when content and vault are still the same. Closes the source.
- * @throws SdkError `source_changed`; VaultError `signing_key_missing`, `not_a_member`; ApiError `generation_moved` and `names_outdated` only when they
- * keep coming.
+ * Reads the plaintext once, or twice below 64 MiB. A source that can be read only once is not tried again when the
+ * vault changes meanwhile. With a journal it goes on with an earlier process's upload, if content and vault are still
+ * the same. Closes the source.
+ * @throws SdkError `source_changed`; VaultError `signing_key_missing`, `not_a_member`; ApiError `generation_moved` and
+ * `names_outdated` only when they keep coming.
  */
 export async function uploadShared(
   connection: Connection,
@@ -64,7 +65,7 @@ export async function uploadShared(
   try {
     return await inVaultTerms(async () => {
       requireName(target);
-      // Before anything is read: whoever cannot sign cannot write.
+      // Checked before anything is read: a client that cannot sign cannot write.
       await vault.author();
       const content = await openContent(source, vault.platform, options.journal !== undefined);
       return uploadOften({ connection, vault, content, options }, target);
@@ -92,7 +93,7 @@ async function uploadOften(upload: Upload, target: SharedUploadTarget): Promise<
   }
 }
 
-/** Throws what is not cured by another try. What was begun is given up: the next attempt has another key. */
+/** Throws failures that another try cannot cure. It gives the begun version up: the next attempt has another key. */
 async function prepareAgain(
   upload: Upload,
   target: SharedUploadTarget,
@@ -103,9 +104,9 @@ async function prepareAgain(
   const code = error instanceof SdkError || error instanceof CryptoError ? error.code : null;
   if (code === "generation_moved") await vault.view({ maxAge: 0 });
   else if (code === "names_outdated") await stageFolder(connection, vault, folderOf(target));
-  // Somebody else's version or vault key came first: both are read again.
+  // Somebody else's version or vault key came first: read both again.
   else if (code === "statement_invalid") vault.forgetWritingKey();
-  // The source is another one than when an earlier process began: nothing of this one was sent yet.
+  // The source differs from the earlier process's: nothing of this one was sent yet.
   else if (code !== "source_changed" || !resumed) throw error;
   await giveUp(upload);
 }
@@ -115,7 +116,7 @@ async function giveUp({ connection, options: { journal } }: Upload): Promise<voi
   if (uploadId != null) await endUpload(connection, uploadId);
 }
 
-/** A condition was of the version that was there before: a newer one does not meet it, also where the service would let that pass. */
+/** A condition names the earlier version: a newer one does not meet it, even if the service would accept that. */
 async function readAgain({ connection, options }: Upload, target: SharedUploadTarget): Promise<SharedUploadTarget> {
   if (target.kind === "file") return target;
   const { file: before, ifMatch = "*" } = target;
@@ -128,12 +129,12 @@ async function readAgain({ connection, options }: Upload, target: SharedUploadTa
 
 async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {
   const { connection, vault, content, options } = upload;
-  // Much to send, or much that was sent: worth a question to the chain.
+  // Much to send, or much already sent: worth a question to the chain.
   const fresh = content.inMemory ? {} : { maxAge: 0 };
   const view = await vault.view(options.journal?.kept == null ? {} : fresh);
   const sending = (await resume(upload, view)) ?? (await begin(upload, view, target));
   const { begun } = sending;
-  // The service refuses an older generation; asking first spares the bytes (encryption design §2, writing).
+  // The service refuses an older generation; a check before saves the bytes (encryption design §2, writing).
   await requireNow(vault, begun.statement, fresh);
   const place = targetOf(vault, target, begun.shared, view.plainNames);
   const { journal, ...plain } = { ...options, idempotencyKey: undefined };
@@ -148,7 +149,7 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
   return describe(file, begun, content);
 }
 
-/** What an earlier process began; null: nothing that can be gone on with, and what there was is given up. */
+/** The upload that an earlier process began; null: none can go on, and the rest was given up. */
 async function resume(upload: Upload, view: VaultView): Promise<Sending | null> {
   const { vault, content, options } = upload;
   const { journal, signal } = options;
@@ -172,7 +173,7 @@ async function resume(upload: Upload, view: VaultView): Promise<Sending | null> 
 }
 
 function begin({ vault, content, options }: Upload, view: VaultView, target: SharedUploadTarget): Promise<Sending> {
-  // Again before the end: what was written for hours is not whole anywhere under a key from before a removal.
+  // Checked again before the end: a long upload must not become whole under a key from before a removal.
   const beforeEnd = (place: Place) => requireNow(vault, place, { maxAge: 0 });
   return beginVersion(vault, view, content, target, { ...options, beforeEnd });
 }
@@ -188,14 +189,14 @@ async function requireNow(vault: OpenVault, { generation, after }: Place, option
   throw generationMoved();
 }
 
-/** The name is told only where names are plain. */
+/** The name is sent only if names are plain. */
 function targetOf(vault: OpenVault, target: SharedUploadTarget, shared: SharedFile, plainNames: boolean): Target {
   if (target.kind === "version") return { kind: "version", fileId: target.file.id, ifMatch: target.ifMatch, shared };
   const { folderId, ifAbsent, name } = target;
   return { kind: "file", name: plainNames ? name : null, vaultId: vault.id, folderId, ifAbsent, shared };
 }
 
-/** As its members see it: bytes and digest of the content, which this client alone has counted. */
+/** As its members see it: bytes and digest of the content, which only this client has counted. */
 function describe(file: File, { name, contentType }: BegunVersion, { source, size }: Content): UploadResult {
   return {
     file: { ...file, name, contentType, size, storedSize: file.size },

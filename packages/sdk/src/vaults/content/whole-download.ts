@@ -7,8 +7,8 @@ import { lazyDownload } from "./lazy-download.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 
 /**
- * Stored files up to this size are taken into memory and decrypted in one step: the steps of a stream would cost more than the bytes. In
- * bytes; twice of it is in memory at most.
+ * Stored files up to this size are read into memory and decrypted in one step. The steps of a stream would cost more
+ * than the bytes. In bytes; memory holds at most twice of it.
  */
 const SMALL_BYTES = 256 * 1024;
 
@@ -27,7 +27,7 @@ export async function openWhole(reading: Reading, given: Download | null): Promi
   return describe(reading, range, decrypted(reading, connection.direct ? released(stored.stream) : stored.stream));
 }
 
-/** Nothing of it is given before all of it is true. */
+/** Gives no byte before all of it is true. */
 async function readSmall(reading: Reading, stored: Download): Promise<Uint8Array> {
   const { vault, metadata, options } = reading;
   const bytes = new Uint8Array(stored.size);
@@ -50,7 +50,7 @@ async function readSmall(reading: Reading, stored: Download): Promise<Uint8Array
   return content;
 }
 
-/** What came before it broke may be wrong already, which is said first: in the order of reading, as a stream would. */
+/** The bytes before the break may be wrong already. That is reported first, in the order of reading, as a stream would. */
 async function refuse(reading: Reading, came: Uint8Array, error: unknown): Promise<never> {
   for await (const _ of decrypted(reading, replay(came, error))) continue;
   throw error;
@@ -77,8 +77,8 @@ function decrypted(
 }
 
 /**
- * Gives the memory of what was decrypted back at once, which is when the next piece is asked for. Left to the garbage collector, some 30 MiB
- * more would wait (measured with Node 24). Runtimes without `transfer` wait.
+ * Frees the memory of decrypted bytes at once, when the next piece is asked for. With the garbage collector, some 30
+ * MiB more would wait (measured with Node 24). Runtimes without `transfer` wait.
  */
 async function* released(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   const pieces = iterate(stream);

@@ -1,12 +1,13 @@
 import { digestOf } from "../../digest.ts";
 import { damagedExport, itemPath, MAX_ITEM, readWhole, type ExportStore, type ItemFolder } from "./export-layout.ts";
 
-/** Of a SHA-256. */
+/** Bytes of a SHA-256. */
 const DIGEST_BYTES = 32;
 
 /**
- * The files, folders and records of an export as they were when they were held to its manifest. Whoever changes them later gives nothing else
- * to who reads them here. In memory are the id and the digest of each: about 70 MB for a million files.
+ * The files, folders and records of an export as they were when they were compared with its manifest. A later change
+ * of the directory does not change what a reader gets here. Memory holds the id and the digest of each: about 70 MB
+ * for a million files.
  */
 export class CheckedItems {
   readonly #store: ExportStore;
@@ -34,7 +35,10 @@ export class CheckedItems {
     return this.#rows[folder].find(id) !== null;
   }
 
-  /** The bytes that were checked. @throws VaultError `damaged` when they are not there any more, and for what was not there then. */
+  /**
+   * The checked bytes.
+   * @throws VaultError `damaged` when they are gone or changed, and for an item that was not there then.
+   */
   async read(folder: ItemFolder, id: string): Promise<Uint8Array> {
     const path = itemPath(folder, id);
     const digest = this.#rows[folder].find(id);

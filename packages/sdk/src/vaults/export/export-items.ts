@@ -1,4 +1,4 @@
-/** What binds the files of an export to its manifest: one digest over all of them, made at constant memory. */
+/** Binds the files of an export to its manifest: one digest over all of them, made at constant memory. */
 import { createHasher, digestOf, toHex } from "../../digest.ts";
 import {
   damagedExport,
@@ -12,7 +12,7 @@ import {
   type ItemFolder,
 } from "./export-layout.ts";
 
-/** Names in memory at once; more are gone through piece by piece, by how they begin. */
+/** Names in memory at once; larger sets are read piece by piece, by how they begin. */
 const AT_ONCE = 50_000;
 /** Small files that are read at the same time. */
 const READ_AT_ONCE = 16;
@@ -24,9 +24,9 @@ export interface ItemsDigest extends ItemCounts {
 }
 
 /**
- * SHA-256 over the lines `<path> <SHA-256 of the bytes>\n` of all files, folders and records, sorted by path (file-format §12). `expected`
- * decides how much is listed at once, and more than that is refused: a directory may be filled by somebody else. `note` gets the digest of each
- * item, in that order.
+ * SHA-256 over the lines `<path> <SHA-256 of the bytes>\n` of all files, folders and records, sorted by path
+ * (file-format §12). `expected` decides how much it lists at once. It refuses more than that: somebody else may have
+ * filled the directory. `note` gets the digest of each item, in that order.
  */
 export async function digestItems(
   store: ExportStore,
@@ -54,7 +54,7 @@ async function digestItem(store: ExportStore, folder: ItemFolder, id: string) {
   return { id, path, digest: await digestOf(bytes) };
 }
 
-/** Piece after piece is sorted by itself, because pieces differ in how their names begin. */
+/** Each piece is sorted by itself, because pieces differ in how their names begin. */
 async function* sortedIds(
   store: ExportStore,
   folder: ItemFolder,
@@ -75,7 +75,7 @@ async function* sortedIds(
   }
 }
 
-/** Ids are random: each digit more makes the pieces sixteen times smaller, and costs sixteen times as many lists. */
+/** Ids are random: one more digit makes the pieces sixteen times smaller, and costs sixteen times as many lists. */
 function startsOf(count: number): string[] {
   let starts = [""];
   for (let pieces = 1; pieces < 256 && count / pieces > AT_ONCE; pieces *= 16)

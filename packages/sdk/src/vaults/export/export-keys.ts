@@ -22,7 +22,7 @@ export class ExportKeys {
   readonly #view: () => Promise<VaultView>;
   readonly #keys = new Map<string, VaultKey>();
   #all: Promise<void> | null = null;
-  /** All that are in order, once they were looked for. */
+  /** All records that are in order, once they were looked for. */
   #records: VaultKeyRecord[] = [];
 
   constructor(items: CheckedItems, chain: Chain, options: SharedVaultOptions, view: () => Promise<VaultView>) {
@@ -54,8 +54,8 @@ export class ExportKeys {
   }
 
   /**
-   * All of the export with one request per key server; what is wrong with one of them shows when it is asked for. A key that was sealed again
-   * for other key servers is opened with any of its records.
+   * Opens all keys of the export with one request per key server; an error of one key shows when it is asked for. A
+   * key sealed again for other key servers is opened with any of its records.
    */
   async find(record: VaultKeyRecord): Promise<VaultKey> {
     this.#all ??= this.#openAll();

@@ -1,6 +1,6 @@
 /**
- * What an export of a shared vault holds: everything that the service had of it, under ids and key ids alone. Names are inside, encrypted
- * as they were, so nothing that anybody named decides where a byte is written.
+ * The content of an export of a shared vault: everything that the service had of it, under ids and key ids alone.
+ * Names are inside, encrypted as they were. So no name that anybody chose decides where a byte is written.
  *
  * ```
  * manifest.json               written last: an export without it is not finished
@@ -18,9 +18,12 @@ import { type VaultError } from "../../errors.ts";
 
 /** Where an export is written to and read from. Paths are relative, of one folder and one name, and come from this SDK alone. */
 export interface ExportStore {
-  /** Replaces what is there; after a crash the file is whole, as before, or absent. */
+  /** Replaces the file; after a crash it is whole, as before, or absent. */
   write(path: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void>;
-  /** null: there is no such file. @throws RangeError for one above `most` bytes. */
+  /**
+   * null: there is no such file.
+   * @throws RangeError for one above `most` bytes.
+   */
   read(path: string, most: number): Promise<Uint8Array | null>;
   /** The bytes in pieces; null: there is no such file. */
   open(path: string): Promise<AsyncIterable<Uint8Array> | null>;
@@ -33,7 +36,7 @@ export interface ExportStore {
 
 export const MANIFEST = "manifest.json";
 export const STATEMENT = "manifest.statement";
-/** What the manifest's digest is over, in the order of their names. Contents are bound by their files, which name size and SHA-256. */
+/** The input of the manifest's digest, in the order of names. Contents are bound by their files, which name size and SHA-256. */
 export const ITEM_FOLDERS = ["files", "folders", "records"] as const;
 export type ItemFolder = (typeof ITEM_FOLDERS)[number];
 export const recordPath = (keyId: string): string => itemPath("records", keyId);
@@ -52,12 +55,12 @@ export function itemPath(folder: ItemFolder, id: string): string {
   return `${folder}/${id}.${folder === "records" ? "record" : "json"}`;
 }
 
-/** null: nothing that an export holds there has such a name. */
+/** null: no file of an export has such a name there. */
 export function itemIdOf(folder: ItemFolder, name: string): string | null {
   return NAMES[folder].exec(name)?.[1] ?? null;
 }
 
-/** In bytes: what is read at once. */
+/** In bytes: the size of one read. */
 export const MAX_MANIFEST = 4 * 1024 * 1024;
 export const MAX_ITEM = 16 * 1024;
 
@@ -77,13 +80,16 @@ export const manifest = z.object({
   createdAt: z.int(),
   origin: z.string(),
   vaultId: api.vaults.get.params.shape.vaultId,
-  /** What a reader needs to find the chain and the key servers again; no credential is in it. Who opens an export brings their own. */
+  /**
+   * What a reader needs to find the chain and the key servers again; it holds no credential. Readers of an export use
+   * their own.
+   */
   network: z.object({
     ...{ network: z.string(), chainId: z.string(), packageDigest: z.string() },
     ...{ originalPackageId: address, latestPackageId: address },
     keyServerSets: z.array(z.object({ threshold: z.int(), servers: z.array(keyServerFacts) })),
   }),
-  /** The vault object when it was exported. The chain is asked again when the export is opened, and must not be behind it. */
+  /** The vault object when it was exported. A reader asks the chain again, which must not be behind it. */
   vault: z.object({
     ...{ objectId: address, generation, floor: generation, plainNames: z.boolean(), owner: member },
     members: z.array(member),
@@ -96,7 +102,7 @@ export const manifest = z.object({
 
 export type Manifest = z.infer<typeof manifest>;
 
-/** How many there are of each. */
+/** The count of each. */
 export type ItemCounts = Readonly<Record<ItemFolder, number>>;
 
 const { id, versionId, size, sha256, folderId, shared, createdAt, updatedAt, trashedAt } =
@@ -104,7 +110,7 @@ const { id, versionId, size, sha256, folderId, shared, createdAt, updatedAt, tra
 const { parentId, shared: sharedFolder } = api.folders.get.output.shape.folder.shape;
 const times = { createdAt, updatedAt, trashedAt };
 
-/** Which call wrote it: what an earlier one left is told from it. */
+/** The call that wrote it: it distinguishes the files of an earlier call. */
 const run = { run: api.files.get.params.shape.fileId };
 
 export const exportedFile = z.object({ ...run, id, versionId, size, sha256, folderId, shared, ...times });
@@ -114,7 +120,10 @@ export const exportedItem = z.object(run);
 export type ExportedFileFacts = z.infer<typeof exportedFile>;
 export type ExportedFolderFacts = z.infer<typeof exportedFolder>;
 
-/** Reads JSON that an export holds. @throws VaultError `damaged` for what is missing or has another form. */
+/**
+ * Reads JSON of an export.
+ * @throws VaultError `damaged` for a missing file or another form.
+ */
 export async function readDocument<Value>(
   store: ExportStore,
   path: string,
@@ -135,7 +144,10 @@ export function parseDocument<Value>(bytes: Uint8Array, path: string, schema: z.
   }
 }
 
-/** null: it is missing. @throws VaultError `damaged` for more than `most` bytes. */
+/**
+ * null: it is missing.
+ * @throws VaultError `damaged` for more than `most` bytes.
+ */
 export async function readWhole(store: ExportStore, path: string, most: number): Promise<Uint8Array | null> {
   try {
     return await store.read(path, most);

@@ -1,4 +1,7 @@
-/** Copying a shared vault out of the service, so that it opens without it: with the chain, the key servers and a member's key alone. */
+/**
+ * Copying a shared vault out of the service, so that it opens without it: with the chain, the key servers and a
+ * member's key alone.
+ */
 import { clientApi as api } from "@coffer/contract";
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { toVaultView, type NetworkConfiguration, type VaultObject } from "@coffer/chain";
@@ -52,7 +55,7 @@ import { requireOpenVault, vaultSession } from "../vault-session.ts";
 export interface ExportProgress {
   readonly files: number;
   readonly folders: number;
-  /** Of contents that were fetched by this call. */
+  /** Bytes of the contents that this call fetched. */
   readonly bytes: number;
 }
 
@@ -70,12 +73,14 @@ export interface ExportOptions {
 }
 
 /**
- * Writes everything that the service has of the vault into `store`: key records, signed statements, encrypted names and contents, the trash
- * too, and what the chain said of the vault. Nothing is decrypted, so nothing in it is more readable than at the service; `openExport`
- * verifies and decrypts. A member with a signing key signs it, so that nobody can leave a file out of it later. A call that was cut off is
- * taken up by the next one: contents that are there are not fetched again. The manifest
- * comes last: an export without one is not finished, and one that is repeated has none until it is finished again.
- * @throws ApiError, IntegrityError for bytes that are not those the service announced, VaultError `damaged` for ids that are not.
+ * Writes everything that the service has of the vault into `store`: key records, signed statements, encrypted names
+ * and contents, and the trash. It adds the chain's vault object. It decrypts nothing, so nothing in it is more
+ * readable than at the service; `openExport` verifies and decrypts. A member with a signing key signs it, so that
+ * nobody can leave a file out of it later. The next call goes on where one was cut off: it does not fetch contents
+ * again that are there. The manifest comes last: an export without one is not finished. A repeated one has none until
+ * it is finished again.
+ * @throws ApiError, IntegrityError for bytes that are not those the service announced, VaultError `damaged` for ids
+ * that are not.
  */
 export async function exportVault(
   connection: Connection,
@@ -109,13 +114,13 @@ interface Writing {
   readonly vaultId: string;
   readonly store: ExportStore;
   readonly signal: AbortSignal | undefined;
-  /** Names this call in what it writes. */
+  /** Names this call in its files. */
   readonly run: string;
   /** Key ids: some for each generation. */
   readonly records: Set<string>;
 }
 
-/** What the chain says, what there is, and who says so. The manifest last. */
+/** The chain's state, the files, and who signs for them. The manifest last. */
 async function finish(
   { connection, vaultId, store, records }: Writing,
   { pin }: OpenVault,
@@ -137,7 +142,7 @@ async function finish(
   return { records: digest.records, signedBy: author === null ? null : signer.chainAddress };
 }
 
-/** null for whom the vault names no key, or another one than this client has. */
+/** null if the vault names no key for this client, or another one than the client has. */
 function authorOf(view: VaultView, { chainAddress, statements }: VaultSession["signer"]): Author | null {
   if (statements === undefined) return null;
   const address = bytesOf(chainAddress);
@@ -152,7 +157,7 @@ async function* exportFolders({ connection, vaultId, store, signal, run }: Writi
   }
 }
 
-/** Bytes that were fetched, file by file; null for one that the caller does not reach. */
+/** Bytes fetched, file by file; null for one that the caller does not reach. */
 async function* exportFiles(writing: Writing): AsyncGenerator<number | null, void, undefined> {
   const { connection, vaultId, signal } = writing;
   for await (const file of everyItem(connection, FILES, vaultId, signal)) {
@@ -162,7 +167,7 @@ async function* exportFiles(writing: Writing): AsyncGenerator<number | null, voi
   }
 }
 
-/** Again with what the file is by then, where its version went away between the list and the read. */
+/** Tries again with the file's present state, if its version went away between the list and the read. */
 async function exportFile(writing: Writing, listed: File): Promise<number | "closed" | "gone"> {
   const { connection, vaultId, signal } = writing;
   try {
@@ -194,7 +199,10 @@ async function exportVersion({ connection, store, signal, run }: Writing, file: 
   return fetched;
 }
 
-/** A version never changes, and only whole ones get their name: length and version id tell it. What somebody changed shows when it is read. */
+/**
+ * A version never changes, and only whole ones get their name: length and version id identify it. A read notices if
+ * somebody has changed it.
+ */
 async function isThere(store: ExportStore, { id, size, versionId }: File): Promise<boolean> {
   if ((await store.size(contentPath(id))) !== size || size < HEADER_BYTES) return false;
   const header = new Uint8Array(HEADER_BYTES);
@@ -230,8 +238,8 @@ async function exportRecords({ connection, vaultId, store, signal, records }: Wr
 }
 
 /**
- * What an earlier call left of files that are gone. What has no name of an export is somebody's own, and stays. Nothing is kept in memory for
- * it: a vault may hold a million files.
+ * Removes files of an earlier call whose originals are gone. A file without a name of an export is somebody's own, and
+ * stays. This keeps nothing in memory: a vault may hold a million files.
  */
 async function removeOthers({ store, run, records, signal }: Writing): Promise<void> {
   for await (const name of store.list("records"))

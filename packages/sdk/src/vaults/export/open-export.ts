@@ -35,28 +35,33 @@ import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 
 export interface OpenExportOptions extends Omit<SharedVaultOptions, "pins" | "seen"> {
-  /** The vault's chain object, where the caller knows it: an export of another vault is refused. */
+  /** The vault's chain object, if you have its id: an export of another vault is refused. */
   readonly vaultObjectId?: string | undefined;
   /**
-   * Take what is below the vault's floor, too: an export that is older than the last rotation. Those who were removed before it could have
-   * signed such files, if they could write to the export.
+   * Accept files below the vault's floor, too: an export that is older than the last rotation. Members removed before
+   * it could have signed such files, if they could write to the export.
    */
   readonly acceptBelowFloor?: boolean | undefined;
   /**
-   * Take an export that nobody signed: its exporter had no signing key, or somebody took the signature away. Each of its files is still what a
-   * member signed, but whoever could write to the export may have left files out, or put older ones in.
+   * Accept an export that nobody signed: its exporter had no signing key, or somebody took the signature away. A
+   * member signed each of its files all the same. But anyone who could write to the export may have left files out, or
+   * put older ones in.
    */
   readonly allowUnsigned?: boolean | undefined;
 }
 
 /**
- * Reads the vault object on the chain of `network`, never behind the generation that the export was made in, and holds the export's statement
- * and every statement in it to that. What is read of it later is what was checked now, whoever changes it meanwhile: it is refused as `damaged`
- * otherwise. Whoever can write to an export can take it away as a whole, and put an older one in its place; anything
- * else is refused. Who exported it is believed about what there was: `exportedBy` and `createdAt` say whom and when,
- * and `exporterIsMember` whether the vault still names it.
- * @throws SdkError `configuration` for a network that was not parsed; VaultError `export_unsigned`; `damaged` for an export that is not finished or not whole, `vault_changed` for another network or
- * vault, `rolled_back` for one of before the last rotation, and what reading the chain throws.
+ * Reads the vault object on the chain of `network`, never behind the generation of the export. It compares the
+ * export's statement, and every statement in it, with that. A later read gives only bytes that were checked now,
+ * whoever changes the export meanwhile: it refuses others as `damaged`. Anyone who can write to an export can take it
+ * away, or put a whole older one in its place. Reading refuses any other change. You trust the exporter about what
+ * there was. `exportedBy` and `createdAt` name the exporter and the time, and `exporterIsMember` says whether the
+ * vault still names that address.
+ * @throws SdkError `configuration` for a network that was not parsed.
+ * @throws VaultError `export_unsigned`, and the errors of reading the chain.
+ * @throws VaultError `damaged` for an export that is not finished or not whole, `vault_changed` for another network or
+ * vault.
+ * @throws VaultError `rolled_back` for an export from before the last rotation.
  */
 export async function openExport(store: ExportStore, options: OpenExportOptions): Promise<OpenedExport> {
   requireNetwork(options.network);
@@ -81,7 +86,7 @@ const NEXT_STEPS = {
     "The export is of before the vault's last rotation, or the chain node is behind. Take a newer export, or open it with acceptBelowFloor.",
 };
 
-/** null: there is none, and the caller takes that. */
+/** null: there is none, and the caller accepts that. */
 async function readStatement(
   store: ExportStore,
   { allowUnsigned = false }: OpenExportOptions,
@@ -114,7 +119,7 @@ function requirePlace(facts: Manifest, { network, vaultObjectId }: OpenExportOpt
     throw vaultError("vault_changed", `The export is of vault ${facts.vault.objectId}, not of ${vaultObjectId}`);
 }
 
-/** All that there is, and nothing else. */
+/** Every item of the export, and nothing else. */
 async function checkItems(store: ExportStore, { files, folders, records, items }: Manifest): Promise<CheckedItems> {
   const checked = new CheckedItems(store);
   const found = await digestItems(store, { files, folders, records }, (folder, id, digest) => {
@@ -145,7 +150,7 @@ async function readVault(
   return acceptBelowFloor ? { ...view, floor: 0n } : view;
 }
 
-/** What the reading functions of this directory need of a vault, with nothing of the service. */
+/** The parts of a vault that the reading functions of this directory need, with nothing of the service. */
 function openOffline(
   { vault, vaultId, origin }: Manifest,
   platform: CryptoPlatform,

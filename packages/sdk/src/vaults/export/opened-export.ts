@@ -1,4 +1,4 @@
-/** An export that was held to its manifest, as its reader uses it: everything is verified when it is read. */
+/** An export that matches its manifest, as its reader uses it: everything is verified when it is read. */
 import {
   decryptFile,
   parseVersionStatement,
@@ -35,7 +35,7 @@ export interface ExportedFile {
   readonly versionId: string;
   readonly name: string;
   readonly contentType: string;
-  /** Of the content, in bytes. */
+  /** Bytes of the content. */
   readonly size: number;
   /** null: the top of the vault. */
   readonly folderId: string | null;
@@ -54,24 +54,27 @@ export interface ExportedFolder {
 export interface OpenedExport {
   readonly vaultId: string;
   readonly vaultObjectId: string;
-  /** Milliseconds since 1970, by the clock of who exported it. */
+  /** Milliseconds since 1970, by the exporter's clock. */
   readonly createdAt: number;
-  /** The address whose signature says that these are all files there were, then; null: nobody says so (`allowUnsigned`). */
+  /** The address whose signature says that these were all files then; null: nobody says so (`allowUnsigned`). */
   readonly exportedBy: string | null;
   /**
-   * Whether the vault names that address now; null: nobody signed. Who was removed may have signed afterwards, as of before its removal, and
-   * left files out: compare with another export, or make a new one.
+   * Whether the vault names that address now; null: nobody signed. A removed member may have signed afterwards, with
+   * an earlier date, and left files out: compare with another export, or make a new one.
    */
   readonly exporterIsMember: boolean | null;
-  /** In no order. @throws VaultError for an entry that is not true. */
+  /**
+   * In no order.
+   * @throws VaultError for an entry that is not true.
+   */
   files(): AsyncGenerator<ExportedFile, void, undefined>;
   folders(): AsyncGenerator<ExportedFolder, void, undefined>;
   /**
-   * The content, in constant memory. That it is whole is known when the iteration ends without an error, and only then may it be used.
+   * The content, in constant memory. It is whole only if the iteration ends without an error: do not use it before.
    * @throws VaultError whose `step` is the check of the reading order that failed.
    */
   read(fileId: string): AsyncGenerator<Uint8Array, void, undefined>;
-  /** Reads everything. Answers what is not true, and nothing when all is. */
+  /** Reads everything. Answers the items that are not true; nothing if all are. */
   verify(options?: { readonly signal?: AbortSignal }): Promise<readonly ExportProblem[]>;
 }
 
@@ -83,7 +86,7 @@ export interface ExportProblem {
   readonly message: string;
 }
 
-/** Who signed the manifest. */
+/** The signer of the manifest. */
 export interface Exporter {
   readonly address: string;
   readonly isMember: boolean;
@@ -99,7 +102,7 @@ export class StoredExport implements OpenedExport {
   readonly #items: CheckedItems;
   readonly #vault: OpenVault;
 
-  /** Contents come from the store, and are held to the digest that their file names; everything else comes from what was checked. */
+  /** Contents come from the store, and must have the digest that their file names; everything else comes from checked bytes. */
   constructor(
     { vaultId, vault, createdAt }: Manifest,
     exporter: Exporter | null,
@@ -205,7 +208,8 @@ export class StoredExport implements OpenedExport {
     yield* decryptFile(vault.platform, digesting(stored, digest), {
       unlock: (start) => verifyVersion(vault.platform, question, { statement, start, fileSize: size }, vault.findKey),
     });
-    // The exporter's signature is over this digest too: it holds also where the version's statement has none (above 64 MiB).
+    // The exporter's signature covers this digest too: it holds also if the version's statement has none (above 64
+    // MiB).
     if (toHex(digest.digest()) !== sha256)
       throw vaultError("damaged", "The content is not the one that was exported", { step: "digest" });
   }

@@ -1,4 +1,4 @@
-/** Asking key servers for vault keys: once for what is wanted at once, and by itself for what is refused among others. */
+/** Asking key servers for vault keys: once for all that callers want at once, and one by one for those refused in a group. */
 import {
   CryptoError,
   findSigner,
@@ -13,19 +13,19 @@ import { toHex } from "../../digest.ts";
 /** How many keys one request to a key server may ask for. */
 const MOST_AT_ONCE = 100;
 
-/** `isPassing`: the chain's node did not name who made the record, which a later read may do. */
+/** `isPassing`: the chain's node did not name the record's maker, which a later read may do. */
 export type Opened = { readonly key: VaultKey } | { readonly refused: CryptoError; readonly isPassing: boolean };
 
 export class KeyServers {
   readonly #wrap: () => VaultKeyWrap;
-  /** By key id: what they are being asked for. */
+  /** Requests on their way, by key id. */
   readonly #asked = new Map<string, Promise<Opened>>();
 
   constructor(wrap: () => VaultKeyWrap) {
     this.#wrap = wrap;
   }
 
-  /** In the order of the records. Who asks for the same at once shares the answer; nothing here waits for anything else. */
+  /** In the order of the records. Callers that ask for the same at once share the answer; nothing here waits for anything else. */
   async ask(view: VaultView, records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
     const missing = records.filter(({ keyId }) => !this.#asked.has(toHex(keyId)));
     for (let from = 0; from < missing.length; from += MOST_AT_ONCE) {

@@ -1,4 +1,4 @@
-/** Why a vault does not open, in words: five layers, each looked at by itself. Advisory: no decision is taken from it. */
+/** Why a vault does not open, in words: five layers, each checked by itself. For people: no decision depends on it. */
 import { clientApi as api, type Vault } from "@coffer/contract";
 import { ChainError, findMember, type KeyServerStatus, type VaultObject } from "@coffer/chain";
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
@@ -17,17 +17,17 @@ export interface LayerCheck {
   readonly state: "ok" | "failed" | "unknown";
   /** A code of the error catalogue or of VaultError; null when all is well or nothing is known. */
   readonly cause: string | null;
-  /** What to do, or what is the case: one or two sentences. */
+  /** What to do, or the present state: one or two sentences. */
   readonly nextStep: string;
 }
 
-/** What each layer says of this client and one vault. */
+/** The state of each layer for this client and one vault. */
 export interface AccessCheck {
   readonly vaultId: string;
   readonly chainAddress: string;
   /** When the address's access ends, or ended, by itself, as the chain says; null: it has no end, or nothing is known. */
   readonly endsAt: string | null;
-  /** The service takes the credential, shows the vault, and serves what is in it to this chain address. */
+  /** The service accepts the credential, shows the vault, and serves its content to this chain address. */
   readonly api: LayerCheck;
   /** The allowlist on the chain names the address. */
   readonly chain: LayerCheck;
@@ -39,10 +39,10 @@ export interface AccessCheck {
   readonly key: LayerCheck;
 }
 
-/** Key servers take a certificate that is at most this old or young, in milliseconds. */
+/** Key servers accept a certificate that is at most this old or young, in milliseconds. */
 const MOST_SKEW = 60_000;
 
-/** Never rejects for what it looks at; rejects with `shared_vault` for a client without `sharedVaults`. */
+/** Never rejects for a layer's failure; rejects with `shared_vault` for a client without `sharedVaults`. */
 export async function checkVaultAccess(
   connection: Connection,
   vaultId: string,
@@ -60,7 +60,7 @@ export async function checkVaultAccess(
         : await checkAllowlist(session, vaultId, object),
     keyServers: checkServers(session, await session.wrap().checkKeyServers()),
     clock,
-    // A session key is made by the clock, too.
+    // A session key depends on the clock, too.
     key: clock.state === "failed" ? checkSigningKey(session, object) : await checkKey(session, object),
   };
 }
@@ -68,7 +68,7 @@ export async function checkVaultAccess(
 interface ServiceAnswer {
   readonly check: LayerCheck;
   readonly vault: Vault | null;
-  /** Its clock, milliseconds since 1970; null when it did not say. */
+  /** Its clock, milliseconds since 1970; null when it sent none. */
   readonly date: number | null;
 }
 
@@ -83,7 +83,7 @@ async function askService(connection: Connection, vaultId: string, options?: Cal
   }
 }
 
-/** The vault's keys are served to its members alone, as contents are. */
+/** The service gives the vault's keys to its members alone, as it does contents. */
 async function checkServed(connection: Connection, vaultId: string, options?: CallOptions): Promise<LayerCheck> {
   try {
     await callOn(connection, vaultKeysGroup.list, { params: { vaultId }, query: { limit: 1 } }, options);
@@ -93,7 +93,7 @@ async function checkServed(connection: Connection, vaultId: string, options?: Ca
   }
 }
 
-/** The object, or why it cannot be read, or is not believed. The pin comes first: the service may be away, or lie. */
+/** The object, or why it cannot be read or believed. The pin comes first: the service may be away, or lie. */
 async function readObject(
   session: VaultSession,
   vaultId: string,
@@ -136,7 +136,7 @@ async function checkAllowlist(
     return { state: "failed", cause: "membership_ended", nextStep };
   }
   if (member !== null) {
-    // Who reads is not kept from it by what one node has shown once; who writes is.
+    // A number that one node has shown once does not stop readers; it stops writers.
     const blocked = await requireBinding(session, vaultId, object.objectId, object).then(() => null, failed);
     const end = renderEnd(member.endsAt);
     return blocked ?? ok(`The allowlist names this chain address${end === null ? "" : ` until ${end}`}.`);
@@ -168,7 +168,7 @@ function checkServers({ chain }: VaultSession, statuses: readonly KeyServerStatu
   return { state: "failed", cause: code, nextStep };
 }
 
-/** Against the service and the chain node, each by itself: whichever disagrees is named. */
+/** Compares with the service and the chain node, each by itself: it names the one that disagrees. */
 function checkClock({ clock }: VaultSession, date: number | null, object: VaultObject | SdkError | null): LayerCheck {
   const now = clock();
   const chainTime = object === null || object instanceof SdkError ? null : object.asOf;
@@ -186,7 +186,7 @@ function checkClock({ clock }: VaultSession, date: number | null, object: VaultO
 
 async function checkKey(session: VaultSession, object: VaultObject | SdkError | null): Promise<LayerCheck> {
   const signing = checkSigningKey(session, object);
-  // Who may not open it anyway is not asked to sign for it.
+  // Do not ask for a signature if the address may not open the vault anyway.
   if (signing.state === "unknown") return signing;
   try {
     await session.wrap().checkSession();

@@ -1,6 +1,7 @@
 /**
- * The ladder of a vault's keys (encryption design §7): the newest key is opened at the key servers, and the older ones by steps that the
- * service keeps, here. It is a shortcut and never a condition: what it does not reach is asked for at the key servers, and mended.
+ * The ladder of a vault's keys (encryption design §7). The key servers open the newest key. Steps that the service
+ * keeps open the older ones here. The ladder is a shortcut and never a condition: keys that it does not reach come
+ * from the key servers, which also repairs it.
  */
 import { MAX_STEPS, vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import {
@@ -25,10 +26,10 @@ import { SdkError } from "../../errors.ts";
 import type { VaultSession } from "../session.ts";
 import type { ListedRecords } from "./listed-records.ts";
 
-/** What one answer brings: 200 bytes each. */
+/** The most steps of one answer: 200 bytes each. */
 const PAGE = 1000;
 
-/** How long a newest key that did not open is not asked for again, in milliseconds: its key servers may be away. */
+/** How long it does not ask again for a newest key that did not open, in milliseconds: its key servers may be away. */
 const HEAD_PAUSE = 10_000;
 
 /** The key of a record at the key servers; null: it does not open there. */
@@ -39,11 +40,11 @@ export class Ladder {
   readonly #vaultId: string;
   readonly #records: ListedRecords;
   readonly #openHead: OpenHead;
-  /** By place: keys that are open, one of each place. */
+  /** By place: open keys, one of each place. */
   readonly #rungs = new Map<string, OpenedVaultKey>();
   /** By the place where they begin. */
   readonly #steps = new Map<string, LadderStep>();
-  /** Steps that do not open what they say, or that somebody else took the place of. */
+  /** Steps that do not open what they name, or that somebody else replaced. */
   readonly #bad = new Set<LadderStep>();
   #listing: Promise<void> | null = null;
   #isListed = false;
@@ -58,7 +59,10 @@ export class Ladder {
     this.#openHead = openHead;
   }
 
-  /** Keys of those records that are open, or that it reaches from above, by key id. Asks nobody where all are of the vault's place now. */
+  /**
+   * Keys of those records that are open, or that it reaches from above, by key id. Asks nobody if all are at the
+   * vault's place now.
+   */
   async open(view: VaultView, wanted: readonly VaultKeyRecord[]): Promise<ReadonlyMap<string, OpenedVaultKey>> {
     const found = new Map<string, OpenedVaultKey>();
     const now = placeOf(view);
@@ -76,14 +80,14 @@ export class Ladder {
     return found;
   }
 
-  /** What was opened at the key servers, or made. It is where a climb begins, or goes on. */
+  /** A key opened at the key servers, or made. A climb begins or goes on there. */
   note(opened: OpenedVaultKey): void {
     this.#rungs.set(nameOf(opened.record), opened);
   }
 
   /**
-   * Publishes the steps that are missing or bad between the keys that are open, as far as they touch `opened`: whoever holds both keys
-   * makes them. Never a reason to fail.
+   * Publishes missing or bad steps between open keys, if they touch `opened`: any holder of both keys can make them.
+   * Never a reason to fail.
    */
   async mend(view: VaultView, opened: readonly OpenedVaultKey[]): Promise<void> {
     if (this.#rungs.size < 2 || !this.#isTaken || this.#session.signer.statements === undefined) return;
@@ -101,7 +105,7 @@ export class Ladder {
     if (missing.length > 0) await this.#put(missing);
   }
 
-  /** A step that leads further down than `to` passes it by; one that was not gone is believed until it is. */
+  /** A step that leads further down than `to` bypasses it; an untried step is believed until then. */
   #leadsTo(from: OpenedVaultKey, to: OpenedVaultKey): boolean {
     const step = this.#steps.get(nameOf(from.record));
     if (step === undefined || this.#bad.has(step)) return false;
@@ -122,7 +126,7 @@ export class Ladder {
     }
   }
 
-  /** The key to climb from: one that is open above all that is wanted, else the newest of the vault. */
+  /** The key to climb from: an open one above all wanted keys, else the newest of the vault. */
   async #top(view: VaultView, wanted: readonly VaultKeyRecord[]): Promise<OpenedVaultKey | null> {
     const [highest] = wanted.toSorted((a, b) => comparePlaces(b, a));
     const open = [...this.#rungs.values()].toSorted((a, b) => comparePlaces(b.record, a.record))[0];
@@ -138,7 +142,7 @@ export class Ladder {
     return opened;
   }
 
-  /** The newest record that the service calls current and that is true, perhaps of those below a place; null: there is none, or no answer. */
+  /** The newest true record that the service calls current, perhaps of those below a place; null: there is none, or no answer. */
   async newest(view: VaultView, below?: Place): Promise<VaultKeyRecord | null> {
     const listed = (await quietly(this.#records.list(null))) ?? [];
     const current = listed.flatMap(({ keyId, current: is }) => (is ? (this.#records.known.get(keyId) ?? []) : []));
@@ -147,7 +151,7 @@ export class Ladder {
     return null;
   }
 
-  /** Down to `lowest`, or to where no good step leads on. */
+  /** Climbs down to `lowest`, or as far as good steps lead. */
   async #climb(view: VaultView, top: OpenedVaultKey, lowest: Place): Promise<void> {
     let targets = this.#byKey();
     let isListed = false;
@@ -169,7 +173,7 @@ export class Ladder {
     }
   }
 
-  /** null: it leads to no key of this vault, or to another one than it says. */
+  /** null: it leads to no key of this vault, or to another one than it names. */
   async #take(view: VaultView, { rung, step, targets }: Taken): Promise<OpenedVaultKey | null> {
     const known = this.#rungs.get(nameOf(step.to));
     if (known !== undefined && targets.some((target) => isSameKey(known.record, target))) return known;
@@ -194,7 +198,7 @@ export class Ladder {
     return targets;
   }
 
-  /** Those who ask at once share one call. Where the service does not answer, there are no steps. */
+  /** Callers that ask at once share one call. If the service does not answer, there are no steps. */
   #list(): Promise<void> {
     this.#listing ??= this.#listAll().finally(() => (this.#listing = null));
     return this.#listing;
@@ -230,7 +234,7 @@ interface Missing {
 interface Taken {
   readonly rung: OpenedVaultKey;
   readonly step: LadderStep;
-  /** Records of the key that it says it leads to. */
+  /** Records of the key that the step names. */
   readonly targets: readonly VaultKeyRecord[];
 }
 

@@ -39,7 +39,7 @@ export class KeyRing {
   readonly #author: (view: VaultView) => Author;
   readonly #records: ListedRecords;
   readonly #ladder: Ladder;
-  /** By key id. A promise, so that readers who ask at once share one request; what was refused for its bytes stays so. */
+  /** By key id. A promise, so that readers that ask at once share one request; a record refused for its bytes stays refused. */
   readonly #keys = new Map<string, Promise<Opened>>();
   /** By place: one writer publishes, the others wait for it. */
   readonly #writing = new Map<string, Promise<WritingKey>>();
@@ -61,9 +61,10 @@ export class KeyRing {
   }
 
   /**
-   * Opens what is not open yet, with one request per key server for up to 100 keys, as many as its budget covers. A record that does not open is told to whoever needs
-   * its key, and keeps nobody from the others; rejects when the caller gets no keys at all. Where too few key servers of one set answer, each
-   * key is looked for by itself, because it may have been sealed again for others.
+   * Opens all closed keys, with one request per key server for up to 100 keys, as many as its budget covers. A record
+   * that does not open fails for callers that need its key, and delays no others. It rejects when the caller gets no
+   * keys at all. If too few key servers of one set answer, it looks for each key by itself, because it may have been
+   * sealed again for others.
    */
   async open(records: readonly VaultKeyRecord[]): Promise<void> {
     try {
@@ -85,11 +86,11 @@ export class KeyRing {
           keyId,
           opening.then((opened) => openedAt(opened, at)),
         );
-    // All at once: what is not remembered goes as soon as it is there.
+    // All at once: a key that is not remembered goes as soon as it is there.
     return Promise.all([...unique.keys()].flatMap((keyId) => this.#keys.get(keyId) ?? []));
   }
 
-  /** The key of a record, or of another one of the same key that was sealed for key servers which this client accepts. */
+  /** The key of a record, or of another record of the same key for key servers that this client accepts. */
   async find(record: VaultKeyRecord): Promise<VaultKey> {
     const opened = await this.#find(record);
     if ("key" in opened) return opened.key;
@@ -104,7 +105,7 @@ export class KeyRing {
     throw opened.refused;
   }
 
-  /** A record by its id: from memory, or from the service's list. What it lists is verified when it is used. */
+  /** A record by its id: from memory, or from the service's list. It is verified when it is used. */
   async record(keyId: Uint8Array, generation: bigint | null): Promise<VaultKeyRecord> {
     const known = await this.#records.find(toHex(keyId), generation);
     if (known === undefined)
@@ -123,12 +124,12 @@ export class KeyRing {
     return finding;
   }
 
-  /** What stands at the service is another record by now, or none that fits: the next writer looks again. */
+  /** The service now has another record, or none that fits: the next writer looks again. */
   forgetWriting(): void {
     this.#writing.clear();
   }
 
-  /** Key servers that are away refuse as a record does that does not open; that is not remembered. */
+  /** Absent key servers fail like a record that does not open; that is not remembered. */
   async #find(record: VaultKeyRecord): Promise<Opened | Away> {
     try {
       const [opened] = await this.#openOnce([record]);
@@ -140,7 +141,7 @@ export class KeyRing {
     }
   }
 
-  /** What is wrong with the record's bytes is told to whoever needs its key. */
+  /** An error in the record's bytes fails for callers that need its key. */
   async #findQuietly(record: VaultKeyRecord): Promise<void> {
     try {
       await this.find(record);
@@ -159,7 +160,7 @@ export class KeyRing {
   }
 
   async #findForWriting(view: VaultView, place: Place): Promise<WritingKey> {
-    // Whoever cannot sign needs no key for writing.
+    // A client that cannot sign needs no key for writing.
     const author = this.#author(view);
     const current = await this.#currentAt(place);
     if (current === undefined) return this.#publish(view, place, author, undefined);
@@ -206,7 +207,7 @@ export class KeyRing {
     return made;
   }
 
-  /** By the ladder, and what it does not reach at the key servers. */
+  /** Opens keys by the ladder, and the rest at the key servers. */
   async #openAll(records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
     const claims = records.map((record) => ({ ...record, signer: record.creator }));
     const view = await viewNaming(this.#view, claims);
@@ -219,7 +220,7 @@ export class KeyRing {
     return records.map((record) => climbed.get(toHex(record.keyId)) ?? openedAt(asked, left.indexOf(record)));
   }
 
-  /** The newest key, to climb from. One that does not open keeps nobody from asking for what is needed by itself. */
+  /** The newest key, to climb from. If it does not open, callers still ask for the keys that they need. */
   async #openHead(view: VaultView, record: VaultKeyRecord): Promise<OpenedVaultKey | null> {
     try {
       return openedWith(record, openedAt(await this.#servers.ask(view, [record]), 0));
@@ -229,7 +230,7 @@ export class KeyRing {
     }
   }
 
-  /** One step from a key that was just made to the one before it: so that every reader climbs. Never a reason to fail. */
+  /** One step from a new key to the one before it: so that every reader climbs. Never a reason to fail. */
   async #lay(view: VaultView, made: OpenedVaultKey): Promise<void> {
     this.#ladder.note(made);
     if (view.generation <= view.base && made.record.after === 0n) return;

@@ -1,4 +1,4 @@
-/** The key records that the service lists of a vault, each read once. Nothing is verified here. */
+/** The key records that the service lists of a vault, each read once. This module verifies nothing. */
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import type { VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import { CryptoError, isMemberIn, parseRecord, placeOf, type VaultKeyRecord, type VaultView } from "@coffer/crypto";
@@ -8,7 +8,7 @@ import { bytesOf } from "../addresses.ts";
 import { untilServed } from "../service-view.ts";
 import type { VaultSession } from "../session.ts";
 
-/** As many as two hundred generations have, in one answer of some 200 KB. */
+/** As many records as two hundred generations have, in one answer of some 200 KB. */
 const PAGE = 200;
 
 export class ListedRecords {
@@ -27,7 +27,7 @@ export class ListedRecords {
     this.#view = view;
   }
 
-  /** By id, of what was listed so far. */
+  /** By id: the records listed so far. */
   get known(): ReadonlyMap<string, VaultKeyRecord> {
     return this.#known;
   }
@@ -40,14 +40,14 @@ export class ListedRecords {
   async find(keyId: string, generation: bigint | null): Promise<VaultKeyRecord | undefined> {
     const known = this.#known.get(keyId);
     if (known !== undefined) return known;
-    // Whoever needs the keys of a second generation may need those of all: one list has them.
+    // A caller that needs the keys of a second generation may need those of all: one list has them.
     const isSecond = this.#asked !== undefined && this.#asked !== null && this.#asked !== generation;
     if (isSecond) await this.list(null);
     if (!this.#known.has(keyId)) await this.list(generation);
     return this.#known.get(keyId);
   }
 
-  /** Those who ask at once share one call. */
+  /** Callers that ask at once share one call. */
   list(generation: bigint | null): Promise<readonly ListedRecord[]> {
     const running = this.#lists.get(generation);
     if (running !== undefined) return running;
@@ -64,7 +64,7 @@ export class ListedRecords {
     const listed: ListedRecord[] = [];
     for (let cursor: string | null | undefined; cursor !== null;) {
       const query = { ...filter, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-      // What a member does in the vault begins here: whom the service's node does not know yet is waited for.
+      // A member's work in the vault begins here: wait for one that the service's node does not show yet.
       const list = () => callOn(connection, vaultKeysGroup.list, { params, query });
       const page = await untilServed(connection, () => this.#isNamed(), list);
       listed.push(...page.keys);
@@ -79,7 +79,7 @@ export class ListedRecords {
     return isMemberIn(view, bytesOf(this.#session.signer.chainAddress), placeOf(view));
   }
 
-  /** A record that is not one, or not the one its id says, is passed over: who needs it learns that it is missing. */
+  /** Skips a record that is broken, or not the one its id names: a caller that needs it learns that it is missing. */
   #read({ keyId, record }: ListedRecord): void {
     const bytes = fromBase64(record);
     if (bytes === null || this.#known.has(keyId)) return;

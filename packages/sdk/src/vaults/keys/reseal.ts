@@ -26,7 +26,7 @@ import { requireOpenVault, vaultSession } from "../vault-session.ts";
 /** A vault key that could not be sealed again. */
 export interface NotResealed {
   readonly generation: bigint;
-  /** Of the record that it has, in hex. */
+  /** The id of its present record, in hex. */
   readonly keyId: string;
   /** A code of {@link VaultErrorCode} or of the error catalogue. */
   readonly code: string;
@@ -39,21 +39,22 @@ export interface ResealResult {
   /** Keys that were sealed for those key servers before. */
   readonly already: number;
   readonly failed: readonly NotResealed[];
-  /** In words, for people: what this has done, and what it has not. */
+  /** What this call has done, and what it has not, in words for people. */
   readonly effect: string;
 }
 
-/** How often the list is gone through while other members publish records too. */
+/** How often it reads the list while other members publish records too. */
 const ROUNDS = 4;
 
 /**
- * Opens every vault key from the vault's floor on and publishes it sealed for the first key servers of the network configuration as well:
- * files and names stay as they are, and open when the key servers of before are gone. Each takes its record's place only where that still
- * stands. Safe to repeat, also after a crash: what is sealed for those key servers, and opens there, is left alone.
+ * Opens every vault key from the vault's floor on. It publishes each one sealed for the first key servers of the
+ * network configuration as well. Files and names stay as they are, and open when the old key servers are gone. Each
+ * new record replaces the old one only if that is still current. Safe to repeat, also after a crash: it skips keys
+ * that open at those key servers already.
  *
- * What it does not do: copies of the old records stay open to the key servers that they were sealed for. A member seals the keys of
- * generations in which its signing key held; what is left is in `failed`, for an older member, or for a rotation.
- * @throws VaultError `signing_key_missing`, `not_a_member`, and what reading the chain throws.
+ * What it does not do: copies of the old records stay open to their key servers. A member seals the keys of
+ * generations in which its signing key held. `failed` lists the rest, for an older member, or for a rotation.
+ * @throws VaultError `signing_key_missing`, `not_a_member`, and the errors of reading the chain.
  */
 export async function resealVault(
   connection: Connection,
@@ -81,10 +82,10 @@ export async function resealVault(
   });
 }
 
-/** One vault key: the records of one place with one `check`, newest first, all of them signed by a member. */
+/** One vault key: the records of one place with one `check`, newest first, each signed by a member. */
 interface ListedKey {
   readonly records: readonly VaultKeyRecord[];
-  /** The record that another one takes the place of. */
+  /** The record to replace. */
   readonly replaced: VaultKeyRecord;
 }
 
@@ -123,7 +124,7 @@ async function readRecord(view: VaultView, text: string): Promise<VaultKeyRecord
   }
 }
 
-/** Those that the key servers for writing open. That a record says it is for them is not enough: any member may have written it. */
+/** Records that the key servers for writing open. A record's own claim is not enough: any member may have written it. */
 async function findOpening(
   connection: Connection,
   view: VaultView,
@@ -140,7 +141,7 @@ async function findOpening(
       await openVaultKeys(view, records, session.wrap());
       for (const { key } of part) opening.add(key);
     } catch (error) {
-      // Of several that were asked for at once, one that does not open hides the others.
+      // If several were asked for at once, one that does not open hides the others.
       if (!(error instanceof CryptoError)) throw error;
       if (part.length > 1) for (const one of part) await isOpen([one]);
     }
@@ -198,7 +199,7 @@ async function seal({ connection, vault, view, author, options }: Resealing, { r
   await callOn(connection, vaultKeysGroup.publish, { params: { vaultId: vault.id }, body }, options);
 }
 
-/** What keeps one key from being sealed again, and not the others. */
+/** Why one key cannot be sealed again, while the others can. */
 const LASTING: ReadonlySet<string> = new Set([
   ...["damaged", "wrong_key", "signing_key_missing", "key_servers_unavailable", "network_changed"],
   ...["limit_reached", "statement_invalid"],

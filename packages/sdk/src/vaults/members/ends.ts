@@ -7,7 +7,7 @@ import { vaultError } from "../vault-error.ts";
 /** A time, or its text in RFC 3339; null: no end. */
 export type Until = Date | string | null;
 
-/** @throws VaultError `end_invalid`, with the two nearest ends that a membership can have, before anything is signed. */
+/** @throws VaultError `end_invalid`, with the two nearest possible ends, before anything is signed. */
 export function parseEnd(until: Until): bigint | null {
   if (until === null) return null;
   const at = until instanceof Date ? until.getTime() : Date.parse(until);
@@ -16,7 +16,7 @@ export function parseEnd(until: Until): bigint | null {
   throw vaultError("end_invalid", `The end of the access ${problem}`, { nextStep: "Give one of those, or null." });
 }
 
-/** As the service and people read it; null: no end. */
+/** In the service's form, readable for people; null: no end. */
 export function renderEnd(endsAt: bigint): string | null {
   return endsAt === NO_END ? null : new Date(Number(endsAt)).toISOString();
 }
@@ -26,7 +26,7 @@ export function hasEnded({ endsAt, until }: Pick<VaultObjectMember, "endsAt" | "
   return until > 0n || endsAt <= BigInt(now);
 }
 
-/** What whoever meets its own end is told, on the chain and at the service alike. */
+/** The error for a member whose own access has ended, in the same words for the chain and the service. */
 export function describeEnd(endsAt: bigint): string {
   return `Your access ended at ${renderEnd(endsAt) ?? "no time"}`;
 }

@@ -1,4 +1,4 @@
-/** Who redeemed an invite, and with which key it signs: the service passes both on, and the invite's secret vouches for them. */
+/** The redeemer of an invite, and its signing key. The service passes both on, and the invite's secret vouches for them. */
 import type { Invite } from "@coffer/contract";
 import { invitesGroup } from "@coffer/contract/invites";
 import { callOn } from "../../call.ts";
@@ -14,9 +14,9 @@ export interface InvitedAgent {
 }
 
 /**
- * Whoever redeemed the invite and held its secret: of all that the service lists, the one whose proof fits.
- * @param text `<code>.<secret>…`, as `invites.create` gave it.
- * @throws VaultError `invite_unproven` where no address that the service shows is proven by it.
+ * The redeemer who held the invite's secret: the one in the service's list whose proof fits.
+ * @param text `<code>.<secret>…`, from `invites.create`.
+ * @throws VaultError `invite_unproven` if it proves no address that the service shows.
  */
 export async function findInvited(connection: Connection, text: string, options?: CallOptions): Promise<InvitedAgent> {
   const proven = await findProven(connection, text, () => true, options);
@@ -25,8 +25,8 @@ export async function findInvited(connection: Connection, text: string, options?
 }
 
 /**
- * The key with which whoever redeemed the invite signs; null: with its chain key.
- * @throws VaultError `address_invalid` unless it was this address that redeemed it, and held its secret.
+ * The redeemer's signing key; null: its chain key.
+ * @throws VaultError `address_invalid` unless this address redeemed it, and held its secret.
  */
 export async function findInvitedKey(
   connection: Connection,

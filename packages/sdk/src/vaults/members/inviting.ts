@@ -1,4 +1,4 @@
-/** Invites that tell which shared vaults they are for, so that an agent's first meeting with one is not at the service's mercy. */
+/** Invites that name their shared vaults, so that an agent's first meeting with one does not depend on the service. */
 import { invitesGroup } from "@coffer/contract/invites";
 import { callingOn, callOn } from "../../call.ts";
 import {
@@ -19,10 +19,7 @@ import type { CreatedInvite, RedeemedInvite } from "@coffer/contract";
 import { vaultChanged } from "../vault-changed.ts";
 import { sharedCode } from "../../shared-code.ts";
 
-/**
- * What is told of the shared vaults that the invite is limited to is what this client holds them to itself. A client without `sharedVaults`
- * knows nothing that it could tell.
- */
+/** The invite names its shared vaults by this client's own pins. A client without `sharedVaults` has none to name. */
 export async function createInvite(
   connection: Connection,
   input: Body<typeof invitesGroup.create>,
@@ -31,7 +28,7 @@ export async function createInvite(
   const vaults = await findTold(connection, input.vaultIds ?? [], options);
   const { accessUntil = null } = input;
   const invite = await callOn(connection, invitesGroup.create, { body: input }, options);
-  // The end that was asked for, whatever the service answers: by it the membership will be made.
+  // The end that was asked for, whatever the service answers: the membership will use it.
   return { ...invite, text: renderInviteText(invite.code, { accessUntil, vaults }) };
 }
 
@@ -54,7 +51,7 @@ async function findTold(
   return vaults.length === 0 ? null : { chainId: connection.sharedVaults.network.chainId, vaults };
 }
 
-/** What the invite told is kept before the invite is used: a crash between the two loses nothing. */
+/** The invite's content is kept before the invite is used: a crash between the two loses nothing. */
 export async function redeemInvite(
   connection: Connection,
   text: string,
@@ -93,7 +90,7 @@ async function requireNetwork({ sharedVaults }: Connection, { chainId }: ToldVau
   );
 }
 
-/** A vault that this machine knows already stays pinned to what it knows: neither an invite nor the service changes that silently. */
+/** A vault that this machine has pinned already stays pinned: neither an invite nor the service changes that silently. */
 async function keepPins(store: PinStore, pins: readonly VaultPin[]): Promise<void> {
   for (const pin of pins) {
     const known = await store.load(pin.origin, pin.vaultId);
@@ -112,19 +109,23 @@ const ASK_WHO_INVITED =
 
 export interface NewInvite extends CreatedInvite {
   /**
-   * `<code>.<secret>`, and behind it `accessUntil`, and which objects on the chain the shared vaults in `vaultIds` are, where this client was
-   * opened with `sharedVaults`: what to hand to the agent, over another way than the service. The secret was made here and never reaches the service; keep
-   * the text until the invite is used: `vaults.members.add(vaultId, { invite: text })` takes the agent's address by it.
+   * The text for the agent: `<code>.<secret>`, followed by `accessUntil` and the chain objects of the shared vaults in
+   * `vaultIds`. The objects are there only if this client was opened with `sharedVaults`. Hand it over on a channel
+   * other than the service. The secret was made here and never reaches the service. Keep the text until the invite is
+   * used: `vaults.members.add(vaultId, { invite: text })` takes the agent's address by it.
    */
   readonly text: string;
 }
 
 export interface RedeemOptions extends CallOptions {
-  /** Where what the invite tells of shared vaults is kept; the client's own (`sharedVaults.pins`) unless one is given. */
+  /** Where the invite's pins are kept. Default: the client's own (`sharedVaults.pins`). */
   readonly pins?: PinStore | undefined;
 }
 
 export interface RedeemedAgent extends RedeemedInvite {
-  /** What the invite told of shared vaults. Without a place to keep it, give it to the client that will use the vaults, with `vaults.trust`. */
+  /**
+   * The shared vaults that the invite names. Without a store for pins, pass them to the client that will use the
+   * vaults, with `vaults.trust`.
+   */
   readonly vaults: readonly VaultPin[];
 }

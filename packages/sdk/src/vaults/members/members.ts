@@ -22,49 +22,50 @@ import { untilSeen } from "../service-view.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
 export interface AddMemberOptions extends CallOptions {
-  /** For the owner's eyes. */
+  /** Only the owner sees it. */
   readonly label?: string | undefined;
   /**
-   * The Ed25519 key that will sign the member's statements, 32 bytes. Absent: the public key of the address where the account's API keys
-   * tell it; without either the member reads, and writes once it has set a key itself.
+   * The Ed25519 key that will sign the member's statements, 32 bytes. Default: the public key of the address, if the
+   * account's API keys show it. Without either the member only reads, until it sets a key itself.
    */
   readonly signingKey?: Uint8Array | undefined;
   /**
-   * The text of the invite that the agent redeemed. Its secret then shows that the address is the agent's own, and tells the signing key of a
-   * wallet's or zkLogin's signer; without it nothing that the service says of such a key is believed.
+   * The text of the invite that the agent redeemed. Its secret then proves that the address is the agent's own. It
+   * also proves the signing key of a wallet's or zkLogin's signer. Without it the service's word about such a key does
+   * not count.
    */
   readonly invite?: string | undefined;
   /**
-   * When the membership ends by itself: a whole quarter of an hour, as a date or in RFC 3339; null: never. Absent: when the invite says, else
-   * never.
+   * When the membership ends by itself: a whole quarter of an hour, as a date or in RFC 3339; null: never. Default:
+   * the invite's end, else never.
    */
   readonly until?: Until | undefined;
 }
 
-/** A member, and what adding it has done. */
+/** A new member, and what adding it has done. */
 export interface AddedMember extends VaultMember {
-  /** In words, for people: what is open to the address now. */
+  /** What is open to the address now, in words for people. */
   readonly effect: string;
-  /** What to know of how it went, or of the vault: empty when there is nothing. */
+  /** Remarks about the act or the vault; empty if there are none. */
   readonly warnings: readonly ActWarning[];
 }
 
 export interface RemovedMember {
-  /** What is written from now on is of this generation or a later one. */
+  /** Files written from now on are of this generation or a later one. */
   readonly generation: bigint;
-  /** In words, for people: what is closed to the address now, and what is not. */
+  /** What is closed to the address now, and what is not, in words for people. */
   readonly effect: string;
-  /** What to know of how it went, or of the vault: empty when there is nothing. */
+  /** Remarks about the act or the vault; empty if there are none. */
   readonly warnings: readonly ActWarning[];
 }
 
 /** A member whose end was set. */
 export interface EndedMember extends AddedMember {
-  /** Of the vault: an earlier end raises it. */
+  /** The vault's generation: an earlier end raises it. */
   readonly generation: bigint;
 }
 
-/** As the service and the chain see them, the owner first. */
+/** Members as the service and the chain see them, the owner first. */
 export async function listMembers(
   connection: Connection,
   vaultId: string,
@@ -73,17 +74,17 @@ export async function listMembers(
   return (await callOn(connection, membersGroup.list, { params: { vaultId } }, options)).members;
 }
 
-/** An agent by the invite that it redeemed: its address and signing key are what the invite's secret proves, whatever the service shows. */
+/** An agent by the invite that it redeemed: the invite's secret proves its address and signing key, whatever the service shows. */
 export interface AgentOfInvite {
-  /** The text as `invites.create` gave it. */
+  /** The text from `invites.create`. */
   readonly invite: string;
 }
 
 /**
- * Adds an address: everything that was ever written in the vault opens to it. Safe to repeat after a failure at any point: what is done
- * already is not done again.
- * @throws VaultError `address_invalid`, `end_invalid` or `invite_unproven` before anything is signed, `already_member` for one whose access
- * ends at another time, `not_owner`, `no_gas`, `members_full`, …
+ * Adds an address: everything that was ever written in the vault opens to it. Safe to repeat after a failure at any
+ * point: it skips finished steps.
+ * @throws VaultError `address_invalid`, `end_invalid` or `invite_unproven` before anything is signed, `already_member`
+ * for one whose access ends at another time, `not_owner`, `no_gas`, `members_full`, …
  */
 export async function addVaultMember(
   connection: Connection,
@@ -112,7 +113,7 @@ export async function addVaultMember(
   return { ...member, effect: shown === null ? added : `${added} ${ENDS}`, warnings };
 }
 
-/** undefined: nobody said; null: no end. */
+/** undefined: the caller named none; null: no end. */
 function wantedEnd(invite: string | undefined, until: Until | undefined): bigint | null | undefined {
   if (until !== undefined) return parseEnd(until);
   const told = invite === undefined ? null : parseInviteText(invite).told.accessUntil;
@@ -126,7 +127,7 @@ function endsOtherwise(vaultId: string, chainAddress: string, endsAt: string | n
   });
 }
 
-/** The service is told what stands on the chain, and answers when its node shows it. */
+/** The service gets the chain's state, and answers when its node shows it. */
 async function recordAt(
   connection: Connection,
   vaultId: string,
@@ -138,9 +139,10 @@ async function recordAt(
 }
 
 /**
- * Sets when a member's access ends by itself; null: never. A later end is no more than that; an earlier one closes what is written from its
- * own time on, and raises the generation. Safe to repeat.
- * @throws VaultError `end_invalid` before anything is signed, `not_a_member`, `membership_ended` for one to be added again, `not_owner`, …
+ * Sets when a member's access ends by itself; null: never. A later end changes nothing else. An earlier one closes
+ * files written from its own time on, and raises the generation. Safe to repeat.
+ * @throws VaultError `end_invalid` before anything is signed, `not_a_member`, `membership_ended` for one to be added
+ * again, `not_owner`, …
  */
 export async function setMemberUntil(
   connection: Connection,
@@ -179,8 +181,9 @@ async function findAgent(
 }
 
 /**
- * Removes an address: what is written from now on is closed to it, and the service stops serving it. What it could read before stays
- * readable to it wherever it obtains the bytes, until the vault has been rotated (docs/threat-model.md). Safe to repeat.
+ * Removes an address: it cannot open files written from now on, and the service stops serving it. It can still open
+ * what it could read before, wherever it gets the bytes, until the vault has been rotated (docs/threat-model.md). Safe
+ * to repeat.
  */
 export async function removeVaultMember(
   connection: Connection,
@@ -206,7 +209,7 @@ export async function endMember(
   return { generation: vault.generation, effect: REMOVED, warnings };
 }
 
-/** A member whom the service never recorded has nothing to be ended there. */
+/** The service never recorded this member, so there is nothing to end there. */
 async function forget(
   connection: Connection,
   vaultId: string,
@@ -221,7 +224,7 @@ async function forget(
   }
 }
 
-/** Among the account's own keys. The address is the key's hash, so it does not matter who says it. */
+/** Searches the account's own keys. The address is the key's hash, so it does not matter who shows it. */
 async function findPublicKey(
   connection: Connection,
   chainAddress: string,

@@ -14,21 +14,21 @@ import { untilSeen } from "../service-view.ts";
 import type { VaultSession } from "../session.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
-/** How an act ended, and the vault's generation after it. */
+/** The result of an act, and the vault's generation after it. */
 export interface ActResult {
   readonly outcome: "done" | "already";
   readonly generation: bigint;
-  /** What to know of how it went, or of the vault: empty when there is nothing. */
+  /** Remarks about the act or the vault; empty if there are none. */
   readonly warnings: readonly ActWarning[];
 }
 
-/** An act after which somebody reads less, and what it has done. */
+/** An act after which somebody reads less, and its effect. */
 export interface ClosingActResult extends ActResult {
-  /** In words, for people: what is closed to whom now, and what is not. */
+  /** What is closed now, for which addresses, and what is not, in words for people. */
   readonly effect: string;
 }
 
-/** Takes the signer off the allowlist: it opens nothing that is written afterwards. */
+/** Takes the signer off the allowlist: it cannot open files written afterwards. */
 export async function leaveVault(
   connection: Connection,
   vaultId: string,
@@ -42,7 +42,7 @@ export async function leaveVault(
   return { ...result, effect: LEFT };
 }
 
-/** Names the key that signs this member's statements: the signer's own unless one is given. */
+/** Names the key that signs this member's statements. Default: the signer's own. */
 export function setVaultSigningKey(
   connection: Connection,
   vaultId: string,
@@ -69,15 +69,16 @@ export function offerVault(
   );
 }
 
-/** Of {@link acceptVault}. */
+/** Options of {@link acceptVault}. */
 export interface AcceptOptions extends CallOptions {
-  /** What the vault is called from now on; needed where this account has another vault of its name. */
+  /** The vault's new name; needed if this account has another vault of its name. */
   readonly name?: string | undefined;
 }
 
 /**
- * Takes over a vault that was offered to the signer: on the chain, and then at the service, where it comes to this account with all that
- * lies in it. The owner before has no access to what is written afterwards. A call that was cut off is taken up by the next one.
+ * Takes over a vault that was offered to the signer. It does so on the chain, and then at the service, where the vault
+ * with all its content comes to this account. The owner before cannot open files written afterwards. The next call
+ * goes on where one was cut off.
  */
 export async function acceptVault(
   connection: Connection,
@@ -100,7 +101,7 @@ function acceptOnChain(connection: Connection, vaultId: string, options: CallOpt
       ...(signingKey === undefined ? {} : { signingKey }),
     });
     const owned = { ...pin, ownerAddress: signer.chainAddress };
-    // Whoever trusted another object meanwhile did not mean the one that was accepted.
+    // A user who trusted another object meanwhile did not mean the accepted one.
     await replacePin(pins, pin, (kept) => (kept === null || kept.chainObjectId === pin.chainObjectId ? owned : kept));
     session.forget();
     return accepted;

@@ -1,4 +1,4 @@
-/** Ending an agent: its key, its memberships, and what it could read of what comes later. One act over three layers, safe to repeat. */
+/** Removing an agent: its key, its memberships, and its access to later files. One act over three layers, safe to repeat. */
 import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { clientApi as api } from "@coffer/contract";
 import { type ActWarning, findMember } from "@coffer/chain";
@@ -10,14 +10,14 @@ import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { vaultSession } from "../vault-session.ts";
 
-/** What became of the agent in one vault. */
+/** The agent's state in one vault. */
 export interface RevokedMembership {
   readonly vaultId: string;
   /** `removed` by this call, or `absent`: the allowlist does not name it. */
   readonly outcome: "removed" | "absent";
   /** Files written from now on are of this generation or a later one. */
   readonly generation: bigint;
-  /** What to know of how it went, or of the vault: empty when there is nothing. */
+  /** Remarks about the act or the vault; empty if there are none. */
   readonly warnings: readonly ActWarning[];
 }
 
@@ -25,26 +25,27 @@ export interface RevokedAgent {
   readonly keyId: string;
   /** null: the key was bound to no address, so it was a member of nothing. */
   readonly chainAddress: string | null;
-  /** One for each shared vault of the account that the service lists, and for those that were given. */
+  /** One for each shared vault of the account that the service lists, and for the given ones. */
   readonly memberships: readonly RevokedMembership[];
-  /** In words, for people: what is closed to the agent now, and what is not. */
+  /** What is closed to the agent now, and what is not, in words for people. */
   readonly effect: string;
 }
 
-/** Of {@link revokeAgent}: what the owner knows, where the service is not to be believed about it. */
+/** Options of {@link revokeAgent}: the owner's own facts, where the service's word is not enough. */
 export interface RevokeOptions extends CallOptions {
-  /** The agent's address: if the service binds the key to another one, nothing is done. */
+  /** The agent's address: if the service binds the key to another one, the call does nothing. */
   readonly chainAddress?: string | undefined;
-  /** Vaults that it is taken off also when the service does not list them. */
+  /** More vaults to take it off, also when the service does not list them. */
   readonly vaultIds?: readonly string[] | undefined;
 }
 
 /**
- * The key first, so that the agent is cut off at once; then its address from every shared vault of the account, each on the chain and at
- * the service. After a failure at any point the same call goes on: what is done is not done again; where it fails in one vault, the others are
- * done all the same, and then the failure is thrown. Which address the key has, and which
- * vaults there are, is the service's word unless the options say it.
- * @throws VaultError `vault_changed` for a key that the service binds to another address than the given one; `is_owner`.
+ * Revokes the key first, so that the agent is cut off at once. Then it removes the agent's address from every shared
+ * vault of the account, each on the chain and at the service. After a failure at any point the same call goes on, and
+ * skips finished steps. If it fails in one vault, it goes on with the others and then throws that failure. Without the
+ * options, the service's word decides which address the key has, and which vaults there are.
+ * @throws VaultError `vault_changed` for a key that the service binds to another address than the given one;
+ * `is_owner`.
  */
 export async function revokeAgent(
   connection: Connection,
@@ -72,7 +73,7 @@ export async function revokeAgent(
   return { keyId, chainAddress, memberships, effect: REVOKED };
 }
 
-/** A vault in which it fails keeps the agent in no other: the failure is told when all were gone through. */
+/** A failure in one vault keeps the agent in no other: the failure is thrown after all vaults. */
 async function endAll(
   connection: Connection,
   chainAddress: string,
@@ -89,7 +90,7 @@ async function endAll(
       failures.push(error);
     }
   };
-  // What the owner knows comes first: what the service lists may be endless, or fail.
+  // The owner's own list comes first: the service's list may be endless, or fail.
   for (const vaultId of new Set(known)) await attempt(vaultId);
   for (const vaultId of await listSharedVaults(connection, options))
     if (!known.includes(vaultId)) await attempt(vaultId);
@@ -108,7 +109,7 @@ async function listSharedVaults(connection: Connection, options: CallOptions): P
   return vaultIds;
 }
 
-/** The service is told even where the chain has nothing to remove: an earlier run may have ended between the two. */
+/** The service gets the call even if the chain has nothing to remove: an earlier run may have ended between the two. */
 async function endMembership(
   connection: Connection,
   vaultId: string,
@@ -116,7 +117,7 @@ async function endMembership(
   options: CallOptions,
 ): Promise<RevokedMembership> {
   const session = vaultSession(connection);
-  // What the service lists is read, and not pinned.
+  // Vaults that the service lists are read, and not pinned.
   const vault = await session.look(vaultId, options);
   if (vault === null) throw vaultError("shared_vault", `Vault ${vaultId} is public`);
   const objectId = vault.pin.chainObjectId ?? "";

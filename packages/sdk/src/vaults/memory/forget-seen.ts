@@ -1,4 +1,4 @@
-/** Giving up what was seen of a vault: what a user decides when the service was restored from a backup, or a chain node lied. */
+/** Forgetting what was seen of a vault: a user decides it when the service was restored from a backup, or a chain node lied. */
 import type { Connection, CallOptions } from "../../options.ts";
 import { forgetNumbers } from "./newest.ts";
 import { vaultSession } from "../vault-session.ts";
@@ -9,9 +9,9 @@ export interface ForgetSeenOptions extends CallOptions {
 }
 
 /**
- * From now on the service's state counts as the newest, wherever it is not below the vault's floor; without `id`, so do the generation and the
- * floor that the chain's node shows. The pin stays: the vault's object, its owner, its network. Of a public vault it forgets which files and
- * folders its callers have named there.
+ * From now on the service's state counts as the newest, wherever it is not below the vault's floor. Without `id`, so
+ * do the generation and the floor that the chain's node shows. The pin stays: the vault's object, its owner, its
+ * network. For a public vault it forgets which files and folders its callers have named there.
  */
 export async function forgetSeen(
   connection: Connection,
@@ -19,7 +19,7 @@ export async function forgetSeen(
   { id, ...options }: ForgetSeenOptions = {},
 ): Promise<void> {
   const session = vaultSession(connection);
-  // Not opened: what was made up may be what keeps it from opening.
+  // Not opened: a false number may be the reason why it does not open.
   const pin = await session.pin(vaultId, options);
   if (id === undefined) {
     if (pin.chainObjectId !== null) await forgetNumbers(session, pin.chainObjectId);

@@ -1,18 +1,18 @@
-/** How far a generation or floor is believed that one node shows (encryption design §7, pins). */
+/** How far the client believes a generation or floor that one node shows (encryption design §7, pins). */
 import type { Place } from "@coffer/crypto";
 import { laterOf, raiseTo, toPlace } from "./pin-facts.ts";
 import type { Candidate, Highest } from "./pins.ts";
 
 /** A read so many milliseconds after a candidate was first shown, in any process, confirms it. */
 const CONFIRMED_AFTER_MS = 10_000;
-/** Of one vault; the lowest give way. */
+/** Candidates of one vault; the lowest give way. */
 const MOST_CANDIDATES = 8;
 
 type Numbers = Pick<Highest, "generation" | "floor">;
 
 /** What a read of the vault object has shown. */
 export interface Sight extends Numbers {
-  /** Of the place that it shows. */
+  /** The latest end in the place that it shows. */
   readonly after?: bigint;
   readonly plainNames: boolean;
   /** Milliseconds since 1970, by this machine's clock. */
@@ -22,14 +22,14 @@ export interface Sight extends Numbers {
 }
 
 /**
- * For `changeHighest`. What is above all that was seen is a candidate at first, since a node may have made it up; a witness confirms it, or a
- * later read that shows as much. What is confirmed is never gone back behind.
+ * For `changeHighest`. A number above all that was seen is a candidate at first, since a node may have made it up. A
+ * witness confirms it, or a later read that shows as much. The client never goes back behind a confirmed one.
  */
 export function noteSight(sight: Sight): (kept: Highest) => Highest {
   const { generation, floor, at, isWitnessed } = sight;
   const place = laterOf(sight, { generation });
   return ({ candidates = [], ...kept }) => {
-    // After the clock was set back, time begins to count anew.
+    // After the clock was set back, time begins to count again.
     const known = candidates.map((each) => ({
       ...each,
       ...(each.generation === generation ? laterOf(each, sight) : {}),
@@ -38,7 +38,7 @@ export function noteSight(sight: Sight): (kept: Highest) => Highest {
     const isConfirmed = (each: Candidate): boolean =>
       !isAbove(each, sight) && (isWitnessed || at - each.since >= CONFIRMED_AFTER_MS);
     const confirmed = [...known.filter(isConfirmed), ...(isWitnessed ? [sight] : [])];
-    // Time that has come is no claim: it counts at once, in a generation that is known.
+    // A time in the past is no claim: it counts at once, in a generation that was seen.
     const reached = kept.generation === generation ? laterOf(kept, sight) : {};
     const first = { ...kept, ...reached, plainNames: kept.plainNames ?? sight.plainNames };
     const highest = confirmed.reduce<Highest>((all, each) => raiseTo(each)(all), first);
@@ -52,8 +52,8 @@ export function noteSight(sight: Sight): (kept: Highest) => Highest {
 }
 
 /**
- * For `changeHighest`: a statement was verified at this place. It says nothing of generations that the chain has not shown. Returns what it was
- * given where that is nothing new.
+ * For `changeHighest`: a statement was verified at this place. It proves nothing about generations that the chain has
+ * not shown. Returns its argument if that is nothing new.
  */
 export function noteReached(place: Place): (kept: Highest) => Highest {
   const isNews = (seen: Pick<Highest, "generation" | "after">): boolean =>
@@ -66,7 +66,7 @@ export function noteReached(place: Place): (kept: Highest) => Highest {
   };
 }
 
-/** Nothing is written below this: what is confirmed, and what is not. */
+/** Nothing is written below this: the highest number, confirmed or not. */
 export function bindingOf({ candidates = [], ...highest }: Highest): Numbers {
   return candidates.reduce<Highest>((all, each) => raiseTo(each)(all), highest);
 }

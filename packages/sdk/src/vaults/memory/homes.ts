@@ -1,16 +1,17 @@
 /**
- * In which vault a file or folder lies, as this machine knows it: the statements that were seen in pinned shared vaults, and what its callers
- * have named in public ones. All processes of the machine share it, and no answer of the service changes it.
+ * The vault of a file or folder, in this machine's own memory. It comes from statements seen in pinned shared vaults,
+ * and from the vaults that callers have named in public ones. All processes of the machine share it, and no answer of
+ * the service changes it.
  */
 import { digestOf, toHex } from "../../digest.ts";
 import type { PinStore, VaultPin } from "./pins.ts";
 import type { SeenMemory } from "./seen.ts";
 
-/** null: not known. */
+/** null: unknown. */
 export type FindHome = (itemId: string) => VaultPin | null;
 
 export interface Homes {
-  /** As all processes know it by now. */
+  /** In the memory that all processes share by now. */
   look(): Promise<FindHome>;
   /** Notes that a file or folder lies in a public vault. */
   notePublic(pin: VaultPin, itemId: string): Promise<void>;
@@ -28,7 +29,7 @@ export function openHomes(origin: string, pins: PinStore, memoryOf: (objectId: s
       return (itemId) => {
         const isSeen = ({ memory }: { readonly memory: SeenMemory }): boolean =>
           (memory.find("entry", itemId) ?? memory.find("version", itemId)) !== null;
-        // What a member has signed counts for more than what a caller took for public.
+        // A member's signature counts for more than a caller's belief that the vault is public.
         return (shared.find(isSeen) ?? clear.find(isSeen))?.pin ?? null;
       };
     },
@@ -39,10 +40,10 @@ export function openHomes(origin: string, pins: PinStore, memoryOf: (objectId: s
   };
 }
 
-/** In a public vault nothing is signed: that the item lies there is all that is kept. */
+/** A public vault has no signatures: the memory keeps only that the item is there. */
 const PUBLIC = { number: 0n, generation: 0n, after: 0n, hash: new Uint8Array(32) };
 
-/** What stands for a public vault where shared ones have their chain object. */
+/** Marks a public vault where shared ones have their chain object. */
 async function publicObject({ origin, vaultId }: VaultPin): Promise<string> {
   const name = new TextEncoder().encode(`coffer/public-vault/v1\0${origin}\0${vaultId}`);
   return `0x${toHex(await digestOf(name))}`;

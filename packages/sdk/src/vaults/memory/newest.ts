@@ -1,4 +1,7 @@
-/** Holds what the chain's node shows to what any process of this machine has seen, and what is written to what was merely shown. */
+/**
+ * Compares the chain node's answers with everything that any process of this machine has seen, and writes with
+ * everything merely shown.
+ */
 import type { VaultObject } from "@coffer/chain";
 import { isReached, laterPlace, placeOf, type Place, type VaultView } from "@coffer/crypto";
 import { generationMoved } from "../service-view.ts";
@@ -9,9 +12,9 @@ import type { VaultSession } from "../session.ts";
 import { vaultError } from "../vault-error.ts";
 import { type VaultError } from "../../errors.ts";
 
-/** Longest time for which another process's sight is not looked at, in milliseconds: a list asks for each of its items. */
+/** Longest time for which another process's sight goes unread, in milliseconds: a list asks for each of its items. */
 const INTERVAL_MS = 1_000;
-/** What the service takes for a generation: 15 digits. */
+/** The most digits of a generation at the service: 15. */
 const MOST_GENERATIONS = 10n ** 15n - 1n;
 
 type Numbers = Pick<Highest, "generation" | "floor">;
@@ -19,22 +22,26 @@ type Numbers = Pick<Highest, "generation" | "floor">;
 const NOWHERE: Place = { generation: 0n, after: 0n };
 
 export interface SeenNumbers {
-  /** What is confirmed: nothing below it is read. */
+  /** The confirmed state: nothing below it is read. */
   confirmed(): Promise<Highest>;
-  /** Stores what a read has shown, once for each read. @throws VaultError `vault_changed` when names are plain now and were not, or the reverse. */
+  /**
+   * Stores what a read has shown, once for each read.
+   * @throws VaultError `vault_changed` when names are plain now and were not, or the reverse.
+   */
   note(vault: VaultObject, view: VaultView): Promise<void>;
   /**
-   * For who writes: the view stands above all that was confirmed and not below anything that was shown to any process. `read` reads it again
-   * where it is a candidate itself: a node may have made it up a moment ago.
+   * For writers: the view must be above everything confirmed and not below anything that any process was shown. `read`
+   * reads it again if it is a candidate itself: a node may have made it up a moment ago.
    * @throws VaultError `rolled_back`; ApiError `generation_moved` for a view that is not the newest.
    */
   requireNewest(view: VaultView, read: () => Promise<VaultView>): Promise<void>;
   /**
-   * Where who writes by this view writes: at its place, or at the highest that any process was shown or has seen signed, if its time has come.
-   * An end that was extended at the last moment takes the place back that somebody may have written at.
+   * The place where a client writes by this view. It is the view's place, or the highest that any process was shown or
+   * has seen signed, if its time has come. An end that was extended at the last moment takes the view's place back,
+   * although somebody may have written at the later one.
    */
   writingPlace(view: VaultView): Promise<Place>;
-  /** Of a statement that was verified: all processes of this machine write no lower from then on. Does not fail; who writes repeats it. */
+  /** For a verified statement: all processes of this machine write no lower from then on. Does not fail; a writer repeats it. */
   noteSigned(place: Place): void;
 }
 
@@ -48,7 +55,7 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   /** Candidates that a read of their own has shown again, and when that began. */
   let shownAgain: (Numbers & { readonly at: number }) | null = null;
   const keep = (highest: Highest): Highest => {
-    // What is kept goes down by its user's word alone: then what this process was shown counts no more either.
+    // Only a user's decision lowers the stored state: then this process's own sight counts no more either.
     if (kept !== null && isAbove(bindingOf(kept.highest), bindingOf(highest))) {
       chain.forgetVault(objectId);
       noted = null;
@@ -104,7 +111,10 @@ function isSame(one: Numbers, other: Numbers): boolean {
   return one.generation === other.generation && one.floor === other.floor;
 }
 
-/** @throws VaultError `rolled_back` for numbers below anything that was shown to any process, or that no vault has: nothing is written by them. */
+/**
+ * @throws VaultError `rolled_back` for numbers below anything that any process was shown, or that no vault has:
+ * nothing is written by them.
+ */
 export async function requireBinding(
   { chain, pins }: VaultSession,
   vaultId: string,
@@ -124,7 +134,7 @@ export async function requireBinding(
   throw vaultError("rolled_back", message, { nextStep: healingStep(vaultId) });
 }
 
-/** The kind of names never changes on the chain. A node that says so would have names sent in the clear. */
+/** The kind of names never changes on the chain. A node that says otherwise wants names sent unencrypted. */
 function otherNames(vaultId: string, plainNames: boolean): VaultError {
   const [before, now] = plainNames ? ["encrypts", "does not"] : ["did not encrypt", "does"];
   const message = `The chain showed before that the vault ${before} names, and a node shows now that it ${now}`;
@@ -133,14 +143,15 @@ function otherNames(vaultId: string, plainNames: boolean): VaultError {
   });
 }
 
-/** What a user does whom a node has lied to, or to whom one lies now. */
+/** What a user does if a node has lied, or lies now. */
 export function healingStep(vaultId: string): string {
   return `Repeat it, or name another chain node. If the vault's owner or another node tells you that what was shown before is not true, call vaults.forgetSeen("${vaultId}") or vaults.trust, then repeat it.`;
 }
 
 /**
- * What any process was shown of the vault object counts no more: for when its user says so. Whether it encrypts names is not among it, unless
- * the user was told of the vault (`isTold`): else who heals what a node made up would have that node send the next name in the clear.
+ * Forgets what any process was shown of the vault object, because its user says so. It keeps whether the vault
+ * encrypts names, unless the user has the vault from its owner (`isTold`). Otherwise a user who heals a node's lie
+ * would let that node get the next name unencrypted.
  */
 export async function forgetNumbers(
   { chain, pins }: VaultSession,

@@ -1,4 +1,4 @@
-/** What is said of pins and of what was seen highest: apart from the stores, which come with the core. */
+/** Texts about pins and the highest numbers: separate from the stores, which come with the core. */
 import { laterPlace, type Place } from "@coffer/crypto";
 import type { Highest, VaultPin } from "./pins.ts";
 
@@ -15,7 +15,7 @@ export function raiseTo(seen: Pick<Highest, "generation" | "after" | "floor">): 
 
 type Seen = Pick<Highest, "generation" | "after">;
 
-/** The later of two places, as it is kept. */
+/** The later of two places, as it is stored. */
 export function laterOf(one: Seen, other: Seen): Seen {
   const { generation, after } = laterPlace(toPlace(one), toPlace(other));
   return after === 0n ? { generation } : { generation, after };

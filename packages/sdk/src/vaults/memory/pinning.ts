@@ -17,11 +17,11 @@ export async function pinFirst(store: PinStore, pin: VaultPin, nextStep?: string
   );
 }
 
-/** How often another process may change a pin while this one decides what to put in its place. */
+/** How often another process may change a pin while this one decides on its replacement. */
 const ATTEMPTS = 5;
 
 /**
- * Puts what a user was told, or what this client has done on the chain, in the place of what is pinned.
+ * Replaces a pin by what a user got from the owner, or by what this client has done on the chain.
  * @throws VaultError `vault_changed` when other processes keep changing it.
  */
 export async function replacePin(

@@ -1,4 +1,4 @@
-/** What this client holds a vault to, whatever the service says later (encryption design §7, pins). */
+/** The client's pin of a vault, whatever the service says later (encryption design §7, pins). */
 
 export interface VaultPin {
   /** The service's origin, and its id of the vault. */
@@ -8,19 +8,22 @@ export interface VaultPin {
   readonly shared: boolean;
   /** The chain object; null for a public vault. */
   readonly chainObjectId: string | null;
-  /** Its owner when it was pinned; a new owner is told, not taken silently. */
+  /** Its owner when it was pinned. The client reports a new owner, and never accepts one silently. */
   readonly ownerAddress: string | null;
   /** Chain id of the network. */
   readonly chainId: string | null;
 }
 
-/** What was seen highest of a chain object, beside its pin. Neither ever goes down by a read. */
+/** The highest numbers seen of a chain object, beside its pin. A read never lowers them. */
 export interface Highest {
   readonly generation: bigint;
-  /** The latest end of a membership that was reached in that generation, in milliseconds since 1970: who writes, writes after it. Absent: 0. */
+  /**
+   * The latest end of a membership that was reached in that generation, in milliseconds since 1970: writers write
+   * after it. Absent: 0.
+   */
   readonly after?: bigint;
   readonly floor: bigint;
-  /** What one node has shown above them, and nobody has confirmed yet: nothing is written below it. Absent: nothing. */
+  /** Higher numbers that one node has shown, and nobody has confirmed yet: nothing is written below them. Absent: none. */
   readonly candidates?: readonly Candidate[];
   /** Whether names are plain in this vault, as the chain showed it first: it is fixed in the vault object. Absent: not seen yet. */
   readonly plainNames?: boolean;
@@ -35,21 +38,21 @@ export interface Candidate {
   readonly since: number;
 }
 
-/** Where pins and what was seen are kept between runs; in memory unless one is given. All may be called at any time. */
+/** A store for pins and the highest numbers between runs; in memory unless one is given. You may call its methods at any time. */
 export interface PinStore {
   load(origin: string, vaultId: string): Promise<VaultPin | null>;
   /** Every pin of one service. */
   list(origin: string): Promise<readonly VaultPin[]>;
   /**
-   * Compares and sets, also between processes. Keeps `pin` where `expected` is what is kept now; null: where nothing is. False: something else
-   * is kept, and nothing was changed.
+   * Compares and sets, also between processes. Keeps `pin` if `expected` is the present pin; null: if there is none.
+   * False: there is another pin, and nothing was changed.
    */
   save(expected: VaultPin | null, pin: VaultPin): Promise<boolean>;
   /** Zeros: nothing was seen of the chain object yet. */
   loadHighest(chainObjectId: string): Promise<Highest>;
   /**
-   * Reads, changes and writes in one step, which no other process comes between; resolves with what is kept then. `change` may run more than
-   * once, and changes nothing else.
+   * Reads, changes and writes in one step, which no other process interrupts; resolves with the stored result.
+   * `change` may run more than once, and changes nothing else.
    */
   changeHighest(chainObjectId: string, change: (kept: Highest) => Highest): Promise<Highest>;
 }

@@ -1,31 +1,37 @@
-/** What this client has seen, so that a service which shows something older is caught (encryption design §2, reading; file-format §8). */
+/**
+ * What this client has seen, so that it notices a service which shows something older (encryption design §2, reading;
+ * file-format §8).
+ */
 import type { Place, SeenStatement } from "@coffer/crypto";
 import type { OpenVault } from "../open-vault.ts";
 
-/** What a statement is about: a file's content, or the name and place of a file or folder. */
+/** The subject of a statement: a file's content, or the name and place of a file or folder. */
 export type SeenKind = "version" | "entry";
 
 /** What was seen of one vault. It holds ids, numbers and digests: no name and no secret. */
 export interface SeenMemory {
-  /** null: nothing was seen, or it gave way to what came later. */
+  /** null: nothing was seen, or later notes replaced it. */
   find(kind: SeenKind, id: string): SeenStatement | null;
   /** Never goes back: a lower number changes nothing, and of two statements with one number the first stays. Does not fail. */
   note(kind: SeenKind, id: string, seen: SeenStatement): void;
-  /** Takes up what other processes have noted. Cheap enough to come before every read. */
+  /** Reads other processes' notes. Cheap enough to come before every read. */
   refresh(): Promise<void>;
-  /** Resolves when all that was noted outlives this process. @throws what the medium throws: nothing that was noted is lost by it. */
+  /**
+   * Resolves when all notes outlive this process.
+   * @throws the medium's errors; no note is lost by them.
+   */
   flush(): Promise<void>;
   /** Forgets one file or folder, or with null the whole vault. Durable when it resolves. */
   forget(id: string | null): Promise<void>;
 }
 
-/** Where it is kept between runs; in memory unless one is given. What is not flushed yet may be lost with the process, and nothing else. */
+/** A store between runs; in memory unless one is given. Only notes that are not flushed yet may be lost with the process. */
 export interface SeenStore {
   /** `chainObjectId`: 0x and 64 hex digits. */
   open(chainObjectId: string): Promise<SeenMemory>;
 }
 
-/** How many statements of one kind are remembered in memory; the ones noted longest ago give way. */
+/** How many statements of one kind are remembered in memory; the oldest notes give way. */
 const MOST = 10_000;
 
 /** Forgets with the process. */
@@ -49,7 +55,7 @@ export function rememberSeen(): SeenMemory {
 
 function note(memory: Map<string, SeenStatement>, id: string, seen: SeenStatement): void {
   const before = memory.get(id);
-  // What arrives late from a slow answer does not replace what is newer.
+  // A late, slow answer does not replace a newer one.
   if (before !== undefined && before.number >= seen.number) return;
   memory.delete(id);
   memory.set(id, seen);
@@ -70,7 +76,7 @@ export function rememberMemories(store?: SeenStore): (chainObjectId: string) => 
   };
 }
 
-/** As the other rooms of a vault ask for it. */
+/** The form for the other modules of a vault. */
 export function seenBy(memory: SeenMemory, noteSigned: (place: Place) => void = () => undefined): OpenVault["seen"] {
   return {
     version: (fileId) => memory.find("version", fileId),

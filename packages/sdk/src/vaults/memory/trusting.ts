@@ -1,4 +1,7 @@
-/** What a user was told of a vault over another way than the service, and holds it to from then on (encryption design §2, pins). */
+/**
+ * A vault's facts that a user got on a channel other than the service, and that pin it from then on (encryption design
+ * §2, pins).
+ */
 import { clientApi as api } from "@coffer/contract";
 import { encodeRequest } from "../../encode-request.ts";
 import type { Connection, CallOptions } from "../../options.ts";
@@ -10,7 +13,7 @@ import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { pinOf, vaultSession } from "../vault-session.ts";
 
-/** A shared vault, as its owner tells it. */
+/** A shared vault, as its owner describes it. */
 export interface ToldOfVault {
   /** The chain object that the vault is: 0x and 64 hex digits. */
   readonly chainObjectId: string;
@@ -18,10 +21,11 @@ export interface ToldOfVault {
 }
 
 /**
- * Pins a vault to what its owner said, before the service was asked or in the place of what it said: from then on neither another chain object
- * nor "it is public" is taken from it. What a node has shown of it before counts no more.
- * @throws VaultError `address_invalid`; `vault_changed` unless the chain names that address as the object's owner; `vault_not_found`;
- * ContractError `invalid_request` for what is no vault's id.
+ * Pins a vault to its owner's words, before the service was asked or instead of the service's words. From then on the
+ * client accepts neither another chain object nor "it is public". Earlier sights of a node count no more.
+ * @throws VaultError `address_invalid`; `vault_changed` unless the chain names that address as the object's owner;
+ * `vault_not_found`.
+ * @throws ContractError `invalid_request` for anything but a vault's id.
  */
 export async function trustVault(
   connection: Connection,
@@ -33,19 +37,19 @@ export async function trustVault(
   // Under another spelling it would be kept, and never looked up.
   await encodeRequest(api.vaults.get, { params: { vaultId } });
   const session = vaultSession(connection);
-  // What a node has made up before keeps nobody from it.
+  // Numbers that a node has made up before do not prevent it.
   session.chain.forgetVault(chainObjectId);
   await requireOwner(connection, chainObjectId, ownerAddress, options);
   const told = pinOf(session, { id: vaultId, type: "shared", chainObjectId }, ownerAddress);
-  // What was noted of files and folders while it was taken for public counts no more either: that is looked at for public pins alone.
+  // Notes of files and folders from the time when it counted as public go too: only public pins use them.
   await replacePin(session.pins, told, () => told);
   await forgetNumbers(session, chainObjectId, true);
   session.forget();
 }
 
 /**
- * Holds the vault to another owner than the one it was pinned to: what a user decides who has heard from the new owner, over another way
- * than the service, that the vault was handed on.
+ * Pins the vault to another owner, after the user has heard from the new owner that the vault was handed on. Use only
+ * what the new owner sent on a channel other than the service.
  * @throws VaultError `vault_changed` unless the chain names that address as the owner; `address_invalid`.
  */
 export async function trustOwner(
@@ -59,7 +63,7 @@ export async function trustOwner(
   const pin = await session.pin(vaultId, options);
   await requireOwner(connection, pin.chainObjectId ?? "", chainAddress, options);
   const trusted = { ...pin, ownerAddress: chainAddress };
-  // It was this object whose owner the chain has just named.
+  // The chain has just named the owner of this object.
   await replacePin(session.pins, pin, (kept) => {
     if (kept !== null && kept.chainObjectId !== pin.chainObjectId)
       throw vaultError("vault_changed", `Another process has pinned the vault to ${describePin(kept)} meanwhile`);

@@ -14,7 +14,7 @@ import { stageFolder } from "./staging.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 
-/** null: the item lies in a public vault. */
+/** null: the item is in a public vault. */
 export async function updateItem<Kind extends Item>(
   connection: Connection,
   items: Items<Kind>,
@@ -83,7 +83,7 @@ async function createIn(
   return nameOne(connection, FOLDERS, folder, options);
 }
 
-/** null: the item lies in a public vault. */
+/** null: the item is in a public vault. */
 export async function restoreItem<Kind extends Item>(
   connection: Connection,
   items: Items<Kind>,
@@ -99,7 +99,7 @@ export async function restoreItem<Kind extends Item>(
   return nameOne(connection, items, restored, { ...options, vaultId: vault.id });
 }
 
-/** As it was, where its entry still fits; else under a new one, in the folder it was in or at the top when that is gone. */
+/** Under its old entry, if that still fits. Else under a new one, in its old folder or at the top if that is gone. */
 async function restore<Kind extends Item>(
   connection: Connection,
   vault: OpenVault,
@@ -130,13 +130,13 @@ async function isLive(connection: Connection, folderId: string | null): Promise<
   }
 }
 
-/** The parts of a body that say where and what: the name only where names are plain. */
+/** The parts of a body with place and name: the name only where names are plain. */
 interface EntryBody {
   readonly shared?: Awaited<ReturnType<typeof makeEntry>>;
   readonly name?: string;
 }
 
-/** What does not change stays as it was signed: by what the service says of the place elsewhere, it would have the item moved. */
+/** Unchanged parts stay as they were signed: with the service's word about the place, the service could move the item. */
 async function withEntry<Kind extends Item>(
   connection: Connection,
   vault: OpenVault,
@@ -148,7 +148,7 @@ async function withEntry<Kind extends Item>(
   const { kind } = items;
   let folderId = parentId ?? null;
   const attempt = async (): Promise<Kind> => {
-    // The entry that stands may be another one by now: it is the one that the new statement names.
+    // The current entry may be another one by now: the new statement names that one.
     const current = await items.get(connection, id);
     const opened = await openItem(vault, kind, current, placeOf(current));
     if (parentId === undefined) ({ folderId } = opened.statement);
@@ -165,7 +165,7 @@ async function withEntry<Kind extends Item>(
 
 const ATTEMPTS = 5;
 
-/** Again with a new entry after the vault's generation moved, or the folder's names were under another key. */
+/** Tries again with a new entry after the vault's generation moved, or the folder's names were under another key. */
 async function asOften<Result>(
   connection: Connection,
   vault: OpenVault,
@@ -179,7 +179,7 @@ async function asOften<Result>(
       if (attempt >= ATTEMPTS || !(error instanceof ApiError)) throw error;
       if (error.code === "generation_moved") await vault.view({ maxAge: 0 });
       else if (error.code === "names_outdated") await stageFolder(connection, vault, folderId());
-      // Somebody else's change or vault key came first: both are read again.
+      // Somebody else's change or vault key came first: read both again.
       else if (error.code === "statement_invalid") vault.forgetWritingKey();
       else throw error;
     }

@@ -1,4 +1,4 @@
-/** Looking for an exact name in a folder of a shared vault, whose names the service does not know. */
+/** Looking for an exact name in a folder of a shared vault, whose names the service cannot read. */
 import { folderNamesGroup } from "@coffer/contract/shared-vaults";
 import { CryptoError, verifyRecord, type VaultKey } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
@@ -17,8 +17,8 @@ interface NameQuery {
 }
 
 /**
- * The same query with the name's blind index in place of the name; null when nothing can be found. `folder`: where to look, `root` for the
- * top of the vault; it must be named, because the index is of name and place.
+ * The same query with the name's blind index instead of the name; null when nothing can be found. `folder`: where to
+ * look, `root` for the top of the vault; it is required, because the index covers name and place.
  */
 export async function toIndexQuery<Query extends NameQuery>(
   connection: Connection,
@@ -28,10 +28,10 @@ export async function toIndexQuery<Query extends NameQuery>(
 ): Promise<(Omit<Query, "name"> & { nameIndex?: string }) | Query | null> {
   const { name, ...rest } = query;
   if (name === undefined) return query;
-  // It may be a name of a shared vault, which the service is not told.
+  // It may be a name of a shared vault, which the service must not see.
   if (query.vaultId === undefined && (folder === undefined || folder === "root"))
     throw new ContractError("request", "files.list", ["vaultId: needed beside name, where vaults may be shared"]);
-  // A folder without its vault: the folder says which, so that no name goes to the service in the clear.
+  // A folder without its vault: the folder names the vault, so that no name goes to the service unencrypted.
   const place = { vaultId: query.vaultId, folderId: folder === "root" ? undefined : folder };
   const found = await findPlace(connection, place, options);
   if (found === null) return query;
@@ -46,7 +46,7 @@ export async function toIndexQuery<Query extends NameQuery>(
   return { ...rest, nameIndex: toHex(indexOf(await vault.view(), key, folderId, name)) };
 }
 
-/** What the service named a moment ago may be void by now, because a rotation has ended: then there is a newer key. */
+/** The record may be void by now, because a rotation has ended: then there is a newer key. */
 async function newestKeyOf(...asked: Parameters<typeof keyOf>): Promise<VaultKey | null> {
   try {
     return await keyOf(...asked);
@@ -57,9 +57,10 @@ async function newestKeyOf(...asked: Parameters<typeof keyOf>): Promise<VaultKey
 }
 
 /**
- * The key that the folder's indexes are made with; null while nothing lies in it. The service says which, so it must be one that nobody knows
- * but the members of its generation: whoever knows the key finds out by guessing which name was looked for.
- * @throws CryptoError at step `record`: `damaged` for a record that no member of its generation made, `rolled_back` below the vault's floor.
+ * The key of the folder's indexes; null while the folder is empty. The service names it, so only the members of its
+ * generation may have it. Anyone with the key could guess the searched name.
+ * @throws CryptoError at step `record`: `damaged` for a record that no member of its generation made, `rolled_back`
+ * below the vault's floor.
  */
 async function keyOf(
   connection: Connection,

@@ -15,24 +15,25 @@ import { vaultSession } from "../vault-session.ts";
 const CLOSED: ReadonlySet<string> = new Set([
   ...["not_a_member", "membership_ended", "key_servers_unavailable", "key_servers_behind"],
 ]);
-/** What is wrong with one entry, and says nothing about the others. */
+/** Errors of one entry, which prove nothing about the others. */
 const UNTRUSTED: ReadonlySet<string> = new Set([
   ...["damaged", "wrong_key", "rolled_back", "not_encrypted", "unsupported_version", "unsupported_suite"],
 ]);
 
-/** What a list was asked for: in a shared vault each of its items is held to that. */
+/** The query of a list: in a shared vault each item must match it. */
 export interface Asked {
   readonly vaultId?: string | undefined;
-  /** Of the folder that they lie in; `root` for the top of the vault. */
+  /** The id of their folder; `root` for the top of the vault. */
   readonly folderId?: string | undefined;
   readonly name?: string | undefined;
   readonly trashed?: boolean | undefined;
 }
 
 /**
- * Each with its name, content type and size where this client can open it; where it cannot, without them, and with `unreadable` saying why.
- * One that cannot be trusted, or was not asked for, does not hide the others. @throws VaultError `damaged` for another name than the one
- * that was asked for: whoever finds a file by its name goes on with it.
+ * Each item with its name, content type and size, if this client can open it. If not, without them, and with the
+ * reason in `unreadable`. An item that is not true, or was not asked for, does not hide the others.
+ * @throws VaultError `damaged` for another name than the requested one, because the caller goes on with the file that
+ * it finds.
  */
 export async function nameItems<Kind extends Item>(
   connection: Connection,
@@ -45,14 +46,14 @@ export async function nameItems<Kind extends Item>(
   const name = leniently(nameOf(connection, items, placeIn(asked)));
   const session = vaultSession(connection);
   const findHome = await session.homes.look();
-  // Nothing leaves its vault: what lies in a folder lies where the folder does.
+  // Nothing leaves its vault: an item is in the vault of its folder.
   const home = asked.vaultId ?? (folderId === "root" ? undefined : findHome(folderId)?.vaultId);
   const isOwn = ({ id, vaultId }: Kind): boolean =>
     (home ?? vaultId) === vaultId && (findHome(id)?.vaultId ?? vaultId) === vaultId;
   const own = shown.filter((item) => !isUnnamed(item) && isOwn(item));
   const named = new Map<Kind, Kind>();
   for (const vaultId of new Set(own.map((item) => item.vaultId))) {
-    // Only the caller's own word has a vault pinned: no list does.
+    // Only the caller's own word pins a vault: no list does.
     const vault = await (vaultId === asked.vaultId ? session.find(vaultId, options) : session.look(vaultId, options));
     const there = own.filter((item) => item.vaultId === vaultId);
     for (const [at, item] of (await nameVault(vault, there, name)).entries()) named.set(there[at] ?? item, item);
@@ -66,7 +67,10 @@ export async function nameItems<Kind extends Item>(
   return list;
 }
 
-/** The one that was asked for, in the vault where it was found before: whoever asks for it by its id learns what is wrong with it. @throws VaultError `damaged`, `rolled_back`, … */
+/**
+ * The requested item, in the vault where it was found before: the caller that named its id gets its errors.
+ * @throws VaultError `damaged`, `rolled_back`, …
+ */
 export async function nameOne<Kind extends Item>(
   connection: Connection,
   items: Items<Kind>,
@@ -81,7 +85,7 @@ export async function nameOne<Kind extends Item>(
 
 type Place = (item: Item) => string | null;
 
-/** Where an item of a list must lie: in the folder that was asked for, whatever the service says of it. */
+/** Where an item of a list must be: in the requested folder, whatever the service shows. */
 function placeIn({ folderId, trashed = false }: Asked): Place {
   if (folderId === undefined || trashed) return placeOf;
   return () => (folderId === "root" ? null : folderId);
@@ -92,7 +96,10 @@ function isMisnamed(item: Item, wanted: string): boolean {
   return item.name !== wanted && (item.shared !== null || isUnnamed(item));
 }
 
-/** What somebody on this machine has changed since the service showed it is asked for once more: it is not older, but was. */
+/**
+ * Somebody on this machine may have changed the item since the service showed it. If so, this reads it once more: the
+ * item is not older, it only was.
+ */
 function nameOf<Kind extends Item>(connection: Connection, items: Items<Kind>, place: Place = placeOf): Name<Kind> {
   return async (vault, shown) => {
     try {
@@ -104,7 +111,7 @@ function nameOf<Kind extends Item>(connection: Connection, items: Items<Kind>, p
         throw reason instanceof ApiError ? error : reason;
       });
       const { statement, metadata } = await openItem(vault, items.kind, newest, placeOf(newest));
-      // It was moved: what shows it in the place that was asked for is the older one.
+      // The item was moved: the answer that shows it in the requested place is the older one.
       if (statement.folderId !== place(newest)) throw error;
       return items.named(newest, metadata);
     }
@@ -145,12 +152,12 @@ function leniently<Kind extends Item>(name: Name<Kind>): Name<Kind> {
   };
 }
 
-/** Another vault's entry is one item's matter; another owner or object is the vault's. */
+/** Another vault's entry is one item's error; another owner or object is the vault's. */
 function isOfOne(failure: SdkError): boolean {
   return UNTRUSTED.has(failure.code) || (failure instanceof VaultError && failure.step === "pins");
 }
 
-/** A vault that was pinned as public holds nothing encrypted: who says so now says something else than before. */
+/** A vault that was pinned as public holds nothing encrypted: a service that says so now contradicts itself. */
 function requirePublic(items: readonly Item[]): void {
   if (items.some(({ shared }) => shared !== null))
     throw vaultError("vault_changed", "The service calls a vault shared that was public when it was first met");

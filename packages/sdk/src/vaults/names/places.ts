@@ -1,4 +1,7 @@
-/** The vault of what is named by an id, and of what is put somewhere: this machine's memory decides, not the service (encryption design §7). */
+/**
+ * The vault of an item that an id names, and of a new item: this machine's memory decides, not the service (encryption
+ * design §7).
+ */
 import type { File, Folder } from "@coffer/contract";
 import type { VaultError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
@@ -7,21 +10,22 @@ import { vaultError } from "../vault-error.ts";
 import { vaultSession } from "../vault-session.ts";
 
 export interface HeldOptions extends CallOptions {
-  /** The vault that the caller knows the item to be in. */
+  /** The vault that the caller names for the item. */
   readonly vaultId?: string | undefined;
 }
 
 /** What a caller does with an item that it names by its id. */
 export interface NamedItem extends HeldOptions {
-  /** Content or a name goes there: only where the caller, or this machine's memory, says which vault that is. */
+  /** Content or a name goes there: only if the caller, or this machine's memory, names that vault. */
   readonly sends: boolean;
 }
 
 /**
- * The vault that the service shows the item in, opened; null for a public one, and for clients without `sharedVaults`. Nothing ever moves to
- * another vault, so an item that any process of this machine has seen in one stays there, whatever the service says later: else its next
- * version or name would go to where the service wants it. What the service alone says is enough to read, and pins nothing.
- * @throws VaultError `vault_changed`; VaultError `vault_unnamed` for what would go to a vault that nobody but the service names.
+ * The vault that the service shows the item in, opened; null for a public one, and for clients without `sharedVaults`.
+ * Nothing ever moves to another vault. So an item that any process of this machine has seen in one stays there,
+ * whatever the service says later. Otherwise its next version or name would go wherever the service wants it. The
+ * service's word alone is enough to read, and pins nothing.
+ * @throws VaultError `vault_changed`; `vault_unnamed` for a write into a vault that only the service names.
  */
 export async function findVaultOf(
   connection: Connection,
@@ -58,9 +62,9 @@ export interface FoundPlace {
 }
 
 /**
- * The vault that is named, else the one that this machine knows the folder to lie in: the service is not asked, because its word would not
- * count. null for clients without `sharedVaults`, which put things where the service has them.
- * @throws VaultError `vault_unnamed` where neither is named, or nobody knows the folder here; VaultError `vault_changed`.
+ * The named vault, else the folder's vault in this machine's memory: it does not ask the service, whose word would not
+ * count. null for clients without `sharedVaults`, which use the place that the service names.
+ * @throws VaultError `vault_unnamed` if neither is named, or this machine has not seen the folder; `vault_changed`.
  */
 export async function findPlace(
   connection: Connection,
@@ -80,7 +84,7 @@ export async function findPlace(
 }
 
 /**
- * Of what was put into a public vault. Its id is the service's own word, so nothing is remembered of it.
+ * For an item put into a public vault. Its id is the service's own word, so the memory keeps nothing of it.
  * @throws VaultError `vault_changed` for an id that is another item's, or another vault.
  */
 export async function requireCreated(
@@ -92,14 +96,20 @@ export async function requireCreated(
   await liesIn(connection, item.id, vaultId);
 }
 
-/** Of an answer: where the caller named the item, or an answer before it showed it. @throws VaultError `vault_changed`. */
+/**
+ * For an answer: the caller named the item's place, or an earlier answer showed it.
+ * @throws VaultError `vault_changed`.
+ */
 export function requireVault({ id, vaultId }: Pick<File | Folder, "id" | "vaultId">, named: string | undefined): void {
   if (named === undefined || named === vaultId) return;
   const message = `${id} was named or shown in vault ${named}, and the service shows it in vault ${vaultId}`;
   throw vaultError("vault_changed", message);
 }
 
-/** Whether this machine knows it there. False: it does not know it at all. @throws VaultError `vault_changed` when it knows it elsewhere. */
+/**
+ * Whether this machine has it there. False: it has not seen it at all.
+ * @throws VaultError `vault_changed` when it has it elsewhere.
+ */
 export async function liesIn(connection: Connection, itemId: string, vaultId: string): Promise<boolean> {
   const home = (await vaultSession(connection).homes.look())(itemId);
   if (home === null) return false;
@@ -114,7 +124,7 @@ function unknownPlace(itemId: string): VaultError {
   return vaultUnnamed(`Nobody but the service says in which vault ${itemId} lies`);
 }
 
-/** A client with `sharedVaults` has no default vault: what is meant for members would go there in the clear. */
+/** A client with `sharedVaults` has no default vault: content for members would go there unencrypted. */
 export function vaultUnnamed(message: string): VaultError {
   return vaultError("vault_unnamed", `${message}, and nothing was sent`);
 }

@@ -1,4 +1,4 @@
-/** Bringing a folder's names under the vault's current key, so that new ones can stand beside them (encryption design §2, names). */
+/** Bringing a folder's names under the vault's current key, so that new ones can be beside them (encryption design §2, names). */
 import { folderNamesGroup, MAX_STAGED } from "@coffer/contract/shared-vaults";
 import type { SharedEntry } from "@coffer/contract";
 import { callOn } from "../../call.ts";
@@ -12,12 +12,12 @@ import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import { VaultError } from "../../errors.ts";
 
-/** How often the folder is gone through, while others write into it. */
+/** How often it reads the folder while others write into it. */
 const ROUNDS = 5;
 
 /**
- * Stages every live entry of the folder under the current key, until the service has changed the folder to it. Several clients may do it at
- * once: each finishes what the others have begun.
+ * Stages every live entry of the folder under the current key, until the service has changed the folder to it. Several
+ * clients may do it at once: each finishes the others' work.
  */
 export async function stageFolder(connection: Connection, vault: OpenVault, folderId: string | null): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -48,8 +48,8 @@ async function stageOnce(
 }
 
 /**
- * The folder's live entries under the current key, in pieces that one call takes; at least one piece, which may be empty. It stops at an entry
- * of a later place: that one is noted now, and the next round has a key of it.
+ * The folder's live entries under the current key, in pieces for one call each; at least one piece, which may be
+ * empty. It stops at an entry of a later place. It notes that one now, and the next round has a key of it.
  */
 async function* entriesOf(
   connection: Connection,
@@ -75,7 +75,7 @@ async function* entriesOf(
   yield piece;
 }
 
-/** One entry that cannot be trusted keeps the folder under its old key: whoever may delete it must learn which one it is. */
+/** One entry that is not true keeps the folder under its old key: a user who may delete it must learn which one it is. */
 async function openOrName(vault: OpenVault, kind: ItemPage["kind"], item: Item, folderId: string | null) {
   try {
     return await openItem(vault, kind, item, folderId);

@@ -1,4 +1,4 @@
-/** One file's content under new keys: its version is read, encrypted anew and stored on the condition that it is still current. */
+/** One file's content under new keys: its version is read, encrypted again and stored on the condition that it is still current. */
 import { parseVersionStatement } from "@coffer/crypto";
 import { fromBase64, toBase64, toHex } from "../../digest.ts";
 import type { File } from "../../file.ts";
@@ -15,14 +15,14 @@ import type { KeptUpload, SourceIdentity } from "../../journals.ts";
 
 export interface RenewalOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Of one part, in bytes. */
+  /** Bytes of one part. */
   readonly partBytes?: number | undefined;
 }
 
 /**
- * A content of more than one part is kept over a crash where the client has a place for it (file-format §5.5): the same call goes on with the
- * parts that the service has. It reads and encrypts them again without sending them, because only the digest of the whole tells that the
- * service stored what was sent, before what it replaces goes.
+ * Keeps a content of more than one part over a crash, if the client has a store for it (file-format §5.5). The same
+ * call goes on with the parts that the service has. It reads and encrypts them again without sending them, before the
+ * old content goes. Only the digest of the whole proves that the service stored what was sent.
  */
 export async function renewContent(
   connection: Connection,
@@ -39,7 +39,7 @@ export async function renewContent(
   });
 }
 
-/** Nothing is left to be encrypted again: what was begun and never ended, because somebody else came first, is forgotten. */
+/** Nothing is left to encrypt: forget a begun upload that never ended, because somebody else came first. */
 export async function clearContent(connection: Connection, vault: OpenVault): Promise<void> {
   await connection.sharedVaults?.uploads?.clear(workOf(connection, vault));
 }
@@ -49,12 +49,12 @@ async function openKept(connection: Connection, vault: OpenVault, file: File): P
   return (await uploads?.open(workOf(connection, vault), `file ${file.id}`, identityOf(file))) ?? null;
 }
 
-/** By the member that signs: what another one has begun is not this one's to go on with. */
+/** Named after the signing member: another member's upload is not this one's to go on with. */
 function workOf({ place, sharedVaults }: Connection, { pin }: OpenVault): string {
   return `rotate ${place.origin} ${pin.chainObjectId ?? ""} ${sharedVaults?.signer.chainAddress ?? ""}`;
 }
 
-/** What was signed about the version, which never changes, and the entry that the new one follows. */
+/** The signed facts of the version, which never change, and the entry that the new one follows. */
 function identityOf(file: File): SourceIdentity {
   const { bytes, statement } = statementOf(file);
   return {
@@ -72,7 +72,7 @@ function statementOf({ shared }: File) {
   return { bytes, statement: parseVersionStatement(bytes) };
 }
 
-/** RFC 9110 §8.8.3, as the service renders it: of the stored bytes. */
+/** RFC 9110 §8.8.3, in the service's form: over the stored bytes. */
 function etagOf({ sha256 }: File): string {
   const base64url = toBase64(bytesOf(`0x${sha256}`))
     .replaceAll("+", "-")
@@ -81,7 +81,7 @@ function etagOf({ sha256 }: File): string {
   return `"sha256-${base64url}"`;
 }
 
-/** What hid its size goes on hiding it: bit 0 of the header's flags (file-format §2). */
+/** A content that hid its size still does: bit 0 of the header's flags (file-format §2). */
 function isPadded(file: File): boolean {
   return ((statementOf(file).statement.headerPrefix[10] ?? 0) & 1) === 1;
 }

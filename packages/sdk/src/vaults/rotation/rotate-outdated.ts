@@ -1,4 +1,4 @@
-/** What of a shared vault is below its current generation: the service says it, a page at a time, and every round asks again. */
+/** Lists what is below the vault's current generation: the service names it, a page at a time, and every round asks again. */
 import type { Folder } from "@coffer/contract";
 import { parseEntryStatement, parseVersionStatement, type VaultView } from "@coffer/crypto";
 import { fromBase64 } from "../../digest.ts";
@@ -11,11 +11,11 @@ import { vaultError } from "../vault-error.ts";
 export interface Outdated {
   /** Files and folders, in the trash too. */
   readonly total: number;
-  /** Folders with names to be changed all at once; null: the top of the vault. Empty where names are plain. */
+  /** Folders whose names change all at once; null: the top of the vault. Empty where names are plain. */
   readonly places: ReadonlyMap<string | null, OutdatedNames>;
 }
 
-/** What is current once a folder's names are: items whose content, if they have any, is current already. */
+/** Items that are current once their folder's names are: their content, if any, is current already. */
 export interface OutdatedNames {
   readonly folders: number;
   readonly items: number;
@@ -43,7 +43,7 @@ export async function findOutdated(
   return { total, places };
 }
 
-/** Those whose content or name is below the generation. */
+/** Items whose content or name is below the generation. */
 export async function* outdatedFiles(
   connection: Connection,
   { id }: OpenVault,
@@ -64,7 +64,7 @@ export async function* outdatedFolders(
     if (isOutdatedEntry(folder, view)) yield folder;
 }
 
-/** @throws VaultError `not_encrypted` for what has no statements. */
+/** @throws VaultError `not_encrypted` for an item without statements. */
 export function isOutdatedVersion({ id, shared }: File, view: VaultView): boolean {
   return parseVersionStatement(requireBytes(id, shared?.version)).generation < view.generation;
 }

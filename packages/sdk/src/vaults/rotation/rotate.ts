@@ -1,4 +1,4 @@
-/** Encrypting everything of a shared vault again, under keys that those who were removed never had (encryption design §2, rotate). */
+/** Encrypting everything of a shared vault again, under keys that removed members never had (encryption design §2, rotate). */
 import { raiseFloor, renew } from "@coffer/chain";
 import type { VaultView } from "@coffer/crypto";
 import { SdkError } from "../../errors.ts";
@@ -26,14 +26,14 @@ import { requireOpenVault, vaultSession } from "../vault-session.ts";
 export interface RotationProgress {
   /** Contents that were encrypted again. */
   readonly files: number;
-  /** Folders whose own names were. */
+  /** Folders whose own names were encrypted again. */
   readonly folders: number;
-  /** Items of which nothing is left below the generation, of `total` that had to be looked after. */
+  /** Items with nothing left below the generation, of `total` that were below it. */
   readonly done: number;
   readonly total: number;
 }
 
-/** Something that could not be encrypted again. */
+/** An item that could not be encrypted again. */
 export interface NotRotated {
   readonly kind: "file" | "folder";
   /** null: the names of the vault's top. */
@@ -48,11 +48,11 @@ export interface RotationResult {
   readonly folders: number;
   /** Everything that is not in `failed` is of this generation or a later one. */
   readonly generation: bigint;
-  /** The vault's floor afterwards: nothing of an earlier generation is taken by any reader. */
+  /** The vault's floor afterwards: no reader accepts anything of an earlier generation. */
   readonly floor: bigint;
-  /** The floor stays where it was while anything is here. */
+  /** The floor stays while this list is not empty. */
   readonly failed: readonly NotRotated[];
-  /** In words, for people: what this has ended, and what it has not. */
+  /** What this has ended, and what it has not, in words for people. */
   readonly effect: string;
 }
 
@@ -66,23 +66,26 @@ export interface RotationOptions {
 /** Files of up to {@link SMALL_BYTES} that are on their way at once; larger ones go one by one. */
 const LANES = 3;
 const SMALL_BYTES = 1024 * 1024;
-/** How often the vault is gone through, while others write into it. */
+/** How often it reads the vault while others write into it. */
 const ROUNDS = 4;
 
 /**
- * Begins a new generation, whose keys lead to none of before. Reads every version and every name that is below it, in the trash too,
- * verifies it, and stores it again under new keys, each on the condition that it is still current. Readers and writers go on meanwhile; what was replaced stays readable by its
- * version id for an hour, except beyond eight versions of a file, and beyond as many bytes as the account's plan stores (decision 0017).
- * After a crash at any point everything is readable, and the next call does what is left, without another generation; a file of several parts goes on with the parts that the service has, where the client keeps unfinished uploads, and else begins again. At the end the owner
- * raises the vault's floor, so that no reader takes anything older.
+ * Begins a new generation, whose keys lead to no earlier ones. It reads every version and every name below it, in the
+ * trash too, and verifies it. It stores each again under new keys, on the condition that it is still current. Readers
+ * and writers go on meanwhile. Replaced versions stay readable by their id for an hour. The service keeps at most
+ * eight of a file, and as many bytes as the account's plan stores (decision 0017). After a crash at any point
+ * everything is readable, and the next call does the rest, without another generation. A file of several parts goes on
+ * with the parts that the service has, if the client keeps unfinished uploads. Otherwise it begins again. At the end
+ * the owner raises the vault's floor, so that no reader accepts anything older.
  *
- * What it does: whoever was removed, or whose access ended, and kept the vault keys of their time, cannot open what the service serves from
- * then on, and nothing that was signed in those generations is accepted any more. A key of a later time that leaks opens no copy of before. What it does not do: take back what they copied; the blobs that were replaced
- * are gone after their hour only if the service deletes them. It costs one download and one upload of everything that is old.
+ * What it does: people whose access was removed or ended may have kept the vault keys of their time. They cannot open
+ * what the service serves from then on. Readers accept nothing more that was signed in those generations. A key of a
+ * later time that leaks opens no earlier copy. What it does not do: take back their copies. Replaced blobs are gone
+ * after their hour only if the service deletes them. It costs one download and one upload of everything old.
  *
- * A member who is not the owner encrypts under the generation that there is; `failed` then holds what only the owner reaches (the trash),
- * and the floor stays.
- * @throws VaultError, ApiError for what repeating may cure; what cannot be read at all is in `failed`.
+ * A member who is not the owner encrypts under the present generation. `failed` then lists what only the owner reaches
+ * (the trash), and the floor stays.
+ * @throws VaultError, ApiError for failures that a repeat may cure; items that cannot be read at all are in `failed`.
  */
 export async function rotateVault(
   connection: Connection,
@@ -99,7 +102,10 @@ export async function rotateVault(
   return { files, folders, generation, floor, failed, effect: floor >= generation ? ROTATED : NOT_ROTATED };
 }
 
-/** Raises the generation, so that no key of it leads to one of before. A rotation that is under way goes on in the generation that it began. */
+/**
+ * Raises the generation, so that no key of it leads to an earlier one. A rotation that is under way goes on in the
+ * generation that it began.
+ */
 async function begin(connection: Connection, vault: OpenVault): Promise<void> {
   const { chain, signer } = vaultSession(connection);
   const objectId = vault.pin.chainObjectId ?? "";
@@ -109,7 +115,7 @@ async function begin(connection: Connection, vault: OpenVault): Promise<void> {
     await renew(chain, sending(signer), { objectId, base });
 }
 
-/** Raises the floor where that may be done, and answers it. */
+/** Raises the floor if it may, and answers it. */
 async function settleFloor(connection: Connection, vault: OpenVault, wanted: bigint | null): Promise<bigint> {
   const { chain, signer } = vaultSession(connection);
   const objectId = vault.pin.chainObjectId ?? "";
@@ -125,7 +131,7 @@ class Rotation {
   readonly #vault: OpenVault;
   readonly #signal: AbortSignal | undefined;
   readonly #options: RotationOptions;
-  /** Attempts that changed something, or met something changed: there is a point in another round. */
+  /** Attempts that changed something, or met a change: another round makes sense. */
   #moves = 0;
 
   constructor(connection: Connection, vault: OpenVault, options: RotationOptions) {
@@ -135,12 +141,13 @@ class Rotation {
     this.#options = options;
   }
 
-  /** Answers the generation below which nothing is left but what has failed. */
+  /** Answers the generation below which only failed items are left. */
   async run(): Promise<bigint> {
     for (let round = 0; round < ROUNDS; round += 1) {
       this.#signal?.throwIfAborted();
       const view = await this.#vault.view({ maxAge: 0 });
-      // A key of this generation at the service means that it has seen the generation, and takes nothing older from then on.
+      // A key of this generation at the service means that it has seen the generation, and accepts nothing older from
+      // then on.
       await this.#vault.writingKey(view);
       const outdated = await findOutdated(this.#connection, this.#vault, view, this.#signal);
       this.#note({ total: this.progress.done + outdated.total });
@@ -157,7 +164,7 @@ class Rotation {
     throw vaultError("generation_moved", "The vault kept changing while it was rotated");
   }
 
-  /** All names of a folder at once, because they are found by one key. */
+  /** All names of a folder at once, because one key finds them. */
   async #stage(folderId: string | null, { folders, items }: OutdatedNames): Promise<void> {
     this.#signal?.throwIfAborted();
     const done = await this.#attempt("folder", folderId, `names of ${folderId ?? "the top"}`, async () => {
@@ -166,7 +173,7 @@ class Rotation {
     if (done) this.#note({ folders: this.progress.folders + folders, done: this.progress.done + items });
   }
 
-  /** Folders in the trash, and where names are plain all of them. */
+  /** Folders in the trash; where names are plain, all folders. */
   async #renewFolders(view: VaultView): Promise<void> {
     for await (const folder of outdatedFolders(this.#connection, this.#vault, view, this.#signal)) {
       const done = await this.#attempt("folder", folder.id, folder.id, () => this.#renewEntry(FOLDERS, folder.id));
@@ -188,7 +195,7 @@ class Rotation {
         if (most === 1) await lane;
       }
     } finally {
-      // Also where the list fails: nothing is written after the rotation has ended.
+      // Also if the list fails: nothing is written after the rotation has ended.
       await Promise.all(running);
     }
     if (failures.length > 0) throw failures[0];
@@ -211,7 +218,10 @@ class Rotation {
     return renewContent(this.#connection, this.#vault, file, { signal: this.#signal, partBytes });
   }
 
-  /** Whether it is done. False: it cannot be read, or the caller has no right to it, which is noted and does not end the rotation. */
+  /**
+   * Whether it is done. False: it cannot be read, or the caller has no right to it. It notes that and goes on with the
+   * rotation.
+   */
   async #attempt(
     kind: NotRotated["kind"],
     id: string | null,
@@ -243,10 +253,10 @@ class Rotation {
   }
 }
 
-/** Somebody else has changed or deleted it meanwhile: the next round sees what it is now. */
+/** Somebody else has changed or deleted it meanwhile: the next round reads its present state. */
 const CHANGED: ReadonlySet<string> = new Set(["not_found", "precondition_failed", "statement_invalid"]);
 
-/** What another try does not cure. */
+/** Failures that another try does not cure. */
 const LASTING: ReadonlySet<string> = new Set([
   ...["damaged", "wrong_key", "not_encrypted", "rolled_back", "unsupported_version", "unsupported_suite"],
   ...["integrity_failed", "trashed", "source_changed", "name_exists"],

@@ -1,4 +1,4 @@
-/** The content of one stored version as a source that can be read again: a rotation reads it, and encrypts it anew from there. */
+/** The content of one stored version as a source that can be read again: a rotation reads it, and encrypts it again from there. */
 import { iterate } from "../../byte-body.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
@@ -7,9 +7,10 @@ import { openShared } from "../content/download.ts";
 import type { OpenVault } from "../open-vault.ts";
 
 /**
- * Every byte of it has passed the reading order. What is read again is fetched and verified again: a version never changes, and it stays
- * readable by its id for an hour after it was replaced, unless eight more have replaced it by then, or the account's kept versions have filled
- * its plan (decision 0017): then reading it fails, and the next round of a rotation reads what is current. `size`: bytes of the content.
+ * Every byte of it has passed the reading order. A second read fetches and verifies it again: a version never changes.
+ * After its replacement it stays readable by its id for an hour. Eight more versions, or the limit of the account's
+ * plan, can end that earlier (decision 0017). Reading then fails, and the next round of a rotation reads the current
+ * version. `size`: bytes of the content.
  */
 export function versionSource(
   connection: Connection,
@@ -43,11 +44,11 @@ export function versionSource(
 interface Reading {
   readonly pieces: AsyncIterator<Uint8Array>;
   rest: Uint8Array;
-  /** Of `rest` in the content. */
+  /** Where `rest` begins in the content. */
   position: number;
 }
 
-/** `toEnd`: the end must be seen too, because only there the whole is known to be authentic. */
+/** `toEnd`: it must see the end too, because only that shows that the whole is authentic. */
 async function fill(reading: Reading, target: Uint8Array, toEnd: boolean): Promise<number> {
   let filled = 0;
   while (filled < target.length && (await isMore(reading))) {
