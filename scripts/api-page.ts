@@ -77,7 +77,8 @@ export function renderApiPage(): string {
     "# Methods of the SDK",
     "",
     "Every method of a client of `@coffer/sdk`. Any method may also reject with a `ConnectionError`, a `TimeoutError` or an",
-    "`AbortError`. What each code means is in [errors.md](errors.md); inputs are named types with a comment on every field.",
+    "`AbortError`. The endpoint's errors arrive as `ApiError`, but the codes of shared vaults as `VaultError` and `session_ended` as",
+    "`SessionEndedError`. What each code means is in [errors.md](errors.md); inputs are named types with a comment on every field.",
     "",
     ...groups.flatMap((group) => [
       `## ${group}`,

@@ -2,6 +2,7 @@
 import {
   ERRORS,
   errorsOf,
+  fitsStatus,
   HEADERS,
   isBytes,
   isErrorCode,
@@ -101,7 +102,7 @@ function judgeError(e: EndpointDefinition | null, method: string, answer: Receiv
   const problems = method === "HEAD" ? [] : judgeErrorBody(answer);
   const code = answer.headers.get(HEADERS.errorCode) ?? "";
   if (!isErrorCode(code)) return [...problems, `X-Error-Code is "${code}", which the catalogue does not have`];
-  if (ERRORS[code].status !== answer.status) {
+  if (!fitsStatus(code, answer.status)) {
     problems.push(`X-Error-Code ${code} goes with ${String(ERRORS[code].status)}, not ${String(answer.status)}`);
   }
   const declared = e === null || [...errorsOf(e), ...ABOUT_HTTP].includes(code);

@@ -1,7 +1,7 @@
 /** HTTP that no client library sends: what the server's parser, limits and error paths must survive. */
 import { connect } from "node:net";
 import { parseJson } from "../conformance/judge.ts";
-import { ERRORS, isErrorCode } from "@coffer/contract";
+import { fitsStatus, isErrorCode } from "@coffer/contract";
 
 /** What a case must be answered with: an error, or nothing but a closed connection. */
 const PATIENCE_MS = 5_000;
@@ -63,7 +63,7 @@ function judgeRaw(status: number, text: string): string[] {
   const code = /^x-error-code: *(\S+)/im.exec(text.slice(0, end))?.[1] ?? "";
   const problems = status >= 500 ? [`status ${String(status)}`] : [];
   if (!isErrorCode(code)) problems.push(`X-Error-Code is "${code}" with ${String(status)}`);
-  else if (ERRORS[code].status !== status) problems.push(`X-Error-Code ${code} with ${String(status)}`);
+  else if (!fitsStatus(code, status)) problems.push(`X-Error-Code ${code} with ${String(status)}`);
   const body = parseJson(Buffer.from(text.slice(end + 4), "latin1"));
   const exact = typeof body === "object" && body !== null && Object.keys(body).join() === "error";
   return exact

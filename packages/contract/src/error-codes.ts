@@ -3,7 +3,10 @@
  * in errors.ts, which a client loads when it has an error to show.
  */
 
-/** Status; true: the same request may succeed later without any change. */
+/**
+ * Status; true: the same request may succeed later without any change; and the status that the code has when the fault is the
+ * service's own.
+ */
 export const ERROR_FACTS = {
   validation_failed: [400, false],
   malformed_json: [400, false],
@@ -19,7 +22,7 @@ export const ERROR_FACTS = {
   scope_owner_only: [400, false],
   weak_password: [400, false],
   token_invalid: [400, false],
-  clock_skew: [400, false],
+  clock_skew: [400, false, 503],
   signature_invalid: [400, false],
   state_invalid: [400, false],
   statement_invalid: [400, false],
@@ -89,9 +92,15 @@ export const ERROR_FACTS = {
   provider_unavailable: [503, true],
   unavailable: [503, true],
   disk_full: [507, true],
-} as const satisfies Record<string, readonly [status: number, retryable: boolean]>;
+} as const satisfies Record<string, readonly [status: number, retryable: boolean, ownFault?: number]>;
 
 export type ErrorCode = keyof typeof ERROR_FACTS;
+
+/** Whether the code goes with that status. */
+export function fitsStatus(code: ErrorCode, status: number): boolean {
+  const facts: readonly unknown[] = ERROR_FACTS[code];
+  return facts.includes(status);
+}
 
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERROR_FACTS, text);

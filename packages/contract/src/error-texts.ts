@@ -25,7 +25,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, readonly [message: string, 
     "Choose 15 characters or more that are not a common phrase; a few unrelated words do well.",
   ],
   token_invalid: ["The token is unknown, used or expired", "Ask for a new one."],
-  clock_skew: ["The signature's time is more than 5 minutes off", "Set the clock and sign again."],
+  clock_skew: [
+    "Two clocks differ by too much",
+    "Set the clock that is wrong, or have its operator set it; then repeat it.",
+  ],
   signature_invalid: [
     "The signature does not prove the address",
     "Sign the text for this service, network and address with the address's key.",

@@ -10,7 +10,7 @@ export type { SessionTokens, SignedIn } from "./auth.ts";
 export type { Billing } from "./billing.ts";
 export { clientApi } from "./client-api.ts";
 export * from "./endpoint.ts";
-export { ERROR_FACTS, isErrorCode, type ErrorCode } from "./error-codes.ts";
+export { ERROR_FACTS, fitsStatus, isErrorCode, type ErrorCode } from "./error-codes.ts";
 export { ERRORS, type ErrorEntry } from "./errors.ts";
 export type { File } from "./files.ts";
 export { MAX_FOLDER_DEPTH, type Folder } from "./folders.ts";

@@ -12,7 +12,12 @@ describe("a failure of npm start", () => {
     );
     expect(said).toMatch(/start afresh on another directory with --data\.$/);
     expect(said).not.toContain("\n");
-    const refused = new ApiError("invalid_credential", "No", { status: 401, requestId: null, retryAfterMs: null });
+    const refused = new ApiError("invalid_credential", "No", {
+      status: 401,
+      requestId: null,
+      retryAfterMs: null,
+      nextStep: "",
+    });
     expect(failureSentence(refused, "/data")).toMatch(/^No \(invalid_credential\)\. .*--data/);
   });
 

@@ -10,7 +10,7 @@ import { attemptOnce, limitAttempt, type ByteAnswer, type Call, type RawAnswer }
 import type { ByteBody } from "./byte-body.ts";
 import { encodeRequest } from "./encode-request.ts";
 import type { ListOptions } from "./asked-ids.ts";
-import { ApiError, ContractError } from "./errors.ts";
+import { ApiError, ContractError, isAnswered, type SdkError } from "./errors.ts";
 import type { Connection, CallOptions } from "./options.ts";
 import { isWorthRepeating, mayHaveBeenDone, retryDelay } from "./retry.ts";
 import { pause, Watch } from "./watch.ts";
@@ -32,7 +32,7 @@ export interface Answer<E extends EndpointDefinition> {
 
 /**
  * Sends one call of the contract: checks and encodes the input, repeats failures that may pass, checks the answer.
- * Rejects with an {@link SdkError}; failures that the endpoint declares are {@link ApiError}s (see `failureOf`).
+ * Rejects with an {@link SdkError}; `failureOf` types those that the endpoint declares.
  */
 export async function send<E extends EndpointDefinition>(
   connection: Connection,
@@ -150,14 +150,12 @@ function isSendable({ request: { body } }: Call): boolean {
 }
 
 /** The earlier attempt may have deleted it, and then the caller has what it wanted (decisions §1, "Delete status"). */
-function isGoneAfterDelete(endpoint: EndpointDefinition, error: unknown): error is ApiError {
-  if (endpoint.effect !== "delete" || !(error instanceof ApiError) || error.status !== 404) return false;
+function isGoneAfterDelete(endpoint: EndpointDefinition, error: unknown): error is SdkError {
+  if (endpoint.effect !== "delete" || !isAnswered(error) || error.status !== 404) return false;
   return endpoint.output === undefined || (endpoint.otherStatuses ?? []).includes(204);
 }
 
 /** The refusal of a repeat, marked so that the caller can check whether the work was done. */
 function asPerhapsDone(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error;
-  const { status, requestId, retryAfterMs, nextStep } = error;
-  return new ApiError(error.code, error.message, { status, requestId, retryAfterMs, nextStep, perhapsDone: true });
+  return isAnswered(error) ? Object.assign(error, { perhapsDone: true }) : error;
 }

@@ -1,7 +1,7 @@
-import { ERROR_FACTS, HEADERS, isErrorCode, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
+import { fitsStatus, HEADERS, isErrorCode, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
 import * as z from "zod/mini";
 import { wordsOf } from "./encode-request.ts";
-import { ApiError, ContractError } from "./errors.ts";
+import { answeredError, ContractError, type SdkError } from "./errors.ts";
 import { redactText } from "./redaction.ts";
 import { parseRetryAfter } from "./retry.ts";
 
@@ -73,12 +73,12 @@ function check(schema: z.core.$ZodType, value: unknown): z.core.util.SafeParseRe
 }
 
 /** Turns an error answer into its error. Reads a body of at most 64 KiB and never shows more than its message. */
-export async function decodeError(response: Response, nowEpochMs: number): Promise<ApiError> {
+export async function decodeError(response: Response, nowEpochMs: number): Promise<SdkError> {
   // Status and headers arrived. A body that is broken or too long must not hide them.
   const text = await readText(response, LONGEST_ERROR_BODY).catch(() => null);
   const code = parseCode(response);
   const known = await sentencesOf(code, response.status);
-  return new ApiError(code, parseMessage(text ?? "") ?? known.message, {
+  return answeredError(code, parseMessage(text ?? "") ?? known.message, {
     status: response.status,
     requestId: requestIdOf(response),
     retryAfterMs: parseRetryAfter(response.headers.get("retry-after"), nowEpochMs),
@@ -111,7 +111,7 @@ export function requestIdOf(response: Response): string | null {
 /** A code counts only with the status that the catalogue gives it; HEAD answers and proxies may carry none. */
 function parseCode(response: Response): ErrorCode | "unknown_error" {
   const code = response.headers.get(HEADERS.errorCode);
-  return code !== null && isErrorCode(code) && ERROR_FACTS[code][0] === response.status ? code : "unknown_error";
+  return code !== null && isErrorCode(code) && fitsStatus(code, response.status) ? code : "unknown_error";
 }
 
 function parseMessage(text: string): string | null {

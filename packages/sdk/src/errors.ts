@@ -37,18 +37,43 @@ export interface ErrorFacts {
   readonly nextStep: string;
 }
 
-/** Any failure of the SDK. No field ever holds a credential, a header or a body. */
+/** What came with an error that the service answered. */
+export interface AnswerFacts {
+  readonly status: number;
+  readonly requestId: string | null;
+  /** Milliseconds that the server asked to wait (`Retry-After`); null when it did not. */
+  readonly retryAfterMs: number | null;
+}
+
+/**
+ * Any failure of the SDK. No field ever holds a credential, a header or a body. A code has one class, whether the service answered
+ * with it or this client found it.
+ */
 export class SdkError extends Error implements ErrorFacts {
   override readonly name: string = "SdkError";
   readonly code: ErrorCode | ClientErrorCode;
   readonly retryable: boolean;
   readonly nextStep: string;
+  /** The HTTP status of the service's answer; null when this client found the failure. */
+  readonly status: number | null;
+  /** The service's id of the request; null when it gave none, and when this client found the failure. */
+  readonly requestId: string | null;
+  /** Milliseconds that the service asked to wait (`Retry-After`); null when it did not. */
+  readonly retryAfterMs: number | null;
+  /**
+   * An earlier attempt of this call, whose answer was lost, may have done the work. The service may have refused only
+   * a second time of it. Check the item before you treat this as a failure.
+   */
+  readonly perhapsDone: boolean = false;
 
-  constructor(message: string, facts: ErrorFacts, cause?: Error) {
+  constructor(message: string, facts: ErrorFacts & Partial<AnswerFacts>, cause?: Error) {
     super(redactText(message), cause === undefined ? undefined : { cause });
     this.code = facts.code;
     this.retryable = facts.retryable;
     this.nextStep = facts.nextStep;
+    this.status = facts.status ?? null;
+    this.requestId = facts.requestId ?? null;
+    this.retryAfterMs = facts.retryAfterMs ?? null;
   }
 
   /** The facts, without stack and cause. */
@@ -68,7 +93,8 @@ export class SdkError extends Error implements ErrorFacts {
   }
 
   protected details(): Record<string, unknown> {
-    return {};
+    const { status, requestId, perhapsDone } = this;
+    return status === null ? {} : { status, requestId, perhapsDone: perhapsDone || undefined };
   }
 }
 
@@ -87,70 +113,51 @@ export function credentialMissing(endpointId: string): SdkError {
   });
 }
 
-/** The facts of an error answer. */
-export interface ApiErrorFacts {
-  readonly status: number;
-  readonly requestId: string | null;
-  /** Milliseconds that the server asked to wait (`Retry-After`); null when it did not. */
-  readonly retryAfterMs: number | null;
-  readonly perhapsDone?: boolean;
-  /** What you do next; absent: a pointer to the catalogue. */
-  readonly nextStep?: string;
+/** What makes an {@link ApiError}. */
+export interface ApiErrorFacts extends AnswerFacts {
+  /** What you do next: one sentence. */
+  readonly nextStep: string;
 }
 
-/**
- * The service answered with an error. `code` is from the contract's catalogue. It is `unknown_error` for an answer
- * from elsewhere (a proxy).
- */
+/** The codes that only the service finds. It is `unknown_error` for an answer from elsewhere (a proxy). */
+export type ApiErrorCode = Exclude<ErrorCode, VaultErrorCode | "session_ended"> | "unknown_error";
+
+/** The service answered with an error. */
 export class ApiError extends SdkError {
   override readonly name = "ApiError";
-  declare readonly code: ErrorCode | "unknown_error";
-  readonly status: number;
-  readonly requestId: string | null;
-  readonly retryAfterMs: number | null;
-  /**
-   * An earlier attempt of this call, whose answer was lost, may have done the work. The service may have refused only
-   * a second time of it. Check the item before you treat this as a failure.
-   */
-  readonly perhapsDone: boolean;
+  declare readonly code: ApiErrorCode;
+  declare readonly status: number;
 
-  constructor(code: ErrorCode | "unknown_error", message: string, facts: ApiErrorFacts) {
-    super(message, { code, retryable: isRetryable(code, facts.status), nextStep: facts.nextStep ?? LOOK_IT_UP });
-    this.status = facts.status;
-    this.requestId = facts.requestId;
-    this.retryAfterMs = facts.retryAfterMs;
-    this.perhapsDone = facts.perhapsDone === true;
-  }
-
-  protected override details(): Record<string, unknown> {
-    const { status, requestId, perhapsDone } = this;
-    return { status, requestId, ...(perhapsDone ? { perhapsDone } : {}) };
+  constructor(code: ApiErrorCode, message: string, facts: ApiErrorFacts) {
+    super(message, { ...facts, code, retryable: isRetryable(code, facts.status) });
   }
 }
 
 /** The web session is over: the service refused it, a new pair of tokens was lost on its way, or this client signed out. */
 export class SessionEndedError extends SdkError {
   override readonly name = "SessionEndedError";
+  declare readonly code: "session_ended";
   readonly reason: "refused" | "answer_lost" | "signed_out";
 
-  constructor(reason: "refused" | "answer_lost" | "signed_out", cause?: Error) {
+  constructor(reason: "refused" | "answer_lost" | "signed_out", cause?: Error, answer?: AnswerFacts) {
     const why = reason === "answer_lost" ? ": the answer with its new tokens was lost" : "";
     super(
       `The session has ended${why}`,
-      { code: "session_ended", retryable: false, nextStep: "Sign in again." },
+      { ...answer, code: "session_ended", retryable: false, nextStep: "Sign in again." },
       cause,
     );
     this.reason = reason;
   }
 
   protected override details(): Record<string, unknown> {
-    return { reason: this.reason };
+    return { ...super.details(), reason: this.reason };
   }
 }
 
 /** No answer came: refused, reset, name not found, TLS. The server may or may not have done the work. */
 export class ConnectionError extends SdkError {
   override readonly name = "ConnectionError";
+  declare readonly code: "connection_failed";
   constructor(message: string, cause?: Error) {
     super(
       message,
@@ -167,6 +174,7 @@ export class ConnectionError extends SdkError {
 /** A time limit passed: `attempt` (one request), `total` (all attempts) or `stall` (no byte moved). `afterMs` is that limit. */
 export class TimeoutError extends SdkError {
   override readonly name = "TimeoutError";
+  declare readonly code: "timeout";
   readonly limit: "attempt" | "total" | "stall";
   readonly afterMs: number;
 
@@ -189,6 +197,7 @@ export class TimeoutError extends SdkError {
 /** The caller's `AbortSignal` ended the call. */
 export class AbortError extends SdkError {
   override readonly name = "AbortError";
+  declare readonly code: "aborted";
   readonly #reason: unknown;
 
   constructor(reason: unknown) {
@@ -205,6 +214,7 @@ export class AbortError extends SdkError {
 /** The answer, or the input, does not have the shape of the contract. `issues` name the fields, never their values. */
 export class ContractError extends SdkError {
   override readonly name = "ContractError";
+  declare readonly code: "invalid_request" | "contract_broken";
   readonly issues: readonly string[];
 
   constructor(side: "request" | "response", endpointId: string, issues: readonly string[]) {
@@ -227,6 +237,7 @@ export class ContractError extends SdkError {
 /** Bytes are wrong: another digest, or a short body. Do not use the bytes read so far. */
 export class IntegrityError extends SdkError {
   override readonly name = "IntegrityError";
+  declare readonly code: "integrity_failed";
   constructor(message: string) {
     super(message, {
       code: "integrity_failed",
@@ -236,7 +247,7 @@ export class IntegrityError extends SdkError {
   }
 }
 
-/** A failure in a shared vault. `step` names the check that failed while a file was read, if one did. */
+/** A failure in a shared vault. `status` is null unless the service found it. `step` names the check that failed, if a file was read. */
 export class VaultError extends SdkError {
   override readonly name = "VaultError";
   declare readonly code: VaultErrorCode;
@@ -244,20 +255,20 @@ export class VaultError extends SdkError {
 
   constructor(code: VaultErrorCode, message: string, facts: VaultErrorFacts) {
     super(message, { ...facts, code }, facts.cause);
-    this.step = facts.step;
+    this.step = facts.step ?? null;
   }
 
   protected override details(): Record<string, unknown> {
-    return this.step === null ? {} : { step: this.step };
+    return { ...super.details(), ...(this.step === null ? {} : { step: this.step }) };
   }
 }
 
 /** The facts of a failure in a shared vault. */
-export interface VaultErrorFacts {
+export interface VaultErrorFacts extends Partial<AnswerFacts> {
   readonly retryable: boolean;
   readonly nextStep: string;
-  readonly step: CryptoStep | null;
-  readonly cause: Error | undefined;
+  readonly step?: CryptoStep | null;
+  readonly cause?: Error | undefined;
 }
 
 /** The errors that an endpoint declares, as a type: code for code the contract's `errorsOf`. */
@@ -283,8 +294,15 @@ type InputErrorCode<E> =
 type RepeatErrorCode<E> =
   "idempotency_in_progress" | "idempotency_mismatch" | (E extends { secretResponse: true } ? "already_created" : never);
 
-/** An error that the endpoint declares: its `code` is one of {@link EndpointErrorCode}. */
-export type EndpointError<E extends EndpointDefinition> = ApiError & { readonly code: EndpointErrorCode<E> };
+/** An error whose code the endpoint declares: one of {@link EndpointErrorCode}, in the class of that code. */
+export type EndpointError<E extends EndpointDefinition> = ErrorOf<EndpointErrorCode<E>>;
+
+/** The class in which a code of the catalogue arrives. */
+type ErrorOf<Code> = Code extends VaultErrorCode
+  ? VaultError & { readonly code: Code }
+  : Code extends "session_ended"
+    ? SessionEndedError
+    : ApiError & { readonly code: Code };
 
 /**
  * The error as one that this endpoint declares, or null. Narrow on `.code` afterwards.
@@ -296,19 +314,40 @@ export type EndpointError<E extends EndpointDefinition> = ApiError & { readonly 
  * ```
  */
 export function failureOf<E extends EndpointDefinition>(endpoint: E, error: unknown): EndpointError<E> | null {
-  return isApiError(error) && declares(endpoint, error) ? error : null;
+  return error instanceof SdkError && declares(endpoint, error) ? error : null;
 }
 
-export function isApiError(error: unknown): error is ApiError {
-  return error instanceof ApiError;
+/** Whether the service answered with this error. */
+export function isAnswered(error: unknown): error is SdkError & { readonly status: number } {
+  return error instanceof SdkError && error.status !== null;
 }
 
-function declares<E extends EndpointDefinition>(endpoint: E, error: ApiError): error is EndpointError<E> {
-  const { code } = error;
-  return code !== "unknown_error" && errorsOf(endpoint).includes(code);
+export { isAnswered as isApiError };
+
+function declares<E extends EndpointDefinition>(endpoint: E, error: SdkError): error is EndpointError<E> {
+  return (errorsOf(endpoint) as readonly string[]).includes(error.code);
 }
 
-const LOOK_IT_UP = "Look the code up in the service's error catalogue.";
+/** The failure that an answer tells, in the class of its code. */
+export function answeredError(code: ErrorCode | "unknown_error", message: string, facts: ApiErrorFacts): SdkError {
+  if (code === "session_ended") return new SessionEndedError("refused", undefined, facts);
+  if (!isFoundHereToo(code)) return new ApiError(code, message, facts);
+  return new VaultError(code, message, { ...facts, retryable: isRetryable(code, facts.status) });
+}
+
+function isFoundHereToo(code: string): code is VaultErrorCode {
+  return Object.hasOwn(FOUND_HERE_TOO, code);
+}
+
+/** Codes of the catalogue that this client finds by itself, too: on the chain, at the key servers, in what it decrypts. */
+const FOUND_HERE_TOO = {
+  not_a_member: 1,
+  membership_ended: 1,
+  clock_skew: 1,
+  chain_unavailable: 1,
+  not_encrypted: 1,
+  generation_moved: 1,
+} satisfies Record<Extract<ErrorCode, VaultErrorCode>, 1>;
 
 function isRetryable(code: string, status: number): boolean {
   return isErrorCode(code) ? ERROR_FACTS[code][1] : isRetryableStatus(status);

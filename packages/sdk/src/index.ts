@@ -43,6 +43,8 @@ export type { DownloadOptions } from "./download/content-facts.ts";
 export {
   AbortError,
   ApiError,
+  type AnswerFacts,
+  type ApiErrorCode,
   ConnectionError,
   ContractError,
   failureOf,

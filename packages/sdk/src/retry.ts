@@ -1,4 +1,4 @@
-import { ApiError, SdkError, TimeoutError } from "./errors.ts";
+import { isAnswered, SdkError, TimeoutError } from "./errors.ts";
 
 export interface RetryPolicy {
   /** Repeats after the first attempt. Default: 4. */
@@ -57,12 +57,12 @@ export function isWorthRepeating(error: unknown): boolean {
 
 /** Whether the failed attempt may have done the work: then a refused repeat can mean that it did. */
 export function mayHaveBeenDone(error: unknown): boolean {
-  return error instanceof ApiError ? error.status >= 500 : true;
+  return !isAnswered(error) || error.status >= 500;
 }
 
 /** Milliseconds to wait before attempt `attempt + 1`. The server's `Retry-After` wins, up to the cap. */
 export function retryDelay(policy: RetryPolicy, attempt: number, error: unknown, random: () => number): number {
-  const asked = error instanceof ApiError ? error.retryAfterMs : null;
+  const asked = isAnswered(error) ? error.retryAfterMs : null;
   if (asked !== null) return Math.min(asked, policy.maxRetryAfterMs);
   return random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (attempt - 1));
 }

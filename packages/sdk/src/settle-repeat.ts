@@ -1,5 +1,5 @@
 import type { ErrorCode } from "@coffer/contract";
-import { ApiError } from "./errors.ts";
+import { SdkError } from "./errors.ts";
 
 /**
  * A change that cannot be made twice (restore, a version under If-Match). When a repeat is refused with `code`, `look`
@@ -13,7 +13,7 @@ export async function settleRepeat<Value>(
   try {
     return await change;
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== code || !error.perhapsDone) throw error;
+    if (!(error instanceof SdkError) || error.code !== code || !error.perhapsDone) throw error;
     const found = await look().catch(() => null);
     if (found === null) throw error;
     return found;

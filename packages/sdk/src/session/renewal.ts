@@ -2,7 +2,7 @@
 import type { SessionTokens } from "@coffer/contract";
 import { ACCESS_TOKEN_SECONDS, authGroup } from "@coffer/contract/auth";
 import { callOn } from "../call.ts";
-import { configurationError, ConnectionError, isApiError, SdkError, SessionEndedError } from "../errors.ts";
+import { configurationError, ConnectionError, isAnswered, SdkError, SessionEndedError } from "../errors.ts";
 import { errorCode, sanitizeCause } from "../redaction.ts";
 import { Secret } from "../secret.ts";
 import type { Renewal, SessionLock, SessionState, StoredSession } from "./state.ts";
@@ -75,7 +75,7 @@ async function settle(state: SessionState, error: unknown): Promise<unknown> {
     await note(state, false);
     return error;
   }
-  const refused = isApiError(error) && error.status < 500;
+  const refused = isAnswered(error) && error.status < 500;
   return end(state, refused ? "refused" : "answer_lost", error instanceof Error ? error : undefined);
 }
 
@@ -84,14 +84,14 @@ const NEVER_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREA
 
 function wasNotTaken(error: unknown): boolean {
   if (error instanceof ConnectionError) return NEVER_SENT.has(errorCode(error) ?? "");
-  if (!isApiError(error)) return false;
+  if (!isAnswered(error)) return false;
   // Refused before any work; so is a 4xx without a code of the catalogue: it is not from the service.
   const { code, status } = error;
   return code === "rate_limited" || code === "unavailable" || (code === "unknown_error" && status < 500);
 }
 
 function end(state: SessionState, reason: "refused" | "answer_lost", cause?: Error): SessionEndedError {
-  const error = new SessionEndedError(reason, cause);
+  const error = cause instanceof SessionEndedError ? cause : new SessionEndedError(reason, cause);
   state.ended = error;
   state.options.onEnded?.(error);
   return error;

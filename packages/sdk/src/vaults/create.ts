@@ -178,7 +178,8 @@ function findNamed({ connection }: VaultSession, { vaultName }: Creation): Promi
 }
 
 function nameExists(): ApiError {
-  const facts = { status: 409, requestId: null, retryAfterMs: null };
+  const nextStep = "Choose another name, or use that vault.";
+  const facts = { status: 409, requestId: null, retryAfterMs: null, nextStep };
   return new ApiError("name_exists", "The account has a vault of that name", facts);
 }
 

@@ -3,17 +3,19 @@
  * took a change.
  */
 import type { ErrorCode } from "@coffer/contract";
-import { ApiError, isApiError } from "../errors.ts";
+import { ApiError, isAnswered, type VaultError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { pause } from "../watch.ts";
+import { vaultError } from "./vault-error.ts";
 
 /** In the service's words, before anything is sent. */
-export function refused(code: "generation_moved" | "precondition_failed", status: number, message: string): ApiError {
-  return new ApiError(code, message, { status, requestId: null, retryAfterMs: null });
+export function preconditionFailed(message: string): ApiError {
+  const nextStep = "Read it again and decide.";
+  return new ApiError("precondition_failed", message, { status: 412, requestId: null, retryAfterMs: null, nextStep });
 }
 
-export function generationMoved(): ApiError {
-  return refused("generation_moved", 409, "The vault has a newer generation");
+export function generationMoved(): VaultError {
+  return vaultError("generation_moved", "The vault has a newer generation");
 }
 
 /** For how long a call is repeated, in milliseconds. */
@@ -31,7 +33,7 @@ export function untilSeen<Result>(
   options: CallOptions | undefined,
   call: () => Promise<Result>,
 ): Promise<Result> {
-  return repeat(connection, options, call, (error) => isApiError(error) && error.code === unseen);
+  return repeat(connection, options, call, (error) => isAnswered(error) && error.code === unseen);
 }
 
 /** The service's refusals of a client that is no member, or no longer one. */
@@ -46,7 +48,7 @@ export function untilServed<Result>(
   isNamed: () => Promise<boolean>,
   call: () => Promise<Result>,
 ): Promise<Result> {
-  const isLate = async (error: unknown) => isApiError(error) && CLOSED.has(error.code) && (await isNamed());
+  const isLate = async (error: unknown) => isAnswered(error) && CLOSED.has(error.code) && (await isNamed());
   return repeat(connection, undefined, call, isLate);
 }
 

@@ -26,7 +26,7 @@ import { beginVersion, folderOf, type Sending, type SharedUploadTarget } from ".
 import type { OpenVault } from "../open-vault.ts";
 import { stageFolder } from "../names/staging.ts";
 import { partJournal, reopenVersion, type BegunVersion } from "./upload-journal.ts";
-import { generationMoved, refused } from "../service-view.ts";
+import { generationMoved, preconditionFailed } from "../service-view.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import type { UploadOptions } from "../../upload/input.ts";
@@ -52,7 +52,7 @@ interface Upload {
  * Reads the plaintext once, or twice below 64 MiB. A source that can be read only once is not tried again when the
  * vault changes meanwhile. With a journal it goes on with an earlier process's upload, if content and vault are still
  * the same. Closes the source.
- * @throws SdkError `source_changed`; VaultError `signing_key_missing`, `not_a_member`; ApiError `generation_moved` and
+ * @throws SdkError `source_changed`; VaultError `signing_key_missing`, `not_a_member`; VaultError `generation_moved` and ApiError
  * `names_outdated` only when they keep coming.
  */
 export async function uploadShared(
@@ -123,7 +123,7 @@ async function readAgain({ connection, options }: Upload, target: SharedUploadTa
   const params = { fileId: before.id };
   const { file } = await callOn(connection, api.files.get, { params }, { signal: options.signal });
   if (ifMatch !== "*" && file.shared?.version !== before.shared?.version)
-    throw refused("precondition_failed", 412, "The file has a newer version");
+    throw preconditionFailed("The file has a newer version");
   return { ...target, file };
 }
 

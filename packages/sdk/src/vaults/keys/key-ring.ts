@@ -19,7 +19,7 @@ import {
 import { ChainError, type ReadOptions } from "@coffer/chain";
 import { callOn } from "../../call.ts";
 import { toBase64, toHex } from "../../digest.ts";
-import { isApiError } from "../../errors.ts";
+import { isAnswered } from "../../errors.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import type { WritingKey } from "../open-vault.ts";
 import type { VaultPin } from "../memory/pins.ts";
@@ -195,7 +195,7 @@ export class KeyRing {
     try {
       await callOn(connection, vaultKeysGroup.publish, { params, body });
     } catch (error) {
-      if (!isApiError(error) || error.code !== "key_exists") throw error;
+      if (!isAnswered(error) || error.code !== "key_exists") throw error;
       const winner = await this.#currentAt(place);
       const adopted = winner === undefined ? null : await this.#useForWriting(view, place, winner);
       if (adopted === null) throw error;

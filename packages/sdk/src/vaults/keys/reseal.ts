@@ -15,7 +15,7 @@ import {
 } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
 import { fromBase64, toBase64, toHex } from "../../digest.ts";
-import { isApiError, SdkError } from "../../errors.ts";
+import { SdkError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { RESEALED } from "../effects.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -178,7 +178,7 @@ async function attempt(resealing: Resealing, key: ListedKey): Promise<Outcome> {
     return "done";
   } catch (error) {
     const failure = toVaultError(error);
-    if (isApiError(failure) && failure.code === "key_exists") return "moved";
+    if (failure instanceof SdkError && failure.code === "key_exists") return "moved";
     if (!(failure instanceof SdkError) || !LASTING.has(failure.code)) throw failure;
     const { generation, keyId } = key.replaced;
     return { generation, keyId: toHex(keyId), code: failure.code, message: failure.message };

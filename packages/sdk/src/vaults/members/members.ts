@@ -7,7 +7,7 @@ import { type ActWarning, addMember, findMember, removeMember, setUntil } from "
 import { callOn } from "../../call.ts";
 import { parseInviteText } from "../../chain/invite-text.ts";
 import { fromBase64 } from "../../digest.ts";
-import { isApiError } from "../../errors.ts";
+import { isAnswered } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { sending } from "../create.ts";
 import { ADDED, ADDED_TO_READ, ENDLESS, ENDS, REMOVED } from "../effects.ts";
@@ -220,7 +220,7 @@ async function forget(
   try {
     await untilSeen(connection, "still_on_allowlist", options, end);
   } catch (error) {
-    if (!isApiError(error) || error.code !== "not_found") throw error;
+    if (!isAnswered(error) || error.code !== "not_found") throw error;
   }
 }
 

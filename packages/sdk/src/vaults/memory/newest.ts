@@ -32,7 +32,7 @@ export interface SeenNumbers {
   /**
    * For writers: the view must be above everything confirmed and not below anything that any process was shown. `read`
    * reads it again if it is a candidate itself: a node may have made it up a moment ago.
-   * @throws VaultError `rolled_back`; ApiError `generation_moved` for a view that is not the newest.
+   * @throws VaultError `rolled_back`; `generation_moved` for a view that is not the newest.
    */
   requireNewest(view: VaultView, read: () => Promise<VaultView>): Promise<void>;
   /**

@@ -2,7 +2,7 @@
 import { clientApi as api, type Folder } from "@coffer/contract";
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
-import { ApiError } from "../../errors.ts";
+import { ApiError, SdkError } from "../../errors.ts";
 import { FOLDERS, type Item, type ItemChange, type Items } from "../../resources/items.ts";
 import { revisionHeader } from "../../resources/revisions.ts";
 import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "../../options.ts";
@@ -176,7 +176,7 @@ async function asOften<Result>(
     try {
       return await work();
     } catch (error) {
-      if (attempt >= ATTEMPTS || !(error instanceof ApiError)) throw error;
+      if (attempt >= ATTEMPTS || !(error instanceof SdkError)) throw error;
       if (error.code === "generation_moved") await vault.view({ maxAge: 0 });
       else if (error.code === "names_outdated") await stageFolder(connection, vault, folderId());
       // Somebody else's change or vault key came first: read both again.

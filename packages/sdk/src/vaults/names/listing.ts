@@ -1,5 +1,5 @@
 /** Files and folders of shared vaults with the names and sizes that only members can read. */
-import { ApiError, SdkError } from "../../errors.ts";
+import { isAnswered, SdkError, VaultError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import type { Item, Items } from "../../resources/items.ts";
 import { isUnnamed, unnamed } from "../../unreadable.ts";
@@ -8,7 +8,6 @@ import type { OpenVault } from "../open-vault.ts";
 import { liesIn, requireVault, type HeldOptions } from "./places.ts";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
-import { VaultError } from "../../errors.ts";
 import { vaultSession } from "../vault-session.ts";
 
 /** What non-members see: ids, stored sizes, dates (decisions §0). */
@@ -108,7 +107,7 @@ function nameOf<Kind extends Item>(connection: Connection, items: Items<Kind>, p
       const failure = toVaultError(error);
       if (!(failure instanceof VaultError) || failure.code !== "rolled_back") throw error;
       const newest = await items.get(connection, shown.id).catch((reason: unknown) => {
-        throw reason instanceof ApiError ? error : reason;
+        throw isAnswered(reason) ? error : reason;
       });
       const { statement, metadata } = await openItem(vault, items.kind, newest, placeOf(newest));
       // The item was moved: the answer that shows it in the requested place is the older one.
