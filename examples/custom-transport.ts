@@ -1,8 +1,8 @@
 /**
- * A transport of your own: anything from Request to Response. This one goes through `fetch`, counts, and loses the
- * first answer to every creation, as a bad network does; the client copes.
- * Run it: `npm run example -- custom-transport`, or copy it into a project of yours. The program checks each claim
- * and ends with 1 at the first that does not hold.
+ * A transport of your own: anything from Request to Response. This one goes through `fetch` and counts. It loses the
+ * first answer to every creation, as a bad network does, and the client copes.
+ * Run it: `npm run example -- custom-transport`, or copy it into a project of yours. The program checks each claim and
+ * ends with 1 at the first that does not hold.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

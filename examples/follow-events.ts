@@ -1,6 +1,7 @@
 /**
- * Follow an account's event feed with nothing but fetch, as a listener in any language can: read server-sent events,
- * keep the last sequence number, and come back with it. The SDK's `client.events.follow` does the same in one line.
+ * Follow an account's event feed with nothing but fetch, as a listener in any language can. It reads server-sent
+ * events, keeps the last sequence number, and comes back with it. The SDK's `client.events.follow` does the same in
+ * one line.
  * Run it: `npm run example -- follow-events`, or copy it into a project of yours. The program checks each claim and
  * ends with 1 at the first that does not hold.
  */
@@ -17,17 +18,17 @@ if (baseUrl === null || apiKey === null)
 const client = createClient({ baseUrl, credentials: apiKey });
 const feed = { address: `${baseUrl}/api/events`, authorization: `Bearer ${apiKey.reveal()}` };
 
-/** What a block of the feed says; the rest of it (`event`, comments) is not needed here. */
+/** The fields of a block that this listener needs; it ignores the rest (`event`, comments). */
 interface Block {
   /** The place to come back to. */
   readonly id: number;
-  /** null: the block names a place and tells nothing. */
+  /** null: the block has a place and no event. */
   readonly event: ReceivedEvent | null;
 }
 
 /**
- * One connection, from the event after `after` on; without it, from now on. Ends when the server ends it: a real listener then comes
- * back after the time in `retry` with the last id. Leaving the loop closes the connection.
+ * One connection, from the event after `after` on; without it, from now on. Ends when the server ends it. A real
+ * listener then comes back after the time in `retry` with the last id. Leaving the loop closes the connection.
  */
 async function* follow(after: number | null): AsyncGenerator<Block, void, undefined> {
   const headers: Record<string, string> = { authorization: feed.authorization, accept: "text/event-stream" };
@@ -36,7 +37,7 @@ async function* follow(after: number | null): AsyncGenerator<Block, void, undefi
   assert.equal(answer.status, 200);
   let rest = "";
   for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    // An empty line ends a block; what is not ended yet waits for the rest.
+    // An empty line ends a block; a partial block waits for the rest.
     const blocks = (rest + text).split("\n\n");
     rest = blocks.pop() ?? "";
     for (const block of blocks) {
@@ -52,7 +53,7 @@ function fieldOf(block: string, name: string): string | null {
   return line === undefined ? null : line.slice(name.length + 2);
 }
 
-/** The next events that somebody waits for, and the place after the last of them. */
+/** The next events that the program waits for, and the place after the last of them. */
 async function take(blocks: AsyncIterable<Block>, count: number): Promise<{ events: ReceivedEvent[]; place: number }> {
   const events: ReceivedEvent[] = [];
   for await (const { id, event } of blocks) {
@@ -85,13 +86,13 @@ try {
   );
   claim("and never a name", !JSON.stringify(events).includes("seen.txt"));
 
-  // Leaving the loop closed the connection: what happens now is missed, until the listener comes back.
+  // Leaving the loop closed the connection: the listener misses events until it comes back.
   const missed = await Promise.all([upload(vault.id, "missed 1.txt"), upload(vault.id, "missed 2.txt")]);
   const back = follow(place);
   const caughtUp = await take(back, 2);
   const told = caughtUp.events.map((event) => (isEvent(event, "file.uploaded") ? event.data.object.id : event.type));
   claim(
-    "who comes back is told what was missed, once and in order",
+    "a listener that comes back gets what it missed, once and in order",
     told.toSorted().join() === missed.toSorted().join(),
   );
   const sequences = caughtUp.events.map(({ data }) => data.sequence);

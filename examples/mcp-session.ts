@@ -17,7 +17,7 @@ import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotoc
 const folder = await realpath(await mkdtemp(join(tmpdir(), "coffer-example-")));
 const settings = await mkdtemp(join(tmpdir(), "coffer-settings-"));
 
-// The program of the package: what `npx coffer-mcp` runs.
+// The program of the package, which `npx coffer-mcp` runs.
 const program = fileURLToPath(new URL("../dist/main.js", import.meta.resolve("@coffer/mcp")));
 const client = new Client({ name: "example", version: "1.0.0" });
 await client.connect(
@@ -53,7 +53,7 @@ async function session(): Promise<void> {
   await writeFile(path, content);
   const receipt = await succeed("file_upload", { path, vaultId, idempotencyKey: "report-1" });
   claim(
-    "the receipt tells bytes and digest",
+    "the receipt has bytes and digest",
     receipt["bytes"] === content.length && receipt["sha256"] === sha256(content),
   );
 
@@ -62,7 +62,7 @@ async function session(): Promise<void> {
 
   const list = await succeed("file_list", { vaultId });
   claim("the file is listed", JSON.stringify(list["files"]).includes(text(receipt["fileId"])));
-  claim("its name is fenced as words of others", JSON.stringify(list["files"]).includes(">report.bin</"));
+  claim("its name is fenced as text that others wrote", JSON.stringify(list["files"]).includes(">report.bin</"));
 
   const destPath = join(folder, "report.back");
   await succeed("file_download", { fileId: receipt["fileId"], destPath });
@@ -70,7 +70,10 @@ async function session(): Promise<void> {
   claim("into a file that only its owner reads", ((await stat(destPath)).mode & 0o777) === 0o600);
 
   const again = await fail("file_download", { fileId: receipt["fileId"], destPath });
-  claim("nothing is overwritten unasked", again.code === "destination_exists" && again.nextStep.includes("overwrite"));
+  claim(
+    "nothing is overwritten without asking",
+    again.code === "destination_exists" && again.nextStep.includes("overwrite"),
+  );
 
   const outside = await fail("file_upload", { path: "/etc/hostname", vaultId });
   claim("no path outside the folder is read", outside.code === "path_not_allowed");
@@ -80,7 +83,7 @@ async function session(): Promise<void> {
 
   await succeed("file_delete", { fileId: receipt["fileId"] });
   const restored = await succeed("trash_restore", { fileId: receipt["fileId"] });
-  claim("what was deleted comes back", restored["sha256"] === sha256(content));
+  claim("a deleted file comes back", restored["sha256"] === sha256(content));
 }
 
 async function succeed(name: string, given: Record<string, unknown>): Promise<Record<string, unknown>> {

@@ -32,7 +32,7 @@ async function transfer(client: Client, vaultId: string): Promise<void> {
   const source = join(folder, "film.bin");
   await writeFile(source, content);
 
-  // Above 8 MiB a file goes in parts: what is cut off is taken up by the next call, after a crash too.
+  // Above 8 MiB a file goes in parts: the next call goes on after a cut, even after a crash.
   const up: Progress[] = [];
   const journalDirectory = join(folder, "journals");
   const {
@@ -50,7 +50,10 @@ async function transfer(client: Client, vaultId: string): Promise<void> {
     "the file has the source's name and the given type",
     file.name === "film.bin" && file.contentType === "video/mp4",
   );
-  claim("progress was told on the way", up.length > 10 && up.some((at) => at.bytes > 0 && at.bytes < content.length));
+  claim(
+    "progress was reported on the way",
+    up.length > 10 && up.some((at) => at.bytes > 0 && at.bytes < content.length),
+  );
   claim("and ended with the whole", up.at(-1)?.bytes === content.length && up.at(-1)?.total === content.length);
 
   const down: Progress[] = [];
@@ -64,7 +67,7 @@ async function transfer(client: Client, vaultId: string): Promise<void> {
 
   const refused: unknown = await downloadFile(client, file.id, destination).catch((error: unknown) => error);
   claim(
-    "what is there is not overwritten unasked",
+    "an existing file is not overwritten without asking",
     refused instanceof SdkError && refused.code === "destination_exists",
   );
 
@@ -79,7 +82,7 @@ async function transfer(client: Client, vaultId: string): Promise<void> {
       if (sent > 1024 * 1024) aborted.abort();
     },
   }).catch((error: unknown) => error);
-  claim("an abort is told as one", stopped instanceof SdkError && stopped.code === "aborted");
+  claim("an abort is reported as one", stopped instanceof SdkError && stopped.code === "aborted");
   const names = [];
   for await (const each of client.files.list({ vaultId })) names.push(each.name);
   claim("and leaves no file", names.length === 1 && names[0] === "film.bin");

@@ -1,5 +1,5 @@
 /**
- * A shared vault: what the service sees of it, who opens it, and what removal does.
+ * A shared vault: what the service sees of it, who can open it, and what removal does.
  * Run it: `npm run example -- shared-vault`, or copy it into a project of yours. The program checks each claim and
  * ends with 1 at the first that does not hold.
  */
@@ -16,7 +16,7 @@ import { sharedVaults } from "@coffer/sdk/shared";
 // SERVICE_CONFIG_FILE names a file with the address, the key, the chain key and the network, as `npm start` writes it.
 const settings = await resolveSettings();
 const { baseUrl, apiKey } = settings;
-// What this machine learns about vaults is kept in a folder of the example's own. Yours keep it in your configuration.
+// The example keeps what it learns about vaults in a folder of its own. Your program keeps it beside your configuration.
 const folder = await mkdtemp(join(tmpdir(), "coffer-example-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 const opened = await openSharedVaults(settings, join(folder, "vault-pins.json"));
@@ -39,18 +39,18 @@ const { file } = await owner.files.upload({
 const [listed] = (await owner.files.list({ vaultId: vault.id })).files;
 claim("its owner sees names and sizes", listed?.name === "launch.md" && listed.size === text.length);
 
-// The same account without a chain key has what the service has.
+// The same account without a chain key sees only what the service sees.
 const keyless = createClient({ baseUrl, credentials: apiKey });
 const [shown] = (await keyless.files.list({ vaultId: vault.id })).files;
 claim(
-  "the service knows neither name nor type",
+  "the service shows neither name nor type",
   shown?.name === "" && shown.contentType === "application/octet-stream",
 );
 const headers = { authorization: `Bearer ${apiKey.reveal()}` };
 const stored = Buffer.from(await (await fetch(`${baseUrl}/api/files/${file.id}/content`, { headers })).arrayBuffer());
 claim("and holds no word of the content", stored.length > text.length && !stored.includes("ninth of May"));
 
-// Somebody of the account who is no member.
+// An agent of the account that is not a member.
 const { privateKey } = await generateChainKey();
 const signer = await chainKeySigner(privateKey);
 const invite = await owner.invites.create({ name: "analyst", vaultIds: [vault.id] });
@@ -62,12 +62,12 @@ const analyst = createClient({
   credentials: { apiKey: redeemed.key },
   sharedVaults: sharedVaults({ signer, network, pins }),
 });
-claim("who is no member reads nothing", (await failureOf(analyst.files.download(file.id))) === "not_a_member");
+claim("a non-member reads nothing", (await failureOf(analyst.files.download(file.id))) === "not_a_member");
 const check = await analyst.vaults.checkAccess(vault.id);
-claim("and is told which layer is missing", check.chain.cause === "not_a_member" && check.api.cause === "not_a_member");
+claim("and sees which layer is missing", check.chain.cause === "not_a_member" && check.api.cause === "not_a_member");
 claim("with the address that the owner has to add", check.chain.nextStep.includes(signer.chainAddress));
 
-// The owner decides on the chain; service and key servers follow it.
+// The owner decides on the chain. The service and the key servers follow.
 await owner.vaults.members.add(vault.id, signer.chainAddress, { label: "analyst" });
 claim("a member reads what was written before it came", (await readText(analyst, file.id)) === text);
 const range = { offset: 4, length: 6 };
@@ -86,13 +86,13 @@ const before = (await owner.vaults.get(vault.id)).generation ?? 0;
 const revoked = await owner.agents.revoke(redeemed.keyId);
 const membership = revoked.memberships.find(({ vaultId }) => vaultId === vault.id);
 claim("the removal begins a new generation", membership?.outcome === "removed" && membership.generation > before);
-claim("a removed member's key is dead", (await failureOf(analyst.files.download(file.id))) === "invalid_credential");
+claim("a removed member's key has ended", (await failureOf(analyst.files.download(file.id))) === "invalid_credential");
 const later = await owner.files.upload({
   vaultId: vault.id,
   name: "later.md",
   body: new TextEncoder().encode("Alone."),
 });
-claim("what is written now opens to those who are left", (await readText(owner, later.file.id)) === "Alone.");
+claim("the remaining members open what is written now", (await readText(owner, later.file.id)) === "Alone.");
 const members = await owner.vaults.members.list(vault.id);
 claim("and they are the owner alone", members.length === 1 && members[0]?.role === "owner");
 

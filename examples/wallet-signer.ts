@@ -1,7 +1,7 @@
 /**
  * A shared vault owned by a wallet: a signer of `@mysten/sui` that is no Ed25519 key, here secp256k1. A zkLogin
- * signer, a multisig or a browser's wallet goes the same way. What has to be kept beside it is one key, which signs
- * what is written; who loses it reads on, and names a new one.
+ * signer, a multisig or a browser's wallet works the same way. You keep one more key, which signs what you write. If
+ * you lose it you can still read, and you name a new one.
  * Run it: `npm run example -- wallet-signer`, or copy it into a project of yours. The program checks each claim and
  * ends with 1 at the first that does not hold.
  */
@@ -21,7 +21,7 @@ const network = parseNetworkConfiguration(JSON.parse(await readFile(networkFile,
 
 // The wallet signs transactions and personal messages, and shows its key to nobody.
 const wallet = fromSuiSigner(new Secp256k1Keypair());
-// What is kept: `kept.reveal()` is the text to store, as a password manager or a keychain stores one.
+// Keep this key: `kept.reveal()` is the text to store, in a password manager or a keychain.
 const { privateKey: kept } = await generateChainKey();
 const signer: Signer = { ...wallet, statements: await statementSigner(kept) };
 const open = (apiKey: string, who: Signer) =>
@@ -30,14 +30,14 @@ const open = (apiKey: string, who: Signer) =>
 const { apiKey } = await createClient({ baseUrl }).development.signup({ email: `${randomUUID()}@example.com` });
 const me = open(apiKey, signer);
 const account = await me.account.linkChain(signer);
-claim("the service knows the wallet's address by its signature", account.chainAddress === signer.chainAddress);
+claim("the service has the wallet's address from its signature", account.chainAddress === signer.chainAddress);
 claim("as one that was linked from outside", account.chainAddressSource === "external");
 
 const vault = await me.vaults.create({ name: "Logbook", type: "shared" });
 const { file } = await me.files.upload({ vaultId: vault.id, name: "day-1.txt", body: encode("Wind from the west.") });
 claim("the wallet's vault opens for it", (await readText(me, file.id)) === "Wind from the west.");
 
-// An agent that signs with a wallet of its own: the invite's text shows whose address it is, and which key signs for it.
+// An agent that signs with a wallet of its own. The invite's text proves its address, and the key that signs for it.
 const agentSigner: Signer = {
   ...fromSuiSigner(new Secp256k1Keypair()),
   statements: await statementSigner((await generateChainKey()).privateKey),
@@ -51,7 +51,7 @@ claim("it writes under its own name", (await readText(me, file.id)) === "Wind fr
 await me.agents.revoke(keyId);
 claim("until it is revoked", (await failureOf(readText(agent, file.id))) === "invalid_credential");
 
-// The kept key is lost: reading needs the wallet alone, writing needs a key that the vault names.
+// The kept key is lost: the wallet alone can read. Writing needs a key that the vault names.
 const reader = open(apiKey, wallet);
 claim("without the kept key the wallet reads", (await readText(reader, file.id)) === "Wind from the north.");
 const write = reader.files.replace(file.id, { vaultId: vault.id, body: encode("Calm.") });

@@ -30,10 +30,10 @@ claim("the code can be used", await visitor.auth.checkAccessCode(accessCode));
 const signedIn = await visitor.auth.signup({ email, password, accessCode });
 claim("and is used up by the sign-up", !(await visitor.auth.checkAccessCode(accessCode)));
 
-// What a web application keeps in its storage; here a variable stands for it. Two pages share it under one lock.
+// A web application keeps this in its storage; here it is a variable. Two pages share it under one lock.
 let kept: StoredSession = {
   refreshToken: new Secret(signedIn.refreshToken),
-  // As after a night: the access token is over, the refresh token is not.
+  // The state after a night: the access token has ended, the refresh token has not.
   ...{ accessToken: null, expiresAt: null, presented: false },
 };
 let turns: Promise<unknown> = Promise.resolve();
@@ -45,7 +45,7 @@ const answers = await Promise.all(
   [page, otherPage].flatMap((each) => Array.from({ length: 20 }, () => each.account.get())),
 );
 claim(
-  "forty calls of two pages are answered",
+  "forty calls of two pages succeed",
   answers.every(({ account }) => account.email === email),
 );
 claim("and needed one refresh between them", refreshes.length === 1);
@@ -56,7 +56,7 @@ const { sessions } = await page.sessions.list();
 claim("the session is listed, as this one", sessions.length === 1 && sessions[0]?.current === true);
 
 await page.auth.logout();
-claim("who signed out is told to sign in again", (await endOf(page.vaults.list())) === "Sign in again.");
+claim("the next call after signing out asks for a new sign-in", (await endOf(page.vaults.list())) === "Sign in again.");
 claim("on the other page, too", (await endOf(otherPage.vaults.list())) === "Sign in again.");
 claim("which learns it once", ended.length === 1);
 
@@ -79,14 +79,14 @@ function openPage() {
   return createClient({ baseUrl, credentials, middleware: [count] });
 }
 
-/** One page at a time. A browser has Web Locks for it, which a session with a store uses unasked. */
+/** One page at a time. A browser has Web Locks for it, which a session with a store uses by itself. */
 function lock<Value>(work: () => Promise<Value>): Promise<Value> {
   const mine = turns.then(work);
   turns = mine.catch(() => undefined);
   return mine;
 }
 
-/** What the person is told when the session has ended; null when it has not. */
+/** What the page shows when the session has ended; null when it has not. */
 async function endOf(call: PromiseLike<unknown>): Promise<string | null> {
   try {
     await call;

@@ -9,14 +9,14 @@ import { resolveSettings } from "@coffer/sdk/node";
 import { isEvent, verifyWebhook, WebhookVerificationError, type ReceivedEvent } from "@coffer/sdk/webhooks";
 import fastify from "fastify";
 
-/** Newest first. A program of yours keeps them with its other secrets. */
+/** Newest first. Your program keeps them with its other secrets. */
 const secrets: string[] = [];
-/** Ids of messages that were handled. A program of yours keeps them where it keeps what the messages lead to. */
+/** Ids of handled messages. Your program keeps them beside the results of the messages. */
 const handled = new Set<string>();
 const received: ReceivedEvent[] = [];
 
 const app = fastify();
-// The signature is over the bytes as they came: Fastify must not parse them.
+// The signature covers the bytes as they came: Fastify must not parse them.
 app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => {
   done(null, body);
 });
@@ -24,7 +24,7 @@ app.post<{ Body: Buffer }>("/webhooks", async (request, reply) => {
   try {
     const event = await verifyWebhook({ body: request.body, headers: request.headers, secrets });
     const id = String(request.headers["webhook-id"]);
-    // A delivery can come twice: when this answer is lost, it is sent again under the same id.
+    // A delivery can come twice: if this answer is lost, the service sends it again under the same id.
     if (!handled.has(id)) {
       handled.add(id);
       received.push(event);
@@ -62,8 +62,11 @@ async function receiveEvents(): Promise<void> {
   const { file } = await client.files.upload({ name: "note.txt", body });
   const event = await arrival(1);
   assert.ok(isEvent(event, "file.uploaded"));
-  claim("an upload is told: which file, how long", event.data.object.id === file.id && event.data.object.size === 16);
-  claim("but not what it is called", !JSON.stringify(event).includes("note.txt"));
+  claim(
+    "the event of an upload has its file and size",
+    event.data.object.id === file.id && event.data.object.size === 16,
+  );
+  claim("but not its name", !JSON.stringify(event).includes("note.txt"));
 
   const rotated = await client.webhooks.rotateSecret(webhook.id);
   await client.files.upload({ name: "second.txt", body });
@@ -73,7 +76,7 @@ async function receiveEvents(): Promise<void> {
   claim("as does one that has the new one", isEvent(await arrival(3), "file.uploaded"));
 
   const forged = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
-  claim("what nobody signed is refused", forged.status === 400 && received.length === 4);
+  claim("an unsigned request is refused", forged.status === 400 && received.length === 4);
 }
 
 /** The event of that number, which comes within two seconds. */

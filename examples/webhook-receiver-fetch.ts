@@ -1,6 +1,6 @@
 /**
- * Receive webhooks with a fetch handler, as workers, edge functions, Deno and Bun run them: WebCrypto alone, nothing
- * of Node.
+ * Receive webhooks with a fetch handler, as workers, edge functions, Deno and Bun run them. It needs WebCrypto alone,
+ * nothing of Node.
  * Run it: `npm run example -- webhook-receiver-fetch`, or copy it into a project of yours. The program checks each
  * claim and ends with 1 at the first that does not hold.
  */
@@ -17,12 +17,12 @@ interface Settings {
   readonly seen: (line: string) => void;
 }
 
-/** All of a receiver: a worker would export it as `fetch`. */
+/** The whole receiver: a worker would export it as `fetch`. */
 async function receive(request: Request, { secrets, seen }: Settings): Promise<Response> {
   try {
-    // Raw: `request.json()` would give what no signature is over.
+    // The raw text: `request.json()` would give bytes that the signature does not cover.
     const event = await verifyWebhook({ body: await request.arrayBuffer(), headers: request.headers, secrets });
-    if (!isKnownEvent(event)) return new Response(null, { status: 204 }); // A newer service tells more: not an error.
+    if (!isKnownEvent(event)) return new Response(null, { status: 204 }); // A newer service sends more kinds: not an error.
     switch (event.type) {
       case "folder.created":
         seen(`folder ${event.data.object.id}`);

@@ -4,15 +4,14 @@ import { parseArgs } from "node:util";
 import { fromSuiSigner, KNOWN_NETWORKS, publishPackage, type PublishTarget } from "@coffer/chain";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 
-const HELP = `npm run chain:publish -- --network NAME [OPTIONS]: publishes the Move package, for good, with the key in
-SERVICE_CHAIN_PRIVATE_KEY (suiprivkey1… of an Ed25519 key; about 0.05 SUI), and prints the network configuration
-that clients pin
+const HELP = `npm run chain:publish -- --network NAME [OPTIONS]: publishes the Move package, for good. It prints the network
+configuration that clients pin. SERVICE_CHAIN_PRIVATE_KEY is the suiprivkey1… text of an Ed25519 key that pays about 0.05 SUI.
 
-  --network NAME      testnet, mainnet or localnet (a network of your own)
-  --grpc-url URL      the chain node, else the network's usual one; a localnet needs it
-  --key-servers FILE  JSON with sets of key servers, the one for writing first, else the network's own; a localnet
-                      needs it: [{ "threshold": 2, "servers": [{ "objectId": "0x…", "weight": 1 }, …] }]
-  --out FILE          writes the configuration to this new file as well
+  --network NAME      testnet, mainnet or localnet (a network of your own).
+  --grpc-url URL      The chain node. Default: the network's usual one. A localnet needs it.
+  --key-servers FILE  JSON with sets of key servers, the one for writing first. Default: the network's own.
+                      A localnet needs it: [{ "threshold": 2, "servers": [{ "objectId": "0x…", "weight": 1 }, …] }]
+  --out FILE          Also writes the configuration to this new file.
   --help`;
 
 const values = parseOptions();

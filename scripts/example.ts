@@ -1,8 +1,7 @@
 // `npm run example -- NAME` runs a program of examples/ against the stack of `npm start`, or against one of its own when none runs.
-// Without a name it lists them. It writes nothing to the home directory: what clients keep goes to a folder that goes with it.
+// Without a name it lists them. Each program keeps its state in a folder of its own, so a copy of it writes nothing to the home directory.
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { startStack } from "@coffer/devstack";
@@ -37,18 +36,12 @@ async function firstSentence(example: string): Promise<string> {
 }
 
 async function run(example: string): Promise<void> {
-  const kept = await mkdtemp(path.join(tmpdir(), "coffer-example-"));
-  try {
-    await using service = await findService();
-    console.error(`example: ${example} on ${service.what}`);
-    process.env["SERVICE_CONFIG_DIR"] = kept;
-    const needsCode = (await readFile(fileOf(example), "utf8")).includes("ACCESS_CODE");
-    if (needsCode && service.dataDirectory !== null)
-      process.env["ACCESS_CODE"] ??= await accessCode(service.dataDirectory);
-    await import(pathToFileURL(fileOf(example)).href);
-  } finally {
-    await rm(kept, { recursive: true, force: true });
-  }
+  await using service = await findService();
+  console.error(`example: ${example} on ${service.what}`);
+  const needsCode = (await readFile(fileOf(example), "utf8")).includes("ACCESS_CODE");
+  if (needsCode && service.dataDirectory !== null)
+    process.env["ACCESS_CODE"] ??= await accessCode(service.dataDirectory);
+  await import(pathToFileURL(fileOf(example)).href);
 }
 
 function fileOf(example: string): string {

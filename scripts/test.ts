@@ -138,21 +138,27 @@ async function runOne(args: readonly string[]): Promise<Outcome> {
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [], output };
 }
 
-/** Everything that the program sends and stores is searched for what only its own users may know. */
+/**
+ * Everything that the program sends and stores is searched for what only its own users may know. It runs with an empty
+ * home directory and no configuration directory, as a copy of it does, and must leave that home empty.
+ */
 async function runScanned(example: string, suite: Suite): Promise<Outcome> {
   const unit = mkdtempSync(path.join(tmpdir(), "coffer-scan-"));
+  const home = mkdtempSync(path.join(tmpdir(), "coffer-home-"));
   try {
     suite.scanned += 1;
     const preload = `--import=${new URL("../test/kit/scan/preload.mjs", import.meta.url).href}`;
     const args = ["--conditions=coffer-source", preload, path.join("scripts", "example.ts"), example];
-    const { code, output } = await runNode(args, { [UNIT_VARIABLE]: unit });
+    const unset = { XDG_CONFIG_HOME: "", SERVICE_CONFIG_DIR: "" };
+    const { code, output } = await runNode(args, { ...unset, HOME: home, [UNIT_VARIABLE]: unit });
+    const left = readdirSync(home, { recursive: true }).map((entry) => `the example wrote ~/${String(entry)}\n`);
     const outcome = scanUnit(unit);
     writeOutcome(suite.tallies, `examples/${example}`, outcome);
-    const failed = code !== 0 || outcome.problems.length > 0;
-    const found = outcome.problems.map((problem) => `the scan found ${problem}\n`).join("");
-    return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: [], output: output + found };
+    const problems = [...outcome.problems.map((problem) => `the scan found ${problem}\n`), ...left];
+    const failed = code !== 0 || problems.length > 0;
+    return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: [], output: output + problems.join("") };
   } finally {
-    rmSync(unit, { recursive: true, force: true });
+    for (const directory of [unit, home]) rmSync(directory, { recursive: true, force: true });
   }
 }
 

@@ -70,7 +70,7 @@ describe("looking for a name", () => {
     expect(asked).toEqual([hexOf(nameIndex(after.key, null, NAME))]);
   });
 
-  test("tells nobody who left: a key of before the last rotation is refused", async () => {
+  test("tells nobody who left: a key from before the last rotation is refused", async () => {
     const { client, asked } = askedFor(before.record);
     await expect(lookFor(client)).rejects.toMatchObject({ code: "rolled_back", step: "record" });
     expect(asked).toEqual([]);

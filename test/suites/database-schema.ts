@@ -24,7 +24,7 @@ export function describeSchema(openMedium: OpenMedium): void {
       const nothing: Migration = { version: 9_999, name: "of the future", up: () => Promise.resolve() };
       await migrate(database, [nothing]);
       await expect(migrate(database)).rejects.toThrow(
-        "The database has schema 9999, and this server knows schemas up to",
+        "The database has schema 9999, and this server supports schemas up to",
       );
     });
 

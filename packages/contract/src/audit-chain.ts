@@ -120,7 +120,7 @@ class ChainReader {
 
   #misplaced(event: AuditEvent): AuditFault | null {
     const place = this.#expectedSequence(event);
-    if (event.sequence > place) return missing(place, `entry ${event.sequence} stands where it should be`);
+    if (event.sequence > place) return missing(place, `entry ${event.sequence} is in the place of`);
     const { head } = this.#known;
     if (event.sequence === place && (head === undefined || place <= head.sequence)) return null;
     const reason =

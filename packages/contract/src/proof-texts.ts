@@ -70,7 +70,7 @@ const FIELD = /^[\x21-\x7e]{1,512}$/;
 function render(title: string, { origin, network, chainAddress }: Place, more: Record<string, string>): string {
   const fields: Record<string, string> = { origin, chain: `sui:${network}`, address: chainAddress, ...more };
   const lines = Object.entries(fields).map(([name, value]) => {
-    if (!FIELD.test(value)) throw new RangeError(`the ${name} cannot stand in a text that is signed`);
+    if (!FIELD.test(value)) throw new RangeError(`the ${name} cannot be in a text that is signed`);
     return `${name}: ${value}`;
   });
   return [title, ...lines].join("\n");

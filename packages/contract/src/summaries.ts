@@ -58,7 +58,8 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   "deletion.challenge":
     "A nonce to sign before something of a shared vault is deleted: 5 minutes, single use, for this act, object and credential",
   "vaultKeys.list": "The vault's key records, newest first; only members can open them",
-  "vaultKeys.publish": "Publish the vault key record of the current generation, if none stands or the named one does",
+  "vaultKeys.publish":
+    "Publish the vault key record of the current generation, if there is none or the named one is current",
   "vaultKeys.steps": "Steps from each vault key down to an earlier one, from the newest down",
   "vaultKeys.putSteps": "Put steps between vault keys in the place of those that were there",
   "folderNames.get": "The vault key that a folder's name indexes are made with",
@@ -80,7 +81,7 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   "files.restore": "Bring a file back from the trash; to the top of the vault when its folder is gone",
   "uploads.options": "What the tus server can do (Tus-Version, Tus-Extension, Tus-Max-Size)",
   "uploads.create": "Begin a resumable upload; the body may carry the first bytes",
-  "uploads.head": "Where the upload stands (Upload-Offset: the bytes that are durable)",
+  "uploads.head": "State of an upload (Upload-Offset: the bytes that are durable)",
   "uploads.append": "Add bytes at the offset; the last ones make the file and answer its id in File-Id",
   "uploads.terminate": "Give the upload up and free its bytes",
   "trash.list": "List the files or the vaults in the trash; they are purged 30 days after they went there",

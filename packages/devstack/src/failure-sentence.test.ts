@@ -7,9 +7,7 @@ const facts = { code: "vault_not_found", retryable: false, nextStep: "Check\u001
 describe("a failure of npm start", () => {
   it("of the client is its message, its next step, and what to do with --data, without a stack", () => {
     const said = failureSentence(new SdkError("There is no such vault.", facts), "/data");
-    expect(said).toMatch(
-      /^There is no such vault\. \(vault_not_found\)\. Check\\u001b its id\. Where a part of \/data/,
-    );
+    expect(said).toMatch(/^There is no such vault\. \(vault_not_found\)\. Check\\u001b its id\. If a part of \/data/);
     expect(said).toMatch(/start afresh on another directory with --data\.$/);
     expect(said).not.toContain("\n");
     const refused = new ApiError("invalid_credential", "No", {

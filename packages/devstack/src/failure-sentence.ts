@@ -22,5 +22,5 @@ export function failureSentence(error: unknown, dataDirectory: string): string {
 
 function adviceFor(dataDirectory: string): string {
   const [data, chain] = [shown(dataDirectory), shown(`${dataDirectory}/localnet`)];
-  return `Where a part of ${data} was lost, in ${chain} for one, its shared vaults stay closed: put that part back, or start afresh on another directory with --data.`;
+  return `If a part of ${data} was lost, such as ${chain}, its shared vaults stay closed. Put that part back, or start afresh on another directory with --data.`;
 }

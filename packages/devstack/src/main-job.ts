@@ -232,10 +232,10 @@ async function noPlaintext({ stack, began, welcome }: Job, stored: readonly Stor
   const without = join(stack.dataDirectory, "client");
   const scan = await scanDisk(stack.dataDirectory, { without, since: began, needles });
   const [first] = scan.found;
-  if (first !== undefined) return { ok: false, said: `plaintext of ${first.needle} stands in ${first.file}` };
+  if (first !== undefined) return { ok: false, said: `plaintext of ${first.needle} is in ${first.file}` };
   if (scan.files === 0) return { ok: false, said: "the service wrote no file that could be looked at" };
   const where = `${String(scan.files)} files of the service's disk`;
-  return `none of ${String(scan.needles)} pieces of names and contents stands in ${where}`;
+  return `none of ${String(scan.needles)} pieces of names and contents is in ${where}`;
 }
 
 async function removed({ owner, vault, agent }: Job): Promise<Found> {

@@ -84,17 +84,17 @@ export function limitsIn(
   return Object.fromEntries(Object.entries(environment).filter(([name]) => LIMITS.test(name)));
 }
 
-export const HELP = `npm start [-- OPTIONS]: starts the whole stack (service, local chain, key servers) and runs the
-main job once on a shared vault and a real folder: an agent is refused, let in, stores the folder encrypted,
-reads it back, and is removed. Shows the webhook deliveries of it on a page
+export const HELP = `npm start [-- OPTIONS]: starts the whole stack (service, local chain, key servers).
+It runs the main job once on a shared vault and a real folder. An agent is refused, and then let in.
+It stores the folder encrypted, reads it back, and is removed. A page shows the webhook deliveries.
 
-  --folder PATH   the folder to store, fetch back and compare (default: the repository's docs)
-  --data DIR      where accounts, chain, files and keys are kept (default: .coffer in the repository)
-  --port N        the service's port; 0 takes any (default: 8787, or the next that is free)
-  --once          stop after the job. Exits with 0 when every step did what it should, every byte came back
-                  and every upload was delivered to the webhook, 1 when not
-  --json          one JSON document on stdout once ready, all else on stderr
-                  (npm start --silent -- --json: npm prints a banner otherwise)
+  --folder PATH   The folder to store, fetch back and compare. Default: the repository's docs.
+  --data DIR      The directory of accounts, chain, files and keys. Default: .coffer in the repository.
+  --port N        The service's port; 0 takes any. Default: 8787, or the next free one.
+  --once          Stops after the job. Exits with 0 if every step succeeded, every byte came back
+                  and the webhook got every upload. Exits with 1 if not.
+  --json          One JSON document on stdout once ready, everything else on stderr.
+                  Use npm start --silent -- --json: npm prints a banner otherwise.
   --help
 
 Relative paths start in the folder you call it from. Press Ctrl-C to stop it.`;

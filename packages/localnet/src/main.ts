@@ -4,11 +4,11 @@ import { parseArgs } from "node:util";
 import { openLocalnet } from "./localnet.ts";
 
 const HELP = `npm run localnet -- [OPTIONS]: a local chain with its faucet and key servers, on this machine only, FOR DEVELOPMENT ONLY.
-Prints the network configuration as JSON
+Prints the network configuration as JSON.
 
-  --directory DIR   keep the chain there over restarts (else in memory)
-  --port N          the port (else any free one)
-  --no-auto-fund    gives no SUI to addresses that have none
+  --directory DIR   Keeps the chain there over restarts. Default: in memory.
+  --port N          The port. Default: any free one.
+  --no-auto-fund    Gives no SUI to addresses that have none.
   --help`;
 
 const OPTIONS = {

@@ -90,15 +90,15 @@ function filled(text: string | undefined): string | null {
 
 const HELP = `coffer-mcp: Coffer storage as MCP tools over stdio
 
-  --allow DIR            a folder whose files the tools may read and write; repeat for more
-                         (else SERVICE_ALLOWED_DIRS, separated by "${delimiter}"; none: no file leaves or enters)
-  --profile NAME         agent, owner or read; else what the key is good for
-  --tools A,B            only these tools
-  --exclude-tools A,B    all but these
-  --read-only            no tool that changes anything in the account; wins over all else
-                         (file_download stays: it writes into the allowed folders only)
-  --vault ID             serve one vault; the tools lose their vaultId argument
-  --config FILE          the config file (else SERVICE_CONFIG_FILE, else the user's own)
+  --allow DIR            A folder whose files the tools may read and write. Repeat it for more folders.
+                         Default: SERVICE_ALLOWED_DIRS, separated by "${delimiter}". Without both, no file leaves or enters.
+  --profile NAME         agent, owner or read. Default: what the key may do.
+  --tools A,B            Only these tools.
+  --exclude-tools A,B    All tools but these.
+  --read-only            No tool that changes anything in the account. Wins over all other flags.
+                         file_download stays: it writes into the allowed folders only.
+  --vault ID             Serves one vault. The tools have no vaultId argument then.
+  --config FILE          The config file. Default: SERVICE_CONFIG_FILE, else the user's own.
   --help, --version
 
 Credentials come from SERVICE_API_KEY or the config file, never from the command line.

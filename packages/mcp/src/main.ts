@@ -55,7 +55,7 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
     setTimeout(() => process.exit(0), GRACE_MS);
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
-  if (process.stdin.isTTY) log("waiting for an MCP client on stdin; --help tells more, Ctrl-D ends");
+  if (process.stdin.isTTY) log("waiting for an MCP client on stdin; --help lists the flags, Ctrl-D ends");
   const server = () => createServer({ launch, session, folders, stop: stop.signal, log });
   serveStreams(server, { input: process.stdin, output: process.stdout }, redaction, { onHangUp: end, log });
 }

@@ -328,7 +328,7 @@ function declares<E extends EndpointDefinition>(endpoint: E, error: SdkError): e
   return (errorsOf(endpoint) as readonly string[]).includes(error.code);
 }
 
-/** The failure that an answer tells, in the class of its code. */
+/** The failure in an answer, in the class of its code. */
 export function answeredError(code: ErrorCode | "unknown_error", message: string, facts: ApiErrorFacts): SdkError {
   if (code === "session_ended") return new SessionEndedError("refused", undefined, facts);
   if (!isFoundHereToo(code)) return new ApiError(code, message, facts);

@@ -31,7 +31,7 @@ const OPENING = {
     "The key servers have not seen the vault's latest change yet",
     "Call again in two minutes.",
   ),
-  wrong_chain_key: entry(false, "This server's chain key is not the one that the vault knows", EXPLAIN),
+  wrong_chain_key: entry(false, "The vault names another chain key than this server's", EXPLAIN),
   sign_in_ended: entry(false, "The zkLogin sign-in has ended", "Ask the user to sign in again; nothing is lost."),
   address_alias: entry(
     false,
@@ -60,7 +60,7 @@ const OPENING = {
   ),
   vault_changed: entry(
     false,
-    "The vault is not the one that this server knew; nothing was written",
+    "The vault is not the one that this server has pinned; nothing was written",
     "Write nothing; tell the user, and ask the vault's owner what changed.",
   ),
   rolled_back: entry(
@@ -71,7 +71,7 @@ const OPENING = {
   signing_key_missing: entry(
     false,
     "The vault names no key with which this server could sign what it writes",
-    "Reading works. To write, ask the user to call vaults.setSigningKey of the SDK once with this server's chain key; of an agent of the owner's account the owner can remove and add the chain address instead.",
+    "Reading works. To write, ask the user to call vaults.setSigningKey of the SDK once with this server's chain key. For an agent of the owner's account, the owner can remove and add the chain address instead.",
   ),
 } as const satisfies Partial<Record<VaultErrorCode, FailureEntry>>;
 

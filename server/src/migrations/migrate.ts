@@ -53,7 +53,7 @@ export async function migrate(database: Database, migrations: readonly Migration
   const found = await database.migration((transaction) => readVersion(transaction));
   if (found > newest) {
     throw new Error(
-      `The database has schema ${found}, and this server knows schemas up to ${newest}: start a server at least as new as the one that made it`,
+      `The database has schema ${found}, and this server supports schemas up to ${newest}. Start a server at least as new as the one that made it`,
     );
   }
   for (const migration of migrations.filter(({ version }) => version > found)) await apply(database, migration);

@@ -53,7 +53,7 @@ async function deleteIn(deps: Needs, act: AccountAct, id: string, permanent: boo
   const grant = grantByService(id);
   if (permanent) {
     await purgeVault(act, deps, OPERATOR, vault, grant);
-    return { status: EXIT_DONE, note: "Deleted for good. What stands on the chain stays there" };
+    return { status: EXIT_DONE, note: "Deleted for good. What is on the chain stays there" };
   }
   if (vault.trashed_at !== null) return { status: EXIT_DONE, note: "It was in the trash before" };
   await trashVault(act, deps, OPERATOR, vault, grant);

@@ -102,7 +102,7 @@ function describeServers({ set, outcomes }: Denial): string {
 }
 
 const LASTING_ADVICE =
-  "Waiting does not cure that: compare the key servers and the package of the network configuration with what their operators say, and the version of this program.";
+  "Waiting does not cure that. Compare the key servers and the package of the network configuration with their operators' values, and check the version of this program.";
 
 /** What a key server's operator, or this client's user, has to change. */
 function lasts(outcome: Outcome | null): boolean {

@@ -58,10 +58,10 @@ function checkExpiration({ expiration }: TransactionForm, { epoch, chainId, vali
     return;
   }
   if (expiration.$kind === "Validity")
-    throw new RefusedError("the local chain knows no such expiration", "UNIMPLEMENTED");
+    throw new RefusedError("the local chain has no such expiration", "UNIMPLEMENTED");
   const during = expiration.ValidDuring;
   if (during.minTimestamp !== null || during.maxTimestamp !== null) {
-    throw new RefusedError("the local chain knows no expiration by time", "UNIMPLEMENTED");
+    throw new RefusedError("the local chain has no expiration by time", "UNIMPLEMENTED");
   }
   if (during.chain !== chainId) throw new RefusedError("the transaction is for another chain");
   const [first, last] = [during.minEpoch, during.maxEpoch].map((text) => (text === null ? null : BigInt(text)));

@@ -100,7 +100,7 @@ function readExpiration(message: GrpcTypes.TransactionExpiration | undefined): E
   if (message?.kind === undefined || message.kind === Kind.NONE) return { $kind: "None", None: true };
   if (message.kind === Kind.EPOCH) return { $kind: "Epoch", Epoch: Number(given(message.epoch)) };
   if (message.kind !== Kind.VALID_DURING)
-    throw new RefusedError("the local chain knows no such expiration", "UNIMPLEMENTED");
+    throw new RefusedError("the local chain has no such expiration", "UNIMPLEMENTED");
   const text = (value: bigint | undefined) => (value === undefined ? null : String(value));
   const { minEpoch, epoch, chain, nonce } = message;
   const epochs = { minEpoch: text(minEpoch), maxEpoch: text(epoch), minTimestamp: null, maxTimestamp: null };

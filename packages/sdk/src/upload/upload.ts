@@ -25,7 +25,7 @@ export async function uploadSource(
     const head = new Uint8Array(source.size === null ? partBytes : source.size + 1);
     const filled = await source.read(0, head);
     if (source.size !== null && filled !== source.size)
-      throw sourceChanged(`The source has not the ${String(source.size)} bytes that were said`);
+      throw sourceChanged(`The source does not have the stated ${String(source.size)} bytes`);
     if (source.size === null && filled === head.length)
       return await uploadStream(connection, target, head, source, options);
     return await uploadWhole(connection, target, head.subarray(0, filled), options);

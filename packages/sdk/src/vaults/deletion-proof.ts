@@ -31,7 +31,7 @@ export async function proveDeletion(
   const { deletion, pin } = await whereOf(connection, deleted, options);
   if (pin === null || pin.chainObjectId === null) {
     const message =
-      "The vault was public when it was first met, and the service asks for the proof of a shared one now";
+      "The vault was public when this client first met it, and now the service asks for the proof of a shared one";
     throw vaultError("vault_changed", message);
   }
   requireSameNetwork(session, pin);

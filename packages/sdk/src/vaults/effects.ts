@@ -39,7 +39,7 @@ export const REVOKED = `The agent's API key ends at once. ${REMOVED}`;
 
 export const ROTATED =
   "Everything in the vault is stored under new keys, and clients refuse what was signed before. Copies of the old bytes stay readable to " +
-  "whoever kept their keys. The service deletes what was replaced after an hour.";
+  "anyone who kept their keys. The service deletes what was replaced after an hour.";
 
 export const NOT_ROTATED =
   "Not everything is stored under new keys yet. The floor has not moved, so what was signed before still counts.";

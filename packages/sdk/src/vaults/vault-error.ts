@@ -34,13 +34,12 @@ export const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
   key_servers_behind: "Wait two minutes, then repeat it.",
   wrong_chain_key: "Use the chain key whose address is a member of the vault.",
   sign_in_ended:
-    "Sign in again with a new ephemeral key, then repeat it: the address stays the same, and so does all that it can open.",
+    "Sign in again with a new ephemeral key, then repeat it. The address stays the same, and opens the same vaults.",
   address_alias: "Use an address without aliases.",
   clock_skew: "Set this machine's clock, then repeat it.",
   chain_stale: "Repeat it, or name another chain node.",
   chain_unavailable: "Repeat it, or name another chain node.",
-  chain_disagrees:
-    "Believe neither node: compare the vault at a node of somebody else, and name another one in place of the one that lies.",
+  chain_disagrees: "Believe neither node. Compare the vault at a third party's node, and replace the node that lies.",
   network_changed: "Compare the network configuration with the one the vault's owner uses.",
   vault_not_found: "Compare the network configuration with the one the vault's owner uses.",
   vault_changed: ASK_WHAT_CHANGED,
@@ -48,14 +47,14 @@ export const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
     "Ask the operator which state is the newest; do not use the older one. If the service was restored from a backup and the operator says so, forget what was seen with vaults.forgetSeen, then repeat it.",
   no_gas: "Send the address some SUI, then repeat it.",
   not_owner: "Ask the vault's owner to do this.",
-  already_member: "Nothing is left to do; a member names another signing key with vaults.setSigningKey.",
+  already_member: "Nothing is left to do. To name another signing key, the member calls vaults.setSigningKey.",
   is_owner: "Hand the vault to somebody else first, with vaults.offerOwnership, or name another address.",
   members_full: "Remove a member who no longer needs the vault, then repeat it.",
   signing_key_invalid: "Give an Ed25519 public key of 32 bytes.",
   too_many_keys: "Ask the vault's owner to remove this address and to add it again.",
   end_invalid: "Name an end on a whole quarter of an hour that is still to come.",
   not_offered: "Ask the vault's owner to offer the vault to this address with vaults.offerOwnership, then repeat it.",
-  floor_invalid: "Read the vault on the chain: its floor may stand as high already, or its generation not as high yet.",
+  floor_invalid: "Read the vault on the chain. Its floor may be as high already, or its generation not as high yet.",
   transaction_refused: "Name another chain node: this one built something else than it was asked for.",
   transaction_failed: "Repeat it once; if it fails again, name another chain node.",
   damaged: "Do not use the file; ask the owner for a version that is whole.",
@@ -71,7 +70,7 @@ export const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
   export_unsigned:
     "Ask who exported it whether it was signed. If it was, take another copy. If not, export it again as a member with a signing key (vaults.setSigningKey), or open it with allowUnsigned: files may be missing then.",
   invite_unproven:
-    "If the agent has not redeemed the invite yet, wait for it. If it has, ask it for its address over another way than the service: the service may show another one.",
+    "If the agent has not redeemed the invite yet, wait for it. If it has, ask the agent for its address on a channel other than the service: the service may show another one.",
   address_invalid: "Give an address of 0x and 64 lower-case hex digits.",
   transaction_unknown: "Read the vault on the chain, then decide whether to repeat it.",
 };

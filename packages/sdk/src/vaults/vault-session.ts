@@ -196,7 +196,7 @@ async function requireNewObject(
   if (other === undefined) return;
   const message = `The service shows the chain object of vault ${other.vaultId} as that of vault ${vaultId}`;
   throw vaultError("vault_changed", message, {
-    nextStep: `Ask the owner of ${vaultId}, over another way than the service, which object it is; then call vaults.trust with it.`,
+    nextStep: `Ask the owner of ${vaultId}, on a channel other than the service, which object it is. Then call vaults.trust with it.`,
   });
 }
 

@@ -110,7 +110,7 @@ export class RememberedVaults implements Chain {
       // Reads may overtake each other: what a later one found stands.
       const known = this.#vaults.get(objectId);
       if (known !== undefined && known.order > begun.order) return known.vault;
-      throw new ChainUnavailableError("The chain's node knows less of the vault than it did before");
+      throw new ChainUnavailableError("The chain's node shows an older state of the vault than before");
     }
     if (found === null) return null;
     this.#raise(objectId, found.generation);

@@ -75,7 +75,7 @@ function parseEntries({ folderId, keyId, entries }: Staging): SignedEntry[] {
     if (statement.keyId !== keyId) throw new ServiceError("statement_invalid", "entry: it names another vault key");
   }
   if (new Set(signed.map(({ statement }) => statement.id)).size < signed.length)
-    throw new ServiceError("validation_failed", "body.entries: one entry stands there twice");
+    throw new ServiceError("validation_failed", "body.entries: one entry is there twice");
   return signed;
 }
 

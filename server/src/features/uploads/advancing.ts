@@ -221,7 +221,7 @@ async function* within(source: AsyncIterable<Uint8Array>, most: number): AsyncGe
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 function offsetMismatch(durable: number): ServiceError {
-  return new ServiceError("offset_mismatch", `The upload stands at ${durable}`, {
+  return new ServiceError("offset_mismatch", `The upload is at ${durable}`, {
     headers: { "Upload-Offset": String(durable) },
   });
 }

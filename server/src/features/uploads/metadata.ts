@@ -27,7 +27,7 @@ export function parseMetadata(header: string | undefined): UploadMetadata {
     const [key = "", encoded = "", ...rest] = pair.trim().split(" ");
     if (!/^[\x21-\x2b\x2d-\x7e]+$/.test(key) || rest.length > 0)
       throw invalid("expected pairs of a key and its value in base64");
-    if (Object.hasOwn(pairs, key)) throw invalid("a key stands there twice");
+    if (Object.hasOwn(pairs, key)) throw invalid("a key is there twice");
     pairs[key] = decodeValue(encoded);
   }
   const result = z.safeParse(metadata, pairs);

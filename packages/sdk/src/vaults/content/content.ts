@@ -38,7 +38,7 @@ export async function openContent(source: Source, platform: CryptoPlatform, jour
   if (source.size === null && filled === buffer.length)
     throw new ContractError("request", "files.upload", ["size: needed for a stream above 8 MiB in a shared vault"]);
   if (source.size !== null && filled !== source.size)
-    throw sourceChanged(`The source has not the ${String(source.size)} bytes that were said`);
+    throw sourceChanged(`The source does not have the stated ${String(source.size)} bytes`);
   const memory = openSource(buffer.subarray(0, filled));
   return { source: hashed(memory, platform), size: filled, rereadable: true, inMemory: true };
 }

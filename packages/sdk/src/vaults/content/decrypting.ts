@@ -80,7 +80,7 @@ export async function* counted(
 }
 
 export function otherSize(): VaultError {
-  return vaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
+  return vaultError("damaged", "The file does not have the size in its entry", { step: "metadata" });
 }
 
 /** The facts of a download besides its bytes. */

@@ -141,7 +141,7 @@ async function openFile(
   // One view for the whole download: a floor that rises while the bytes come in does not take away what was current when it began.
   const view = await viewNaming((wanted) => vault.view(wanted), [claim]);
   if (claim.generation < view.floor)
-    throw vaultError("rolled_back", "The version is of before the vault's last rotation", { step: "statement" });
+    throw vaultError("rolled_back", "The version is from before the vault's last rotation", { step: "statement" });
   const reading: Reading = { connection, vault, file, statement: bytes, entry, metadata, view, options };
   return options.range === undefined ? openWhole(reading, stored) : openRange(reading, options.range);
 }
@@ -160,7 +160,7 @@ async function openRange(reading: Reading, wanted: NonNullable<DownloadOptions["
   });
   // An entry and a version that are each true, and not of each other: a whole read learns it at its end.
   if (reader.contentSize !== reading.metadata.size)
-    throw vaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
+    throw vaultError("damaged", "The file does not have the size in its entry", { step: "metadata" });
   const { offset, length } = wanted;
   if (
     !Number.isSafeInteger(offset) ||

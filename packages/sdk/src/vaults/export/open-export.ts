@@ -83,7 +83,7 @@ export async function openExport(store: ExportStore, options: OpenExportOptions)
 
 const NEXT_STEPS = {
   rolled_back:
-    "The export is of before the vault's last rotation, or the chain node is behind. Take a newer export, or open it with acceptBelowFloor.",
+    "The export is from before the vault's last rotation, or the chain node is behind. Take a newer export, or open it with acceptBelowFloor.",
 };
 
 /** null: there is none, and the caller accepts that. */
@@ -131,7 +131,7 @@ async function checkItems(store: ExportStore, { files, folders, records, items }
     contents += id !== undefined && (await store.size(filePath(id))) !== null ? 1 : Number.NaN;
   }
   if (found.items !== items || contents !== files)
-    throw damagedExport("it has not the files that its manifest says: one was taken away, added, or exchanged");
+    throw damagedExport("its files are not those of its manifest: one was taken away, added, or exchanged");
   return checked;
 }
 

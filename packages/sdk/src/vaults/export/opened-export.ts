@@ -138,7 +138,7 @@ export class StoredExport implements OpenedExport {
         yield piece;
       }
       if (seen !== size)
-        throw vaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
+        throw vaultError("damaged", "The file does not have the size in its entry", { step: "metadata" });
     } catch (error) {
       throw toVaultError(error);
     }

@@ -139,13 +139,13 @@ function otherNames(vaultId: string, plainNames: boolean): VaultError {
   const [before, now] = plainNames ? ["encrypts", "does not"] : ["did not encrypt", "does"];
   const message = `The chain showed before that the vault ${before} names, and a node shows now that it ${now}`;
   return vaultError("vault_changed", message, {
-    nextStep: `Repeat it, or name another chain node. If the owner of ${vaultId} tells you that what was shown before is not true, call vaults.trust, then repeat it.`,
+    nextStep: `Repeat it, or name another chain node. If the owner of ${vaultId} confirms that the earlier state was false, call vaults.trust, then repeat it.`,
   });
 }
 
 /** What a user does if a node has lied, or lies now. */
 export function healingStep(vaultId: string): string {
-  return `Repeat it, or name another chain node. If the vault's owner or another node tells you that what was shown before is not true, call vaults.forgetSeen("${vaultId}") or vaults.trust, then repeat it.`;
+  return `Repeat it, or name another chain node. If the vault's owner or another node confirms that the earlier state was false, call vaults.forgetSeen("${vaultId}") or vaults.trust, then repeat it.`;
 }
 
 /**

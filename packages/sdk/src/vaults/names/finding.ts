@@ -79,6 +79,6 @@ async function keyOf(
   const view = await viewNaming((wanted) => vault.view(wanted), [{ ...record, signer: record.creator }]);
   await verifyRecord(view, record);
   if (generation < view.floor)
-    throw new CryptoError("rolled_back", "record", "the folder's names are under a key of before the last rotation");
+    throw new CryptoError("rolled_back", "record", "the folder's names are under a key from before the last rotation");
   return vault.findKey(record);
 }

@@ -42,7 +42,7 @@ export async function findVaultOf(
   if (item.shared !== null)
     throw vaultError(
       "vault_changed",
-      "The vault was public when it was first met, and the service shows it as shared now",
+      "The vault was public when this client first met it, and now the service shows it as shared",
     );
   // The caller's own word, and not the service's.
   if (!isKnown && named !== undefined) await session.homes.notePublic((await session.open(named)).pin, item.id);
@@ -121,7 +121,7 @@ export async function liesIn(connection: Connection, itemId: string, vaultId: st
 }
 
 function unknownPlace(itemId: string): VaultError {
-  return vaultUnnamed(`Nobody but the service says in which vault ${itemId} lies`);
+  return vaultUnnamed(`Only the service says in which vault ${itemId} lies`);
 }
 
 /** A client with `sharedVaults` has no default vault: content for members would go there unencrypted. */
