@@ -15,7 +15,7 @@ describe("a page that people read", () => {
 });
 
 /** Sources whose TSDoc and comments are held to the same rules. */
-const SOURCES = ["packages/contract/src", "packages/mcp/src"];
+const SOURCES = ["packages/contract/src", "packages/mcp/src", "packages/sdk/src"];
 
 describe("a comment in the sources", () => {
   it.each(SOURCES)("has short, plain sentences: %s", (folder) => {

@@ -6,7 +6,10 @@ export interface Hasher {
   digest(): Uint8Array;
 }
 
-/** The runtime's own SHA-256 where there is one that takes chunks (Node, Bun, Deno); else @noble/hashes, loaded then. WebCrypto has no chunked digest. */
+/**
+ * The runtime's own SHA-256 if it takes chunks (Node, Bun, Deno). Otherwise @noble/hashes, loaded then. WebCrypto has
+ * no chunked digest.
+ */
 export async function createHasher(): Promise<Hasher> {
   const native = nativeCrypto();
   if (native !== null) {
@@ -40,14 +43,14 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** Null for what is not base64 with its padding, in the one form that its bytes have (RFC 4648 §4, §3.5). */
+/** Null for anything but base64 with its padding, in the one form that its bytes have (RFC 4648 §4, §3.5). */
 export function fromBase64(text: string): Uint8Array | null {
   if (!native) return fromBase64Portably(text);
   const bytes = new Uint8Array(native.from(text, "base64"));
   return toBase64(bytes) === text ? bytes : null;
 }
 
-/** The same without Node's; exported for the test that holds both to one answer. */
+/** The same without Node's; exported for the test that compares both. */
 export function fromBase64Portably(text: string): Uint8Array | null {
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/.test(text)) return null;
   const binary = atob(text);

@@ -1,4 +1,7 @@
-/** Downloads from shared vaults: every byte is given only after all that comes before it in the reading order is true (file-format §10). */
+/**
+ * Downloads from shared vaults: it gives every byte only after everything before it in the reading order is true
+ * (file-format §10).
+ */
 import { clientApi as api } from "@coffer/contract";
 import { openRangeReader, parseVersionStatement } from "@coffer/crypto";
 import * as z from "zod/mini";
@@ -24,8 +27,8 @@ import type { DownloadOptions } from "../../download/content-facts.ts";
 export type { SharedDownloadOptions } from "./decrypting.ts";
 
 /**
- * Of a public vault's file the bytes are those that are stored. A whole file of a shared vault costs one request: its statements come with
- * the bytes, of which nothing is given before they are true.
+ * From a public vault it gives the stored bytes. A whole file of a shared vault costs one request: its statements come
+ * with the bytes. It gives no byte before they are true.
  */
 export async function openSharedDownload(
   connection: Connection,
@@ -41,7 +44,7 @@ export async function openSharedDownload(
     const shown = parseShown(stored.shown, fileId);
     const file = shown ?? (await callOn(connection, api.files.get, { params: { fileId } }, options)).file;
     const vault = await findVault(connection, file, options);
-    // Bytes of a shared vault that come without their statements are asked for again, by the version's id.
+    // If bytes of a shared vault come without their statements, it asks for them again, by the version's id.
     if (vault !== null && shown === null) return await openKnown(connection, fileId, options);
     if (vault !== null) stored.keepTo(file.versionId);
     shows.progress = vault === null;
@@ -58,7 +61,10 @@ export async function openSharedDownload(
   }
 }
 
-/** Null for whom the service knows as no member: what the chain and the key servers say of it is told by asking them. */
+/**
+ * Null for a client that the service does not list as a member. A request to the chain and the key servers then shows
+ * the reason.
+ */
 async function openCurrent(
   connection: Connection,
   fileId: string,
@@ -78,7 +84,7 @@ async function openCurrent(
 
 const DECODER = new TextDecoder();
 
-/** Null for what is not that file: then it is asked for by itself. */
+/** Null for anything but that file: it is then requested by itself. */
 function parseShown(shown: string | null, fileId: string): File | null {
   const bytes = fromBase64(shown ?? "");
   if (shown === null || bytes === null) return null;
@@ -107,7 +113,7 @@ async function openKnown(connection: Connection, fileId: string, options: Shared
   try {
     return await openShared(connection, vault, file, options);
   } catch (error) {
-    // What was shown a moment ago may be void by now, because a rotation has ended: then there is a newer version.
+    // The shown version may be void by now, because a rotation has ended: then there is a newer version.
     if (!(error instanceof VaultError) || error.code !== "rolled_back") throw error;
     const { file: again } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
     if (again.versionId === file.versionId && again.shared?.entry === file.shared?.entry) throw error;
@@ -115,7 +121,10 @@ async function openKnown(connection: Connection, fileId: string, options: Shared
   }
 }
 
-/** Opens the version that `file` shows, as the service answered it; `stored`: its bytes, if they are on their way. Its statements are verified before this resolves. */
+/**
+ * Opens the version that `file` shows, as the service answered it; `stored`: its bytes, if they are on their way.
+ * Verifies its statements before it resolves.
+ */
 export function openShared(
   connection: Connection,
   vault: OpenVault,
@@ -138,7 +147,8 @@ async function openFile(
     throw vaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
   const { metadata, statement: entry } = await openItem(vault, "file", file, placeOf(file));
   const claim = parseVersionStatement(bytes);
-  // One view for the whole download: a floor that rises while the bytes come in does not take away what was current when it began.
+  // One view for the whole download: a floor that rises meanwhile does not take away a version that was current at
+  // the beginning.
   const view = await viewNaming((wanted) => vault.view(wanted), [claim]);
   if (claim.generation < view.floor)
     throw vaultError("rolled_back", "The version is from before the vault's last rotation", { step: "statement" });
@@ -158,7 +168,7 @@ async function openRange(reading: Reading, wanted: NonNullable<DownloadOptions["
     },
     ...(signal === undefined ? {} : { signal }),
   });
-  // An entry and a version that are each true, and not of each other: a whole read learns it at its end.
+  // An entry and a version that are each true, but do not belong together: a whole read finds out at its end.
   if (reader.contentSize !== reading.metadata.size)
     throw vaultError("damaged", "The file does not have the size in its entry", { step: "metadata" });
   const { offset, length } = wanted;

@@ -37,7 +37,7 @@ import type { UploadJournal } from "../../journals.ts";
 /** Up to this size a first pass over the content makes the digest of the version statement (encryption design §1). Bytes. */
 const DIGEST_BYTES = 64 * 1024 * 1024;
 
-/** What an upload makes: a file, or a version of one. */
+/** The result of an upload: a file, or a version of one. */
 export type SharedUploadTarget =
   | {
       readonly kind: "file";
@@ -62,13 +62,14 @@ export interface Sending {
 export interface VersionOptions extends Pick<UploadOptions, "signal" | "padded" | "partBytes"> {
   /** Keeps the version over a crash. */
   readonly journal?: UploadJournal | undefined;
-  /** Given the place that the version is of. */
+  /** Gets the place of the version. */
   readonly beforeEnd: (place: Place) => Promise<void>;
 }
 
 /**
- * Makes a version of the content under the vault's current key: both of its statements are signed, and the bytes come as they are read.
- * `beforeEnd` is waited for before the last part of several is made. Kept by the journal, where there is one, before it is answered.
+ * Makes a version of the content under the vault's current key: signs both of its statements, and gives the bytes as
+ * they are read. `beforeEnd` runs before the last of several parts is made. If there is a journal, it keeps the
+ * version before this resolves.
  */
 export async function beginVersion(
   vault: OpenVault,
@@ -95,7 +96,7 @@ export async function beginVersion(
   return { begun, source: encrypted.source };
 }
 
-/** Parts of an upload of another size are made in that size, so that a part sent is a part kept. */
+/** Parts follow the upload's part size, so that a part sent is a part kept. */
 function partChunksOf(partBytes: number | undefined): number {
   return Math.min(Math.max(Math.floor((partBytes ?? PART_BYTES) / CHUNK_BYTES), 1), PART_CHUNKS);
 }
@@ -133,7 +134,7 @@ interface ToSign {
   readonly writing: WritingKey;
   readonly plan: FilePlan;
   readonly digest: Uint8Array | null;
-  /** Of the content, in bytes. */
+  /** Bytes of the content. */
   readonly size: number;
 }
 
@@ -145,7 +146,8 @@ async function sign(
   { writing, plan, digest, size }: ToSign,
 ): Promise<Omit<BegunVersion, "partChunks">> {
   const before = target.kind === "file" ? null : await readBefore(vault, target.file);
-  // Whoever has seen what was written there takes nothing of an earlier place: it is noted now, and the next attempt has a key of that one.
+  // A client that has seen later statements there accepts none of an earlier place. Note the place now: the next
+  // attempt has its key.
   for (const each of before === null ? [] : [before.version, before.entry])
     if (comparePlaces(writing.record, each) < 0) throw generationMoved();
   const name = target.kind === "file" ? target.name.normalize("NFC") : (before?.metadata.name ?? "");
@@ -175,7 +177,7 @@ interface Before {
   readonly metadata: Metadata;
 }
 
-/** The version that is replaced, verified: the new statement names it. */
+/** The replaced version, verified: the new statement names it. */
 async function readBefore(vault: OpenVault, file: File): Promise<Before> {
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)
@@ -193,7 +195,7 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
   return { version, entry: statement, metadata };
 }
 
-/** Where the file lies, or will lie; null: at the top of the vault. */
+/** The file's folder, now or later; null: at the top of the vault. */
 export function folderOf(target: SharedUploadTarget): string | null {
   return target.kind === "file" ? (target.folderId ?? null) : target.file.folderId;
 }

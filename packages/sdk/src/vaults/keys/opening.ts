@@ -46,7 +46,7 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
 
 type Viewer = (options?: ReadOptions) => Promise<VaultView>;
 
-/** Never below the highest generation and floor that any run of this client has confirmed, and of the owner that was pinned. */
+/** Never below the highest generation and floor that any run of this client has confirmed, and always of the pinned owner. */
 function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, memory: SeenMemory): Viewer {
   const { chain, signer } = session;
   const chainObjectId = pin.chainObjectId ?? "";
@@ -54,13 +54,13 @@ function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, 
   let held = pin;
   return (options = {}) =>
     inVaultTerms(async () => {
-      // A view comes before everything that is verified: what other processes have seen counts from here on.
+      // A view comes before all verification: other processes' notes count from here on.
       await memory.refresh();
       const { generation, floor: minFloor } = await numbers.confirmed();
       const least = options.minGeneration ?? 0n;
       const wanted = { ...options, minGeneration: least > generation ? least : generation, minFloor };
       const remembered = await chain.readVault(chainObjectId, wanted);
-      // Who was added, or kept on, a moment ago is not refused by what was read before.
+      // A member added, or kept on, a moment ago must not fail because of an earlier read.
       const vault = isNamed(remembered, signer)
         ? remembered
         : await chain.readVault(chainObjectId, { ...wanted, maxAge: 0 });
@@ -72,13 +72,13 @@ function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, 
 }
 
 /**
- * The pin that the vault's owner is held to: the given one, or what a user has trusted in another process since.
+ * The owner's pin: the given one, or one that a user has trusted in another process since.
  * @throws VaultError `vault_changed`.
  */
 export async function requireHeld(session: VaultSession, pin: VaultPin, vault: VaultObject): Promise<VaultPin> {
   const owner = vault.owner.chainAddress;
   const holds = ({ ownerAddress }: VaultPin) => ownerAddress === null || ownerAddress === owner;
-  // Nobody but this signer can have made it the owner: a process that did may have ended before it could pin that.
+  // Only this signer can have made it the owner: a process that did may have ended before it could pin that.
   if (holds(pin) || owner === session.signer.chainAddress) return pin;
   const now = await session.pins.load(pin.origin, pin.vaultId);
   if (now !== null && now.chainObjectId === pin.chainObjectId && holds(now)) return now;
@@ -103,14 +103,14 @@ function viewOf(vault: VaultObject): VaultView {
   return known;
 }
 
-/** When the access of an address came to its end; null: it has not, or the allowlist does not name it. */
+/** When the access of an address ended; null: it has not, or the allowlist does not name it. */
 function endOf({ members, time }: VaultView, address: Uint8Array): bigint | null {
   const named = toHex(address);
   const entry = members.find((member) => toHex(member.address) === named);
   return entry !== undefined && (entry.until !== null || entry.endsAt <= time) ? entry.endsAt : null;
 }
 
-/** Said before anything is encrypted: whoever cannot sign cannot write. */
+/** Checked before anything is encrypted: a client that cannot sign cannot write. */
 function requireAuthor({ signer }: VaultSession, { vaultId }: VaultPin, view: VaultView): Author {
   const address = bytesOf(signer.chainAddress);
   const refuse = (message: string, nextStep?: string): never => {

@@ -32,7 +32,7 @@ export interface WantedEntry {
   /** null: the top of the vault. */
   readonly folderId: string | null;
   readonly metadata: Metadata;
-  /** The statement before it; null for a new one. It has been verified. */
+  /** The statement before it, verified; null for a new item. */
   readonly previous: EntryStatement | null;
 }
 
@@ -43,7 +43,7 @@ export interface PreparedEntry {
   readonly nameIndex: string;
 }
 
-/** A signed entry under the key of the vault's generation, as the service takes it. */
+/** A signed entry under the key of the vault's generation, in the service's form. */
 export async function makeEntry(
   vault: OpenVault,
   view: VaultView,
@@ -78,22 +78,22 @@ export function toShared({ unsigned, nameIndex }: PreparedEntry, { bytes }: Entr
   return { entry: toBase64(bytes), metadata: toBase64(unsigned.metadata), nameIndex };
 }
 
-/** What this client has written lies in this vault from then on, and nothing older than it is taken. */
+/** What this client has written is in this vault from then on, and the client accepts nothing older. */
 export function noteOwnEntry(vault: OpenVault, id: string, { entry }: SharedEntry): void {
   vault.seen.noteEntry(id, seenEntry(parseEntryStatement(fromBase64(entry) ?? new Uint8Array(0))));
 }
 
-/** What the service looks a name up by. */
+/** The service's search key for a name. */
 export function indexOf(view: VaultView, key: WritingKey["key"], folderId: string | null, name: string): Uint8Array {
   return view.plainNames ? plainNameIndex(folderId, name) : nameIndex(key, folderId, name);
 }
 
-/** A file or folder as the service answers it. */
+/** A file or folder in the service's answer. */
 export type SharedItem = Pick<File | Folder, "id" | "vaultId"> & { readonly shared: SharedEntry | null };
 
 /**
- * The folder that an item's entry must name. In the trash the service may show another one, because the folder it was in is gone: there the
- * entry stands for itself, and its signature is checked all the same.
+ * The folder that an item's entry must name. In the trash the service may show another one, because the old folder is
+ * gone. The entry's own folder then counts, and its signature is checked all the same.
  */
 export function placeOf(
   item: Pick<File, "folderId" | "trashedAt" | "shared"> | Pick<Folder, "parentId" | "trashedAt" | "shared">,
@@ -105,7 +105,7 @@ export function placeOf(
 }
 
 /**
- * Verifies and opens an entry. It must lie where the service says it lies: else a service could move files about.
+ * Verifies and opens an entry. It must be in the folder that the service shows: else a service could move files about.
  * @throws VaultError `not_encrypted` for an item of a shared vault without an entry; CryptoError, ChainError.
  */
 export async function openItem(
@@ -114,7 +114,7 @@ export async function openItem(
   item: SharedItem,
   folderId: string | null,
 ): Promise<OpenedEntry> {
-  // Also of an answer to a second look: whoever goes on with it goes on in the vault that it names.
+  // Also in an answer to a second read: its caller goes on in the vault that it names.
   if (item.vaultId !== vault.id)
     throw vaultError(
       "vault_changed",
@@ -125,7 +125,7 @@ export async function openItem(
     );
   const { entry, metadata } = requireEntry(item);
   const parsed = parseEntryStatement(entry);
-  // First of all, as the reading order has it: another vault's key is not looked for here.
+  // First of all, as in the reading order: it looks for no key of another vault here.
   if (toHex(parsed.vault) !== toHex(vault.objectId))
     throw new CryptoError("vault_changed", "pins", `the entry of ${item.id} is another vault's`);
   const { view, record } = await viewOf(vault, parsed);
@@ -140,11 +140,11 @@ export async function openItem(
   return opened;
 }
 
-/** It names who signed the entry, and who made its key, if they are members: one that was just added may have done either. */
+/** Names the signer of the entry, and the maker of its key, if they are members: a member added just now may be either. */
 async function viewOf(vault: OpenVault, entry: EntryStatement) {
   const read: OpenVault["view"] = (options) => vault.view(options);
   const view = await viewNaming(read, [entry]);
-  // Nobody signs in a generation that the vault has not reached: no key of it is asked for, and the statement is refused.
+  // Nobody signs in a generation that the vault has not reached: it asks for no key of it, and refuses the statement.
   const isSignable = findSigner(view, entry.signer, entry) !== null;
   if (view.plainNames || !isSignable) return { view, record: null };
   const record = await vault.record(entry.keyId, entry.generation);
@@ -152,8 +152,8 @@ async function viewOf(vault: OpenVault, entry: EntryStatement) {
 }
 
 /**
- * Opens the keys that a list needs with one request per key server, before its entries are opened one by one. What is wrong with one entry
- * or record shows there.
+ * Opens the keys that a list needs with one request per key server, before its entries are opened one by one. An error
+ * of one entry or record shows there.
  */
 export async function openKeysOf(vault: OpenVault, items: readonly SharedItem[]): Promise<void> {
   const statements = items.flatMap(parseable);
