@@ -5,22 +5,21 @@ import { parseConfig, startServer } from "@coffer/server";
 import { spawn, type ChildProcess } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { makeDirectory } from "./kit/directory.ts";
 
 const PART = 256 * 1024;
 const BYTES = randomBytes(PART * 40 + 17);
 
-let directory: string;
+const directory = makeDirectory();
 let baseUrl: string;
 let apiKey: string;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-crash-"));
   const environment = {
     SERVICE_ENV: "development",
     SERVICE_HOST: "127.0.0.1",
@@ -35,7 +34,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await close();
-  await rm(directory, { recursive: true });
 });
 
 /** Uploads in a process of its own, which prints a line of JSON at every step. */

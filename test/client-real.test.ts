@@ -1,19 +1,17 @@
 /** The client suite against the real server: in process, and over a real socket on loopback. */
 import { inProcessTransport } from "@coffer/sdk";
 import { fetchHandler, parseConfig, startServer, type RunningServer } from "@coffer/server";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { runOperator } from "./acceptance/kit/operator.ts";
 import { readMailedToken } from "./acceptance/kit/outbox.ts";
 import { delivery, PAYMENT_SECRET } from "./acceptance/kit/payments.ts";
+import { makeDirectory } from "./kit/directory.ts";
 import type { Backstage } from "./suites/client-subject.ts";
 import { describeClient, type ClientSubject } from "./suites/client.ts";
 
 async function openServer(
   subjectOf: (server: RunningServer) => Pick<ClientSubject, "baseUrl" | "transport">,
 ): Promise<ClientSubject> {
-  const directory = await mkdtemp(join(tmpdir(), "coffer-real-"));
+  const directory = makeDirectory();
   const environment = {
     SERVICE_ENV: "development",
     SERVICE_HOST: "127.0.0.1",
@@ -28,7 +26,6 @@ async function openServer(
     backstage: backstageOf(server.baseUrl, environment),
     [Symbol.asyncDispose]: async () => {
       await server.close();
-      await rm(directory, { recursive: true });
     },
   };
 }

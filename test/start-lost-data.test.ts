@@ -1,19 +1,18 @@
 /** `npm start` on a data directory of which a part is lost. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "@coffer/sdk";
 import { startStack } from "@coffer/devstack";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { makeDirectory } from "./kit/directory.ts";
 import { makeFolder, nodeStart, stopAll } from "./kit/npm-start.ts";
 
 let base: string;
 beforeEach(async () => {
-  base = await mkdtemp(join(tmpdir(), "start-lost-"));
+  base = makeDirectory();
 });
 afterEach(async () => {
   await stopAll();
-  await rm(base, { recursive: true });
 });
 
 it("says what to do when the chain is gone and the service's data is there, without a stack", async () => {

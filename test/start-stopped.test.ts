@@ -1,19 +1,18 @@
 /** `npm start`, ended in the middle of its job. */
-import { mkdir, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeDirectory } from "./kit/directory.ts";
 import { answers, makeFolder, nodeStart, npmStart, stopAll, until, type Run } from "./kit/npm-start.ts";
 
 let base: string;
 
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "start-stopped-test-")));
+  base = makeDirectory();
 });
 
 afterEach(async () => {
   await stopAll();
-  await rm(base, { recursive: true });
 });
 
 const many = Object.fromEntries(

@@ -1,25 +1,24 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createClient, type SharedVaults } from "@coffer/sdk";
 import { openSharedVaults, readConfig, resolveSettings } from "@coffer/sdk/node";
 import { openToolClient } from "@coffer/devstack";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeDirectory } from "./kit/directory.ts";
 import { answers, makeFolder, npmStart, stopAll, until, type Run } from "./kit/npm-start.ts";
 
 let base: string;
 
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "start-test-")));
+  base = makeDirectory();
 });
 
 afterEach(async () => {
   await stopAll();
-  await rm(base, { recursive: true });
 });
 
 /** The story of the main job. */

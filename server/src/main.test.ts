@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openTestDirectory } from "./test-directory.ts";
+import { makeDirectory } from "../../test/kit/directory.ts";
 
 const PROGRAM = ["--conditions=coffer-source", join(import.meta.dirname, "main.ts")];
 
@@ -14,14 +14,14 @@ interface Outcome {
 }
 
 async function run(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
-  await using directory = await openTestDirectory();
-  const env = { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory.path, SERVICE_PORT: "0", ...environment };
+  const directory = makeDirectory();
+  const env = { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, SERVICE_PORT: "0", ...environment };
   const outcome = await new Promise<Outcome>((resolve) => {
     execFile(process.execPath, [...PROGRAM, ...words], { env }, (error, out, said) => {
       resolve({ status: error === null ? 0 : error.code, out, said });
     });
   });
-  expect(await readdir(directory.path)).toEqual([]);
+  expect(await readdir(directory)).toEqual([]);
   return outcome;
 }
 

@@ -1,6 +1,5 @@
 /** The service's own pages in a real browser, on a phone, without scripts: from a sign-up to a new password (decisions §0). */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { freshEmail } from "../acceptance/kit/account.ts";
@@ -9,6 +8,7 @@ import { send } from "../acceptance/kit/http.ts";
 import { logIn, makeAccessCode, OTHER_PASSWORD, PASSWORD } from "../acceptance/kit/identity.ts";
 import { readMailedToken, readOutbox } from "../acceptance/kit/outbox.ts";
 import { startServerProcess, type ServerProcess } from "../acceptance/kit/server-process.ts";
+import { makeDirectory } from "../kit/directory.ts";
 import { findSteadyPort } from "../kit/steady-port.ts";
 import { findChromium, requireChromium, startChromium } from "./chromium.ts";
 import { openPlainTab, type PlainTab } from "./plain-tab.ts";
@@ -22,8 +22,7 @@ let tab: PlainTab;
 beforeAll(async () => {
   const program = findChromium();
   if (program === null) return;
-  const directory = await mkdtemp(join(tmpdir(), "coffer-pages-"));
-  cleanup.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = makeDirectory();
   // Links are written with the port that the server was told of.
   const port = String(await findSteadyPort());
   variables = { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, SERVICE_PORT: port };

@@ -1,23 +1,22 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createVault, fromSuiSigner, openChain, parseNetworkConfiguration } from "@coffer/chain";
 import { PACKAGE_DIGEST } from "@coffer/chain/package";
 import { type Localnet, openLocalnet } from "@coffer/localnet";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
 const keypair = new Ed25519Keypair();
 let localnet: Localnet;
 let url: string;
-let directory: string;
+const directory = makeDirectory();
 
 beforeAll(async () => {
   localnet = await openLocalnet();
   ({ url } = await localnet.listen());
-  directory = mkdtempSync(path.join(tmpdir(), "coffer-publish-"));
   const sets = localnet.network().keyServerSets.map(({ threshold, servers }) => ({
     threshold,
     servers: servers.map(({ publicKey: _, ...server }) => server),
@@ -26,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await localnet.close();
-  rmSync(directory, { recursive: true });
 });
 
 const file = (name: string): string => path.join(directory, name);

@@ -1,10 +1,9 @@
 /** What uploads hold of an account's storage, with two server processes on one data directory, one of which is killed (decision 0027). */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { beginUpload } from "./faults.ts";
 import { signUp } from "../kit/signed-up.ts";
 import { startServerProcess, type ServerProcess } from "./server-process.ts";
@@ -18,7 +17,7 @@ let servers: readonly [ServerProcess, ServerProcess];
 let key: string;
 let database: DatabaseSync;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-holds-"));
+  directory = makeDirectory();
   const start = () => startServerProcess({ directory, environment: { SERVICE_PRO_STORAGE_BYTES: String(QUOTA) } });
   servers = [await start(), await start()];
   ({ key } = await signUp(servers[0].baseUrl));
@@ -27,7 +26,6 @@ beforeEach(async () => {
 afterEach(async () => {
   database.close();
   await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
-  await rm(directory, { recursive: true, force: true });
 });
 
 const sumOf = (query: string): number => Number(database.prepare(query).get()?.["sum"] ?? 0);

@@ -2,13 +2,12 @@
 import { createHash } from "node:crypto";
 import { request, type ClientRequest } from "node:http";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { patternBytes } from "../kit/bytes.ts";
+import { makeDirectory } from "../kit/directory.ts";
 import { signUp } from "../kit/signed-up.ts";
 import { startServerProcess, type ServerProcess } from "./server-process.ts";
 
@@ -19,14 +18,13 @@ let directory: string;
 let servers: ServerProcess[];
 let key: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-processes-"));
+  directory = makeDirectory();
   servers = [await startServerProcess({ directory })];
   servers.push(await startServerProcess({ directory }));
   ({ key } = await signUp(at(0).baseUrl));
 });
 afterEach(async () => {
   for (const server of servers) await server[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
 });
 
 function at(index: number): ServerProcess {

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { api } from "@coffer/contract";
 import { renderRequest } from "../conformance/wire.ts";
+import { makeDirectory } from "../kit/directory.ts";
 import { beginUpload, openConnection, peakMemory } from "./faults.ts";
 import { signUp } from "../kit/signed-up.ts";
 import { inspectData } from "./inspect.ts";
@@ -15,18 +13,14 @@ const MEBIBYTE = 1024 * 1024;
 const MEMORY_LIMIT = 256 * MEBIBYTE;
 
 async function withServer(work: (server: ServerProcess, directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "coffer-stalled-"));
-  try {
-    await using server = await startServerProcess({ directory, environment: { SERVICE_IDLE_TIMEOUT_SECONDS: "1" } });
-    await work(server, directory);
-    const peak = peakMemory(server.pid);
-    if (peak !== null) expect(peak).toBeLessThan(MEMORY_LIMIT);
-    expect((await fetch(new URL("/readyz", server.baseUrl))).status).toBe(200);
-    expect(server.log.filter((line) => Number(line.level) >= 50)).toEqual([]);
-    expect(await inspectData(directory)).toEqual([]);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const directory = makeDirectory();
+  await using server = await startServerProcess({ directory, environment: { SERVICE_IDLE_TIMEOUT_SECONDS: "1" } });
+  await work(server, directory);
+  const peak = peakMemory(server.pid);
+  if (peak !== null) expect(peak).toBeLessThan(MEMORY_LIMIT);
+  expect((await fetch(new URL("/readyz", server.baseUrl))).status).toBe(200);
+  expect(server.log.filter((line) => Number(line.level) >= 50)).toEqual([]);
+  expect(await inspectData(directory)).toEqual([]);
 }
 
 it(`answers 408 to ${String(CONNECTIONS)} uploads that stall, and stores nothing of them`, async () => {

@@ -1,25 +1,24 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sourceLauncher, startStack, type Stack } from "@coffer/devstack";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 
 const MIB = 1024 * 1024;
 
 let stack: Stack;
-let folder: string;
+const folder = makeDirectory();
 
 beforeAll(async () => {
   stack = await startStack();
-  folder = await realpath(await mkdtemp(join(tmpdir(), "mcp-eras-")));
 });
 
 afterAll(async () => {
   await stack.close();
-  await rm(folder, { recursive: true });
 });
 
 async function connect(mode: "legacy" | { pin: string }): Promise<Client> {
@@ -86,11 +85,10 @@ describe.each([
     expect(await call("file_list", { vaultId, nameContains: "cancelled" })).toMatchObject({ files: [] });
 
     // Allowed by the flag, but outside the client's roots.
-    const outside = await mkdtemp(join(tmpdir(), "mcp-eras-outside-"));
+    const outside = makeDirectory();
     await writeFile(join(outside, "x"), "x");
     const refused = await call("file_upload", { path: join(outside, "x"), vaultId });
     expect(refused).toMatchObject({ error: { code: "path_not_allowed" } });
-    await rm(outside, { recursive: true });
     await client.close();
   });
 });

@@ -1,22 +1,21 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openToolClient, sourceLauncher, startStack, textFact, type Stack, type ToolClient } from "@coffer/devstack";
 import { chainKeySigner, createClient, generateChainKey } from "@coffer/sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 
 const MIB = 1024 * 1024;
 const PLAN = { SERVICE_PRO_FILE_BYTES: String(7 * MIB), SERVICE_PRO_STORAGE_BYTES: String(10 * MIB) };
 
 let stack: Stack;
-let folder: string;
+const folder = makeDirectory();
 let tools: ToolClient;
 let vaultId: string;
 
 beforeAll(async () => {
   stack = await startStack({ environment: PLAN });
-  folder = await realpath(await mkdtemp(join(tmpdir(), "mcp-room-")));
   tools = await openToolClient({
     credentialsFile: stack.credentialsFile,
     folders: [folder],
@@ -29,7 +28,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await tools.close();
   await stack.close();
-  await rm(folder, { recursive: true });
 });
 
 it("an upload that the service takes is not refused before it, near the account's limit", async () => {

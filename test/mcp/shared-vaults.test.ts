@@ -1,17 +1,17 @@
 /** The tools on a shared vault, by a real client over stdio: an agent outside, let in, at work, and out again. */
-import { mkdtemp, readFile, realpath, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openToolClient, sourceLauncher, startStack, textFact, type Stack, type ToolClient } from "@coffer/devstack";
 import { chainKeySigner, createClient, generateChainKey, type Client, type Vault } from "@coffer/sdk";
 import { writeConfig } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { describeFiles, filesIn, sha256 } from "./file-cases.ts";
 
 let stack: Stack;
 let owner: Client;
 let vault: Vault;
-let folder: string;
+const folder = makeDirectory();
 let tools: ToolClient;
 let address: string;
 let secrets: readonly string[];
@@ -22,7 +22,6 @@ const answered: string[] = [];
 
 beforeAll(async () => {
   stack = await startStack();
-  folder = await realpath(await mkdtemp(join(tmpdir(), "mcp-shared-")));
   owner = createClient({
     ...{ baseUrl: stack.baseUrl, credentials: { apiKey: stack.apiKey }, sharedVaults: stack.sharedVaults },
   });
@@ -41,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await tools.close();
   await stack.close();
-  await rm(folder, { recursive: true });
 });
 
 async function open(credentials: Record<string, string>): Promise<ToolClient> {

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readFile, realpath, rm, truncate } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import {
   numberFact,
@@ -13,19 +12,19 @@ import {
 } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { describeFiles, filesIn, sha256 } from "./file-cases.ts";
 
 const MIB = 1024 * 1024;
 const PLAN = { SERVICE_PRO_FILE_BYTES: String(64 * MIB), SERVICE_PRO_STORAGE_BYTES: String(180 * MIB) };
 
 let stack: Stack;
-let folder: string;
+const folder = makeDirectory();
 let tools: ToolClient;
 let vaultId: string;
 
 beforeAll(async () => {
   stack = await startStack({ environment: PLAN });
-  folder = await realpath(await mkdtemp(join(tmpdir(), "mcp-tools-")));
   tools = await open();
   vaultId = textFact(await tools.call("vault_create", { name: "Agents' files" }), "vaultId");
 });
@@ -33,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await tools.close();
   await stack.close();
-  await rm(folder, { recursive: true });
 });
 
 function open(flags: readonly string[] = []): Promise<ToolClient> {

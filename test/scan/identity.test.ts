@@ -1,10 +1,7 @@
 /** Every secret of every flow of identity, and a search for it in all that a production server leaves behind. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { expectStatus, fieldsAt, textIn, type Fields } from "../acceptance/kit/answers.ts";
 import { newChainKey } from "../acceptance/kit/chain.ts";
@@ -13,20 +10,19 @@ import { makeAccessCode } from "../acceptance/kit/identity.ts";
 import { readMailedToken } from "../acceptance/kit/outbox.ts";
 import { productionSecrets } from "../acceptance/kit/production.ts";
 import { startServerProcess, type ServerProcess } from "../acceptance/kit/server-process.ts";
+import { makeDirectory } from "../kit/directory.ts";
 import { openLocalProvider, type LocalProvider } from "../kit/identity-provider.ts";
 import { recordedSecrets, recordSecret } from "../kit/secret-recorder.ts";
 import { findSecrets, readPlaces, requireNoSecrets } from "../kit/secret-scan.ts";
 
 const APP_URL = "http://localhost:3000";
 const cleanup = new AsyncDisposableStack();
-let directory: string;
+const directory = makeDirectory();
 let provider: LocalProvider;
 let server: ServerProcess;
 let variables: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-scan-"));
-  cleanup.defer(() => rm(directory, { recursive: true, force: true }));
   provider = cleanup.use(await openLocalProvider({ redirectUri: `${APP_URL}/auth/callback` }));
   const own = {
     ...productionSecrets(),

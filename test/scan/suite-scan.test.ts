@@ -1,10 +1,10 @@
 /** The scan that every test file ends with: what it sees, that it says nothing of it, and that it cannot be blind. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { scanUnit, type ScanOutcome } from "../kit/scan/scan-unit.ts";
 import { addOutcomes, writeOutcome } from "../kit/scan/tally.ts";
 import { SEED_VARIABLE, UNIT_VARIABLE } from "../kit/scan/unit.ts";
@@ -17,10 +17,8 @@ const SEED = "1";
 let unit: string;
 
 beforeEach(async () => {
-  unit = await mkdtemp(join(tmpdir(), "coffer-scanned-"));
+  unit = makeDirectory();
 });
-
-afterEach(() => rm(unit, { recursive: true, force: true }));
 
 /** Runs the program in a unit of its own. */
 async function run(mode: string): Promise<void> {

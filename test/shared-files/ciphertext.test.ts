@@ -1,11 +1,11 @@
 /** Encrypted bytes are no file: a client that cannot open them hands them out to nobody who has not asked for ciphertext. */
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient, type Client, type DownloadOptions, type Middleware, type Vault } from "@coffer/sdk";
 import { downloadFile } from "@coffer/sdk/node";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { keepVersion, lyingOfFiles, spoilingContent } from "../kit/lying-service.ts";
 import { sharedStack } from "../kit/shared-scene.ts";
 
@@ -18,7 +18,7 @@ let open: Vault;
 let fileId: string;
 /** As the service keeps it. */
 let stored: Buffer;
-let directory: string;
+const directory = makeDirectory();
 
 beforeAll(async () => {
   const { client } = stack.owner;
@@ -26,9 +26,7 @@ beforeAll(async () => {
   open = await client.vaults.create({ name: "open", type: "public" });
   fileId = (await client.files.upload({ vaultId: vault.id, name: "closed.bin", body: randomBytes(1000) })).file.id;
   stored = Buffer.from((await keepVersion(stack, fileId)).bytes);
-  directory = await mkdtemp(join(tmpdir(), "coffer-ciphertext-"));
 });
-afterAll(() => rm(directory, { recursive: true }));
 
 /** Opened without `sharedVaults`. */
 function plain(...middleware: Middleware[]): Client {

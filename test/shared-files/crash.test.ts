@@ -2,21 +2,21 @@
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { appendFile, mkdtemp, open, readdir, readFile, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, open, readdir, readFile, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { paddedSize, parseVersionStatement } from "@coffer/crypto";
 import { memoryPins, type Client, type Middleware, type Vault } from "@coffer/sdk";
 import { uploadFile } from "@coffer/sdk/node";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { raiseGeneration, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 
 const PART = 256 * 1024;
 
 const stack = sharedStack(UNLIMITED);
 let vault: Vault;
-let directory: string;
+const directory = makeDirectory();
 let journals: string;
 /** Breaks the connection when told to; counts what goes by. */
 let line: Line;
@@ -24,15 +24,12 @@ let client: Client;
 
 beforeAll(async () => {
   vault = await stack.owner.client.vaults.create({ name: "crashes", type: "shared" });
-  directory = await mkdtemp(join(tmpdir(), "coffer-shared-crash-"));
   line = openLine();
   client = stack.owner.another({ middleware: [line.middleware] });
 });
 
-afterAll(() => rm(directory, { recursive: true }));
-
 beforeEach(async () => {
-  journals = await mkdtemp(join(directory, "journals-"));
+  journals = makeDirectory();
   line.reset(Infinity);
 });
 

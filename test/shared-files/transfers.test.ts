@@ -1,27 +1,24 @@
 /** Content of shared vaults through the same calls as that of public ones, against a server and a local chain. */
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient, type Client, type Middleware, type Vault } from "@coffer/sdk";
 import { downloadFile, uploadFile } from "@coffer/sdk/node";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 import { spoilingContent } from "../kit/lying-service.ts";
 
 const stack = sharedStack(UNLIMITED);
 let vault: Vault;
-let directory: string;
+const directory = makeDirectory();
 /** The owner in another process. */
 let reader: Client;
 
 beforeAll(async () => {
   vault = await stack.owner.client.vaults.create({ name: "transfers", type: "shared" });
   reader = stack.owner.another();
-  directory = await mkdtemp(join(tmpdir(), "coffer-shared-files-"));
 });
-
-afterAll(() => rm(directory, { recursive: true }));
 
 const MIB = 1024 * 1024;
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
@@ -234,7 +231,7 @@ describe("files of this machine", () => {
     const { client } = stack.owner;
     const { file } = await client.files.upload({ vaultId: vault.id, name: "flipped", body: randomBytes(MIB) });
     const flip = spoilingContent((bytes) => bytes.with(-1, (bytes.at(-1) ?? 0) ^ 1));
-    const empty = await mkdtemp(join(directory, "failed-"));
+    const empty = makeDirectory();
     const flipped = stack.owner.another({ middleware: [flip] });
     await expect(downloadFile(flipped, file.id, join(empty, "out"))).rejects.toMatchObject({
       code: "damaged",

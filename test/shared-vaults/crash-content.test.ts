@@ -1,12 +1,12 @@
 /** Acts on files, folders and whole vaults, cut off at their calls: the same call again ends where one without a cut would have. */
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Vault } from "@coffer/sdk";
 import { exportVault, uploadFile } from "@coffer/sdk/node";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Act, expectNoFaults, PATIENCE, readObject, readRows } from "../kit/crash-points.ts";
+import { makeDirectory } from "../kit/directory.ts";
 import { OFTEN_CUT, raiseGeneration, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
@@ -18,20 +18,18 @@ let owner: SharedPerson;
 let reader: SharedPerson;
 let vault: Vault;
 let keptId: string;
-let directory: string;
+const directory = makeDirectory();
 let made = 0;
 
 beforeAll(async () => {
   owner = stack.owner;
   reader = await stack.invite("reader");
-  directory = await mkdtemp(join(tmpdir(), "coffer-crash-content-"));
 });
 // One that holds what a thousand cuts have made is slow to list, and slower to export.
 beforeEach(async () => {
   vault = await newVault();
   keptId = await put("kept.txt");
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const named = (name: string): string => `${name} ${String((made += 1))}`;

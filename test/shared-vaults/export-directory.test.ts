@@ -1,23 +1,22 @@
 /** Directories with exports of shared vaults: what else lies there, and who else is at it. */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, symlink, unlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { exportVault, openExport } from "@coffer/sdk/node";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { collect, tampered } from "../kit/changed-export.ts";
+import { makeDirectory } from "../kit/directory.ts";
 import { sharedStack } from "../kit/shared-scene.ts";
 
 const stack = sharedStack();
-let place: string;
+const place = makeDirectory();
 let bundle: string;
 let vaultId: string;
 let fileIds: string[];
 
 beforeAll(async () => {
-  place = await mkdtemp(join(tmpdir(), "coffer-export-"));
   bundle = join(place, "bundle");
   const { client } = stack.owner;
   vaultId = (await client.vaults.create({ name: "exported", type: "shared" })).id;
@@ -25,7 +24,6 @@ beforeAll(async () => {
   fileIds = [file.id];
   await exportVault(client, vaultId, bundle);
 }, 60_000);
-afterAll(() => rm(place, { recursive: true, force: true }));
 
 const open = (directory: string) => openExport(directory, { signer: stack.owner.signer, network: stack.network });
 

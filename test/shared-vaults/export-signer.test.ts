@@ -1,21 +1,16 @@
 /** Who signed an export may be removed afterwards, and sign another one: whoever opens it is told. */
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, unlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseExportStatement, signExportStatement } from "@coffer/crypto";
 import { exportVault, openExport } from "@coffer/sdk/node";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { collect, unsigned } from "../kit/changed-export.ts";
+import { makeDirectory } from "../kit/directory.ts";
 import { sharedStack } from "../kit/shared-scene.ts";
 
 const stack = sharedStack();
-let directory: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-export-signer-"));
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const directory = makeDirectory();
 
 test("says when it is opened that who signed it is no member any more", async () => {
   const { client } = stack.owner;

@@ -1,12 +1,12 @@
 /** Exports of shared vaults: they open without the service, and whoever changes one is found out. */
 import { createHash, randomUUID } from "node:crypto";
-import { appendFile, cp, mkdtemp, readdir, readFile, rm, unlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, cp, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseExportStatement, signExportStatement } from "@coffer/crypto";
 import { exportVault, openExport, type ExportResult, type OpenedExport } from "@coffer/sdk/node";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { collect, edit, readAll, tampered, unsigned } from "../kit/changed-export.ts";
+import { makeDirectory } from "../kit/directory.ts";
 import { sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
@@ -15,7 +15,7 @@ const AGGREGATOR_KEY = "enoki_private_fedcba9876543210";
 
 const stack = sharedStack();
 let member: SharedPerson;
-let place: string;
+const place = makeDirectory();
 let bundle: string;
 let vaultId: string;
 let fileIds: string[];
@@ -25,7 +25,6 @@ const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const NAME = "../../etc/passwd";
 
 beforeAll(async () => {
-  place = await mkdtemp(join(tmpdir(), "coffer-export-"));
   bundle = join(place, "bundle");
   const { client } = stack.owner;
   member = await stack.invite("reader");
@@ -43,7 +42,6 @@ beforeAll(async () => {
   const network = { ...stack.network, keyServerSets: [independent!, { ...committee!, servers: named }] };
   exported = await exportVault(stack.owner.another({ shared: { network } }), vaultId, bundle);
 });
-afterAll(() => rm(place, { recursive: true, force: true }));
 
 async function openAs(person: SharedPerson, directory = bundle, more = {}): Promise<OpenedExport> {
   return openExport(directory, { signer: person.signer, network: stack.network, ...more });
@@ -83,7 +81,7 @@ describe("an export", () => {
   test("of a member without a signing key is unsigned, says so, and opens when its reader takes that", async () => {
     const reader = await stack.signUp("keyless");
     await stack.owner.client.vaults.members.add(vaultId, reader.signer.chainAddress);
-    const directory = await mkdtemp(join(place, "keyless-"));
+    const directory = makeDirectory();
     expect(await exportVault(reader.client, vaultId, directory)).toMatchObject({ signedBy: null, skipped: 1 });
     const failure: unknown = await openAs(reader, directory).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "export_unsigned" });
@@ -139,7 +137,7 @@ describe("an export", () => {
     expect(text(await readAll(opened, added[0] ?? ""))).toBe("new-1");
     await client.files.replace(added[0] ?? "", { body: "changed" });
     await client.files.delete(added[1] ?? "", { permanent: true });
-    const older = await mkdtemp(join(place, "older-"));
+    const older = makeDirectory();
     await cp(directory, older, { recursive: true });
     expect(await exportVault(client, vaultId, directory)).toMatchObject({ files: 5 });
     expect(text(await readAll(await openAs(member, directory), added[0] ?? ""))).toBe("changed");
@@ -147,7 +145,7 @@ describe("an export", () => {
       (await readdir(join(directory, "files"))).map((name) => name.replace(".json", ".file")).sort(),
     );
     // An older manifest over newer files, and an older file in a newer export.
-    const mixed = await mkdtemp(join(place, "mixed-"));
+    const mixed = makeDirectory();
     await cp(directory, mixed, { recursive: true });
     for (const name of SIGNED_FILES) await cp(join(older, name), join(mixed, name));
     await expect(openAs(member, mixed)).rejects.toMatchObject({ code: "damaged" });
@@ -208,7 +206,7 @@ describe("a changed export is refused", () => {
     await expect(openAs(member, later)).rejects.toMatchObject({ code: "damaged", step: "export" });
     const { client } = stack.owner;
     const other = await client.vaults.create({ name: "another", type: "shared" });
-    const others = await mkdtemp(join(place, "other-"));
+    const others = makeDirectory();
     await exportVault(client, other.id, others);
     const swapped = await tampered(bundle, async (d) => {
       for (const name of SIGNED_FILES) await cp(join(others, name), join(d, name));
@@ -359,7 +357,7 @@ describe("a changed export is refused", () => {
     const opened = await openAs(member, old, { allowUnsigned: true });
     expect(new Set((await opened.verify()).map(({ code }) => code))).toEqual(new Set(["rolled_back"]));
     // Whoever was removed signs for no later generation.
-    const fresh = await mkdtemp(join(place, "fresh-"));
+    const fresh = makeDirectory();
     await exportVault(client, vaultId, fresh);
     const path = join(fresh, "manifest.statement");
     const { statements, chainAddress } = leaving.signer;

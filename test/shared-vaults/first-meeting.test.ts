@@ -1,6 +1,5 @@
 /** The first meeting of an agent with a shared vault: what its invite told it is not the service's to say any more. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import {
@@ -15,7 +14,8 @@ import {
 } from "@coffer/sdk";
 import { uploadFile } from "@coffer/sdk/node";
 import { sharedVaults } from "@coffer/sdk/shared";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { lyingAt, watching } from "../kit/lying-service.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
@@ -25,17 +25,15 @@ let owner: SharedPerson;
 let vault: Vault;
 let other: Vault;
 let fileId: string;
-let directory: string;
+const directory = makeDirectory();
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-meeting-"));
   owner = stack.owner;
   vault = await owner.client.vaults.create({ name: "told", type: "shared" });
   other = await owner.client.vaults.create({ name: "another", type: "shared" });
   const body = Buffer.from("for members alone");
   fileId = (await owner.client.files.upload({ vaultId: vault.id, name: "a.txt", body })).file.id;
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const newSigner = async () => chainKeySigner((await generateChainKey()).privateKey);
 

@@ -1,10 +1,9 @@
 /** A chain node that makes a generation or a floor up: nothing shuts a vault for good, and its user heals it. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client, ClientOptions, Clock, Vault } from "@coffer/sdk";
 import { filePins } from "@coffer/sdk/node";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
 
 const LARGEST = 2n ** 64n - 1n;
@@ -12,7 +11,6 @@ const LARGEST = 2n ** 64n - 1n;
 const REMEMBERED = 5001;
 
 const stack = sharedStack();
-let root: string;
 /** Of one machine; each test has its own. */
 let directory: string;
 /** Stands still while a test runs, however long that takes, but for what the test passes. Milliseconds. */
@@ -21,15 +19,13 @@ let vault: Vault;
 let fileId: string;
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "coffer-made-up-"));
   vault = await stack.owner.client.vaults.create({ name: "made up", type: "shared" });
   fileId = (await stack.owner.client.files.upload({ vaultId: vault.id, name: "a.txt", body: "content" })).file.id;
 });
 beforeEach(async () => {
   now = Date.now();
-  directory = await mkdtemp(join(root, "machine-"));
+  directory = makeDirectory();
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
 
 /** What a node says in the place of the vault's generation and floor. */
 interface Lie {
@@ -181,7 +177,7 @@ describe("a generation that is true", () => {
     expect(await readIt(newProcess(honest))).toBe("content");
     await expect(readIt(newProcess(before))).rejects.toMatchObject({ code: "rolled_back" });
     expect(await readIt(newProcess(honest))).toBe("content");
-    directory = await mkdtemp(join(root, "machine-"));
+    directory = makeDirectory();
     const network = { ...stack.network, witnessUrls: [stack.network.grpcUrl] };
     expect(await readIt(newProcess(honest, 0, network))).toBe("content");
     await expect(readIt(newProcess(before))).rejects.toMatchObject({ code: "rolled_back" });

@@ -1,11 +1,10 @@
 /** Key servers that are given up: before, a vault's keys are sealed again for others, and then everything opens without the first ones. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NetworkConfiguration } from "@coffer/chain";
 import type { Client, Middleware } from "@coffer/sdk";
 import { exportVault, openExport } from "@coffer/sdk/node";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { raiseGeneration, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
@@ -15,10 +14,9 @@ let member: SharedPerson;
 let vaultId: string;
 /** Of two generations. */
 let files: string[];
-let place: string;
+const place = makeDirectory();
 
 beforeAll(async () => {
-  place = await mkdtemp(join(tmpdir(), "coffer-reseal-"));
   owner = stack.owner;
   const { vaults } = owner.client;
   vaultId = (await vaults.create({ name: "moving", type: "shared" })).id;
@@ -31,7 +29,6 @@ beforeAll(async () => {
 afterEach(() => {
   independentAre({ down: false });
 });
-afterAll(() => rm(place, { recursive: true, force: true }));
 
 async function put(name: string, client: Client = owner.client): Promise<string> {
   return (await client.files.upload({ vaultId, name, body: Buffer.from(`content of ${name}`) })).file.id;

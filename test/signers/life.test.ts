@@ -1,6 +1,4 @@
 /** What people do with shared vaults, done with each kind of signer that is no Ed25519 key. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fromSuiSigner } from "@coffer/chain";
 import {
@@ -15,6 +13,7 @@ import {
 import { exportVault, openExport } from "@coffer/sdk/node";
 import { sharedVaults } from "@coffer/sdk/shared";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { openLocalProvider, type LocalProvider } from "../kit/identity-provider.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
 import { sessionOf, signInWithZklogin } from "../kit/zklogin-sign-in.ts";
@@ -127,17 +126,13 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
   });
 
   test("exports it, and opens the export without the service", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "coffer-signers-"));
-    try {
-      const bundle = join(directory, "bundle");
-      await exportVault(wallet.client, vault.id, bundle);
-      const opened = await openExport(bundle, { signer: wallet.signer, network: stack.network });
-      const pieces: Uint8Array[] = [];
-      for await (const piece of opened.read(fileId)) pieces.push(piece);
-      expect(Buffer.concat(pieces).toString()).toBe("sell the boat");
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+    const directory = makeDirectory();
+    const bundle = join(directory, "bundle");
+    await exportVault(wallet.client, vault.id, bundle);
+    const opened = await openExport(bundle, { signer: wallet.signer, network: stack.network });
+    const pieces: Uint8Array[] = [];
+    for await (const piece of opened.read(fileId)) pieces.push(piece);
+    expect(Buffer.concat(pieces).toString()).toBe("sell the boat");
   });
 
   test("who lost the key of its statements reads on, is told what is missing, and names a new one", async () => {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { downloadFile, uploadFile } from "@coffer/sdk/node";
 import { expect, it } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { recorder, sampleBytes, type Accounts } from "./client-subject.ts";
 
 const PART = 64 * 1024;
@@ -69,33 +69,29 @@ export function transfersSuite(accounts: () => Accounts): void {
 
   it("moves files of this machine, whole or not at all", async () => {
     const { client } = await accounts().signup();
-    const directory = await mkdtemp(join(tmpdir(), "coffer-client-"));
-    try {
-      const source = join(directory, "source.bin");
-      await writeFile(source, BYTES);
-      const journalDirectory = join(directory, "journals");
-      const sent = await uploadFile(client, source, { partBytes: PART, journalDirectory });
-      expect(sent).toMatchObject({ bytes: BYTES.length, sha256: SHA256, file: { name: "source.bin" } });
-      expect(await readdir(journalDirectory)).toEqual([]);
-      const destination = join(directory, "copy.bin");
-      expect(await downloadFile(client, sent.file.id, destination)).toEqual({
-        path: destination,
-        bytes: BYTES.length,
-        sha256: SHA256,
-      });
-      expect(Buffer.compare(await readFile(destination), BYTES)).toBe(0);
-      expect((await stat(destination)).mode & 0o777).toBe(0o600);
-      await expect(downloadFile(client, sent.file.id, destination)).rejects.toMatchObject({
-        code: "destination_exists",
-      });
-      const part = await downloadFile(client, sent.file.id, destination, {
-        overwrite: true,
-        range: { offset: 10, length: 20 },
-      });
-      expect(part.sha256).toBe(createHash("sha256").update(BYTES.subarray(10, 30)).digest("hex"));
-      expect((await readdir(directory)).sort()).toEqual(["copy.bin", "journals", "source.bin"]);
-    } finally {
-      await rm(directory, { recursive: true });
-    }
+    const directory = makeDirectory();
+    const source = join(directory, "source.bin");
+    await writeFile(source, BYTES);
+    const journalDirectory = join(directory, "journals");
+    const sent = await uploadFile(client, source, { partBytes: PART, journalDirectory });
+    expect(sent).toMatchObject({ bytes: BYTES.length, sha256: SHA256, file: { name: "source.bin" } });
+    expect(await readdir(journalDirectory)).toEqual([]);
+    const destination = join(directory, "copy.bin");
+    expect(await downloadFile(client, sent.file.id, destination)).toEqual({
+      path: destination,
+      bytes: BYTES.length,
+      sha256: SHA256,
+    });
+    expect(Buffer.compare(await readFile(destination), BYTES)).toBe(0);
+    expect((await stat(destination)).mode & 0o777).toBe(0o600);
+    await expect(downloadFile(client, sent.file.id, destination)).rejects.toMatchObject({
+      code: "destination_exists",
+    });
+    const part = await downloadFile(client, sent.file.id, destination, {
+      overwrite: true,
+      range: { offset: 10, length: 20 },
+    });
+    expect(part.sha256).toBe(createHash("sha256").update(BYTES.subarray(10, 30)).digest("hex"));
+    expect((await readdir(directory)).sort()).toEqual(["copy.bin", "journals", "source.bin"]);
   });
 }

@@ -2,8 +2,7 @@
  * What key servers that work together and a chain node that lies can achieve, and what not (docs/threat-model.md). The lie is a copy of
  * the chain, in which the stranger was added: it has the chain's id, its package and its key servers' master keys.
  */
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import {
   openChain,
@@ -19,12 +18,13 @@ import { openLocalnet, type Localnet } from "@coffer/localnet";
 import type { Client, Middleware, Vault } from "@coffer/sdk";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { keepVersion, lyingAt, servingVersion, type KeptVersion } from "../kit/lying-service.ts";
 import { openOutside, writeOutside } from "../kit/opened-vault.ts";
 import { read } from "../kit/shared-scene.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
-let directory: string;
+const directory = makeDirectory();
 let stack: SharedStack;
 let copy: Localnet;
 /** Of the copy: its node and its key servers. */
@@ -37,7 +37,6 @@ let empty: Vault;
 let fileId: string;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-fork-"));
   stack = await openSharedStack({ localnet: { directory: join(directory, "chain") } });
   const { client } = stack.owner;
   [member, stranger] = [await stack.invite("member"), await stack.invite("stranger")];
@@ -58,7 +57,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await copy.close();
   await stack[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
 });
 
 /** The honest key servers, whatever the lying node says of where they are. */

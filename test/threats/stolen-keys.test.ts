@@ -1,13 +1,13 @@
 /** What a stolen API key, a stolen chain key, both, and a lost device achieve, and what the owner does about it (docs/threat-model.md). */
-import { copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { addMember, openChain } from "@coffer/chain";
 import { membersGroup, vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { createClient, Secret, type Client, type ClientOptions, type Vault } from "@coffer/sdk";
 import { openSharedVaults, resolveSettings, writeConfig } from "@coffer/sdk/node";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { filesBelow } from "../acceptance/kit/data-directory.ts";
+import { makeDirectory } from "../kit/directory.ts";
 import { keepVersion, servingVersion } from "../kit/lying-service.ts";
 import { openVaultOutside } from "../kit/opened-vault.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
@@ -212,11 +212,10 @@ describe("both keys of a member", () => {
 });
 
 describe("a lost device", () => {
-  let device: string;
+  const device = makeDirectory();
   let person: SharedPerson;
 
   beforeAll(async () => {
-    device = await mkdtemp(join(tmpdir(), "coffer-device-"));
     person = await stack.invite("traveller");
     await owner.vaults.members.add(vault.id, person.signer.chainAddress);
     await writeFile(join(device, "network.json"), JSON.stringify(stack.network), { mode: 0o600 });
@@ -226,7 +225,6 @@ describe("a lost device", () => {
     };
     await writeConfig({ profiles: { default: profile } }, join(device, "config.json"));
   });
-  afterAll(() => rm(device, { recursive: true, force: true }));
 
   /** What a program on the device is, started anew. */
   async function program(more: Partial<ClientOptions> = {}, state = device): Promise<Client> {

@@ -1,22 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encryptFile, newFilePlan } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { describe, expect, it, type TestContext } from "vitest";
 import { collect, patternBytes } from "../kit/bytes.ts";
+import { makeDirectory } from "../kit/directory.ts";
 
 const DECODER = new URL("../../examples/decode-file.py", import.meta.url).pathname;
 const VECTORS = new URL("file-format/payload.json", import.meta.url).pathname;
 
 /** Another language, another library, no line in common: the specification is enough to read our files. */
 describe("the independent decoder", () => {
-  let directory = "";
-  beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), "coffer-decoder-"));
-  });
-  afterAll(() => rmSync(directory, { recursive: true }));
+  const directory = makeDirectory();
 
   it("holds every vector of file-format §1 to §4", (context) => {
     requirePython(context);

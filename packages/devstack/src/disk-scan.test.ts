@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { scanDisk, windowsOf, type Needle } from "./disk-scan.ts";
 
 let directory: string;
@@ -12,13 +12,9 @@ const scan = (needles: readonly Needle[], since = 0) =>
   scanDisk(directory, { without: join(directory, "client"), since, needles });
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "disk-scan-"));
+  directory = makeDirectory();
   await mkdir(join(directory, "blobs"));
   await mkdir(join(directory, "client"));
-});
-
-afterEach(async () => {
-  await rm(directory, { recursive: true });
 });
 
 describe("scanDisk", () => {

@@ -1,20 +1,16 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nameProblem } from "@coffer/contract";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { equalFiles } from "./equal-files.ts";
 import { readTree, storableName } from "./folder-tree.ts";
 
 let top: string;
 
 beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "folder-tree-")));
-});
-
-afterEach(async () => {
-  await rm(top, { recursive: true });
+  top = makeDirectory();
 });
 
 describe("readTree", () => {

@@ -1,21 +1,20 @@
 import { once } from "node:events";
-import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLocalnet } from "@coffer/localnet";
 import { createClient, type Client } from "@coffer/sdk";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { failureSentence } from "./failure-sentence.ts";
 import { LocalNetworkError, openLocalNetwork } from "./local-network.ts";
 import { startStack, type Stack } from "./stack.ts";
 
 let parent: string;
 beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), "coffer-stack-test-"));
+  parent = makeDirectory();
 });
-afterEach(() => rm(parent, { recursive: true, force: true }));
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o7777;
 

@@ -1,17 +1,14 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { type Localnet, openLocalnet } from "./localnet.ts";
 
-let directory: string;
-beforeAll(async () => void (directory = await mkdtemp(join(tmpdir(), "coffer-localnet-"))));
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const directory = makeDirectory();
 
 const clientOf = (localnet: Localnet) =>
   new SuiGrpcClient({ network: "localnet", baseUrl: "http://localnet.invalid", fetch: localnet.fetch });

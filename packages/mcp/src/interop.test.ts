@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client as ModernClient } from "@modelcontextprotocol/client";
@@ -11,22 +10,15 @@ import { StdioClientTransport as ModernTransport } from "@modelcontextprotocol/c
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { renderKey } from "@coffer/contract";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { TOOL_NAMES } from "./registry.ts";
 
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
 const KEY = renderKey(new Uint8Array(32).fill(9));
 const OWNER_TOOLS = ["vault_create"];
 
-let folder: string;
-
-beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "mcp-interop-")));
-});
-
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
+const folder = makeDirectory();
 
 interface AnyClient {
   listTools(): Promise<{ tools: { name: string }[] }>;

@@ -1,8 +1,8 @@
 /** A place that was meant and is not there, as after a forgotten `await`: nothing goes to the default public vault in its stead. */
-import { mkdtemp, open as openFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { open as openFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import type { Client } from "./index.ts";
 import { uploadFile } from "./node/index.ts";
 import { openService } from "./test-service.ts";
@@ -14,14 +14,12 @@ function undefinedAs<const Name extends string>(name: Name): Record<Name, string
   return { [name]: undefined } as unknown as Record<Name, string>;
 }
 
-let directory: string;
+const directory = makeDirectory();
 let path: string;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-place-"));
   path = join(directory, "a.txt");
   await writeFile(path, "not for everybody");
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const CALLS: [string, string, string, (client: Client) => Promise<unknown>][] = [
   [

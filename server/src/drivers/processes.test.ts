@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { enterProcess } from "./processes.ts";
-import { openTestDirectory } from "../test-directory.ts";
 import { ofEachTest } from "../test-each.ts";
 
-const directory = ofEachTest(openTestDirectory);
+const directory = ofEachTest(async () => ({ path: makeDirectory() }));
 
 describe("a process that enters a directory", () => {
   it("is alone until another one is there", () => {

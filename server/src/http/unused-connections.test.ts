@@ -1,13 +1,11 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, it } from "vitest";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { parseConfig, startServer } from "../index.ts";
 
 it("a connection that was opened ahead of need does not hold up a shutdown", { timeout: 60_000 }, async () => {
-  const directory = await mkdtemp(join(tmpdir(), "coffer-unused-"));
+  const directory = makeDirectory();
   // Longer than the test may take: a shutdown that waits for its grace fails it.
   const environment = { SERVICE_ENV: "development", SERVICE_PORT: "0", SERVICE_DATA_DIR: directory };
   const config = parseConfig({ ...environment, SERVICE_SHUTDOWN_SECONDS: "600" });
@@ -21,5 +19,4 @@ it("a connection that was opened ahead of need does not hold up a shutdown", { t
   await server.close();
   await Promise.all(ends);
   expect(early.bytesRead).toBe(0);
-  await rm(directory, { recursive: true });
 });

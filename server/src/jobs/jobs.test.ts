@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { inChunks } from "../../../test/kit/bytes.ts";
 import { ManualClock } from "../../../test/kit/clock.ts";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { fileRow, folderRow, insertAccount, uploadRow } from "../../../test/kit/rows.ts";
 import { parseConfig } from "../config.ts";
 import { actOn } from "../features/account/act.ts";
@@ -34,7 +32,7 @@ const log = { info: () => undefined, error: (_: unknown, message: string) => voi
 const deps = () => ({ database, blobs, clock, random: systemRandom, log });
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-jobs-"));
+  directory = makeDirectory();
   database = await openTestDatabase(directory);
   clock = new ManualClock();
   blobs = openMemoryBlobs({ clock });
@@ -44,7 +42,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await database[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
 });
 
 describe("the sweep for orphans", () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/kit/clock.ts";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { accountRow, vaultRow } from "../../../test/kit/rows.ts";
 import { parseConfig } from "../config.ts";
 import { requestMail } from "../features/mail-tokens/requests.ts";
@@ -10,7 +11,6 @@ import type { Database } from "../ports/database.ts";
 import { type Mail, MailError, type Mailer } from "../ports/mailer.ts";
 import { systemRandom } from "../ports/random.ts";
 import { mailJob, sendRequestedMails } from "./mail.ts";
-import { openTestDirectory } from "../test-directory.ts";
 import { ofEachTest } from "../test-each.ts";
 import { openTestDatabase } from "../test-storage.ts";
 
@@ -22,7 +22,7 @@ const EMAIL = "reader@example.test";
 const running = new AbortController().signal;
 const { settings } = parseConfig({ SERVICE_ENV: "development" });
 
-const directory = ofEachTest(openTestDirectory);
+const directory = ofEachTest(async () => ({ path: makeDirectory() }));
 let database: Database;
 let clock: ManualClock;
 let mails: Mail[];

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Compilable, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { listEntries, listEntriesOf, listOldEntries } from "../features/audit/store.ts";
 import { listChangesAfter } from "../features/changes/store.ts";
 import { type ItemFilter, listItems } from "../features/items/store.ts";
@@ -25,15 +23,13 @@ import { deleteEnded } from "../jobs/identity/store.ts";
 import type { Database, Queries } from "../ports/database.ts";
 import { openTestDatabase } from "../test-storage.ts";
 
-let directory: string;
+const directory = makeDirectory();
 let database: Database;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-indexes-"));
   database = await openTestDatabase(directory);
 });
 afterAll(async () => {
   await database[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
 });
 
 const anywhere: ItemFilter = { accountId: "a", vaultId: null, folderId: undefined, name: undefined, trashed: false };

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { hashAccessCode, isUsableAccessCode, useAccessCode } from "../features/access-codes/store.ts";
 import { openTestDatabase } from "../test-storage.ts";
 import { systemClock } from "../ports/clock.ts";
 import { UsageError } from "./command.ts";
 import { findCommand, isCommandGroup, renderCommands } from "./commands.ts";
 import { runCommand } from "./test-operator.ts";
-import { openTestDirectory } from "../test-directory.ts";
 import { ofEachTest } from "../test-each.ts";
 
-const directory = ofEachTest(openTestDirectory);
+const directory = ofEachTest(async () => ({ path: makeDirectory() }));
 
 const run = (...words: string[]) => runCommand(directory.path, ...words);
 const openDatabase = () => openTestDatabase(directory.path);

@@ -1,25 +1,23 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "@coffer/sdk";
+import { makeDirectory } from "../../kit/directory.ts";
 import { useService } from "../kit/service.ts";
 import { startToolServer, writeCredentials, type ToolServer } from "../kit/tool-server.ts";
 
 const service = useService();
-let scratch = "";
+const scratch = makeDirectory();
 let credentialsFile = "";
 let tools: ToolServer;
 
 beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "coffer-clients-"));
   credentialsFile = await writeCredentials(join(scratch, "config"), service().server.baseUrl, service().owner.apiKey);
   tools = await startToolServer({ credentialsFile, folder: scratch });
 });
 afterAll(async () => {
   await tools[Symbol.asyncDispose]();
-  await rm(scratch, { recursive: true, force: true });
 });
 
 describe("the SDK", () => {

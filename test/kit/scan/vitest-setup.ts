@@ -2,6 +2,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { relative } from "node:path";
 import { afterAll, expect } from "vitest";
+import { removeDirectories } from "../directory.ts";
 import { forgetSecrets } from "../secret-recorder.ts";
 import { scanUnit } from "./scan-unit.ts";
 import { TALLY_VARIABLE, writeOutcome } from "./tally.ts";
@@ -20,6 +21,7 @@ forgetSecrets();
 // Registered before all others, so it runs after them: what they stop and remove has then ended.
 afterAll(() => {
   const outcome = scanUnit(unit.directory);
+  removeDirectories();
   // It holds every secret of these tests.
   rmSync(unit.directory, { recursive: true, force: true });
   const tallies = process.env[TALLY_VARIABLE];

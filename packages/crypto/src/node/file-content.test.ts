@@ -1,7 +1,7 @@
-import { mkdtemp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { open, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { encryptFile } from "../encrypt-file.ts";
 import { chunkCount, encryptPart } from "../file-part.ts";
 import { decryptFile } from "../decrypt-file.ts";
@@ -9,11 +9,7 @@ import { collect, contentOf, planFile, reopened } from "../test-files.ts";
 import { readContentOf, writePieces } from "./file-content.ts";
 import { nodePlatform } from "./platform.ts";
 
-let directory = "";
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-content-"));
-});
-afterAll(() => rm(directory, { recursive: true }));
+const directory = makeDirectory();
 
 it("file-format §5: a file on disk, whole and in parts; one that became shorter is source_changed", async () => {
   const path = join(directory, "content");

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { NoAccessError, SealClient, SessionKey } from "@mysten/seal";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
@@ -7,6 +6,7 @@ import { Transaction } from "@mysten/sui/transactions";
 import { toHex } from "@mysten/sui/utils";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openAllowlistChain, PACKAGE, VAULT, type AllowlistChain } from "../../../../test/kit/allowlist-chain.ts";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { startKeyServers, type KeyServers } from "./index.ts";
 
 const ORIGIN = "http://localnet.invalid";
@@ -72,12 +72,11 @@ describe("the committee", () => {
 
 describe("the seed of the master keys", () => {
   it("is kept for the owner of the directory alone, so that a restart answers for the same objects", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "coffer-key-servers-"));
+    const directory = makeDirectory();
     const first = (await startKeyServers(chain.access, { directory })).sets();
     expect((await startKeyServers(chain.access, { directory })).sets()).toEqual(first);
     expect(servers.sets()[0]).not.toEqual(first[0]);
     expect((await stat(join(directory, "key-server-seed"))).mode & 0o777).toBe(0o600);
-    await rm(directory, { recursive: true });
   });
 });
 

@@ -3,10 +3,10 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { Secret } from "../secret.ts";
 import { configDirectory, configFile, readConfig, writeConfig } from "./config.ts";
 import { resolveSettings } from "./settings.ts";
-import { openTestDirectory } from "./test-directory.ts";
 
 const KEY = `cof_${"a".repeat(49)}`;
 const profile = (name: string, apiKey: string | null = KEY) => ({
@@ -31,8 +31,8 @@ describe("where the configuration is", () => {
 
 describe("the configuration file", () => {
   it("is written with its directory, for the owner alone [D0-config-modes]", async () => {
-    await using directory = await openTestDirectory();
-    const file = join(directory.path, "deep", "coffer", "config.json");
+    const directory = makeDirectory();
+    const file = join(directory, "deep", "coffer", "config.json");
     expect(await readConfig(file)).toBeNull();
     await writeConfig({ profiles: { default: profile("one") } }, file);
     expect(JSON.parse(await readFile(file, "utf8"))).toEqual({
@@ -41,16 +41,16 @@ describe("the configuration file", () => {
       profiles: { default: { baseUrl: "http://one.test", apiKey: KEY } },
     });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect((await stat(join(directory.path, "deep", "coffer"))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(directory, "deep", "coffer"))).mode & 0o777).toBe(0o700);
     await chmod(file, 0o644);
     await writeConfig({ defaultProfile: "default" }, file);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect(await readdir(join(directory.path, "deep", "coffer"))).toEqual(["config.json"]);
+    expect(await readdir(join(directory, "deep", "coffer"))).toEqual(["config.json"]);
   });
 
   it("keeps other profiles and what a later version added", async () => {
-    await using directory = await openTestDirectory();
-    const file = join(directory.path, "config.json");
+    const directory = makeDirectory();
+    const file = join(directory, "config.json");
     await writeFile(
       file,
       JSON.stringify({
@@ -70,8 +70,8 @@ describe("the configuration file", () => {
   });
 
   it("is replaced as a whole, and loses no profile when many write at once [D0-config-atomic]", async () => {
-    await using directory = await openTestDirectory();
-    const file = join(directory.path, "config.json");
+    const directory = makeDirectory();
+    const file = join(directory, "config.json");
     const names = Array.from({ length: 12 }, (_, index) => `p${String(index)}`);
     let isOver = false;
     const writing = Promise.all(names.map((name) => writeConfig({ profiles: { [name]: profile(name) } }, file)));
@@ -81,22 +81,22 @@ describe("the configuration file", () => {
     await writing.finally(() => (isOver = true));
     await reading;
     expect(Object.keys((await readConfig(file))?.profiles ?? {}).sort()).toEqual(names.sort());
-    expect(await readdir(directory.path)).toEqual(["config.json"]);
+    expect(await readdir(directory)).toEqual(["config.json"]);
   });
 
   it("takes over a lock whose process is gone", async () => {
-    await using directory = await openTestDirectory();
-    const file = join(directory.path, "config.json");
+    const directory = makeDirectory();
+    const file = join(directory, "config.json");
     await writeFile(`${file}.lock`, "4194399 of-a-process-that-ended");
     await writeConfig({ profiles: { a: profile("a") } }, file);
     expect((await readConfig(file))?.profiles["a"]?.baseUrl).toBe("http://a.test");
   });
 
   it("stays a link where it is one", async () => {
-    await using directory = await openTestDirectory();
-    const target = join(directory.path, "dotfiles", "config.json");
-    const file = join(directory.path, "config.json");
-    await mkdir(join(directory.path, "dotfiles"));
+    const directory = makeDirectory();
+    const target = join(directory, "dotfiles", "config.json");
+    const file = join(directory, "config.json");
+    await mkdir(join(directory, "dotfiles"));
     await writeConfig({ profiles: { a: profile("a") } }, target);
     await symlink(target, file);
     await writeConfig({ profiles: { b: profile("b") } }, file);
@@ -109,8 +109,8 @@ describe("the configuration file", () => {
     ["of another version", '{"version":2}'],
     ["without a base URL", `{"version":1,"defaultProfile":"a","profiles":{"a":{"apiKey":"${KEY}"}}}`],
   ])("is refused when it is %s, and its key never shows", async (_name, text) => {
-    await using directory = await openTestDirectory();
-    const file = join(directory.path, "config.json");
+    const directory = makeDirectory();
+    const file = join(directory, "config.json");
     await writeFile(file, text);
     const error: unknown = await readConfig(file).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "configuration" });
@@ -120,8 +120,8 @@ describe("the configuration file", () => {
 
 describe("settings", () => {
   it("come from flags before the environment before the profile [D0-variables-literal]", async () => {
-    await using directory = await openTestDirectory();
-    const file = join(directory.path, "config.json");
+    const directory = makeDirectory();
+    const file = join(directory, "config.json");
     await writeConfig({ profiles: { default: profile("p"), other: profile("other", `cof_${"b".repeat(49)}`) } }, file);
     const env = { SERVICE_CONFIG_FILE: file };
     const saved = await resolveSettings(env);
@@ -152,8 +152,8 @@ describe("settings", () => {
   });
 
   it("never send a profile's key to another origin than the profile's own", async () => {
-    await using directory = await openTestDirectory();
-    const file = join(directory.path, "config.json");
+    const directory = makeDirectory();
+    const file = join(directory, "config.json");
     await writeConfig({ profiles: { default: profile("p") } }, file);
     const elsewhere = await resolveSettings({ SERVICE_CONFIG_FILE: file, SERVICE_BASE_URL: "http://elsewhere.test" });
     expect(elsewhere).toMatchObject({ baseUrl: "http://elsewhere.test", apiKey: null });
@@ -162,8 +162,8 @@ describe("settings", () => {
   });
 
   it("are empty without any, and a profile that was named must exist", async () => {
-    await using directory = await openTestDirectory();
-    const env = { SERVICE_CONFIG_DIR: directory.path };
+    const directory = makeDirectory();
+    const env = { SERVICE_CONFIG_DIR: directory };
     expect(await resolveSettings(env)).toMatchObject({
       baseUrl: null,
       apiKey: null,

@@ -1,13 +1,13 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { fileCreations } from "./creation-file.ts";
-import { openTestDirectory } from "./test-directory.ts";
 
 describe("unfinished creations in a file", () => {
   it("outlive the process, each by itself, and are gone when they are finished", async () => {
-    await using directory = await openTestDirectory();
-    const path = join(directory.path, "deep", "creations.json");
+    const directory = makeDirectory();
+    const path = join(directory, "deep", "creations.json");
     const creations = fileCreations(path);
     expect(await creations.load("a")).toBeNull();
     expect(await creations.replace("a", null, "first of a")).toBe(true);
@@ -23,8 +23,8 @@ describe("unfinished creations in a file", () => {
   });
 
   it("are exchanged only for what was read: of two processes at once one keeps its own", async () => {
-    await using directory = await openTestDirectory();
-    const path = join(directory.path, "creations.json");
+    const directory = makeDirectory();
+    const path = join(directory, "creations.json");
     const kept = await Promise.all(["one", "two", "three"].map((own) => fileCreations(path).replace("a", null, own)));
     expect(kept.filter((isKept) => isKept)).toHaveLength(1);
     expect(await fileCreations(path).load("a")).toBe(["one", "two", "three"][kept.indexOf(true)]);
@@ -33,8 +33,8 @@ describe("unfinished creations in a file", () => {
   });
 
   it("that were damaged are an error, and stay as they are", async () => {
-    await using directory = await openTestDirectory();
-    const path = join(directory.path, "creations.json");
+    const directory = makeDirectory();
+    const path = join(directory, "creations.json");
     for (const text of ["", "{", '{"version":2,"creations":{}}', '{"version":1,"creations":{"a":1}}']) {
       await writeFile(path, text);
       await expect(fileCreations(path).load("a")).rejects.toMatchObject({ code: "configuration" });

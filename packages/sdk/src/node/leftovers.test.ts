@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import type { Client } from "../client.ts";
 import { openService } from "../test-service.ts";
 import { downloadFile } from "./download-file.ts";
 import { processMark, tagOf } from "./process-mark.ts";
-import { openTestDirectory } from "./test-directory.ts";
 import { uploadFile } from "./upload-file.ts";
 
 async function connect(look: () => Promise<void> = () => Promise.resolve()): Promise<Client> {
@@ -32,12 +32,10 @@ async function connect(look: () => Promise<void> = () => Promise.resolve()): Pro
 }
 
 it("a download removes what killed downloads of the same destination left, and nothing of a living process", async () => {
-  await using directory = await openTestDirectory();
+  const directory = makeDirectory();
   const during: string[] = [];
   const client = await connect(async () => {
-    during.push(
-      ...(await readdir(directory.path)).filter((name) => !kept.includes(name) && name.startsWith(".coffer-")),
-    );
+    during.push(...(await readdir(directory)).filter((name) => !kept.includes(name) && name.startsWith(".coffer-")));
   });
   const temporary = (mark: string, destination: string): string =>
     `.coffer-${mark}-${tagOf(destination)}-${randomUUID()}.part`;
@@ -52,32 +50,32 @@ it("a download removes what killed downloads of the same destination left, and n
   ];
   const old = temporary(foreign, "copy");
   const gone = [temporary(processMark(4_194_399), "copy"), temporary(earlier(process.pid), "copy"), old];
-  for (const name of [...kept, ...gone]) await writeFile(join(directory.path, name), "part");
-  await utimes(join(directory.path, old), 1, 1);
+  for (const name of [...kept, ...gone]) await writeFile(join(directory, name), "part");
+  await utimes(join(directory, old), 1, 1);
   const { file } = await client.files.upload({ name: "a", body: new TextEncoder().encode("a content of two pieces") });
-  await downloadFile(client, file.id, join(directory.path, "copy"));
-  expect((await readdir(directory.path)).sort()).toEqual([...kept, "copy"].sort());
+  await downloadFile(client, file.id, join(directory, "copy"));
+  expect((await readdir(directory)).sort()).toEqual([...kept, "copy"].sort());
   // The name that a kill would have left is one that the next call knows.
   expect(during).toEqual([expect.stringMatching(`^\\.coffer-${processMark()}-${tagOf("copy")}-[0-9a-f-]{36}\\.part$`)]);
-  await writeFile(join(directory.path, temporary(earlier(process.pid), "copy")), "part");
-  await expect(downloadFile(client, file.id, join(directory.path, "copy"))).rejects.toMatchObject({
+  await writeFile(join(directory, temporary(earlier(process.pid), "copy")), "part");
+  await expect(downloadFile(client, file.id, join(directory, "copy"))).rejects.toMatchObject({
     code: "destination_exists",
   });
-  expect((await readdir(directory.path)).sort()).toEqual([...kept, "copy"].sort());
+  expect((await readdir(directory)).sort()).toEqual([...kept, "copy"].sort());
 });
 
 it("a large upload goes on without a journal where none can be kept", async () => {
-  await using directory = await openTestDirectory();
+  const directory = makeDirectory();
   const client = await connect();
-  const path = join(directory.path, "large.bin");
+  const path = join(directory, "large.bin");
   await writeFile(path, "0123456789");
   const options = { partBytes: 4, ifAbsent: true };
   // A file where the directory should be: also root cannot make one there.
   const { bytes } = await uploadFile(client, path, { ...options, journalDirectory: join(path, "journals") });
   expect(bytes).toBe(10);
-  await mkdir(join(directory.path, "journals"));
+  await mkdir(join(directory, "journals"));
   await expect(
-    uploadFile(client, join(directory.path, "absent"), { ...options, journalDirectory: join(path, "journals") }),
+    uploadFile(client, join(directory, "absent"), { ...options, journalDirectory: join(path, "journals") }),
   ).rejects.toMatchObject({ code: "ENOENT" });
   expect(await readFile(path, "utf8")).toBe("0123456789");
 });

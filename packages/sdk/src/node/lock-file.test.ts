@@ -1,15 +1,15 @@
 import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { acquireLock } from "./lock-file.ts";
 import { processMark, tagOf } from "./process-mark.ts";
-import { openTestDirectory } from "./test-directory.ts";
 
 const FOREIGN = `1-${tagOf("start")}-${tagOf("another machine")}`;
 
 async function takes(token: string, ageMs = 0): Promise<boolean> {
-  await using directory = await openTestDirectory();
-  const path = join(directory.path, "lock");
+  const directory = makeDirectory();
+  const path = join(directory, "lock");
   await writeFile(path, token);
   const at = new Date(Date.now() - ageMs);
   await utimes(path, at, at);
@@ -19,15 +19,15 @@ async function takes(token: string, ageMs = 0): Promise<boolean> {
 
 describe("a lock", () => {
   it("is held once, named by its process, and gone when it is given back", async () => {
-    await using directory = await openTestDirectory();
-    const path = join(directory.path, "lock");
+    const directory = makeDirectory();
+    const path = join(directory, "lock");
     {
       await using lock = await acquireLock(path, 0);
       expect(lock).not.toBeNull();
       expect(await acquireLock(path, 0)).toBeNull();
       expect((await readFile(path, "utf8")).split(" ")[0]).toBe(processMark());
     }
-    expect(await readdir(directory.path)).toEqual([]);
+    expect(await readdir(directory)).toEqual([]);
   });
 
   it("of a process that runs is left alone", async () => {

@@ -3,11 +3,11 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { raiseTo } from "../vaults/memory/pin-facts.ts";
 import { memoryPins, type VaultPin } from "../vaults/memory/pins.ts";
 import { filePins } from "./pin-file.ts";
 import { openSharedVaults } from "./shared-vaults.ts";
-import { openTestDirectory } from "./test-directory.ts";
 import { generateChainKey } from "../chain/chain-key.ts";
 
 const pin = (vaultId: string, more: Partial<VaultPin> = {}): VaultPin => ({
@@ -38,8 +38,8 @@ async function inProcess(program: string, ...args: string[]): Promise<string> {
 
 describe("pins in a file", () => {
   it("outlive the process, for the owner alone, one for each vault and service", async () => {
-    await using directory = await openTestDirectory();
-    const path = join(directory.path, "deep", "pins.json");
+    const directory = makeDirectory();
+    const path = join(directory, "deep", "pins.json");
     const pins = filePins(path);
     expect(await pins.load("https://coffer.example", "a")).toBeNull();
     expect(await pins.save(null, pin("a"))).toBe(true);
@@ -58,8 +58,8 @@ describe("pins in a file", () => {
     ["in a file", (directory: string) => filePins(join(directory, "pins.json"))],
     ["in memory", () => memoryPins()],
   ])("change only from what was expected: %s", async (_where, open) => {
-    await using directory = await openTestDirectory();
-    const pins = open(directory.path);
+    const directory = makeDirectory();
+    const pins = open(directory);
     expect(await pins.save(pin("a"), pin("a"))).toBe(false);
     expect(await pins.load("https://coffer.example", "a")).toBeNull();
     expect(await pins.save(null, pin("a"))).toBe(true);
@@ -69,8 +69,8 @@ describe("pins in a file", () => {
   });
 
   it("are set by one of several processes that meet a vault at once", async () => {
-    await using directory = await openTestDirectory();
-    const path = join(directory.path, "pins.json");
+    const directory = makeDirectory();
+    const path = join(directory, "pins.json");
     const rivals = ["one", "two", "three"].map((name) => inProcess(WRITER, path, name));
     const told = (await Promise.all(rivals)).map((text) => JSON.parse(text) as Record<string, boolean>);
     const winners = Object.keys(told[0] ?? {}).map((vaultId) => told.findIndex((outcome) => outcome[vaultId]));
@@ -83,8 +83,8 @@ describe("pins in a file", () => {
   }, 60_000);
 
   it("remember the highest generation and floor, also when another process saw a later one", async () => {
-    await using directory = await openTestDirectory();
-    const path = join(directory.path, "pins.json");
+    const directory = makeDirectory();
+    const path = join(directory, "pins.json");
     const [one, two] = [filePins(path), filePins(path)];
     expect(await one.loadHighest("0x1")).toEqual({ generation: 0n, floor: 0n });
     await one.changeHighest("0x1", raiseTo({ generation: 7n, floor: 2n }));
@@ -100,16 +100,16 @@ describe("pins in a file", () => {
   });
 
   it("of before there were floors are read on", async () => {
-    await using directory = await openTestDirectory();
-    const path = join(directory.path, "pins.json");
+    const directory = makeDirectory();
+    const path = join(directory, "pins.json");
     await writeFile(path, JSON.stringify({ version: 1, pins: [pin("a")], generations: { "0x1": "7" } }));
     expect(await filePins(path).load("https://coffer.example", "a")).toEqual(pin("a"));
     expect(await filePins(path).loadHighest("0x1")).toEqual({ generation: 7n, floor: 0n });
   });
 
   it("that were damaged are an error, never an empty list", async () => {
-    await using directory = await openTestDirectory();
-    const path = join(directory.path, "pins.json");
+    const directory = makeDirectory();
+    const path = join(directory, "pins.json");
     for (const text of [
       "",
       "{",
@@ -137,9 +137,9 @@ describe("shared vaults from settings", () => {
   });
 
   it("say what is wrong with the network's file without showing its content", async () => {
-    await using directory = await openTestDirectory();
+    const directory = makeDirectory();
     const { privateKey } = await generateChainKey();
-    const networkFile = join(directory.path, "network.json");
+    const networkFile = join(directory, "network.json");
     const servers = [{ objectId: "0x1", weight: 1, publicKey: "x", apiKey: "canary-api-key" }];
     await writeFile(networkFile, JSON.stringify({ network: "localnet", keyServerSets: [{ threshold: 1, servers }] }));
     const error: unknown = await openSharedVaults({ chainPrivateKey: privateKey, networkFile }).catch(

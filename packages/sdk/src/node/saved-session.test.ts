@@ -1,17 +1,17 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { createClient, type Client } from "../client.ts";
 import { Secret } from "../secret.ts";
 import { createFake, type Fake } from "../testing/index.ts";
 import { readConfig, writeConfig } from "./config.ts";
 import { savedSession } from "./saved-session.ts";
 import { resolveSettings } from "./settings.ts";
-import { openTestDirectory } from "./test-directory.ts";
 
 const BASE_URL = "http://coffer.test";
 
-interface Setting extends AsyncDisposable {
+interface Setting {
   readonly fake: Fake;
   readonly file: string;
   readonly refreshed: { count: number };
@@ -20,8 +20,7 @@ interface Setting extends AsyncDisposable {
 
 /** A signed-in profile without an access token. */
 async function openProfile(baseUrl = BASE_URL): Promise<Setting> {
-  const directory = await openTestDirectory();
-  const file = join(directory.path, "config.json");
+  const file = join(makeDirectory(), "config.json");
   const fake = createFake();
   const refreshed = { count: 0 };
   const transport = (request: Request): Promise<Response> => {
@@ -39,13 +38,12 @@ async function openProfile(baseUrl = BASE_URL): Promise<Setting> {
   return {
     ...{ fake, file, refreshed },
     connect: async () => createClient({ baseUrl, transport, credentials: await savedSession("default", file) }),
-    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
   };
 }
 
 describe("a saved session", () => {
   it("has its new tokens in the file before they are used, for the owner alone", async () => {
-    await using setting = await openProfile();
+    const setting = await openProfile();
     const before = (await readConfig(setting.file))?.profiles["default"]?.session?.refreshToken.reveal();
     const client = await setting.connect();
     await client.account.get();
@@ -60,14 +58,14 @@ describe("a saved session", () => {
   });
 
   it("is refreshed once by clients of the same file at the same time", async () => {
-    await using setting = await openProfile();
+    const setting = await openProfile();
     const clients = await Promise.all(Array.from({ length: 6 }, () => setting.connect()));
     await Promise.all(clients.flatMap((client) => Array.from({ length: 5 }, () => client.account.get())));
     expect(setting.refreshed.count).toBe(1);
   });
 
   it("is not presented again when a process died before its answer came", async () => {
-    await using setting = await openProfile();
+    const setting = await openProfile();
     const { file, refreshed } = setting;
     const broken = createClient({
       ...{ baseUrl: BASE_URL, credentials: await savedSession("default", file) },
@@ -82,7 +80,7 @@ describe("a saved session", () => {
   });
 
   it("stays in the file when the service refuses it, and is not put back once it is removed", async () => {
-    await using setting = await openProfile();
+    const setting = await openProfile();
     const client = await setting.connect();
     for (const row of setting.fake.state.sessions.values()) row.endedAt = 1;
     await expect(client.account.get()).rejects.toMatchObject({ code: "session_ended", reason: "refused" });
@@ -95,7 +93,7 @@ describe("a saved session", () => {
   });
 
   it("is what settings give where there is no key, for the profile's own origin alone", async () => {
-    await using setting = await openProfile();
+    const setting = await openProfile();
     const env = { SERVICE_CONFIG_FILE: setting.file };
     expect((await resolveSettings(env)).session).not.toBeNull();
     expect((await resolveSettings({ ...env, SERVICE_API_KEY: "k" })).session).toBeNull();

@@ -2,8 +2,8 @@ import type * as Files from "node:fs/promises";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { fileSeen } from "./seen-file.ts";
-import { openTestDirectory } from "./test-directory.ts";
 
 /** What another process does between the opening of a file to append to and the writing. */
 let meanwhile: ((path: string) => Promise<void>) | null = null;
@@ -26,15 +26,15 @@ const OBJECT = `0x${"ab".repeat(32)}`;
 const ID = "0197b6f0-0000-7000-8000-000000000001";
 
 it("what is written into a file that another process has just replaced is written into the new one as well", async () => {
-  await using directory = await openTestDirectory();
-  const memory = await fileSeen(directory.path).open(OBJECT);
+  const directory = makeDirectory();
+  const memory = await fileSeen(directory).open(OBJECT);
   meanwhile = async (path) => {
-    const draft = join(directory.path, "draft");
+    const draft = join(directory, "draft");
     await writeFile(draft, `coffer-seen 1 ${OBJECT} ${"0".repeat(16)}`);
     await rename(draft, path);
   };
   memory.note("version", ID, { number: 7n, generation: 1n, after: 0n, hash: new Uint8Array(32) });
   await memory.flush();
   expect(meanwhile).toBeNull();
-  expect((await fileSeen(directory.path).open(OBJECT)).find("version", ID)?.number).toBe(7n);
+  expect((await fileSeen(directory).open(OBJECT)).find("version", ID)?.number).toBe(7n);
 });

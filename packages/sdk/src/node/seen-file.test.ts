@@ -4,9 +4,9 @@ import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import type { SeenMemory } from "../vaults/memory/seen.ts";
 import { fileSeen } from "./seen-file.ts";
-import { openTestDirectory } from "./test-directory.ts";
 
 const OBJECT = `0x${"ab".repeat(32)}`;
 const FILE = `${"ab".repeat(32)}.log`;
@@ -42,8 +42,8 @@ afterEach(() => {
 
 describe("what was seen", () => {
   it("outlives the process, for the owner alone, with nothing in it but ids, numbers and digests", async () => {
-    await using directory = await openTestDirectory();
-    const place = join(directory.path, "deep", "vault-seen");
+    const directory = makeDirectory();
+    const place = join(directory, "deep", "vault-seen");
     const memory = await fileSeen(place).open(OBJECT);
     expect(memory.find("version", ONE)).toBeNull();
     memory.note("version", ONE, seen(7));
@@ -62,36 +62,36 @@ describe("what was seen", () => {
   });
 
   it("never goes back, also when another process has seen less", async () => {
-    await using directory = await openTestDirectory();
-    const [one, two] = [await noted(directory.path), await noted(directory.path)];
+    const directory = makeDirectory();
+    const [one, two] = [await noted(directory), await noted(directory)];
     one.note("version", ONE, seen(7));
     one.note("version", ONE, seen(6));
     await one.flush();
     two.note("version", ONE, seen(5));
     await two.flush();
     expect(two.find("version", ONE)).toEqual(seen(7));
-    expect(await numberOf(directory.path, ONE)).toBe(7);
+    expect(await numberOf(directory, ONE)).toBe(7);
   });
 
   it("is the first of two statements with one number, for every process: the other history is refused from then on", async () => {
-    await using directory = await openTestDirectory();
-    const [one, two] = [await noted(directory.path), await noted(directory.path)];
+    const directory = makeDirectory();
+    const [one, two] = [await noted(directory), await noted(directory)];
     one.note("version", ONE, seen(5, "a"));
     two.note("version", ONE, seen(5, "b"));
     expect(two.find("version", ONE)).toEqual(seen(5, "b"));
     await one.flush();
     await two.flush();
-    for (const memory of [one, two, await fileSeen(directory.path).open(OBJECT)])
+    for (const memory of [one, two, await fileSeen(directory).open(OBJECT)])
       expect(memory.find("version", ONE)).toEqual(seen(5, "a"));
   });
 
   it("is followed while another process goes on", async () => {
-    await using directory = await openTestDirectory();
+    const directory = makeDirectory();
     const now = vi.spyOn(performance, "now");
     try {
       now.mockReturnValue(10_000);
-      const reading = await noted(directory.path);
-      await noted(directory.path, [ONE, 4]);
+      const reading = await noted(directory);
+      await noted(directory, [ONE, 4]);
       await reading.refresh();
       expect(reading.find("version", ONE)).toBeNull();
       now.mockReturnValue(11_001);
@@ -103,9 +103,9 @@ describe("what was seen", () => {
   });
 
   it("can be forgotten, of one file or of the vault, which other processes take over", async () => {
-    await using directory = await openTestDirectory();
-    const memory = await noted(directory.path, [ONE, 4], [TWO, 9]);
-    const other = await noted(directory.path);
+    const directory = makeDirectory();
+    const memory = await noted(directory, [ONE, 4], [TWO, 9]);
+    const other = await noted(directory);
     await memory.forget(ONE);
     expect([memory.find("version", ONE), memory.find("version", TWO)]).toEqual([null, seen(9)]);
     expect(other.find("version", ONE)).toEqual(seen(4));
@@ -113,45 +113,45 @@ describe("what was seen", () => {
     await other.flush();
     expect([other.find("version", ONE), other.find("version", TWO)]).toEqual([null, seen(9)]);
     await memory.forget(null);
-    expect([await numberOf(directory.path, ONE), await numberOf(directory.path, TWO)]).toEqual([null, null]);
-    expect((await stat(join(directory.path, FILE))).mode & 0o777).toBe(0o600);
+    expect([await numberOf(directory, ONE), await numberOf(directory, TWO)]).toEqual([null, null]);
+    expect((await stat(join(directory, FILE))).mode & 0o777).toBe(0o600);
   });
 
   it("is written anew when most of its lines are void", async () => {
-    await using directory = await openTestDirectory();
-    const memory = await noted(directory.path);
+    const directory = makeDirectory();
+    const memory = await noted(directory);
     for (let number = 1; number <= 1_200; number += 1) {
       memory.note("version", ONE, seen(number));
       memory.note("version", TWO, seen(number));
       if (number % 100 === 0) await memory.flush();
     }
-    expect((await stat(join(directory.path, FILE))).size).toBeLessThan(LINE * 1_000);
-    expect([await numberOf(directory.path, ONE), await numberOf(directory.path, TWO)]).toEqual([1_200, 1_200]);
+    expect((await stat(join(directory, FILE))).size).toBeLessThan(LINE * 1_000);
+    expect([await numberOf(directory, ONE), await numberOf(directory, TWO)]).toEqual([1_200, 1_200]);
   });
 
   it("is of the 65,536 that were noted last", async () => {
-    await using directory = await openTestDirectory();
-    const memory = await noted(directory.path, [ONE, 1]);
+    const directory = makeDirectory();
+    const memory = await noted(directory, [ONE, 1]);
     const idOf = (at: number): string => `00000000-0000-4000-8000-${at.toString(16).padStart(12, "0")}`;
     const first = seen(1);
     for (let at = 0; at < 65_536; at += 1) memory.note("version", idOf(at), first);
     await memory.flush();
-    const again = await fileSeen(directory.path).open(OBJECT);
+    const again = await fileSeen(directory).open(OBJECT);
     expect([again.find("version", ONE), again.find("version", idOf(0))]).toEqual([null, first]);
   });
 });
 
 describe("the file", () => {
   it("is taken up where a crash cut its last line off, without a word", async () => {
-    await using directory = await openTestDirectory();
-    const path = join(directory.path, FILE);
-    await noted(directory.path, [ONE, 4], [TWO, 9]);
+    const directory = makeDirectory();
+    const path = join(directory, FILE);
+    await noted(directory, [ONE, 4], [TWO, 9]);
     await truncate(path, (await stat(path)).size - 40);
-    expect([await numberOf(directory.path, ONE), await numberOf(directory.path, TWO)]).toEqual([4, null]);
-    await noted(directory.path, [TWO, 10]);
-    expect([await numberOf(directory.path, ONE), await numberOf(directory.path, TWO)]).toEqual([4, 10]);
+    expect([await numberOf(directory, ONE), await numberOf(directory, TWO)]).toEqual([4, null]);
+    await noted(directory, [TWO, 10]);
+    expect([await numberOf(directory, ONE), await numberOf(directory, TWO)]).toEqual([4, 10]);
     expect(warnings).not.toHaveBeenCalled();
-    expect(await readdir(directory.path)).toEqual([FILE]);
+    expect(await readdir(directory)).toEqual([FILE]);
   });
 
   it.each<[string, (text: string) => string]>([
@@ -161,48 +161,48 @@ describe("the file", () => {
     ["zeros in the middle", (text) => text.replace("\n", `\n${"\0".repeat(4096)}\n`)],
     ["a line without an end in front", (text) => `${"x".repeat(600_000)}\n${text}`],
   ])("with %s is set aside with a warning, and its whole lines still count", async (_, change) => {
-    await using directory = await openTestDirectory();
-    const path = join(directory.path, FILE);
-    await noted(directory.path, [ONE, 4], [TWO, 9]);
+    const directory = makeDirectory();
+    const path = join(directory, FILE);
+    await noted(directory, [ONE, 4], [TWO, 9]);
     const damaged = change(await readFile(path, "latin1"));
     await writeFile(path, damaged);
-    expect(await numberOf(directory.path, TWO)).toBe(9);
+    expect(await numberOf(directory, TWO)).toBe(9);
     expect(warnings).toHaveBeenCalledTimes(1);
     expect(await readFile(`${path}.damaged`, "latin1")).toBe(damaged);
-    expect(await numberOf(directory.path, TWO)).toBe(9);
+    expect(await numberOf(directory, TWO)).toBe(9);
     expect(warnings).toHaveBeenCalledTimes(1);
   });
 
   it("of a later version is left as it is, with an error that says so", async () => {
-    await using directory = await openTestDirectory();
+    const directory = makeDirectory();
     const text = `coffer-seen 2 of another form\n`;
-    await writeFile(join(directory.path, FILE), text);
-    await expect(fileSeen(directory.path).open(OBJECT)).rejects.toMatchObject({ code: "configuration" });
-    expect(await readFile(join(directory.path, FILE), "utf8")).toBe(text);
+    await writeFile(join(directory, FILE), text);
+    await expect(fileSeen(directory).open(OBJECT)).rejects.toMatchObject({ code: "configuration" });
+    expect(await readFile(join(directory, FILE), "utf8")).toBe(text);
   });
 
   it("that cannot be read is an error, and one that cannot be written costs no read", async () => {
-    await using directory = await openTestDirectory();
-    const memory = await noted(directory.path, [ONE, 4]);
-    await rm(join(directory.path, FILE));
-    await mkdir(join(directory.path, FILE));
-    await expect(fileSeen(directory.path).open(OBJECT)).rejects.toMatchObject({ code: "configuration" });
+    const directory = makeDirectory();
+    const memory = await noted(directory, [ONE, 4]);
+    await rm(join(directory, FILE));
+    await mkdir(join(directory, FILE));
+    await expect(fileSeen(directory).open(OBJECT)).rejects.toMatchObject({ code: "configuration" });
     memory.note("version", TWO, seen(9));
     await expect(memory.flush()).rejects.toThrow("EISDIR");
     expect(memory.find("version", TWO)).toEqual(seen(9));
-    await rm(join(directory.path, FILE), { recursive: true });
+    await rm(join(directory, FILE), { recursive: true });
     await memory.flush();
-    expect(await numberOf(directory.path, TWO)).toBe(9);
+    expect(await numberOf(directory, TWO)).toBe(9);
   });
 
   it("is not made again where somebody removed its directory", async () => {
-    await using directory = await openTestDirectory();
-    const place = join(directory.path, "vault-seen");
+    const directory = makeDirectory();
+    const place = join(directory, "vault-seen");
     const memory = await noted(place, [ONE, 4]);
     await rm(place, { recursive: true });
     memory.note("version", TWO, seen(1));
     await memory.flush();
-    expect(await readdir(directory.path)).toEqual([]);
+    expect(await readdir(directory)).toEqual([]);
   });
 });
 
@@ -223,16 +223,16 @@ function inProcess(directory: string, work: string, ...args: string[]): Promise<
 
 describe("processes", () => {
   it("that end have written what they noted a moment ago", async () => {
-    await using directory = await openTestDirectory();
+    const directory = makeDirectory();
     await Promise.all([
-      inProcess(directory.path, `note("${ONE}", 4);`),
-      inProcess(directory.path, `note("${TWO}", 9); process.exit(0);`),
+      inProcess(directory, `note("${ONE}", 4);`),
+      inProcess(directory, `note("${TWO}", 9); process.exit(0);`),
     ]);
-    expect([await numberOf(directory.path, ONE), await numberOf(directory.path, TWO)]).toEqual([4, 9]);
+    expect([await numberOf(directory, ONE), await numberOf(directory, TWO)]).toEqual([4, 9]);
   });
 
   it("four at once lose nothing of each other, while the file is written anew under them", async () => {
-    await using directory = await openTestDirectory();
+    const directory = makeDirectory();
     // Each line of the first kind is written once: if it is lost, it stays lost. The others make most of the file void.
     const idOf = (own: number, number: number) => `0197b6f0-0000-7000-8000-${`${own}${number}`.padStart(12, "0")}`;
     const work = `
@@ -244,15 +244,15 @@ describe("processes", () => {
         await memory.flush();
       }`;
     const numbers = [1, 2, 3, 4];
-    await Promise.all(numbers.map((own) => inProcess(directory.path, work, String(own))));
-    const memory = await fileSeen(directory.path).open(OBJECT);
+    await Promise.all(numbers.map((own) => inProcess(directory, work, String(own))));
+    const memory = await fileSeen(directory).open(OBJECT);
     const lost = numbers.flatMap((own) =>
       Array.from({ length: 80 }, (_, at) => idOf(own, 100 + at)).filter((id) => memory.find("version", id) === null),
     );
     expect(lost).toEqual([]);
     expect(memory.find("version", idOf(7, 1))?.number).toBe(720n);
-    expect((await stat(join(directory.path, FILE))).size).toBeLessThan(LINE * 4_000);
-    expect(await readdir(directory.path)).toEqual([FILE]);
+    expect((await stat(join(directory, FILE))).size).toBeLessThan(LINE * 4_000);
+    expect(await readdir(directory)).toEqual([FILE]);
     expect(warnings).not.toHaveBeenCalled();
   });
 });

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { appendFile, link, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { openService } from "../test-service.ts";
 import type { Middleware } from "../transports.ts";
 import { downloadFile } from "./download-file.ts";
-import { openTestDirectory } from "./test-directory.ts";
 import { uploadFile } from "./upload-file.ts";
 
 const PART = 32 * 1024;
@@ -14,19 +14,18 @@ const SHA256 = createHash("sha256").update(BYTES).digest("hex");
 
 /** A fake with one account, clients of it, and a file in a directory of its own that goes in parts. */
 async function open() {
-  const directory = await openTestDirectory();
+  const directory = makeDirectory();
   const { fake, sent, connect } = await openService();
-  const path = join(directory.path, "large.bin");
+  const path = join(directory, "large.bin");
   await writeFile(path, BYTES);
-  const journalDirectory = join(directory.path, "journals");
+  const journalDirectory = join(directory, "journals");
   return {
-    ...{ fake, path, journalDirectory, directory: directory.path },
+    ...{ fake, path, journalDirectory, directory },
     /** Method and path of what was sent. */
     lines: () => sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`),
     forget: () => void (sent.length = 0),
     options: { partBytes: PART, journalDirectory, retries: 0 },
     connect: (...middleware: Middleware[]) => connect({ retry: { baseDelayMs: 1, maxDelayMs: 2 }, middleware }),
-    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
   };
 }
 
@@ -43,7 +42,7 @@ const parts = (sent: readonly string[]): number => sent.filter((line) => line.st
 
 describe("uploadFile", () => {
   it("goes on where an upload was cut off, and hashes the whole", async () => {
-    await using scene = await open();
+    const scene = await open();
     const { connect, fake, forget, lines, options, path } = scene;
     await expect(uploadFile(connect(dieAtPart(3)), path, options)).rejects.toMatchObject({ code: "connection_failed" });
     const [name = ""] = await readdir(options.journalDirectory);
@@ -60,7 +59,7 @@ describe("uploadFile", () => {
   });
 
   it("has its session on disk before the first part is sent", async () => {
-    await using scene = await open();
+    const scene = await open();
     const { connect, fake, journalDirectory, path } = scene;
     const seen: string[] = [];
     const look: Middleware = async (request, next) => {
@@ -83,7 +82,7 @@ describe("uploadFile", () => {
   });
 
   it("begins anew when the session is gone, or when the file is another, and frees the old one", async () => {
-    await using scene = await open();
+    const scene = await open();
     const { connect, fake, options, path } = scene;
     await expect(uploadFile(connect(dieAtPart(2)), path, options)).rejects.toThrow();
     fake.state.uploads.clear();
@@ -95,7 +94,7 @@ describe("uploadFile", () => {
   });
 
   it("begins anew when the session's file has gone to the trash since", async () => {
-    await using scene = await open();
+    const scene = await open();
     const { connect, fake, options, path } = scene;
     const answerLost: Middleware = async (request, next) => {
       const answer = await next(request);
@@ -113,7 +112,7 @@ describe("uploadFile", () => {
   });
 
   it("can be repeated with its idempotencyKey after it was given up", async () => {
-    await using scene = await open();
+    const scene = await open();
     const { connect, path } = scene;
     const controller = new AbortController();
     const options = {
@@ -130,7 +129,7 @@ describe("uploadFile", () => {
   });
 
   it("stores nothing of a file that changes meanwhile", async () => {
-    await using scene = await open();
+    const scene = await open();
     const { connect, fake, journalDirectory, path } = scene;
     const change: Middleware = async (request, next) => {
       if (request.headers.get("upload-offset") === String(PART)) await appendFile(path, "x");
@@ -145,7 +144,7 @@ describe("uploadFile", () => {
   });
 
   it("an abort frees the session and forgets it", async () => {
-    await using scene = await open();
+    const scene = await open();
     const { connect, fake, journalDirectory, path } = scene;
     const controller = new AbortController();
     const options = {
@@ -160,7 +159,7 @@ describe("uploadFile", () => {
   });
 
   it("two at once of the same file and place do not share a session", async () => {
-    await using scene = await open();
+    const scene = await open();
     const { connect, lines, options, path } = scene;
     const results = await Promise.allSettled([
       uploadFile(connect(), path, options),
@@ -172,14 +171,14 @@ describe("uploadFile", () => {
   });
 
   it("refuses what is no regular file", async () => {
-    await using scene = await open();
+    const scene = await open();
     const { connect } = scene;
     await expect(uploadFile(connect(), scene.directory)).rejects.toThrow();
     await expect(uploadFile(connect(), "/dev/null")).rejects.toMatchObject({ code: "invalid_request" });
   });
 
   it("writes a version of a file, small or large", async () => {
-    await using scene = await open();
+    const scene = await open();
     const { connect, journalDirectory } = scene;
     const path = join(scene.directory, "small.txt");
     await writeFile(path, "one");
@@ -204,7 +203,7 @@ describe("downloadFile", () => {
   }
 
   it("never replaces what is there, not even what appears while it loads", async () => {
-    await using scene = await stored();
+    const scene = await stored();
     const { connect, fileId, directory } = scene;
     const destination = join(directory, "copy");
     const race: Middleware = async (request, next) => {
@@ -224,7 +223,7 @@ describe("downloadFile", () => {
   });
 
   it("with overwrite replaces the name and not what a link points to", async () => {
-    await using scene = await stored();
+    const scene = await stored();
     const { connect, fileId, directory } = scene;
     const [theirs, destination] = [join(directory, "theirs"), join(directory, "copy")];
     await writeFile(theirs, "theirs");
@@ -236,7 +235,7 @@ describe("downloadFile", () => {
   });
 
   it("leaves nothing behind when bytes are wrong, the caller aborts, or there is no such file", async () => {
-    await using scene = await stored();
+    const scene = await stored();
     const { connect, fake, fileId, directory } = scene;
     const destination = join(directory, "copy");
     const controller = new AbortController();

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type * as FileSystem from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { openDestination, openSource } from "./local-files.ts";
 
 /** Runs between the last check and the open: the moment an attacker waits for. */
@@ -21,7 +21,7 @@ let base: string;
 let root: string;
 
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "exchange-")));
+  base = makeDirectory();
   root = join(base, "root");
   mkdirSync(join(root, "box"), { recursive: true });
   mkdirSync(join(base, "outside"));
@@ -31,7 +31,6 @@ beforeEach(() => {
 
 afterEach(() => {
   beforeOpen = () => undefined;
-  rmSync(base, { recursive: true });
 });
 
 const allowed = () => ({ folders: [root], denied: { folders: [], files: [] } });

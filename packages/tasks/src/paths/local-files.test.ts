@@ -1,21 +1,20 @@
 import { execFileSync } from "node:child_process";
-import { link, mkdir, mkdtemp, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { link, mkdir, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { TaskFailure, toFailure } from "../failure.ts";
 import { contains, narrowByRoots, resolveFolders, type AllowedFolders } from "./allowed-folders.ts";
 import { openDestination, openSource, type SourceFile } from "./local-files.ts";
 
 const CASES = process.env["COFFER_TEST_COUNTS"] === "full" ? 10_000 : 1_000;
 
-let base: string;
+const base = makeDirectory();
 let allowed: AllowedFolders;
 
 beforeAll(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "allowed-folders-")));
   const at = (...parts: string[]) => join(base, ...parts);
   await mkdir(at("root", "sub", "deep"), { recursive: true });
   await mkdir(at("root", ".ssh"));
@@ -46,10 +45,6 @@ beforeAll(async () => {
     folders: await resolveFolders([at("root")]),
     denied: { folders: [at("root", "settings")], files: [] },
   };
-});
-
-afterAll(async () => {
-  await rm(base, { recursive: true });
 });
 
 async function codeOf(work: Promise<unknown>): Promise<string> {

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { describeBlobStore } from "../../../../test/suites/blob-store.ts";
 import { openDiskBlobs } from "./disk.ts";
 
 describeBlobStore("disk", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "coffer-blobs-"));
+  const directory = makeDirectory();
   return {
     survives: true,
     open: () => openDiskBlobs({ directory }),

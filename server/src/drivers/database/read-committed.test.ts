@@ -1,7 +1,6 @@
 /** The double that races run on does what it says of PostgreSQL; test/suites/database-races.ts rests on it. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { openTestDatabase } from "../../test-storage.ts";
 import { ConstraintError, type Database, type Queries } from "../../ports/database.ts";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -11,14 +10,11 @@ import { accountRow, folderRow, insertAccount, vaultRow } from "../../../../test
 let database: Database;
 let failures = 0;
 beforeEach(async () => {
-  const directory = await mkdtemp(join(tmpdir(), "coffer-double-"));
+  const directory = makeDirectory();
   await (await openTestDatabase(directory))[Symbol.asyncDispose]();
   failures = 0;
   database = openReadCommitted(join(directory, "coffer.sqlite"), { fails: () => failures-- > 0 });
-  return async () => {
-    await database[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true });
-  };
+  return () => database[Symbol.asyncDispose]();
 });
 
 /** A transaction that is open until it is ended. */

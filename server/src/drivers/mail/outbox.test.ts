@@ -3,6 +3,7 @@ import { chmod, readdir, readFile, stat, utimes, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../../test/kit/clock.ts";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { FaultyFiles } from "../../../../test/kit/faulty-files.ts";
 import { PowerLossFiles } from "../../../../test/kit/power-loss.ts";
 import { readMail } from "../../../../test/suites/mailer-message.ts";
@@ -10,17 +11,15 @@ import { describeMailer, failureOf, mailOf } from "../../../../test/suites/maile
 import { systemRandom } from "../../ports/random.ts";
 import { diskFileSystem } from "../blobs/disk/file-system.ts";
 import { openOutbox } from "./outbox.ts";
-import { openTestDirectory } from "../../test-directory.ts";
 import { ofEachTest } from "../../test-each.ts";
 
-const scratch = ofEachTest(openTestDirectory);
+const scratch = ofEachTest(async () => ({ path: makeDirectory() }));
 
 const FROM = "Coffer <service@example.test>";
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 50;
 
 describeMailer("outbox", async () => {
-  const scratch = await openTestDirectory();
-  const directory = join(scratch.path, "data", "outbox");
+  const directory = join(makeDirectory(), "data", "outbox");
   return {
     open: (from) => openOutbox({ directory, from, clock: new ManualClock(), random: systemRandom }),
     received: async () => {
@@ -28,7 +27,7 @@ describeMailer("outbox", async () => {
       const all = await Promise.all(names.map((name) => readFile(join(directory, name))));
       return all.map((bytes) => ({ envelope: null, bytes }));
     },
-    [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 });
 
@@ -62,16 +61,16 @@ describe("the outbox's files", () => {
 
   it("leave nothing behind when a step fails, and the failure is one that passes", async () => {
     for (const step of ["create", "write", "flush", "link"] as const) {
-      await using scratch = await openTestDirectory();
+      const scratch = makeDirectory();
       const files = new FaultyFiles(diskFileSystem);
-      const outbox = await openOutbox({ ...options(scratch.path), files });
+      const outbox = await openOutbox({ ...options(scratch), files });
       files.inject({ code: "ENOSPC", at: 0, calls: [step] });
       const error = await failureOf(outbox.send(mailOf({ text: "kept-to-itself" })));
       expect(error.permanent).toBe(false);
       expect(error.message).toContain("ENOSPC");
-      expect(await readdir(scratch.path)).toEqual([]);
+      expect(await readdir(scratch)).toEqual([]);
       await outbox.send(mailOf());
-      expect(await readdir(scratch.path)).toHaveLength(1);
+      expect(await readdir(scratch)).toHaveLength(1);
     }
   });
 

@@ -2,14 +2,14 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { productionSecrets } from "../../../../test/acceptance/kit/production.ts";
 import { readMail } from "../../../../test/suites/mailer-message.ts";
 import { type Environment, parseConfig, startServer } from "../../index.ts";
-import { openTestDirectory } from "../../test-directory.ts";
 import { ofEachTest } from "../../test-each.ts";
 import { openSmtpServer } from "./test-smtp-server.ts";
 
-const directory = ofEachTest(openTestDirectory);
+const directory = ofEachTest(async () => ({ path: makeDirectory() }));
 let logged: string;
 beforeEach(() => {
   logged = "";

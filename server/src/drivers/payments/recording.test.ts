@@ -1,17 +1,17 @@
 import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { describePaymentProvider } from "../../../../test/suites/payment-provider.ts";
 import { type PaymentProvider, PaymentUnavailableError } from "../../ports/payment-provider.ts";
 import { openTestPayments, signPaymentEvent } from "./recording.ts";
 import { isSigned, signParts } from "./standard-webhooks.ts";
-import { openTestDirectory } from "../../test-directory.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const secret = `whsec_${Buffer.from("secret of the tests, 32 bytes ok").toString("base64")}`;
 const NOW = Date.UTC(2026, 10, 20, 12);
 
-const directory = ofEachTest(openTestDirectory);
+const directory = ofEachTest(async () => ({ path: makeDirectory() }));
 
 const path = () => join(directory.path, "payments", "requests.jsonl");
 const open = (): PaymentProvider =>

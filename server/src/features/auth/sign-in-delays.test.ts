@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { parseConfig } from "../../config.ts";
 import { openTestDatabase } from "../../test-storage.ts";
-import { openTestDirectory } from "../../test-directory.ts";
 import { ofEachTest } from "../../test-each.ts";
 import { ServiceError } from "../../service-error.ts";
 import { beginSignIn, forgetSignIns, noteFailedSignIn, noteSignIn } from "./sign-in-delays.ts";
@@ -13,7 +13,7 @@ const ADA = "ada@example.test";
 const DAY = 86_400_000;
 
 const { settings } = parseConfig({ SERVICE_ENV: "development", SERVICE_SIGN_IN_FAILURES: "5" });
-const directory = ofEachTest(openTestDirectory);
+const directory = ofEachTest(async () => ({ path: makeDirectory() }));
 const deps = ofEachTest(async () => {
   const database = await openTestDatabase(directory.path);
   return { database, settings, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };

@@ -1,10 +1,9 @@
 /** What happens to uploads when clients vanish and disks fail, over a real socket. The disk's faults come from a double. */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { FaultyFiles } from "../../../../test/kit/faulty-files.ts";
 import { buildApp } from "../../app.ts";
 import { parseConfig } from "../../config.ts";
@@ -29,7 +28,7 @@ interface Stack extends AsyncDisposable {
 }
 
 async function openStack(): Promise<Stack> {
-  const directory = mkdtempSync(join(tmpdir(), "coffer-faults-"));
+  const directory = makeDirectory();
   const files = new FaultyFiles(diskFileSystem);
   const config = parseConfig({
     SERVICE_ENV: "development",
@@ -68,7 +67,6 @@ async function openStack(): Promise<Stack> {
       app.server.closeAllConnections();
       await app.close();
       await storage[Symbol.asyncDispose]();
-      rmSync(directory, { recursive: true, force: true });
     },
   };
 }

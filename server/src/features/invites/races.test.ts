@@ -1,8 +1,8 @@
 /** Exactly one key for each code, whoever races: within one process, and between two on one database. */
 import { beforeAll, describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import type { Database } from "../../ports/database.ts";
 import { openTestApp, type TestApp } from "../../test-app.ts";
-import { openTestDirectory } from "../../test-directory.ts";
 import { openTestDatabase } from "../../test-storage.ts";
 import { claimOf, errorCodeOf, makeInvite, newSigner, redeem } from "./test-invites.ts";
 
@@ -15,15 +15,15 @@ let databases: readonly Database[];
 let services: readonly TestApp[];
 let owner: { id: string; key: string };
 beforeAll(async () => {
-  const directory = await openTestDirectory();
-  const open = () => openTestDatabase(directory.path, { busyAttempts: 1000 });
+  const directory = makeDirectory();
+  const open = () => openTestDatabase(directory, { busyAttempts: 1000 });
   databases = [await open(), await open()];
   services = await Promise.all(
     databases.map((database) => openTestApp({ environment: ENVIRONMENT, replace: () => ({ database }) })),
   );
   owner = await serviceAt(0).signUp();
   return async () => {
-    for (const one of [...services, ...databases, directory]) await one[Symbol.asyncDispose]();
+    for (const one of [...services, ...databases]) await one[Symbol.asyncDispose]();
   };
 });
 

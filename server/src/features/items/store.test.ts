@@ -1,10 +1,10 @@
 /** What was decided from an earlier read is written only while it holds: another may have written in between. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { fileRow, folderRow, insertAccount } from "../../../../test/kit/rows.ts";
 import type { Database } from "../../ports/database.ts";
 import type { FileRow, FolderRow } from "../../ports/tables.ts";
-import { openTestDirectory } from "../../test-directory.ts";
 import { ofEachTest } from "../../test-each.ts";
 import { openTestDatabase } from "../../test-storage.ts";
 import { findItem } from "../reach/store.ts";
@@ -17,16 +17,13 @@ interface Rows extends AsyncDisposable {
 }
 
 const rows = ofEachTest(async (): Promise<Rows> => {
-  await using opened = new AsyncDisposableStack();
-  const { path } = opened.use(await openTestDirectory());
-  const database = opened.use(await openTestDatabase(path));
+  const database = await openTestDatabase(makeDirectory());
   const { accountId, vaultId } = await insertAccount(database);
   const place = { account_id: accountId, vault_id: vaultId };
   const [file, folder] = [fileRow(place), folderRow(place)];
   await database.run(database.build.insertInto("files").values(file));
   await database.run(database.build.insertInto("folders").values(folder));
-  const all = opened.move();
-  return { database, file, folder, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { database, file, folder, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 });
 
 const inTrash = { trashed_at: 5, revision: 2 };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { insertAccount } from "../../../../test/kit/rows.ts";
 import { systemRandom } from "../../ports/random.ts";
-import { openTestDirectory } from "../../test-directory.ts";
 import { openTestDatabase } from "../../test-storage.ts";
 import { mintMailToken } from "./rules.ts";
 import { insertMailToken, useMailToken } from "./store.ts";
@@ -9,9 +9,9 @@ import { insertMailToken, useMailToken } from "./store.ts";
 const ROUNDS = process.env["COFFER_TEST_COUNTS"] === "full" ? 200 : 10;
 
 it("a mailed token serves one of 50 callers of two processes on one database [S5.5-tokens]", async () => {
-  await using directory = await openTestDirectory();
-  await using one = await openTestDatabase(directory.path);
-  await using other = await openTestDatabase(directory.path);
+  const directory = makeDirectory();
+  await using one = await openTestDatabase(directory);
+  await using other = await openTestDatabase(directory);
   const { accountId } = await insertAccount(one);
   for (let round = 0; round < ROUNDS; round += 1) {
     const { hash } = mintMailToken(systemRandom);

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { insertAccount, vaultRow } from "../../../../test/kit/rows.ts";
-import { openTestDirectory } from "../../test-directory.ts";
 import { openTestDatabase } from "../../test-storage.ts";
 import { findVault } from "../reach/store.ts";
 import { deleteVaultWithContents, insertVault, updateVault } from "./store.ts";
 
 it("a vault that has changed since it was read is neither changed nor deleted from what was read", async () => {
-  await using directory = await openTestDirectory();
-  await using database = await openTestDatabase(directory.path);
+  const directory = makeDirectory();
+  await using database = await openTestDatabase(directory);
   const { accountId } = await insertAccount(database);
   const old = vaultRow({ account_id: accountId });
   await insertVault(database, old);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { openSqlite } from "../../drivers/database/sqlite.ts";
 import { openSnapshot } from "../../drivers/database/sqlite/snapshot.ts";
 import { findChainEnds } from "../../features/audit/store.ts";
@@ -10,12 +11,11 @@ import { noteChanges } from "../../features/changes/test-changes.ts";
 import { verifyAccount } from "../../features/audit/verify.ts";
 import { toAuditEvent } from "../../features/changes/events.ts";
 import { foundation } from "../0001-foundation.ts";
-import { openTestDirectory } from "../../test-directory.ts";
 import { ofEachTest } from "../../test-each.ts";
 import { migrate } from "../migrate.ts";
 
 const TIME = Date.UTC(2026, 0, 1);
-const directory = ofEachTest(openTestDirectory);
+const directory = ofEachTest(async () => ({ path: makeDirectory() }));
 const path = () => join(directory.path, "coffer.sqlite");
 
 beforeEach(async () => {

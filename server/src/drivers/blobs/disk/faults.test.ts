@@ -1,8 +1,8 @@
-import { link, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { collect, failingAfter, inChunks, patternBytes, sha256Of } from "../../../../../test/kit/bytes.ts";
+import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { FaultyFiles, type FaultyCall } from "../../../../../test/kit/faulty-files.ts";
 import { BlobStoreFaultError, BlobStoreFullError, type BlobStore, type StoredBlob } from "../../../ports/blob-store.ts";
 import { openDiskBlobs } from "../disk.ts";
@@ -21,14 +21,10 @@ interface Bench {
 
 function onDisk(check: (bench: Bench) => Promise<void>): () => Promise<void> {
   return async () => {
-    const directory = await mkdtemp(join(tmpdir(), "coffer-faults-"));
+    const directory = makeDirectory();
     const files = new FaultyFiles(diskFileSystem);
-    try {
-      await using store = await openDiskBlobs({ directory, fileSystem: files });
-      await check({ store, files, directory });
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+    await using store = await openDiskBlobs({ directory, fileSystem: files });
+    await check({ store, files, directory });
   };
 }
 

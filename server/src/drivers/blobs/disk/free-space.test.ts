@@ -1,25 +1,20 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { diskFileSystem } from "./file-system.ts";
 import { keepingFree } from "./free-space.ts";
 
 const MIB = 1024 * 1024;
 
-async function openDisk(free: () => number) {
-  const directory = await mkdtemp(join(tmpdir(), "coffer-free-space-"));
+function openDisk(free: () => number) {
+  const directory = makeDirectory();
   const files = keepingFree(diskFileSystem, { directory, bytes: 10 * MIB, measure: () => Promise.resolve(free()) });
-  return {
-    files,
-    path: join(directory, "file"),
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
-  };
+  return { files, path: join(directory, "file") };
 }
 
 test("what would leave less than the reserve is refused as on a full disk, and notes still pass", async () => {
   let free = 12 * MIB;
-  await using disk = await openDisk(() => free);
+  const disk = openDisk(() => free);
   const file = await disk.files.create(disk.path);
   await file.write(new Uint8Array(MIB), 0);
   await file.write(new Uint8Array(MIB), MIB);
@@ -38,7 +33,7 @@ test("what would leave less than the reserve is refused as on a full disk, and n
 
 test("many writers at once do not pass the reserve together", async () => {
   let written = 0;
-  await using disk = await openDisk(() => 20 * MIB - written);
+  const disk = openDisk(() => 20 * MIB - written);
   const file = await disk.files.create(disk.path);
   const outcomes = Array.from({ length: 40 }, async (_, index) => {
     await file.write(new Uint8Array(MIB), index * MIB);

@@ -1,9 +1,7 @@
 import fc from "fast-check";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { collect, failingAfter, inChunks, patternBytes, sha256Of } from "../../../../../test/kit/bytes.ts";
+import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { PowerLossFiles } from "../../../../../test/kit/power-loss.ts";
 import type { BlobStore } from "../../../ports/blob-store.ts";
 import { openDiskBlobs } from "../disk.ts";
@@ -36,11 +34,7 @@ const client: fc.Arbitrary<readonly Step[]> = fc.oneof(
   upload.map((steps): Step[] => [...(steps as Step[]), { act: "discard" }]),
 );
 
-let processes: string;
-beforeAll(async () => {
-  processes = await mkdtemp(join(tmpdir(), "coffer-power-"));
-});
-afterAll(() => rm(processes, { recursive: true, force: true }));
+const processes = makeDirectory();
 
 describe("after a loss of power", () => {
   it("everything acknowledged is there with the right digest, whatever was not flushed is lost", async () => {

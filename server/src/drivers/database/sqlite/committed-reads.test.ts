@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { migrate } from "../../../migrations/migrate.ts";
 import { type Database, prepared } from "../../../ports/database.ts";
 import { openSqlite } from "../sqlite.ts";
@@ -21,7 +20,7 @@ let ours: Database;
 let others: Database;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-reads-"));
+  directory = makeDirectory();
   const path = join(directory, "coffer.sqlite");
   ours = await openSqlite({ path });
   await migrate(ours);
@@ -31,7 +30,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await ours[Symbol.asyncDispose]();
   await others[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
 });
 
 function write(database: Database, notBefore: number): Promise<number> {

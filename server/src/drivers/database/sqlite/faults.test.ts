@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { accountRow, insertAccount, vaultRow } from "../../../../../test/kit/rows.ts";
 import { migrate } from "../../../migrations/migrate.ts";
 import { type Database, DatabaseFullError, DatabaseUnavailableError } from "../../../ports/database.ts";
 import { openSqlite } from "../sqlite.ts";
-import { openTestDirectory } from "../../../test-directory.ts";
 import { ofEachTest } from "../../../test-each.ts";
 
 const run = promisify(execFile);
 const MIB = 1024 * 1024;
 
-const directory = ofEachTest(openTestDirectory);
+const directory = ofEachTest(async () => ({ path: makeDirectory() }));
 
 const file = () => join(directory.path, "coffer.db");
 

@@ -1,18 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turnOfTheLoop, setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { migrate } from "../../../migrations/migrate.ts";
 import { ofEachTest } from "../../../test-each.ts";
 import { openSqlite } from "../sqlite.ts";
 
-const place = ofEachTest(async () => {
-  const directory = mkdtempSync(join(tmpdir(), "coffer-first-start-"));
-  const path = join(directory, "coffer.db");
-  return { path, [Symbol.asyncDispose]: async () => rmSync(directory, { recursive: true, force: true }) };
-});
+const place = ofEachTest(async () => ({ path: join(makeDirectory(), "coffer.db") }));
 
 test("a process that opens a database which another is just making waits for it", async () => {
   const other = new DatabaseSync(place.path);

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { insertAccount } from "../../../../../test/kit/rows.ts";
 import { migrate } from "../../../migrations/migrate.ts";
 import { type Database, DatabaseUnavailableError, type Queries } from "../../../ports/database.ts";
@@ -13,13 +12,12 @@ let directory: string;
 let database: Database;
 const path = () => join(directory, "coffer.sqlite");
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "coffer-snapshot-"));
+  directory = makeDirectory();
   database = await openSqlite({ path: path(), reserveBytes: 0 });
   await migrate(database);
 });
 afterEach(async () => {
   await database[Symbol.asyncDispose]();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 const accountsSeenBy = async (queries: Queries) =>
