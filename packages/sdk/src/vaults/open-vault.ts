@@ -25,10 +25,10 @@ export interface OpenVault {
   readonly objectId: Uint8Array;
   readonly platform: CryptoPlatform;
   /**
-   * The signer here. Rejects with `signing_key_missing` unless the vault names the signer's key for its address,
+   * The signer here, by the given view or the one in memory. Rejects with `signing_key_missing` unless the vault names the signer's key for its address,
    * `not_a_member`.
    */
-  author(): Promise<Author>;
+  author(view?: VaultView): Promise<Author>;
   /** Read on the chain, at most 5 s ago, never below what was seen. `hintedGeneration`: the service's claim. */
   view(options?: ReadOptions): Promise<VaultView>;
   /**

@@ -18,14 +18,15 @@ export async function findMadeItem<Kind extends ItemKind>(
   { id, isSame }: { readonly id: string; readonly isSame: (row: ItemRows[Kind]) => boolean },
 ): Promise<Seen<ItemRows[Kind]> | null> {
   const statement = kind === "file" ? "version" : "entry";
-  const taken = new ServiceError("statement_invalid", `${statement}: the ${kind} id cannot be used, choose another`);
+  const taken = () =>
+    new ServiceError("statement_invalid", `${statement}: the ${kind} id cannot be used, choose another`);
   if (!(await isIdTaken(queries, kind, id))) {
-    if (await isIdTaken(queries, kind === "file" ? "folder" : "file", id)) throw taken;
+    if (await isIdTaken(queries, kind === "file" ? "folder" : "file", id)) throw taken();
     return null;
   }
   const seen = await readItemFor(queries, principal, kind, id).catch((cause: unknown) => {
-    throw cause instanceof ServiceError && cause.code === "not_found" ? taken : cause;
+    throw cause instanceof ServiceError && cause.code === "not_found" ? taken() : cause;
   });
-  if (!isSame(seen.row)) throw taken;
+  if (!isSame(seen.row)) throw taken();
   return seen;
 }

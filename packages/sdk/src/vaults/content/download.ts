@@ -145,11 +145,11 @@ async function openFile(
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)
     throw vaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
-  const { metadata, statement: entry } = await openItem(vault, "file", file, placeOf(file));
+  const { metadata, statement: entry, view: held } = await openItem(vault, "file", file, placeOf(file));
   const claim = parseVersionStatement(bytes);
   // One view for the whole download: a floor that rises meanwhile does not take away a version that was current at
   // the beginning.
-  const view = await viewNaming((wanted) => vault.view(wanted), [claim]);
+  const view = await viewNaming((wanted) => vault.view(wanted), [claim], held);
   if (claim.generation < view.floor)
     throw vaultError("rolled_back", "The version is from before the vault's last rotation", { step: "statement" });
   const reading: Reading = { connection, vault, file, statement: bytes, entry, metadata, view, options };

@@ -166,7 +166,7 @@ async function sign(
       time: prepared.unsigned.time,
     },
   };
-  const { version, entry } = await makeUploadStatements(view, await vault.author(), content, prepared.unsigned);
+  const { version, entry } = await makeUploadStatements(view, await vault.author(view), content, prepared.unsigned);
   const shared = { version: toBase64(version.bytes), ...toShared(prepared, entry) };
   return { plan, statement: version, name, contentType, shared };
 }

@@ -27,7 +27,7 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
   await viewer();
   return {
     ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory, noteSigned) },
-    author: async () => requireAuthor(session, pin, await viewer()),
+    author: async (view) => requireAuthor(session, pin, view ?? (await viewer())),
     view: viewer,
     writingKey: (view) =>
       inVaultTerms(async () => {

@@ -73,3 +73,28 @@ it("keeps a place that could not be stored until who writes has stored it", asyn
   expect(await numbers.writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: FIRST });
   expect(await open(pins).writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: FIRST });
 });
+
+it("reads a candidate again for each write until a statement of its generation was accepted, then once a second", async () => {
+  const numbers = open();
+  const view = viewAt(FIRST, NO_END);
+  let reads = 0;
+  const write = () => numbers.requireNewest(view, () => ((reads += 1), Promise.resolve(view)));
+  await numbers.note({ ...object }, view);
+  for (const expected of [1, 2]) {
+    await write();
+    expect(reads).toBe(expected);
+  }
+  // Of another generation: it says nothing of this one.
+  numbers.noteSigned({ generation: 1n, after: 0n });
+  await write();
+  expect(reads).toBe(3);
+  numbers.noteSigned(placeOf(view));
+  await write();
+  await write();
+  expect(reads).toBe(3);
+  // Another process was shown a later one: nothing is written by what was read before.
+  await expect(numbers.requireNewest({ ...view, generation: 3n }, () => Promise.resolve(view))).rejects.toMatchObject({
+    code: "generation_moved",
+  });
+  expect(reads).toBe(3);
+});

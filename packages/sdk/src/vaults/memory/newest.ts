@@ -52,8 +52,8 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   let kept: { readonly highest: Highest; readonly at: number } | null = null;
   let noted: VaultObject | null = null;
   let signed = NOWHERE;
-  /** Candidates that a read of their own has shown again, and when that began. */
-  let shownAgain: (Numbers & { readonly at: number }) | null = null;
+  /** A candidate that a read of its own has shown again, and when that began. */
+  let shownAgain: ShownAgain | null = null;
   const keep = (highest: Highest): Highest => {
     // Only a user's decision lowers the stored state: then this process's own sight counts no more either.
     if (kept !== null && isAbove(bindingOf(kept.highest), bindingOf(highest))) {
@@ -70,8 +70,6 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   const keepSigned = async (): Promise<void> => {
     if (kept === null || !isKept(kept)) keep(await pins.changeHighest(objectId, noteReached(signed)));
   };
-  const isShownAgain = (view: Numbers): boolean =>
-    shownAgain !== null && isSame(view, shownAgain) && performance.now() - shownAgain.at < INTERVAL_MS;
   return {
     confirmed: () =>
       kept !== null && performance.now() - kept.at < INTERVAL_MS ? Promise.resolve(kept.highest) : load(),
@@ -85,7 +83,8 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       noted = vault;
     },
     requireNewest: async (view, read) => {
-      if (isSame(view, await load()) || isShownAgain(view)) return requireBinding(session, vaultId, objectId, view);
+      if (isSame(view, await load()) || isEnough(shownAgain, view, signed))
+        return requireBinding(session, vaultId, objectId, view);
       const at = performance.now();
       const now = await read();
       await requireBinding(session, vaultId, objectId, now);
@@ -105,6 +104,20 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       keepSigned().catch(() => undefined);
     },
   };
+}
+
+interface ShownAgain extends Numbers {
+  /** By a clock that nobody sets, in milliseconds. */
+  readonly at: number;
+}
+
+/**
+ * For a second, and only after the service has accepted a statement of that generation, or one was verified: of a generation that a node made
+ * up there is none.
+ */
+function isEnough(again: ShownAgain | null, view: Numbers, signed: Place): boolean {
+  if (again === null || !isSame(view, again) || signed.generation !== view.generation) return false;
+  return performance.now() - again.at < INTERVAL_MS;
 }
 
 function isSame(one: Numbers, other: Numbers): boolean {

@@ -51,7 +51,7 @@ export async function makeEntry(
   wanted: WantedEntry,
 ): Promise<SharedEntry> {
   const prepared = await prepareEntry(vault, view, writing, wanted);
-  return toShared(prepared, await makeEntryStatement(view, await vault.author(), prepared.unsigned));
+  return toShared(prepared, await makeEntryStatement(view, await vault.author(view), prepared.unsigned));
 }
 
 export async function prepareEntry(
@@ -104,6 +104,11 @@ export function placeOf(
   return bytes === null ? shown : parseEntryStatement(bytes).folderId;
 }
 
+/** With the view that it was verified by. */
+export interface OpenedItem extends OpenedEntry {
+  readonly view: VaultView;
+}
+
 /**
  * Verifies and opens an entry. It must be in the folder that the service shows: else a service could move files about.
  * @throws VaultError `not_encrypted` for an item of a shared vault without an entry; CryptoError, ChainError.
@@ -113,7 +118,7 @@ export async function openItem(
   kind: EntryKind,
   item: SharedItem,
   folderId: string | null,
-): Promise<OpenedEntry> {
+): Promise<OpenedItem> {
   // Also in an answer to a second read: its caller goes on in the vault that it names.
   if (item.vaultId !== vault.id)
     throw vaultError(
@@ -137,7 +142,7 @@ export async function openItem(
       step: "entry",
     });
   vault.seen.noteEntry(item.id, seenEntry(opened.statement));
-  return opened;
+  return { ...opened, view };
 }
 
 /** Names the signer of the entry, and the maker of its key, if they are members: a member added just now may be either. */
@@ -148,7 +153,7 @@ async function viewOf(vault: OpenVault, entry: EntryStatement) {
   const isSignable = findSigner(view, entry.signer, entry) !== null;
   if (view.plainNames || !isSignable) return { view, record: null };
   const record = await vault.record(entry.keyId, entry.generation);
-  return { view: await viewNaming(read, [entry, { ...record, signer: record.creator }]), record };
+  return { view: await viewNaming(read, [entry, { ...record, signer: record.creator }], view), record };
 }
 
 /**

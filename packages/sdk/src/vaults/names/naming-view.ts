@@ -20,10 +20,16 @@ const JUST_READ_MS = 250;
 /**
  * The view in memory if it names every signer, else one just read. A signer that is still missing did not sign as a
  * member: the verification reports that.
+ * `held` is the caller's view from a moment ago. It serves if it names them all.
  */
-export async function viewNaming(view: OpenVault["view"], claims: readonly Claim[]): Promise<VaultView> {
+export async function viewNaming(
+  view: OpenVault["view"],
+  claims: readonly Claim[],
+  held?: VaultView,
+): Promise<VaultView> {
+  const isNamedIn = (seen: VaultView) => claims.every((claim) => findSigner(seen, claim.signer, claim) !== null);
+  if (held !== undefined && isNamedIn(held)) return held;
   const hintedGeneration = claims.reduce((most, { generation }) => (generation > most ? generation : most), 0n);
   const remembered = await view({ hintedGeneration });
-  const named = claims.every((claim) => findSigner(remembered, claim.signer, claim) !== null);
-  return named ? remembered : view({ hintedGeneration, maxAge: JUST_READ_MS });
+  return isNamedIn(remembered) ? remembered : view({ hintedGeneration, maxAge: JUST_READ_MS });
 }
