@@ -1,5 +1,10 @@
 /** What a benchmark says: numbers, a ratio with its limit, and what was missing. */
 
+export interface Limit {
+  readonly at: "most" | "least";
+  readonly value: number;
+}
+
 export interface Measured {
   readonly kind: "measured";
   readonly name: string;
@@ -7,7 +12,9 @@ export interface Measured {
   readonly about: string;
   readonly value: number;
   readonly unit: string;
-  readonly limit: { readonly at: "most" | "least"; readonly value: number };
+  readonly limit: Limit;
+  /** Other numbers of the same run that have bounds of their own. */
+  readonly alsoHeld?: Readonly<Record<string, { readonly value: number; readonly limit: Limit }>>;
   readonly pass: boolean;
   /** Every series behind the value, round by round. */
   readonly series: Readonly<Record<string, readonly number[]>>;
@@ -25,10 +32,14 @@ export type Outcome = Measured | NotMeasured;
 
 export type Benchmark = () => Promise<Outcome>;
 
-/** Fills in whether the limit holds. */
+/** Fills in whether all limits hold. */
 export function measured(outcome: Omit<Measured, "kind" | "pass">): Measured {
-  const { at, value } = outcome.limit;
-  return { ...outcome, kind: "measured", pass: at === "most" ? outcome.value <= value : outcome.value >= value };
+  const pass = [outcome, ...Object.values(outcome.alsoHeld ?? {})].every(isHeld);
+  return { ...outcome, kind: "measured", pass };
+}
+
+function isHeld({ limit: { at, value: bound }, value }: Pick<Measured, "limit" | "value">): boolean {
+  return at === "most" ? value <= bound : value >= bound;
 }
 
 export function median(values: readonly number[]): number {
@@ -56,7 +67,11 @@ function ratiosOf(numerators: readonly number[], denominators: readonly number[]
 
 export function renderOutcome(outcome: Outcome): string {
   if (outcome.kind === "not measured") return `SKIP  ${outcome.name}: ${outcome.reason}`;
-  const { about, facts, limit, name, pass, series, unit, value } = outcome;
+  const { about, alsoHeld = {}, facts, limit, name, pass, series, unit, value } = outcome;
+  const others = Object.entries(alsoHeld).map(
+    ([title, held]) =>
+      `        ${isHeld(held) ? "held" : "MISSED"}: ${title}: ${short(held.value)} (at ${held.limit.at} ${String(held.limit.value)})`,
+  );
   const lines = Object.entries(series).map(
     ([title, values]) =>
       `        ${title}: median ${short(median(values))}, from ${short(Math.min(...values))} to ${short(Math.max(...values))} over ${String(values.length)}`,
@@ -64,6 +79,7 @@ export function renderOutcome(outcome: Outcome): string {
   const more = Object.entries(facts).map(([title, fact]) => `        ${title}: ${fact}`);
   return [
     `${pass ? "PASS" : "MISS"}  ${name}: ${short(value)} ${unit} (at ${limit.at} ${String(limit.value)})  ${about}`,
+    ...others,
     ...lines,
     ...more,
   ].join("\n");

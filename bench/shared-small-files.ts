@@ -73,6 +73,12 @@ function outcomeOf(
     value: medianRatio(both(shared), both(plainly)),
     unit: "x",
     limit: { at: "least", value: 0.75 },
+    alsoHeld: {
+      "down by another process, shared/public": {
+        value: medianRatio(shared.elsewhere, plainly.elsewhere),
+        limit: { at: "least", value: 0.6 },
+      },
+    },
     series: {
       "shared, uploads/s": shared.up,
       "public, uploads/s": plainly.up,
