@@ -11,7 +11,7 @@ export async function renderErrors(): Promise<string> {
   return [
     "# Errors",
     "",
-    'Every failure answers exactly `{ "error": string }`; its code stands in the header `X-Error-Code`. A retryable failure may',
+    'Every failure answers exactly `{ "error": string }`; its code is in the header `X-Error-Code`. A retryable failure may',
     "pass when the same request is sent again, after the time in `Retry-After` where there is one.",
     "",
     "The class is the SDK's. A code has the same class whether the service answers with it or the SDK finds the failure itself.",

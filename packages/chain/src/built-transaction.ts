@@ -4,8 +4,9 @@ import { ChainError } from "./errors.ts";
 import type { Expiration } from "./expiration.ts";
 
 /**
- * The most a transaction may cost, in MIST (3.5 SUI). A node names budget and price, and whoever signs pays up to the budget. The dearest act
- * in the largest vault costs 2.56 SUI at a price of 1,000 MIST: the README of this package lists what each act costs.
+ * The most a transaction may cost, in MIST (3.5 SUI). A node names budget and price, and the signer pays up to the
+ * budget. The dearest act in the largest vault costs 2.56 SUI at a price of 1,000 MIST. The README of this package
+ * lists the cost of each act.
  */
 export const MAX_GAS_BUDGET = 3_500_000_000n;
 const MIST_DIGITS = /^\d{1,20}$/;

@@ -1,4 +1,7 @@
-/** Whose objects are a transaction's own: their ids are hashes over its digest, so that no node can put another object in their place. */
+/**
+ * Types of a transaction's own objects: their ids are hashes over its digest, so that no node can put another object
+ * in their place.
+ */
 import { fromBase58, toHex } from "@mysten/sui/utils";
 import { blake2b } from "@noble/hashes/blake2.js";
 

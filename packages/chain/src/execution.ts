@@ -19,14 +19,14 @@ export interface SignedTransaction {
 
 export interface ExecutionOptions {
   /**
-   * Called with the transaction and its digest after it is signed and before it is sent; what it stores tells after a crash whether the
-   * transaction was executed. The transaction is not sent if it rejects. Called again, with another digest, when a node refused the
-   * first transaction and it was built anew: ask for each.
+   * Called with the transaction and its digest after it is signed and before it is sent. What it stores shows after a
+   * crash whether the transaction was executed. The transaction is not sent if it rejects. It is called again, with
+   * another digest, when a node refused the first transaction and another one was built.
    */
   readonly beforeSend?: ((digest: string, signed: SignedTransaction) => Promise<void>) | undefined;
 }
 
-/** What a transaction is sent through. Who sends one has held the network to its configuration first. */
+/** The parts that send a transaction. The caller has compared the network with its configuration first. */
 export interface Executor extends Pick<Node, "client" | "wait"> {
   readonly network: PackageIds & EpochSource["network"];
 }
@@ -34,7 +34,7 @@ export interface Executor extends Pick<Node, "client" | "wait"> {
 /** What a node says of a transaction; its digest is the one of the bytes that were signed, whatever the node says. */
 export type Executed = SuiClientTypes.Transaction<{ effects: true }>;
 
-/** What whoever acts should know of how it went. */
+/** Remarks for the caller about the act. */
 export interface ActWarning {
   /**
    * `valid_one_epoch`: the network takes transactions that are valid in one epoch only. Had it ended meanwhile, the act would have had to be
@@ -50,7 +50,7 @@ const ONE_EPOCH: ActWarning = {
     "This network takes transactions that are valid in one epoch only. Repeat an act that fails because the epoch has ended.",
 };
 
-/** The transaction, and what to know of it. */
+/** The transaction, and the remarks about it. */
 export type ExecutedAct = Executed & { readonly warnings: readonly ActWarning[] };
 
 /** One transaction of an address at a time: two would pay with the same coin, and one of them would be refused. */
@@ -82,7 +82,10 @@ export function execute(
 /** What a node may take to show a transaction that another one has executed, in milliseconds. */
 const SHOWN_AFTER = [500, 1500];
 
-/** The transaction of a digest, or null when the node knows none, asked three times. @throws ChainError `chain_unavailable`. */
+/**
+ * The transaction of a digest, or null when the node has none, asked three times.
+ * @throws ChainError `chain_unavailable`.
+ */
 export async function findExecuted(chain: Executor, digest: string): Promise<Executed | null> {
   for (const delay of [...SHOWN_AFTER, null]) {
     const executed = await findShown(chain, digest);

@@ -10,7 +10,7 @@ export interface Expiration {
     /** Decimal. */
     readonly minEpoch: string;
     readonly maxEpoch: string;
-    /** Nodes know no expiration by time (validity_check of sui-types, 2026). */
+    /** Nodes support no expiration by time (validity_check of sui-types, 2026). */
     readonly minTimestamp: null;
     readonly maxTimestamp: null;
     /** Base58: no other chain executes it. */
@@ -26,8 +26,9 @@ export type EpochSource = Pick<Node, "client"> & { readonly network: Pick<Networ
 export type Epochs = 1 | 2;
 
 /**
- * Valid in this epoch and the next one, which is the longest that current protocols take: an epoch may end between signing and executing. A
- * node that names a later epoch than the chain's gets a transaction that the chain does not execute yet, so that the act fails at once.
+ * Valid in this epoch and the next one, which is the longest window of current protocols: an epoch may end between
+ * signing and executing. A node that names a later epoch than the chain's gets a transaction that the chain does not
+ * execute yet. So the act fails at once.
  * @throws ChainError `network_changed`, `chain_unavailable`.
  */
 export async function validNow(source: EpochSource, epochs: Epochs = 2): Promise<Expiration> {
@@ -42,7 +43,10 @@ export async function validNow(source: EpochSource, epochs: Epochs = 2): Promise
   };
 }
 
-/** Whether a node refuses two epochs: its protocol knows windows of one only. Nodes say it in these words (validity_check of sui-types). */
+/**
+ * Whether a node refuses two epochs: its protocol has windows of one only. Nodes say it in these words (validity_check
+ * of sui-types).
+ */
 export function takesOneEpochOnly(refusal: unknown): boolean {
   for (let error = refusal; error instanceof Error; error = error.cause)
     if (error.message.includes("min_epoch must equal max_epoch")) return true;

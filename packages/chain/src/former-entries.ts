@@ -9,7 +9,7 @@ const NEARLY_FULL = 300;
 /** As in the Move module: how many of the oldest entries are looked at for one below the floor. */
 const LOOK_AHEAD = 64;
 
-/** What whoever acts on a vault should know of it afterwards: empty when there is nothing to know. */
+/** Remarks for the caller of an act on a vault; empty if there are none. */
 export function warningsAbout(vault: VaultObject): readonly ActWarning[] {
   const room = countRoom(vault);
   if (room > NEARLY_FULL) return [];

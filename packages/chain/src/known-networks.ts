@@ -1,7 +1,8 @@
 /**
- * What is public about Sui's networks: their chain ids, a node, and the key-server committees that Seal's documentation lists as
- * verified (mystenlabs.github.io/seal, "Verified key servers"). Public keys are read from the chain when a configuration is written, and
- * pinned there; API keys belong to whoever runs the program, and so does the choice of witnesses: nobody else knows whom it trusts.
+ * Public facts about Sui's networks: their chain ids, a node, and the key-server committees that Seal's documentation
+ * lists as verified (mystenlabs.github.io/seal, "Verified key servers"). Public keys are read from the chain when a
+ * configuration is written, and pinned there. API keys, and the choice of witnesses, belong to the user of the
+ * program: only the user can say whom to trust.
  */
 import type { KeyServer, NetworkConfiguration } from "./network.ts";
 

@@ -32,7 +32,10 @@ export async function readNodeState({ client }: Pick<Node, "client">): Promise<N
   return { chainId, epoch, timestamp: Number(timestamp.seconds) * 1000 + Math.floor(timestamp.nanos / 1e6) };
 }
 
-/** An object with its Move contents and its whole BCS form; null when the node knows none. @throws ChainError `chain_unavailable`. */
+/**
+ * An object with its Move contents and its whole BCS form; null when the node has none.
+ * @throws ChainError `chain_unavailable`.
+ */
 export async function findObject({ client }: Pick<Node, "client">, objectId: string, form: "content" | "objectBcs") {
   const { objects } = await orUnavailable(
     client.core.getObjects({

@@ -34,8 +34,9 @@ export function openPins(node: Node): Pins {
 }
 
 /**
- * The package on the chain is this program's, byte for byte, in its first version, which is the one that is called. That nobody kept the
- * right to upgrade it shows in no object: the `publish` command gives that right up, and whoever configures another package vouches for it.
+ * The package on the chain is this program's, byte for byte, in its first version, which is the called one. No object
+ * shows that nobody kept the right to upgrade it. The `publish` command gives that right up. If you configure another
+ * package, you vouch for it.
  */
 async function verifyPackage(node: Node): Promise<void> {
   const { originalPackageId, latestPackageId, packageDigest } = node.network;
@@ -52,7 +53,7 @@ async function verifyPackage(node: Node): Promise<void> {
     throw changed("package", originalPackageId, "a package with other code");
 }
 
-/** Name → bytecode, or null for what is no package of that id. */
+/** Name → bytecode, or null for anything but a package of that id. */
 function parseModules(objectBcs: Uint8Array, packageId: string): ReadonlyMap<string, Uint8Array> | null {
   try {
     const { data } = bcs.Object.parse(objectBcs);

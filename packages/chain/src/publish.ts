@@ -28,7 +28,7 @@ export interface PublishTarget {
 
 export interface Published {
   readonly configuration: NetworkConfiguration;
-  /** Of the publishing transaction. */
+  /** Digest of the publishing transaction. */
   readonly digest: string;
   readonly warnings: readonly ActWarning[];
 }

@@ -57,7 +57,7 @@ function isGas(message: string): boolean {
   );
 }
 
-/** gRPC status codes with which a node, or what stands before it, says nothing about the transaction. */
+/** gRPC status codes with which a node, or a proxy before it, says nothing about the transaction. */
 const UNREACHABLE = /^(UNAVAILABLE|DEADLINE_EXCEEDED|CANCELLED|UNKNOWN|INTERNAL|RESOURCE_EXHAUSTED)$/;
 
 /** Whether a request may have been lost on its way, or its answer on the way back. */

@@ -1,4 +1,4 @@
-/** Who signs: a chain key, a wallet or a zkLogin session. This package builds every byte that is signed. */
+/** The signer: a chain key, a wallet or a zkLogin session. This package builds every byte that is signed. */
 import type { Signer } from "@mysten/sui/cryptography";
 
 /**

@@ -1,4 +1,7 @@
-/** A creation that a crash or a lost answer left open: gone on with while its transaction is valid, and begun anew when it is void. */
+/**
+ * A creation that a crash or a lost answer left open. It goes on while its transaction is valid, and begins again when
+ * that is void.
+ */
 import { fromBase64, toBase64 } from "@mysten/sui/utils";
 import { bcs } from "@mysten/sui/bcs";
 import { TransactionDataBuilder } from "@mysten/sui/transactions";
@@ -31,10 +34,10 @@ export function encodeUnfinished({ bytes, signature }: SignedTransaction): strin
 }
 
 /**
- * The vault of an unfinished creation: its very transaction is sent again, which executes once. null when it never will be executed: it has
- * expired or was refused; and when it is another address's, creates another vault than is wanted, or cannot be read. Then a new transaction
- * makes no second vault.
- * @throws ChainError `transaction_unknown`, `chain_unavailable`, and what reading the vault throws.
+ * The vault of an unfinished creation: its very transaction is sent again, which executes once. null if it can never
+ * be executed: it has expired or was refused. Also null if it is another address's, creates another vault than wanted,
+ * or cannot be read. Then a new transaction makes no second vault.
+ * @throws ChainError `transaction_unknown`, `chain_unavailable`, and the errors of reading the vault.
  */
 export async function resumeCreation(
   chain: Chain,

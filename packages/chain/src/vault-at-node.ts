@@ -9,7 +9,7 @@ export const LAG_MS = 30_000;
 
 /** What a node said at one moment. */
 export interface Sighting {
-  /** null: the node knows no such object. */
+  /** null: the node has no such object. */
   readonly vault: VaultObject | null;
   /** The object's BCS, from which the vault was parsed. */
   readonly content: Uint8Array;

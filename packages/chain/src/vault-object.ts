@@ -23,7 +23,7 @@ export interface VaultObject extends Omit<VaultObjectFields, "id"> {
   readonly asOf: number;
 }
 
-/** @throws ChainError `vault_changed` for an object that is no vault of the package. */
+/** @throws ChainError `vault_changed` for an object that is not a vault of the package. */
 export function parseVaultObject(
   object: SuiClientTypes.Object<{ content: true }>,
   originalPackageId: string,

@@ -9,7 +9,7 @@ import { readAgreed, type Source } from "./witnesses.ts";
 export const MEMORY_MS = 5000;
 /** A node behind a load balancer may lack what another one has shown: ask again after these milliseconds. */
 const RETRIES = [300, 700, 1500];
-/** What a node shows twice, so many milliseconds apart, was no slip: from then on nothing older is taken. */
+/** A state that a node shows twice, so many milliseconds apart, was no slip: from then on nothing older is accepted. */
 export const CONFIRMED_AFTER_MS = 10_000;
 
 export interface ReadOptions {
@@ -132,7 +132,7 @@ function noteShown(before: Shown | undefined, vault: VaultObject, now: number, i
 /** In milliseconds, by the clock by which more time has passed. */
 function ageOf({ readAt, readAtElapsed }: Memory, now: number, elapsed: () => number): number {
   const byClock = now - readAt;
-  // A clock that is set back would keep what was read for longer; the other one stands still while some machines sleep.
+  // A clock that is set back would keep a read for longer; the other one stops while some machines sleep.
   return byClock < 0 ? Infinity : Math.max(byClock, elapsed() - readAtElapsed);
 }
 

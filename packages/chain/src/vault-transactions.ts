@@ -13,11 +13,11 @@ import { findMember, type VaultObject } from "./vault-object.ts";
 /** How an act ended: `done` by this call, or `already` so before it, without a transaction. */
 export interface VaultAct {
   readonly outcome: "done" | "already";
-  /** Of the transaction; null when there was none. */
+  /** Digest of the transaction; null when there was none. */
   readonly digest: string | null;
   /** The vault after it. */
   readonly vault: VaultObject;
-  /** Empty when there is nothing to know. */
+  /** Empty if there are none. */
   readonly warnings: readonly ActWarning[];
 }
 
@@ -41,8 +41,9 @@ export async function createVault(
 }
 
 /**
- * The vault that a transaction created; null when the transaction failed, or was not executed as far as the node knows after two seconds.
- * @throws ChainError `chain_unavailable`, and what reading the vault throws.
+ * The vault that a transaction created. null when the transaction failed, or the node has not seen it executed after
+ * two seconds.
+ * @throws ChainError `chain_unavailable`, and the errors of reading the vault.
  */
 export async function findCreatedVault(chain: Chain, digest: string): Promise<VaultObject | null> {
   await chain.verifyNetwork();
@@ -203,7 +204,7 @@ export async function setSigningKey(
   });
 }
 
-/** Offers the ownership to an address, in place of any other offer; `null` withdraws the offer that stands. */
+/** Offers the ownership to an address, in place of any other offer; `null` withdraws the present offer. */
 export async function offerOwnership(
   chain: Chain,
   signer: TransactionSigner,
@@ -237,7 +238,7 @@ export async function acceptOwnership(
   });
 }
 
-/** Declares void what was signed below a generation. It is never lowered: a floor that stands higher gives `already`. */
+/** Declares everything void that was signed below a generation. The floor is never lowered: a higher floor gives `already`. */
 export async function raiseFloor(
   chain: Chain,
   signer: TransactionSigner,
@@ -317,8 +318,8 @@ function already(vault: VaultObject): VaultAct {
 }
 
 /**
- * The vault as the transaction left it, or later: never an answer from before it, also where the node names no version or too low a one.
- * That the act happened is the node's word alone; where there are witnesses, it is what they show.
+ * The vault as the transaction left it, or later. It is never an answer from before it, even if the node names no
+ * version or too low a one. Only the node's word shows that the act happened; with witnesses, theirs does.
  */
 async function readAfter(chain: Chain, before: VaultObject, executed: Executed, act: Act): Promise<VaultObject> {
   const change = executed.effects.changedObjects.find((changed) => changed.objectId === before.objectId);

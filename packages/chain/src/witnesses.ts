@@ -11,7 +11,7 @@ export interface Source {
   readonly pins: Pins;
 }
 
-/** Who is behind is asked again after these milliseconds: 35 s together, more than a node may lag (`LAG_MS`). */
+/** A node that is behind is asked again after these milliseconds: 35 s together, more than a node may lag (`LAG_MS`). */
 const PAUSES = [300, 700, 1500, 2500, 5000, 5000, 5000, 5000, 5000, 5000];
 /**
  * A node may show a change before the checkpoint that holds it. One whose newest checkpoint is that many milliseconds younger than the
@@ -26,9 +26,10 @@ interface View extends Sighting {
 }
 
 /**
- * The vault as all nodes show it: the same bytes in the same version. Without witnesses, as the first one shows it, which is then asked once.
- * @throws ChainError `chain_disagrees` with the hosts of two nodes; `vault_not_found`; `chain_stale` for a node that stays behind; and what
- * reading from a node throws, also from a witness, which is named: a read that is not witnessed is none.
+ * The vault as all nodes show it: the same bytes in the same version. Without witnesses, one read of the first node.
+ * @throws ChainError `chain_disagrees` with the hosts of two nodes; `vault_not_found`; `chain_stale` for a node that
+ * stays behind.
+ * @throws the errors of reading from a node. A witness's error names the witness: a read without it does not count.
  */
 export async function readAgreed(first: Source, witnesses: readonly Source[], objectId: string): Promise<VaultObject> {
   const ask = (source: Source): Promise<View> => look(source, objectId, source !== first);
@@ -78,13 +79,13 @@ function contradicts(view: View, newest: View): boolean {
   );
 }
 
-/** Of the first node, whose answer the others share. */
+/** The first node's work, whose answer the others share. */
 function requireVault([view]: readonly View[]): VaultObject {
   if (view?.vault === undefined || view.vault === null) throw new ChainError("vault_not_found");
   return view.vault;
 }
 
-/** Its host and port: no path and no query, in which an operator's key may stand. */
+/** Its host and port: no path and no query, which may hold an operator's key. */
 function hostOf({ node }: Source): string {
   return new URL(node.network.grpcUrl).host;
 }

@@ -23,8 +23,8 @@ function flagOf(signature: string): number | undefined {
 }
 
 /**
- * `sign_in_ended` when the signature is of a zkLogin sign-in whose last epoch is over; null for every other signature, and when the node
- * does not tell its epoch.
+ * `sign_in_ended` for a signature of a zkLogin sign-in whose last epoch is over. null for every other signature, and
+ * when the node does not show its epoch.
  */
 export async function findEndedSignIn(client: SuiGrpcClient, signature: string): Promise<ChainError | null> {
   const until = isZklogin(signature) ? lastEpochOf(signature) : null;

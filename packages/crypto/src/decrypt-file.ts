@@ -28,14 +28,14 @@ export type Unlock = (start: FileStart) => FileKey | Promise<FileKey>;
 export interface DecryptFileOptions {
   readonly unlock: Unlock;
   readonly signal?: AbortSignal;
-  /** Less memory: a piece is valid only until the one after the next is asked for. For who has one write under way at most. */
+  /** Less memory: a piece is valid only until the one after the next is asked for. For callers with one write under way at most. */
   readonly reuseBuffer?: boolean;
 }
 
 /**
- * The content of a file, in constant memory. Every piece is authentic when it is given; that the file is whole is known when the
- * iteration ends without an error, and only then may the result be used as the file. Throws CryptoError at the step that failed, what
- * `unlock` throws, and the signal's reason.
+ * The content of a file, in constant memory. Every piece is authentic when it is given. The file is whole only if the
+ * iteration ends without an error: do not use the result before. Throws CryptoError at the step that failed, the
+ * errors of `unlock`, and the signal's reason.
  */
 export async function* decryptFile(
   platform: CryptoPlatform,
@@ -57,8 +57,8 @@ export async function* decryptFile(
 }
 
 /**
- * The content of a file that lies in memory as a whole, checked to its end before any of it is given: for small files, of which a stream's
- * steps would cost more than the bytes. Rejects as `decryptFile` throws.
+ * The content of a file that is in memory as a whole, checked to its end before it gives any of it. For small files,
+ * for which a stream's steps would cost more than the bytes. Rejects as `decryptFile` throws.
  */
 export async function decryptFileBytes(
   platform: CryptoPlatform,

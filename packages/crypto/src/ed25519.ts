@@ -1,7 +1,7 @@
 /**
- * Ed25519 with one answer everywhere (file-format §6): the platform's where there is one, @noble/ed25519 elsewhere. Libraries differ in
- * what they let pass (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020), so what they differ in is refused here
- * before any of them is asked, and @noble/ed25519 is held to the equation that OpenSSL uses.
+ * Ed25519 with one answer everywhere (file-format §6): the platform's if there is one, @noble/ed25519 elsewhere.
+ * Libraries differ in what they accept (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020). So this
+ * module refuses those cases before it asks any of them, and makes @noble/ed25519 use OpenSSL's equation.
  */
 import { getPublicKey, hashes, Point, sign } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
@@ -35,8 +35,8 @@ export function ed25519StatementSigner(seed: Uint8Array): StatementSigner {
 }
 
 /**
- * Whether the signature is of the message and the key: RFC 8032 §5.1.7 without the cofactor, over canonical encodings, S below the
- * group's order, neither key nor R of small order. Never throws.
+ * Whether the signature is of the message and the key: RFC 8032 §5.1.7 without the cofactor. Encodings are canonical,
+ * S is below the group's order, and neither key nor R has small order. Never throws.
  */
 export async function verifyEd25519(
   publicKey: Uint8Array,

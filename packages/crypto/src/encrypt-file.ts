@@ -11,14 +11,15 @@ export interface EncryptFileOptions {
   readonly signal?: AbortSignal;
   /** Is given the message (salt, commitment, chunks) as it is made: its SHA-256 is the `digest` of a version statement. */
   readonly digest?: RunningDigest;
-  /** Less memory: a piece is valid only until the one after the next is asked for. For who has one write under way at most. */
+  /** Less memory: a piece is valid only until the one after the next is asked for. For callers with one write under way at most. */
   readonly reuseBuffer?: boolean;
 }
 
 /**
- * The file's bytes from the first to the last, in constant memory; the next piece of content is read when the last result was taken.
- * Works once per plan, as a second reading may find another content (file-format §5): what has to be sent again is kept, or made with
- * `encryptPart`. Throws CryptoError source_changed when the content has not the size that was planned, and the signal's reason.
+ * The file's bytes from the first to the last, in constant memory. It reads the next piece of content when the last
+ * result was taken. Works once per plan, as a second reading may find another content (file-format §5). To send bytes
+ * again, keep them, or make them with `encryptPart`. Throws CryptoError source_changed when the content does not have
+ * the planned size, and the signal's reason.
  */
 export function encryptFile(
   plan: FilePlan,
@@ -59,8 +60,9 @@ export async function digestMessage(
 }
 
 /**
- * As `encryptFile`, with the digest of an earlier pass over the same content: the last piece comes only when the whole message has that
- * digest, else CryptoError source_changed, so that nobody ever receives a whole file that contradicts its statement.
+ * Like `encryptFile`, with the digest of an earlier pass over the same content. The last piece comes only if the whole
+ * message has that digest, else CryptoError source_changed. So nobody ever receives a whole file that contradicts its
+ * statement.
  */
 export function encryptFileAgain(
   platform: CryptoPlatform,

@@ -8,7 +8,7 @@ import { signStatement } from "./signatures.ts";
 import { requireLinked, SIBLING_BYTES, takeSafe, takeSignature } from "./statement-chain.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
-/** What stands in the statement and in the metadata's context. */
+/** The fields of the statement and of the metadata's context. */
 export const ENTRY_KINDS = { file: 1, folder: 2 } as const;
 
 export type EntryKind = keyof typeof ENTRY_KINDS;
@@ -47,10 +47,10 @@ export interface EntryStatement extends EntryFields {
 
 const BODY_BYTES = 225;
 
-/** Of one that was signed alone. */
+/** Bytes of a statement that was signed alone. */
 export const ENTRY_STATEMENT_BYTES = BODY_BYTES + SIGNATURE_BYTES;
 
-/** Of one that was signed together with its version. */
+/** Bytes of one that was signed together with its version. */
 export const JOINT_ENTRY_STATEMENT_BYTES = BODY_BYTES + SIBLING_BYTES + SIGNATURE_BYTES;
 
 /** RangeError for fields of other lengths than {@link EntryFields} gives, CryptoError for fields that contradict each other. */

@@ -26,13 +26,13 @@ export type CryptoStep = (typeof CRYPTO_STEPS)[number];
 
 /**
  * Why bytes were refused:
- * `unsupported_version` and `unsupported_suite`: written by a later version of this format;
- * `not_encrypted`: these are not the bytes of an encrypted file;
- * `damaged`: altered, cut, reordered, or never well-formed;
- * `wrong_key`: the key, or what the bytes are bound to, is another one;
- * `rolled_back`: older than what has been seen already;
- * `vault_changed`: the vault is not the one that was pinned;
- * `source_changed`: what is being encrypted changed between two readings of it.
+ * - `unsupported_version` and `unsupported_suite`: a later version of this format wrote them;
+ * - `not_encrypted`: these are not the bytes of an encrypted file;
+ * - `damaged`: altered, cut, reordered, or never well-formed;
+ * - `wrong_key`: the key, or the context of the bytes, is another one;
+ * - `rolled_back`: older than what was seen already;
+ * - `vault_changed`: the vault is not the pinned one;
+ * - `source_changed`: the content changed between two readings while it was encrypted.
  */
 export type CryptoErrorCode =
   | "unsupported_version"

@@ -59,10 +59,11 @@ export function partOffset(plan: FilePlan, firstChunk: number): number {
 }
 
 /**
- * Encrypts chunks `firstChunk` to `endChunk` into memory. Put its record where a crash cannot lose it before the first byte is sent, and
- * send these very bytes again when sending fails. After a crash it is `reencryptPart` that makes them again. Throws CryptoError
- * source_changed when less or more content comes than asked for, or other content than before; RangeError for chunks that the file
- * does not have, more than `MAX_PART_CHUNKS`, or parts cut elsewhere than before; and when the plan has encrypted a whole file.
+ * Encrypts chunks `firstChunk` to `endChunk` into memory. Put its record where a crash cannot lose it before you send
+ * the first byte. Send these very bytes again when sending fails. After a crash `reencryptPart` makes them again.
+ * Throws CryptoError source_changed for less or more content than asked for, or other content than before. Throws
+ * RangeError for chunks that the file does not have, more than `MAX_PART_CHUNKS`, or other parts than before. Also
+ * throws when the plan has encrypted a whole file.
  */
 export async function encryptPart(
   platform: CryptoPlatform,
@@ -118,8 +119,8 @@ function firstEndingBehind(parts: readonly PartRecord[], chunk: number): number 
 }
 
 /**
- * Encrypts a part again after a crash. Throws CryptoError source_changed when any of its chunks differs from what was made before: nothing
- * of it may be sent then, the version is given up, and a new one begun with a new key.
+ * Encrypts a part again after a crash. Throws CryptoError source_changed when any of its chunks differs from the one
+ * made before. Then send nothing of it: give the version up, and begin a new one with a new key.
  */
 export async function reencryptPart(
   platform: CryptoPlatform,

@@ -10,7 +10,7 @@ export const MAX_FILE_START_BYTES = HEADER_BYTES + MAX_ENVELOPE_BYTES + MESSAGE_
 /** What comes before the chunks of a file. Nothing in it is verified yet but its form. */
 export interface FileStart {
   readonly header: FileHeader;
-  /** The 48 bytes as they stand in the file. */
+  /** The 48 bytes as they are in the file. */
   readonly headerBytes: Uint8Array;
   /** Their first 44: what keys and signatures are bound to. */
   readonly headerPrefix: Uint8Array;

@@ -22,7 +22,7 @@ export interface FileHeader {
   readonly envelopeLength: number;
 }
 
-/** The header's first 44 bytes. Throws TypeError for an id that is no UUID in lower case. */
+/** The header's first 44 bytes. Throws TypeError for an id that is not a UUID in lower case. */
 export function encodeHeaderPrefix({ fileId, padded, versionId }: Omit<FileHeader, "envelopeLength">): Uint8Array {
   const fixed = Uint8Array.of(VERSION, COBBLESTONE_256, padded ? PADDED : 0, 0);
   return concatBytes(MAGIC, fixed, encodeUuid(fileId), encodeUuid(versionId));

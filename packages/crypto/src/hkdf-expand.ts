@@ -6,8 +6,9 @@ import { concatBytes } from "./bytes.ts";
 export type HmacSha512 = (key: Uint8Array, ...pieces: readonly Uint8Array[]) => Uint8Array;
 
 /**
- * HKDF-Expand (RFC 5869 §2.3) with SHA-512 and without Extract. The RFC wants a key as long as the hash; c2sp.org/chunked-encryption
- * takes a uniformly random one of 32 bytes, which the `expand` of @noble/hashes and of node:crypto refuse.
+ * HKDF-Expand (RFC 5869 §2.3) with SHA-512 and without Extract. The RFC wants a key as long as the hash.
+ * c2sp.org/chunked-encryption takes a uniformly random one of 32 bytes, which the `expand` of @noble/hashes and of
+ * node:crypto refuse.
  */
 export function expandSha512(
   key: Uint8Array,

@@ -6,7 +6,7 @@ import type { Place } from "./place.ts";
 export interface KeyPlace extends Place {
   /** 32 bytes: the vault object's id on chain. */
   readonly vault: Uint8Array;
-  /** 32 bytes: the chain address of who made the key. */
+  /** 32 bytes: the chain address of the key's maker. */
   readonly creator: Uint8Array;
 }
 
@@ -18,18 +18,18 @@ export interface SealedVaultKey {
 
 /**
  * Wraps vault keys for the members of a vault.
- *
  * Failure contract:
- * - `wrap` resolves with 1 to 3584 bytes that only a member of the vault at a place that is not earlier can unwrap. It keeps
- *   neither the key nor a copy. It rejects when what it needs cannot be reached; nothing is stored anywhere by it, so it may be
- *   called again.
- * - `unwrap` answers in the order of its items, one fresh array of 32 bytes each, or rejects as a whole: no partial result, and
- *   never bytes that were sealed for another place. An empty list resolves with an empty list and asks nobody. However many items
- *   there are, each key server is asked once per 100 of them.
- * - Before anybody is asked, `unwrap` checks the form of each item (size, place, key servers against the accepted sets); an item that
- *   is malformed or names others rejects with `CryptoError` `damaged` at step `record`.
- * - A refusal is told apart from a failure: the implementation rejects with its own error whose `code` says whether the caller is
- *   not a member or the key servers cannot be asked.
+ * - `wrap` resolves with 1 to 3584 bytes. Only a member of the vault at a place that is not earlier can unwrap them.
+ *   It keeps neither the key nor a copy. It rejects when it cannot reach a server that it needs. It stores nothing, so
+ *   you may call it again.
+ * - `unwrap` answers in the order of its items, one fresh array of 32 bytes each, or rejects as a whole. It gives no
+ *   partial result, and never bytes that were sealed for another place. An empty list resolves with an empty list and
+ *   asks nobody. It asks each key server once per 100 items.
+ * - Before it asks anybody, `unwrap` checks the form of each item (size, place, key servers against the accepted
+ *   sets). It rejects with `CryptoError` `damaged` at step `record` for an item that is malformed or names other
+ *   servers.
+ * - A refusal differs from a failure. The implementation rejects with its own error, whose `code` says whether the
+ *   caller is not a member or the key servers cannot be asked.
  * - Neither function puts a key into an error, a log or an inspection.
  */
 export interface VaultKeyWrap {

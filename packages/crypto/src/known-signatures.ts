@@ -1,7 +1,8 @@
 /**
- * Signatures that this process found to be true, or made with a key of its own: whoever lists a folder, reads in it and writes there again
- * meets the same ones each time, and to verify one takes as long as everything else about a small file. Whether a signature is one depends
- * on key, digest and signature alone, all of which are compared; who may sign is looked up in the vault each time, and not remembered.
+ * Signatures that this process found to be true, or made with a key of its own. A client that lists a folder, reads in
+ * it and writes there again meets the same ones each time. Verifying one takes as long as everything else about a
+ * small file. Key, digest and signature alone decide whether a signature is true, and the memory compares all of them.
+ * It does not remember who may sign: each check looks that up in the vault.
  */
 import { concatBytes } from "./bytes.ts";
 import { sized } from "./fields.ts";
@@ -28,7 +29,7 @@ export function isKnownSignature(signed: SignedDigest): boolean {
   return true;
 }
 
-/** For who has verified it or made it, and nobody else. RangeError for fields of other lengths. */
+/** For code that has verified it or made it, and nobody else. RangeError for fields of other lengths. */
 export function noteSignature(signed: SignedDigest): void {
   known.add(nameOf(signed));
   const oldest = known.size > MOST_KNOWN ? known.keys().next().value : undefined;

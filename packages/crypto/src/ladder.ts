@@ -1,6 +1,7 @@
 /**
- * The ladder (encryption design §7): one vault key opens the keys of lower places, so that a vault costs its key servers one identity
- * whatever its age. A step is signed by nobody: the AEAD and the `check` that the lower key's record signs say whether it is true.
+ * The ladder (encryption design §7): one vault key opens the keys of lower places. So a vault costs its key servers
+ * one identity whatever its age. Nobody signs a step. The AEAD, and the `check` that the lower key's record signs,
+ * show whether it is true.
  */
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { decryptMessage, encryptMessage } from "./cobblestone.ts";
@@ -43,8 +44,8 @@ const LINK_BYTES = 24 + 32 + VAULT_KEY_BYTES + 16;
 export const LADDER_STEP_BYTES = FIELDS_BYTES + LINK_BYTES;
 
 /**
- * The step from one key down to another one. Whoever holds both can make it. Throws CryptoError `wrong_key` at step `ladder` unless
- * `to` is of the same vault and its place is lower.
+ * The step from one key down to another one. Any holder of both can make it. Throws CryptoError `wrong_key` at step
+ * `ladder` unless `to` is of the same vault and its place is lower.
  */
 export async function makeLadderStep(platform: CryptoPlatform, from: VaultKey, to: VaultKey): Promise<LadderStep> {
   if (!equalBytes(from.vault, to.vault)) throw wrong("the two keys are of different vaults");
@@ -55,7 +56,10 @@ export async function makeLadderStep(platform: CryptoPlatform, from: VaultKey, t
   return parseLadderStep(concatBytes(head, link));
 }
 
-/** Reads one step and nothing after it. Throws CryptoError `damaged` at step `ladder`; whether it is true, opening it tells. */
+/**
+ * Reads one step and nothing after it. Throws CryptoError `damaged` at step `ladder`. Only opening the step shows
+ * whether it is true.
+ */
 export function parseLadderStep(bytes: Uint8Array): LadderStep {
   if (bytes.length !== LADDER_STEP_BYTES)
     throw damaged("ladder", `a step of the ladder has ${LADDER_STEP_BYTES} bytes`);
@@ -67,11 +71,11 @@ export function parseLadderStep(bytes: Uint8Array): LadderStep {
 }
 
 /**
- * The key of `target`, opened by that of `higher`. Nothing in the step is believed: the higher key is held to its record, the target's record
- * is verified by itself, and the key that comes out is held to that record.
- * Throws CryptoError: `vault_changed`, `damaged` and `wrong_key` at step `record` for one of the records; at step `ladder` `damaged` for
- * places that the step must not join (below `base` or the floor, upwards, not those of the two records), `wrong_key` for a link that
- * does not open, or holds another key.
+ * The key of `target`, opened by that of `higher`. It believes nothing in the step. The higher key must match its
+ * record, the target's record is verified by itself, and the resulting key must match that record. Throws CryptoError
+ * `vault_changed`, `damaged` and `wrong_key` at step `record` for one of the records. At step `ladder` it throws
+ * `damaged` for places that the step must not join. Such places are below `base` or the floor, upwards, or not those
+ * of the two records. It throws `wrong_key` for a link that does not open, or holds another key.
  */
 export async function openLadderStep(
   platform: CryptoPlatform,

@@ -1,6 +1,6 @@
 import { NO_END, type Place } from "./place.ts";
 
-/** Who was a member when: the part of the vault object on chain that verification needs (file-format §6). */
+/** The members at each time: the part of the vault object on chain that verification needs (file-format §6). */
 export interface MemberEntry {
   /** 32 bytes. */
   readonly address: Uint8Array;
@@ -24,7 +24,7 @@ export interface FormerEntry extends MemberEntry {
   readonly until: bigint;
 }
 
-/** One read of the vault object. How fresh it is answers for who made it. */
+/** One read of the vault object. Its maker answers for how fresh it is. */
 export interface VaultView {
   /** 32 bytes: the object's id. */
   readonly vault: Uint8Array;
@@ -50,7 +50,7 @@ export function placeOf({ generation, members, time }: VaultView): Place {
   return { generation, after };
 }
 
-/** Whether the view has come so far. Of a later place it knows nobody: read the vault object again first. */
+/** Whether the view has come so far. For a later place it has no members: read the vault object again first. */
 export function isReached({ generation, time }: VaultView, place: Place): boolean {
   return place.generation <= generation && place.after <= time;
 }

@@ -67,9 +67,10 @@ async function* encryptRuns(
 }
 
 /**
- * The plaintext of chunks from the first to the short final one; `source` begins behind the commitment. Gives what is in front of the
- * first chunk that does not authenticate, nothing of that chunk, and then throws CryptoError damaged; so too when the final chunk is
- * missing or something follows it. The final chunk is a piece of its own, even when it is empty.
+ * The plaintext of chunks from the first to the short final one; `source` begins behind the commitment. Gives the
+ * content in front of the first chunk that does not authenticate, and nothing of that chunk. Then it throws
+ * CryptoError damaged, also when the final chunk is missing or something follows it. The final chunk is a piece of its
+ * own, even when it is empty.
  */
 export async function* decryptChunks(
   keys: MessageKeys,
@@ -164,8 +165,8 @@ function joiner(reuseBuffer: boolean): Joiner {
 }
 
 /**
- * Gives a copied piece's memory back at once. Left to the garbage collector, tens of MiB of them would wait, and each new one would be
- * memory that the system has to map first. Runtimes without `transfer` wait.
+ * Frees a copied piece's memory at once. With the garbage collector tens of MiB would wait, and the system would have
+ * to map each new piece first. Runtimes without `transfer` wait.
  */
 function release({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer?.(0);
@@ -184,9 +185,10 @@ function unitsOf({ head, bytes }: Run, unit: number): number {
 }
 
 /**
- * Cuts a source into runs of whole units, as soon as there are some, and a last run of what is left over. A run's bytes are valid until
- * the next is asked for: they are the source's own piece, or a buffer that is filled again. Where a unit lies in two pieces, it is the head
- * of a run and not one by itself: each run is given, and written, for itself. `most`: units of a run.
+ * Cuts a source into runs of whole units, as soon as there are some, and a last run with the rest. A run's bytes are
+ * valid until the next is asked for: they are the source's own piece, or a buffer that is filled again. A unit that
+ * lies in two pieces begins a run and is not one by itself: each run is given, and written, alone. `most`: units of a
+ * run.
  */
 async function* runsOf(source: ByteSource, unit: number, most: number): AsyncGenerator<Run, void, void> {
   const carry = new Uint8Array(unit);

@@ -90,7 +90,7 @@ export function webEd25519(subtle: SubtleCrypto): NativeEd25519 {
   };
 }
 
-/** Null for 32 bytes that are no point; a runtime without Ed25519 says so with another error. */
+/** Null for 32 bytes that are no point; a runtime without Ed25519 reports that with another error. */
 async function importPublicKey(subtle: SubtleCrypto, publicKey: Uint8Array): Promise<CryptoKey | null> {
   try {
     return await subtle.importKey("raw", Uint8Array.from(publicKey), "Ed25519", false, ["verify"]);
@@ -100,7 +100,7 @@ async function importPublicKey(subtle: SubtleCrypto, publicKey: Uint8Array): Pro
   }
 }
 
-/** RFC 8032 §7.1, test 1: whether a runtime that says it knows Ed25519 does. */
+/** RFC 8032 §7.1, test 1: whether a runtime that claims Ed25519 supports it. */
 const PROBE = {
   publicKey: bytesOfHex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"),
   signature: bytesOfHex(

@@ -17,7 +17,7 @@ export interface RangeReaderOptions {
    * Bytes `from` to `to` (exclusive) of the stored file, of one version for all calls. Gives fewer only where the file ends before `to`.
    */
   readonly fetchBytes: (from: number, to: number, signal: AbortSignal | undefined) => ByteSource | Promise<ByteSource>;
-  /** As for `decryptFile`, but the length of the message is needed: without it nobody knows where the file ends. */
+  /** Like `decryptFile`, but the length of the message is required: without it nobody can find the end of the file. */
   readonly unlock: (start: FileStart) => RangeKey | Promise<RangeKey>;
   readonly signal?: AbortSignal;
 }

@@ -19,7 +19,7 @@ import type { VaultKey } from "./vault-key.ts";
 import { parseVersionStatement, type VersionStatement } from "./version-statement.ts";
 import { requireKeyOf, unwrapDataKey } from "./wrapping.ts";
 
-/** What the reader knows by itself, not from the service. */
+/** The reader's own facts, not from the service. */
 export interface ReadingPlace {
   /** 32 bytes: the vault object's id that was pinned. */
   readonly vault: Uint8Array;
@@ -28,8 +28,8 @@ export interface ReadingPlace {
 }
 
 /**
- * The vault key of a record that has been verified: from memory, or opened now, also through another record with the same `check` that
- * was made for other key servers. Whatever it answers is held to the record's `check`. Rejects as the key wrap does.
+ * The vault key of a verified record: from memory, or opened now. It may open another record with the same `check`
+ * that was made for other key servers. The answer must match the record's `check`. Rejects as the key wrap does.
  */
 export type FindVaultKey = (record: VaultKeyRecord) => Promise<VaultKey> | VaultKey;
 
@@ -93,8 +93,9 @@ export async function verifyVersion(
 }
 
 /**
- * The part that needs no byte of the file: the vault, the signature by a key of that place, the floor, and what was seen before.
- * Throws CryptoError at step `pins` (`vault_changed`) or `statement` (`damaged`, `rolled_back`), or what parsing throws.
+ * The part that needs no byte of the file: vault, signature by a key of that place, floor, and what was seen before.
+ * Throws CryptoError at step `pins` (`vault_changed`) or `statement` (`damaged`, `rolled_back`), or the errors of
+ * parsing.
  */
 export async function verifyVersionStatement(
   question: Pick<VersionQuestion, "vault" | "view" | "seen">,
@@ -164,14 +165,17 @@ export async function verifyEntryStatement(
   return statement;
 }
 
-/** What every statement names of where and by whom it was signed. */
+/** The place and the signer that every statement names. */
 export interface SignedStatement extends Place {
   readonly vault: Uint8Array;
   readonly signer: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** Throws CryptoError: `vault_changed` at step `pins`; at `step` `damaged` for whoever could not sign, `rolled_back` below the floor. */
+/**
+ * Throws CryptoError `vault_changed` at step `pins`. At `step` it throws `damaged` for an address that could not sign,
+ * `rolled_back` below the floor.
+ */
 export async function requireSigned(
   { vault, view }: ReadingPlace,
   statement: SignedStatement,

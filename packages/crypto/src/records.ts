@@ -12,7 +12,7 @@ import type { StatementSigner } from "./statement-signer.ts";
 export interface RecordFields extends Place {
   /** 32 bytes: the vault object's id. */
   readonly vault: Uint8Array;
-  /** 32 bytes: the chain address of who made the key and signs the record. */
+  /** 32 bytes: the chain address of the key's maker, who signs the record. */
   readonly creator: Uint8Array;
   /** 32 bytes: the key's subkey `check`. */
   readonly check: Uint8Array;
@@ -59,7 +59,7 @@ export function parseRecord(bytes: Uint8Array): VaultKeyRecord {
 }
 
 /**
- * Whether the record is of this vault and signed by somebody who was a member at its place: anyone could wrap a key of their own
+ * Whether the record is of this vault and signed by a member at its place. Anyone could wrap a key of their own
  * choosing for a vault. Throws CryptoError at step `record`: `vault_changed` for another vault's, else `damaged`.
  */
 export async function verifyRecord(view: VaultView, record: VaultKeyRecord): Promise<void> {
@@ -71,7 +71,10 @@ export async function verifyRecord(view: VaultView, record: VaultKeyRecord): Pro
     throw damaged("record", "the signature of the vault key's record is not its creator's");
 }
 
-/** Records by their digest, which covers the signature, each with the key that it was found to be of: every file of a generation brings it. */
+/**
+ * Records by their digest, which covers the signature, each with its verified signing key: every file of a generation
+ * brings it.
+ */
 const verified = new Map<string, Uint8Array>();
 const MAX_VERIFIED = 1024;
 
@@ -88,8 +91,8 @@ async function isSignedBy({ bytes, signature }: VaultKeyRecord, key: Uint8Array)
 }
 
 /**
- * Whether a writer may use the record: of the generation that was just read, at its place or at a later one that the view has reached, by
- * somebody who signs there.
+ * Whether a writer may use the record. It must be of the generation just read, at its place or at a later one that the
+ * view has reached. Its signer must be a member who signs there.
  */
 export function isRecordForWriting(view: VaultView, record: VaultKeyRecord): boolean {
   if (record.generation !== view.generation || comparePlaces(record, placeOf(view)) < 0) return false;

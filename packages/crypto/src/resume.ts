@@ -75,7 +75,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | null {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
 }
 
-/** Of exactly `length` bytes; with null, of at most an envelope's. */
+/** `length` bytes exactly; with null, an envelope's bytes at most. */
 function bytesOf(value: unknown, length: number | null): Uint8Array | null {
   if (typeof value !== "string" || value.length > 2 * MAX_ENVELOPE_BYTES) return null;
   const bytes = fromBase64(value);

@@ -25,9 +25,10 @@ export function plaintextSize(message: number): number {
 }
 
 /**
- * How many bytes a padded plaintext has for `content` bytes of content: Padmé (Nikitin et al., "Reducing Metadata Leakage from
- * Encrypted Files and Communication with PURBs", §4) of the content with its 8-byte footer, raised until the final chunk holds the
- * whole footer. At most about 12 % more. Throws RangeError for a size that would not fit a message.
+ * Bytes of a padded plaintext for `content` bytes of content. Padmé (Nikitin et al., "Reducing Metadata Leakage from
+ * Encrypted Files and Communication with PURBs", §4) of the content with its 8-byte footer. It is raised until the
+ * final chunk holds the whole footer. At most about 12 % more. Throws RangeError for a size that would not fit a
+ * message.
  */
 export function paddedSize(content: number): number {
   checkSize(content, MAX_PLAINTEXT_BYTES - PADDING_FOOTER_BYTES, "a content");

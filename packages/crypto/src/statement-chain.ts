@@ -6,7 +6,7 @@ import { isZero, type FieldReader } from "./fields.ts";
 import { comparePlaces, type Place } from "./place.ts";
 import { sha256 } from "./sha256.ts";
 
-/** What a client remembers of the newest statement it has seen about a file or an entry. It is no secret. */
+/** What a client remembers of the newest statement it has seen about a file or an entry. It is not secret. */
 export interface SeenStatement extends Place {
   /** The version's sequence, or the entry's revision. */
   readonly number: bigint;
@@ -36,8 +36,8 @@ export function requireLinked(number: bigint, previous: Uint8Array, step: Crypto
 }
 
 /**
- * Throws CryptoError `rolled_back` when the statement is older than what was seen, is another one with the same number, or is the next
- * one and does not name the one that was seen.
+ * Throws CryptoError `rolled_back` in three cases. The statement is older than the one seen, or another one with the
+ * same number. Or it is the next one and does not name the one seen.
  */
 export function requireNotOlder(statement: LinkedStatement, seen: SeenStatement | null, step: CryptoStep): void {
   if (seen === null) return;
@@ -61,8 +61,9 @@ function describe({ generation, after }: Place): string {
 const LAST_NUMBER = (1n << 64n) - 1n;
 
 /**
- * The number of the statement after `previous`; null: of the first. Throws CryptoError `damaged` after the last one there is: no client gets
- * there by counting, but a member may have signed it, and then only a new item in the place of this one can be written.
+ * The number of the statement after `previous`; null: of the first. Throws CryptoError `damaged` after the last
+ * number. No client gets there by counting, but a member may have signed it. Then you can only write a new item
+ * instead of this one.
  */
 export function nextNumber(previous: bigint | null, step: CryptoStep): bigint {
   if (previous === LAST_NUMBER) throw damaged(step, "no statement can follow: its number is the last of 64 bits");
@@ -76,7 +77,7 @@ export function takeSafe(reader: FieldReader, step: CryptoStep): number {
   return Number(value);
 }
 
-/** The digest of the other statement of the same signature. It stands between a statement's fields and the signature. */
+/** The digest of the other statement of the same signature, between a statement's fields and the signature. */
 export const SIBLING_BYTES = 32;
 
 /** What comes last: the sibling's digest where two were signed together, and the signature. */

@@ -7,8 +7,9 @@ import { NO_PREVIOUS, statementHash } from "./statement-chain.ts";
 import type { VersionStatement } from "./version-statement.ts";
 
 /**
- * Throws unless `next` is about the same file and follows `previous`, or is a first one where that is null: CryptoError at step
- * `statement`, `damaged` for another file, `rolled_back` for another place in the history. Signatures are not looked at.
+ * Throws unless `next` is about the same file and follows `previous`, or is a first one if that is null. CryptoError
+ * at step `statement`: `damaged` for another file, `rolled_back` for another place in the history. Does not check
+ * signatures.
  */
 export function requireNextVersion(previous: VersionStatement | null, next: VersionStatement): void {
   if (previous !== null && (previous.fileId !== next.fileId || !equalBytes(previous.vault, next.vault)))

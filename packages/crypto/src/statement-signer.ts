@@ -6,7 +6,7 @@ export interface StatementSigner {
   sign(message32: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Who makes a statement: the chain address that it names, and the key of that address's entry. */
+/** A statement's maker: the chain address that it names, and the key of that address's entry. */
 export interface Author {
   /** 32 bytes. */
   readonly address: Uint8Array;

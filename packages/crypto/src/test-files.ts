@@ -39,7 +39,7 @@ export function reopened({ dataKey, plan }: Planned): Promise<FilePlan> {
   return reopenFilePlan(nodePlatform, saved, dataKey);
 }
 
-/** An encrypted file in memory, with all there is to know of it. */
+/** An encrypted file in memory, with all its facts. */
 export async function makeFile(content: Uint8Array, padded = false, ids: Partial<NewFile> = {}) {
   const planned = await planFile({ ...ids, contentSize: content.length, padded });
   const file = await collect(encryptFile(planned.plan, content));

@@ -1,4 +1,4 @@
-/** A vault for tests: people in it and out of it, keys that are the same in every run, and a key wrap without a chain. */
+/** A vault for tests: people in it and out of it, the same keys in every run, and a key wrap without a chain. */
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, encodeText, equalBytes } from "./bytes.ts";

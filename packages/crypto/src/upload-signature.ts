@@ -43,8 +43,8 @@ export function entryPart(entry: Signed<EntryStatement>): SignedPart {
 }
 
 /**
- * Of a version and an entry that are shown together. They need not be of one act: either may have been replaced since. Two that name each
- * other are one member's, about one file. Throws CryptoError `damaged` at step `ids`.
+ * For a version and an entry that are shown together. They need not be of one act: either may have been replaced
+ * since. Two that name each other must be one member's, about one file. Throws CryptoError `damaged` at step `ids`.
  */
 export function requireSiblings(version: VersionStatement, entry: EntryStatement): void {
   const [named, names] = [isNamed(version, entryDigest(entry)), isNamed(entry, versionDigest(version))];

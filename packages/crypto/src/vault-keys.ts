@@ -16,9 +16,10 @@ export interface OpenedVaultKey {
 }
 
 /**
- * A vault key for the place of `view`, sealed and signed, to be published. `key` is for a later place that was seen, or for sealing an
- * opened key again, for other key servers: the new record has the key's place and the same `check`. Throws CryptoError `wrong_key` at step `record` when the
- * author's signing key is not the one that the chain names at that place or `key` is of another vault; rejects as the wrap does.
+ * A vault key for the place of `view`, sealed and signed, to be published. `key` is for a later place that was seen,
+ * or for sealing an opened key again for other key servers. The new record has the key's place and the same `check`.
+ * Throws CryptoError `wrong_key` at step `record` when the author's signing key is not the one that the chain names at
+ * that place. Also when `key` is of another vault. Rejects as the wrap does.
  */
 export async function newVaultKeyRecord(
   view: VaultView,

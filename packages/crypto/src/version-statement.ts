@@ -50,10 +50,10 @@ export interface VersionStatement extends VersionFields {
 
 const BODY_BYTES = 308;
 
-/** Of one that was signed alone. */
+/** Bytes of a statement that was signed alone. */
 export const VERSION_STATEMENT_BYTES = BODY_BYTES + SIGNATURE_BYTES;
 
-/** Of one that was signed together with its entry. */
+/** Bytes of one that was signed together with its entry. */
 export const JOINT_VERSION_STATEMENT_BYTES = BODY_BYTES + SIBLING_BYTES + SIGNATURE_BYTES;
 
 /** RangeError for fields of other lengths than {@link VersionFields} gives, CryptoError for fields that contradict each other. */

@@ -45,9 +45,10 @@ export interface NewVersion {
 }
 
 /**
- * Throws CryptoError at step `statement`: `wrong_key` when the author's key is not the one on chain now, `rolled_back` when the record is
- * not of the place of `view` or a later one that it has reached, was made by somebody who is no member any more, or is of an earlier place
- * than the statement before: read again, and encrypt with a new key.
+ * Throws CryptoError `wrong_key` at step `statement` when the author's key is not the one on chain now. It throws
+ * `rolled_back` for an unusable record: read again, and encrypt with a new key. Such a record is at a place that is
+ * neither `view`'s nor a later one that the view has reached. Or its maker is no longer a member, or its place is
+ * earlier than the statement before.
  */
 export async function makeVersionStatement(
   view: VaultView,
@@ -85,7 +86,7 @@ export interface UploadStatements {
   readonly entry: EntryStatement;
 }
 
-/** A version and its file's entry under one signature: for who asks a wallet for it, one question. Throws as both of the above do. */
+/** A version and its file's entry under one signature: a wallet is asked once. Throws as both of the above do. */
 export async function makeUploadStatements(
   view: VaultView,
   author: Author,

@@ -73,10 +73,10 @@ export interface ApprovalOpinion {
 }
 
 /**
- * Costs the caller nothing: checks that would ask for gas are off, and what it decides is how much is asked for at once, and a sentence in an
- * error.
+ * Costs the caller nothing: checks that would ask for gas are off. Its result decides how many keys are asked for at
+ * once, and a sentence in an error.
  *
- * @throws whatever the client throws when the node does not answer.
+ * @throws the client's errors when the node does not answer.
  */
 export async function simulateApproval(
   client: SuiGrpcClient,

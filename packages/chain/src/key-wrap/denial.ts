@@ -1,6 +1,6 @@
 /**
- * Why keys were not given. With one key server down, SealClient tells a stranger "fetch failed"; so we ask the chain ourselves
- * and look at what each server said (encryption design §2).
+ * Why keys were not given. With one key server down, SealClient shows a stranger "fetch failed". So we ask the chain
+ * ourselves and look at each server's answer (encryption design §2).
  */
 import { ChainError } from "../errors.ts";
 import type { KeyServerSet } from "../network.ts";
@@ -136,7 +136,7 @@ function describeOutcome(outcome: Outcome | null): string | null {
     case "cancelled":
       return null;
     case "answered":
-      // SealClient drops keys that do not fit the public key, and does not say of whom.
+      // SealClient drops keys that do not fit the public key, and does not name their server.
       return "answers, with a key that may not fit";
     case "refused":
       return REFUSED[outcome.error] ?? `answers ${outcome.error}`;

@@ -58,7 +58,7 @@ function idOf({ identity }: CheckedKey): string {
   return toHex(identity);
 }
 
-/** As many of the keys, from the first on, as key servers can afford to answer at once by our own node's simulation; one in any case. */
+/** As many of the keys, from the first on, as key servers can answer at once by our own node's simulation; at least one. */
 async function openAffordable(parts: KeyWrapParts, keys: readonly CheckedKey[]): Promise<Batch> {
   const batch = await openBatch(parts, keys);
   if (keys.length === 1 || !(await isTooCostly(parts, batch))) return batch;
@@ -82,8 +82,8 @@ async function openBatch(parts: KeyWrapParts, keys: readonly CheckedKey[]): Prom
 }
 
 /**
- * The batches in which the keys came. What the chain grants and key servers refuse may be too much for them at once, which they do not say:
- * it is halved down to one key before it is waited for.
+ * The batches in which the keys came. Keys that the chain grants and key servers refuse may be too many at once, which
+ * they do not say. The batch is halved down to one key before it waits.
  */
 async function fetchBatch(parts: KeyWrapParts, group: KeyServerGroup, batch: Batch): Promise<Batch[]> {
   const deadline = parts.clock() + PATIENCE;

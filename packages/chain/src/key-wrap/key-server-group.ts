@@ -14,7 +14,7 @@ import { OutcomeRecorder } from "./outcomes.ts";
 
 export interface KeyServerGroup {
   readonly set: KeyServerSet;
-  /** Of this group only: it keeps every user key it is given for ever, so it lives as long as one call. */
+  /** A client for this group only: it keeps every user key for ever, so it ends with one call. */
   readonly seal: SealClient;
   readonly outcomes: OutcomeRecorder;
   /** By object id: where each server is asked. */
@@ -28,7 +28,7 @@ export interface GroupOptions {
   readonly timeout: number;
   /** How many keys are asked for at once. */
   readonly keys: number;
-  /** Only the local net's key servers may do without TLS: the address stands on the chain, and API keys go there. */
+  /** Only the local net's key servers may do without TLS: the address is on the chain, and API keys go there. */
   readonly network: NetworkConfiguration["network"];
 }
 

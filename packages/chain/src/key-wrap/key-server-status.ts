@@ -19,7 +19,7 @@ export interface KeyServerStatus {
 /** Milliseconds. A key server that needs longer is as good as away. */
 const PATIENCE = 3_000;
 
-/** Of the set for writing. Never rejects. */
+/** The state of the set for writing. Never rejects. */
 export async function checkKeyServers(parts: KeyWrapParts): Promise<KeyServerStatus[]> {
   const [set] = parts.network.keyServerSets;
   if (set === undefined) return [];
@@ -94,5 +94,5 @@ async function askService(
   }
 }
 
-/** Key servers want to be told; they refuse versions that are too old. */
+/** Key servers require the version; they refuse versions that are too old. */
 const SDK_VERSION = "1.4.12";

@@ -28,7 +28,7 @@ export type Outcome =
   | { readonly kind: "http"; readonly status: number }
   /** A success that is none of a key server's: no keys in it, or no version beside it. */
   | { readonly kind: "foreign" }
-  /** Of a version that SealClient takes no keys from. */
+  /** A version that SealClient takes no keys from. */
   | { readonly kind: "outdated" }
   /** It names another address, which is not followed: certificate and API key are for this one alone. */
   | { readonly kind: "redirected" }
@@ -39,7 +39,7 @@ export type Outcome =
 
 /** A key takes some 500 bytes of an answer, and 60 ms to check, whether it was asked for or not. */
 const KEY_BYTES = 1024;
-/** Errors and what stands around the keys. */
+/** Errors and the bytes around the keys. */
 const OTHER_BYTES = 8 * 1024;
 
 /** A `fetch` that notes what came of each request, by the server's address, and reads no more than an answer can have. */
@@ -73,7 +73,7 @@ export class OutcomeRecorder {
   async #refuseRedirect(url: string, response: Response): Promise<Response> {
     this.#byUrl.set(serverOf(url), { kind: "redirected" });
     await response.body?.cancel();
-    // What SealClient makes of a failure that it does not know.
+    // SealClient's words for a failure that it does not recognise.
     return new Response(null, { status: 502, statusText: "Redirected" });
   }
 

@@ -7,8 +7,8 @@ const NONCE_BYTES = 16;
 const AAD_LABEL = "coffer/vault-key/v1";
 
 /**
- * A fresh identity. A user key is the same for its identity for ever, so whoever had one would open whatever is sealed under
- * it later: no identity is used twice.
+ * A fresh identity. A user key is the same for its identity for ever, so its holder could open everything sealed under
+ * it later. No identity is used twice.
  */
 export function freshIdentity(place: KeyPlace): Uint8Array {
   const identity = new Uint8Array(IDENTITY_BYTES);

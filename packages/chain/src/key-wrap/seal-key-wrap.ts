@@ -35,10 +35,14 @@ export interface SealKeyWrapOptions {
 
 /**
  * Besides the port's contract:
- * - rejects with `ChainError` whose `code` says why keys are not given: `not_a_member`, `key_servers_unavailable`, `key_servers_behind`
- *   (after two minutes of trying), `wrong_chain_key`, `sign_in_ended`, `address_alias`, `clock_skew`, `chain_stale`, `chain_unavailable`,
- *   `network_changed`, `vault_not_found`; and with `CryptoError` `damaged` for a sealed key that is not as it must be;
- * - keeps no vault key and no user key between calls, only a session key of ten minutes and what it read of the key servers.
+ * - rejects with `ChainError`, whose `code` says why keys are not given;
+ * - the codes of access are `not_a_member`, `wrong_chain_key`, `sign_in_ended` and `address_alias`;
+ * - the codes of key servers are `key_servers_unavailable` and `key_servers_behind` (after two minutes of trying);
+ * - the codes of the chain are `clock_skew`, `chain_stale`, `chain_unavailable`, `network_changed` and
+ *   `vault_not_found`;
+ * - rejects with `CryptoError` `damaged` for a malformed sealed key;
+ * - keeps no vault key and no user key between calls, only a session key of ten minutes and what it read of the key
+ *   servers.
  */
 export interface SealKeyWrap extends VaultKeyWrap {
   /** Quick and advisory: whether each key server of the writing set answers. Never rejects; no decision is taken from it. */
@@ -49,7 +53,7 @@ export interface SealKeyWrap extends VaultKeyWrap {
    * @throws ChainError `wrong_chain_key`, `sign_in_ended`, `chain_unavailable`.
    */
   checkSession(): Promise<void>;
-  /** Forgets the session key: at logout and after a removal. Whoever calls afterwards is refused. */
+  /** Forgets the session key: at logout and after a removal. Later calls are refused. */
   close(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What is checked about a sealed vault key before any key server is asked (encryption design §2). It comes from the service,
- * and SealClient skips much: bytes behind the object, servers it does not know, the associated data.
+ * The checks of a sealed vault key before any key server is asked (encryption design §2). The key comes from the
+ * service, and SealClient skips much: bytes behind the object, unknown servers, the associated data.
  */
 import { CryptoError, MAX_SEALED_KEY_BYTES, type SealedVaultKey } from "@coffer/crypto";
 import { EncryptedObject } from "@mysten/seal";

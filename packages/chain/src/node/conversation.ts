@@ -36,7 +36,7 @@ export class Conversation<Asking, Asked> {
     });
   }
 
-  /** Nobody is there any more: whoever waits is told so. */
+  /** The worker is gone: waiting callers get an error. */
   end(error: Error): void {
     for (const waiting of this.#waiting.values()) waiting.reject(error);
     this.#waiting.clear();

@@ -50,7 +50,7 @@ export function sealVaultKeyWrapInWorker(options: WorkerKeyWrapOptions): SealKey
 
 interface StartedWorker {
   ask(call: Call): Promise<unknown>;
-  /** What was asked before is answered first, as it is without a worker. */
+  /** Answers earlier questions first, as without a worker. */
   stop(): void;
 }
 

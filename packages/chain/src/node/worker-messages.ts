@@ -20,7 +20,7 @@ export type Question =
   | { readonly method: "signPersonalMessage"; readonly message: Uint8Array }
   | { readonly method: "locate"; readonly vault: Uint8Array };
 
-/** Calls go to the worker and questions come from it; either is answered under its number. */
+/** Calls go to the worker and questions come from it; each answer carries the number of its call. */
 export type Message<Asked> =
   | { readonly kind: "asked"; readonly id: number; readonly asked: Asked }
   | { readonly kind: "answered"; readonly id: number; readonly value: unknown }

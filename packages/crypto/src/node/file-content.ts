@@ -40,8 +40,8 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
 }
 
 /**
- * Writes pieces one after the other from where the file stands; the next piece is made while the last is written, which is what
- * `reuseBuffer` allows. Answers how many bytes were written. What was written stays when it fails.
+ * Writes pieces in order from the file's present position. The next piece is made while the last is written, which
+ * `reuseBuffer` allows. Answers how many bytes were written. Written bytes stay when it fails.
  */
 export async function writePieces(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
   let written = 0;
