@@ -88,7 +88,7 @@ function readJson(file: string): unknown {
   }
 }
 
-/** Of the key nothing is repeated, not even when it is malformed. */
+/** An error repeats nothing of the key, not even when it is malformed. */
 function openKey(text: string): Ed25519Keypair {
   try {
     return Ed25519Keypair.fromSecretKey(text.trim());

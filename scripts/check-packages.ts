@@ -1,5 +1,6 @@
-// Packs every published package and examines the tarballs as a consumer gets them: publint, attw (ES modules only), and
-// an import of every export by plain Node. Run `npm run build` first. Prints one line per package; exits 1 on any error.
+// Packs every published package and examines the tarballs as a consumer gets them. It runs publint, attw (ES modules
+// only), and an import of every export by plain Node. Run `npm run build` first. Prints one line per package; exits 1
+// on any error.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, readdir, rm } from "node:fs/promises";

@@ -1,5 +1,6 @@
-// The SDK as a browser bundle carries it, minified and gzipped: its core (the root entry with everything that imports at once;
-// chunks that are loaded on demand are not part of it) and what receivers of webhooks need. Prints the bytes; exits 1 above a limit.
+// Measures the SDK in a browser bundle, minified and gzipped. One size is its core: the root entry with everything
+// that it imports at once, without chunks that are loaded on demand. The other is what receivers of webhooks need.
+// Prints the bytes; exits 1 above a limit.
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";

@@ -1,7 +1,8 @@
 /**
  * `npm run conformance -- <url>`: the contract against any live server. SERVICE_API_KEY: an owner's key to use.
  * SERVICE_ACCESS_CODE: a sign-up code of two uses or more; without it sign-up is tried as a refusal alone.
- * SERVICE_CHAIN_NETWORK: the chain that the server is on; default: localnet for a server on this machine, else mainnet.
+ * SERVICE_CHAIN_NETWORK: the chain that the server is on; default: localnet for a server on this machine, else
+ * mainnet.
  */
 import { CHAIN_NETWORKS } from "@coffer/contract";
 import { runConformance } from "../test/conformance/run.ts";

@@ -1,6 +1,7 @@
-// Checks what people paste from the pages: `npm run docs:check`, and with `--all` also what takes long (`npm start`, builds).
-// TypeScript is type-checked in one program and run against one stack, shell blocks are run (twice with `--all`), JSON is parsed, links and named
-// scripts exist. What a page marks with `<!-- not run: REASON -->` is listed with its reason.
+// Checks what people paste from the pages: `npm run docs:check`, and with `--all` also the slow parts (`npm start`,
+// builds). It type-checks TypeScript in one program and runs it against one stack. It runs shell blocks (twice with
+// `--all`), parses JSON, and checks that links and named scripts exist. It lists blocks marked with
+// `<!-- not run: REASON -->` with their reason.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

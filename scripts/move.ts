@@ -1,6 +1,6 @@
 /**
- * The Move package of packages/chain: compiled and tested in memory, by the compiler and the VM of the pinned Sui release,
- * against the interface in move/framework. Nothing is fetched.
+ * The Move package of packages/chain, compiled and tested in memory. It uses the compiler and the VM of the pinned Sui
+ * release, and the interface in move/framework. It fetches nothing.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -39,8 +39,8 @@ export async function compilePackage(): Promise<CompiledPackage> {
 const [SOURCE, TESTS] = ["sources/vault.move", "tests/vault_tests.move"];
 
 /**
- * Runs the package's unit tests in the Move VM, or other ones in their place: an extension of `coffer::vault` (the compiler takes one).
- * `source` stands in for the module, to see whether the tests notice.
+ * Runs the package's unit tests in the Move VM, or other ones in their place: an extension of `coffer::vault` (the
+ * compiler takes one). `source` replaces the module, to see whether the tests notice.
  * @throws Error with the compiler's words.
  */
 export async function testPackage(

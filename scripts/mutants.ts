@@ -1,6 +1,7 @@
-// `npm run mutants -- --base REV [--most 80] [--seed 1]`: changes one line of the sources at a time, as it stood at REV and as it stands
-// at HEAD, and runs the test file beside it, both times. What was noticed at REV must be noticed at HEAD: a row for each, and exit code 1
-// where a test was lost. Works in trees of its own, which it sets up and removes. Rows on standard output, progress on standard error.
+// `npm run mutants -- --base REV [--most 80] [--seed 1]`: changes one line of the sources at a time, once in the tree
+// of REV and once in that of HEAD. Each time it runs the test file beside it. Tests must notice at HEAD what they
+// noticed at REV. It prints a row for each, and exits with 1 where a test was lost. It works in trees of its own,
+// which it sets up and removes. Rows on standard output, progress on standard error.
 import { spawn } from "node:child_process";
 import { hash } from "node:crypto";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
@@ -31,7 +32,7 @@ const NOT_RUN = /^\s*(?:\/\/|\/?\*|import |export (?:type|interface) |(?:readonl
 const LONGEST_MS = 90_000;
 
 interface Mutant {
-  /** Of the source, at REV. */
+  /** A line of the source, at REV. */
   readonly file: string;
   readonly line: string;
   readonly changed: string;
@@ -86,7 +87,7 @@ function mutantsOf(tree: string, file: string): Mutant[] {
   });
 }
 
-/** Where the line stands now: in the file of that name which holds it once. */
+/** Where the line is now: in the file of that name which holds it once. */
 function findPlace(places: ReadonlyMap<string, string>, { file, line }: Mutant): string | null {
   const holders = [...places].filter(([, text]) => text.split("\n").filter((other) => other === line).length === 1);
   return holders.find(([other]) => path.basename(other) === path.basename(file))?.[0] ?? null;

@@ -1,6 +1,7 @@
-// A newcomer's first hour as a program: `npm run newcomer` installs the packed packages in an empty folder (first without the chain), type-checks the guide under
-// strict with three compilers, runs the guide's first program, bundles a page and reads its size. Prints each step and its seconds, and
-// exits 1 at the first that fails, and 3 when the packages cannot be had. `--built` takes the packages as the last `npm run build` left them; `--keep` leaves the folder.
+// A newcomer's first hour as a program: `npm run newcomer`. It installs the packed packages in an empty folder, first
+// without the chain. It type-checks the guide under strict with three compilers, and runs the guide's first program.
+// It bundles a page and reads its size. Prints each step and its seconds. Exits 1 at the first that fails, and 3 when
+// it cannot get the packages. `--built` uses the packages of the last `npm run build`; `--keep` leaves the folder.
 import { execFile } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -115,7 +116,7 @@ async function install(packages: readonly string[]): Promise<void> {
   );
 }
 
-/** Who uses public vaults alone installs nothing of the chain. */
+/** Users of public vaults alone install nothing of the chain. */
 function checkNoChain(): void {
   const found = globSync("node_modules/{@mysten/*,@coffer/chain}", { cwd: folder });
   if (found.length > 0) throw new Error(`installed without being needed: ${found.join(", ")}`);

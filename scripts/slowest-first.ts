@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * What takes longest, longest first, by the beginning of its path. On a fresh clone nothing is known of earlier runs, and vitest begins
- * with the largest files: these are small and start whole servers, and the last of them would run alone at the end.
+ * The slowest files first, by the beginning of their paths. On a fresh clone vitest has no earlier runs, and begins
+ * with the largest files. These are small and start whole servers, and the last of them would run alone at the end.
  */
 const SLOWEST = [
   "test/acceptance/journeys-stack.test.ts",

@@ -1,7 +1,8 @@
-// `test.ts checks tests` is `npm test`, `test.ts deep` is `npm run test:deep`: each stage to its end whatever the others came to.
-// Prints one line per stage as it ends, the output of what failed, the slowest test files, and last `N passed, N failed,
-// N skipped`: every test, and each other stage as one. How far the tests are stands on standard error.
-// `npm run test:full` sets COFFER_TEST_COUNTS=full: all parts with the full counts of the randomised tests. `--only` chooses one.
+// `test.ts checks tests` is `npm test`, `test.ts deep` is `npm run test:deep`. Each stage runs to its end, whatever
+// the others do. Prints one line per stage as it ends, the output of failures, and the slowest test files. The last
+// line is `N passed, N failed, N skipped`: it counts every test, and each other stage as one. Standard error shows
+// how far the tests are. `npm run test:full` sets COFFER_TEST_COUNTS=full: all parts with the full counts of the
+// randomised tests. `--only` chooses one.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -139,8 +140,8 @@ async function runOne(args: readonly string[]): Promise<Outcome> {
 }
 
 /**
- * Everything that the program sends and stores is searched for what only its own users may know. It runs with an empty
- * home directory and no configuration directory, as a copy of it does, and must leave that home empty.
+ * Searches everything that the program sends and stores for texts that only its own users may see. It runs with an
+ * empty home directory and no configuration directory, as a copy of it does, and must leave that home empty.
  */
 async function runScanned(example: string, suite: Suite): Promise<Outcome> {
   const unit = mkdtempSync(path.join(tmpdir(), "coffer-scan-"));

@@ -19,9 +19,13 @@ const SOURCES = [
   "packages/chain/src",
   "packages/contract/src",
   "packages/crypto/src",
+  "packages/devstack/src",
+  "packages/localnet/src",
   "packages/mcp/src",
   "packages/sdk/src",
+  "packages/tasks/src",
   "examples",
+  "scripts",
 ];
 
 describe("a comment in the sources", () => {

@@ -28,9 +28,9 @@ const PATIENCE = 10_000;
 const BETWEEN_LOOKS = 100;
 
 /**
- * Takes the key kept in the data directory when the service still knows it, else signs up anew; the account is linked to the chain address of
- * the chain key kept there. The file names this base URL; where another stack on the same data still answers under its own, this one writes a
- * file of its own beside it.
+ * Uses the key in the data directory if the service still accepts it, else signs up again. The account is linked to
+ * the chain address of the chain key in that directory. The file names this base URL. If another stack on the same
+ * data still answers under its own URL, this one writes a file of its own beside it.
  */
 export async function ensureAccount({
   baseUrl,

@@ -17,8 +17,8 @@ export interface StackAgent {
 export type AgentStack = Pick<Stack, "baseUrl" | "credentialsFile" | "dataDirectory" | "networkFile">;
 
 /**
- * Lets the agent of this stack into the account, for one vault: with the key of an earlier run where the service still takes it, else by a
- * fresh invite. Its chain key stays the same, and neither owner nor service ever sees it.
+ * Lets the agent of this stack into the account, for one vault. It uses the key of an earlier run if the service still
+ * accepts it, else a fresh invite. Its chain key stays the same, and neither owner nor service ever sees it.
  */
 export async function inviteAgent(stack: AgentStack, owner: Client, vaultId: string): Promise<StackAgent> {
   const credentialsFile = agentFile(stack.credentialsFile);

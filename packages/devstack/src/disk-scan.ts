@@ -1,4 +1,7 @@
-/** Whether plaintext stands in the files of the service: a look at what was written since a moment, for needles that can be nothing else. */
+/**
+ * Whether the service's files hold plaintext: a search of the files written since a moment, for needles that can be
+ * nothing else.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open } from "node:fs/promises";
@@ -10,7 +13,7 @@ export interface Needle {
   /** What it is a piece of, for people. */
   readonly of: string;
   readonly bytes: Buffer;
-  /** Stands nowhere but where the service keeps content: common words of a text may well be in a database. */
+  /** Found only where the service keeps content: common words of a text may well be in a database. */
   readonly contentOnly: boolean;
 }
 
@@ -60,11 +63,12 @@ async function readAt(path: string, position: number, length: number): Promise<B
 const SEARCH = join(import.meta.dirname, "disk-search.ts");
 
 /**
- * Looks into every file below `directory` but those in `without` that was written since `since`, in milliseconds since 1970.
+ * Looks into every file below `directory` but those in `without` that was written since `since`, in milliseconds since
+ * 1970.
  *
- * Another process does it. A process that closes any descriptor of a file loses all its locks on it, and SQLite's are such locks
- * (sqlite.org/howtocorrupt.html §2.2). Read in the service's process, its databases would be unlocked for the rest of its life: the next
- * command on them would delete the write-ahead log under it.
+ * Another process does it. A process that closes any descriptor of a file loses all its locks on it, and SQLite's are
+ * such locks (sqlite.org/howtocorrupt.html §2.2). A read in the service's process would unlock its databases for the
+ * rest of its life. The next command on them would delete the write-ahead log under it.
  */
 export async function scanDisk(directory: string, options: ScanOptions): Promise<ScanReport> {
   const child = spawn(process.execPath, ["--conditions=coffer-source", SEARCH], { stdio: ["pipe", "pipe", "inherit"] });

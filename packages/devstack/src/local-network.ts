@@ -9,7 +9,7 @@ export interface LocalNetwork {
   readonly url: string;
   /** The Move package that vaults are objects of. */
   readonly packageId: string;
-  /** Every local chain has the same package: this tells them apart. */
+  /** Every local chain has the same package: this distinguishes them. */
   readonly chainId: string;
   /** The network configuration, mode 0600: what `SERVICE_NETWORK_FILE` takes. */
   readonly file: string;
@@ -69,7 +69,7 @@ function unopened(dataDirectory: string, cause: unknown): LocalNetworkError {
   );
 }
 
-/** What a local network answers to whoever asks it for nothing. */
+/** A local network's answer to requests without a known path. */
 const GREETING = "This is Coffer's local network";
 
 /** Where the network of that file answers; null when it does not. */

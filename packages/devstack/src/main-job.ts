@@ -1,7 +1,7 @@
 /**
- * The product's main job on a real folder and a shared vault: an agent outside is refused, its owner lets it in, it stores the folder
- * encrypted and reads it back, the service's disk holds none of it in the clear, and once the agent is removed new files are closed to it.
- * The agent acts through the real MCP tool server, the owner through the SDK.
+ * The product's main job on a real folder and a shared vault. An agent outside is refused, and then its owner lets it
+ * in. It stores the folder encrypted and reads it back. The service's disk holds no plaintext of it. Once the agent is
+ * removed, it cannot open new files. The agent acts through the real MCP tool server, the owner through the SDK.
  */
 import { randomBytes } from "node:crypto";
 import { realpath, writeFile } from "node:fs/promises";
@@ -59,7 +59,7 @@ export interface JobReport {
 
 export interface JobResult {
   readonly report: JobReport;
-  /** Ids of the files that the agent stored: each is to be told of by a webhook. */
+  /** Ids of the files that the agent stored: a webhook must arrive for each. */
   readonly stored: readonly string[];
 }
 
@@ -73,7 +73,7 @@ interface Job extends JobOptions {
   readonly scratch: string;
   /** Made by the owner for this run. */
   readonly topId: string;
-  /** Of a file that the owner wrote before the agent came; its words and its name are like no others. */
+  /** A file that the owner wrote before the agent came; its words and its name are like no others. */
   readonly welcome: { readonly fileId: string; readonly needles: readonly Needle[] };
   /** When the run began, in milliseconds since 1970. */
   readonly began: number;

@@ -8,11 +8,11 @@ export interface Surroundings {
   /** The folder that the agent may touch. */
   readonly folder: string;
   readonly repository: string;
-  /** Where the user stands. */
+  /** The user's working directory. */
   readonly workingDirectory: string;
 }
 
-/** Lines to print. A block starts at the beginning of its line and stands between empty lines. */
+/** Lines to print. A block starts at the beginning of its line, between empty lines. */
 export function nextSteps(around: Surroundings): string[] {
   return [
     "What next",

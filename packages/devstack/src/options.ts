@@ -75,8 +75,9 @@ const LIMITS =
   /^SERVICE_(LOG_LEVEL|SIGN_IN_FAILURES|IDLE_TIMEOUT_SECONDS|SHUTDOWN_SECONDS|UPLOAD_HOURS|(FREE|PRO|MAX|RATE|WEBHOOK)_.+)$/;
 
 /**
- * What of the shell's environment counts for a stack: limits, log level, webhooks. What says who a service is and whom it talks to (its
- * address, its mail, its provider) is another service's: with it this one would refuse its own owner, or send mail.
+ * The part of the shell's environment that counts for a stack: limits, log level, webhooks. Variables that name a
+ * service and its partners (its address, its mail, its provider) belong to another service. With them this one would
+ * refuse its own owner, or send mail.
  */
 export function limitsIn(
   environment: Readonly<Record<string, string | undefined>>,

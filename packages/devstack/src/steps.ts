@@ -1,4 +1,4 @@
-/** The steps of a story: each is told as it ends, and after one that could not be done the rest is not tried. */
+/** The steps of a story. Each is printed as it ends; after one that failed, the rest is not tried. */
 
 export interface Step {
   /** A short name, stable: `vault`, `joined`, … */

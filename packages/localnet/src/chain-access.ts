@@ -3,7 +3,7 @@
  * programs use the network interface like on any other Sui network.
  */
 
-/** Who an object belongs to, as far as the local chain knows owners. */
+/** The owner of an object, in the kinds of owners that the local chain has. */
 export type ObjectOwner =
   | { readonly kind: "address"; readonly address: string }
   | { readonly kind: "object"; readonly parent: string }
@@ -64,7 +64,7 @@ export type Simulation =
 export interface ChainView {
   /** Base58 digest of the genesis checkpoint. */
   readonly chainId: string;
-  /** Time of the newest checkpoint in this view, in milliseconds since 1970; a frozen view's stands still. */
+  /** Time of the newest checkpoint in this view, in milliseconds since 1970; a frozen view's does not move. */
   checkpointTime(): number;
   /** Null when there is no such object, or it is a package. */
   readObject(id: string): ChainObject | null;
@@ -91,8 +91,8 @@ export interface ChainAccess extends ChainView {
   /** A frozen view of the chain as it is now: what a node that lags behind goes on seeing. */
   snapshot(): ChainView;
   /**
-   * Whether `signature` (a serialised Sui signature, Base64) over the personal message is by `address`: every scheme of the
-   * SDK, zkLogin with the development prover's attestation included. False for anything malformed.
+   * Whether `signature` (a serialised Sui signature, Base64) over the personal message is by `address`. It supports
+   * every scheme of the SDK, and zkLogin with the development prover's attestation. False for anything malformed.
    */
   verifyPersonalMessage(message: Uint8Array, signature: string, address: string): Promise<boolean>;
 }

@@ -13,13 +13,13 @@ import { suiCoinsOf } from "./rpc/resolution.ts";
 export interface FaucetGift {
   /** In MIST. */
   readonly amount: bigint;
-  /** Of the coin. */
+  /** Type of the coin. */
   readonly id: string;
   readonly transferTxDigest: string;
 }
 
 export interface Faucet {
-  /** @throws RangeError for what is no address or no amount. */
+  /** @throws RangeError for an invalid address or amount. */
   give(address: string, amount?: bigint): Promise<FaucetGift>;
   /** Gives to an address whose coins hold less than two SUI. */
   giveIfPoor(address: string): Promise<void>;

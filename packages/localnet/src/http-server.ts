@@ -57,8 +57,8 @@ async function serve(handle: Handle, incoming: IncomingMessage, outgoing: Server
 }
 
 /**
- * What a page of another site may not ask, by a name that was pointed at this machine (DNS rebinding) or across origins: it could read
- * whose vaults these are, and take all that the faucet has.
+ * Requests that a page of another site may not make, by a name that was pointed at this machine (DNS rebinding) or
+ * across origins. Such a page could read who owns the vaults, and take everything that the faucet has.
  */
 function isOfThisMachine({ host = "", origin }: IncomingHttpHeaders): boolean {
   if (!LOOPBACK_HOSTS.test(host)) return false;

@@ -25,7 +25,7 @@ export interface LocalnetOptions {
   /** Milliseconds since 1970; the system's clock by default. */
   readonly clock?: () => number;
   readonly keyServers?: KeyServerOptions;
-  /** Gives SUI to whoever has none to pay with. Default true, so that the first try works. */
+  /** Gives SUI to addresses that have none to pay with. Default true, so that the first try works. */
   readonly autoFund?: boolean;
   /** How many epochs a transaction may be valid in: two by default, one as by older protocols. */
   readonly validEpochs?: 1 | 2;
@@ -39,7 +39,7 @@ export interface NodeFaults {
   down: boolean;
   /** Waits before each answer, in milliseconds. */
   slow: number;
-  /** Answers by the chain as it was when this was set to true; its checkpoints stand still. */
+  /** Answers by the chain as it was when this was set to true; its checkpoints do not move. */
   stale: boolean;
 }
 

@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     "Coffer local network: FOR DEVELOPMENT ONLY. Its coins and keys are worth nothing, and it keeps no secrets.",
   );
   console.error(`Listening at ${url}, on this machine only; chain ${kept}. Stop it with Ctrl-C.`);
-  // The network configuration, for whoever started it.
+  // The network configuration, for the user who started it.
   console.log(JSON.stringify(localnet.network()));
   stopWithParent(() => localnet.close());
 }

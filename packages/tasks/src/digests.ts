@@ -8,7 +8,7 @@ export interface Digest {
   readonly sha256: string;
 }
 
-/** Of a local file, read from its beginning. */
+/** SHA-256 of a local file, read from its beginning. */
 export async function digestLocal(task: Task, source: SourceFile): Promise<Digest> {
   const handle = await source.reopen();
   const hash = createHash("sha256");

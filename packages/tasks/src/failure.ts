@@ -1,6 +1,6 @@
 /**
- * What a tool answers when it fails: a code a program can branch on, a sentence, the next step, and whether the same
- * call may succeed later. Every failure of a tool becomes one of these; nothing else reaches the model.
+ * A tool's answer when it fails: a code for programs, a sentence, the next step, and whether the same call may succeed
+ * later. Every failure of a tool becomes one of these; nothing else reaches the model.
  */
 import { ERRORS, isErrorCode, type ErrorCode } from "@coffer/contract";
 import { entry, VAULT_FAILURES, type FailureEntry } from "./vault-failures.ts";
@@ -107,7 +107,7 @@ export function stepFor(code: string): string {
   return isErrorCode(code) ? ERRORS[code].nextStep : "Call vault_access_check for the vault.";
 }
 
-/** Turns whatever was thrown into a failure. Errors of the SDK are told by their fields: the SDK is loaded lazily. */
+/** Turns anything thrown into a failure. It recognises errors of the SDK by their fields: the SDK is loaded lazily. */
 export function toFailure(thrown: unknown, signal?: AbortSignal): TaskFailure {
   if (thrown instanceof TaskFailure) return thrown;
   if (signal?.aborted === true) return new TaskFailure("cancelled", { cause: thrown });

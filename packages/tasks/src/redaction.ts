@@ -21,7 +21,7 @@ const SHAPES: readonly RegExp[] = [
 ];
 
 export interface Redaction {
-  /** Adds a secret, in its plain form and as it stands inside a JSON string. Too short texts are ignored. */
+  /** Adds a secret, in its plain form and in its form inside a JSON string. Ignores texts that are too short. */
   register(secret: string | undefined): void;
   redact(text: string): string;
 }

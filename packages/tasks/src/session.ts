@@ -13,7 +13,7 @@ export interface Session {
   setup(): Promise<SetupReport>;
   /** This server's own address on the chain; null where it has no chain key. Never rejects. */
   chainAddress(): Promise<string | null>;
-  /** What the key may do; `unknown` when the service does not tell within the time. */
+  /** The key's access level; `unknown` when the service does not answer within the time. */
   access(waitMs: number): Promise<KnownAccess>;
   /** Reads the settings anew before the next call: the user may have signed in again. */
   forget(): void;
@@ -23,7 +23,7 @@ export interface SessionOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly configFile: string | null;
   readonly redaction: Redaction;
-  /** `name/version`, told to the service. */
+  /** `name/version`, sent to the service. */
   readonly application: string;
 }
 
@@ -175,7 +175,7 @@ async function accessOf(open: () => Promise<Client>, signal: AbortSignal): Promi
   }
 }
 
-/** `unknown`: the key could not be asked in time. `none`: there is no key. */
+/** `unknown`: the service did not answer about the key in time. `none`: there is no key. */
 export type KnownAccess = "owner" | "agent" | "unknown" | "none";
 
 /** How the server is set up, for `status_check`. No secrets. */

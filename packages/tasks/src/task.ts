@@ -4,7 +4,7 @@ import type { Client } from "@coffer/sdk";
 export interface Task {
   /** Aborts when whoever asked cancels, or when the process stops. */
   readonly signal: AbortSignal;
-  /** Tells how far a transfer is, in bytes. Does nothing when nobody asked. */
+  /** Reports how far a transfer is, in bytes. Does nothing when nobody asked. */
   progress(done: number, total: number): void;
   /** The signed-in client. Throws TaskFailure `signed_out` without credentials. */
   client(): Promise<Client>;

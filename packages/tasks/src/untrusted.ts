@@ -21,8 +21,8 @@ export function untrusted(text: string): Untrusted {
 const LONGEST = 300;
 
 /**
- * Control, format (bidirectional, zero-width), surrogate and separator characters, private use, and what else is drawn
- * as nothing (UAX #44 Default_Ignorable_Code_Point): variation selectors can carry a whole hidden text.
+ * Control, format (bidirectional, zero-width), surrogate and separator characters, and private use. Also everything
+ * that is drawn as nothing (UAX #44 Default_Ignorable_Code_Point): variation selectors can carry a whole hidden text.
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 

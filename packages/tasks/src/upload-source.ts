@@ -31,7 +31,8 @@ export async function uploadSource(task: Task, source: SourceFile, wish: UploadW
   await judgeRoom(task, source.size, wish);
   if (wish.ifExists === "version") return await uploadVersion(task, source, wish, name);
   if (wish.ifExists === "rename") return await uploadRenamed(task, source, wish, name);
-  // A repeat under its key finds its own file: only the service can tell it from a stranger's, so nothing is asked before.
+  // A repeat under its key finds its own file. Only the service can distinguish it from a stranger's, so this asks
+  // nothing before.
   const taken = wish.idempotencyKey === undefined ? await findByName(task, wish, name) : null;
   if (taken !== null) throw nameTaken(taken);
   const earlier = await findEarlier(task, source, wish, name);
@@ -47,8 +48,9 @@ function nameOf(source: SourceFile, wished: string | undefined): string {
 }
 
 /**
- * What can be told from here. A version gives the bytes of the one it replaces back, and a repeat under its key stores nothing: of both
- * only the service knows whether they fit, and it says so before it takes a byte. So it is with another account's vault, whose room counts.
+ * The limits that a client can check. A version frees the bytes of the one it replaces, and a repeat under its key
+ * stores nothing. Only the service can decide whether those fit, and it says so before it takes a byte. The same holds
+ * for another account's vault, whose room counts.
  */
 async function judgeRoom(task: Task, size: number, wish: UploadWish): Promise<void> {
   const client = await task.client();
@@ -81,7 +83,7 @@ async function findByName(task: Task, wish: UploadWish, name: string): Promise<F
     const page = await client.files.list(query, { signal: task.signal });
     return page.files[0] ?? null;
   } catch (thrown) {
-    // The service takes no name for a shared vault: it does not know any.
+    // The service takes no name for a shared vault: it must not see any.
     const unknown = toFailure(thrown, task.signal).code === "validation_failed" && (await task.chainAddress()) === null;
     if (!unknown) throw thrown;
     const { type } = await client.vaults.get(wish.vaultId, { signal: task.signal });
@@ -90,8 +92,9 @@ async function findByName(task: Task, wish: UploadWish, name: string): Promise<F
 }
 
 /**
- * What an earlier call with the same key has stored in a shared vault. There each call encrypts anew, so the service cannot tell that the
- * bytes are the same; who decrypts can. Only a file of the same name and the same content is taken for it.
+ * The file that an earlier call with the same key has stored in a shared vault. There each call encrypts again, so
+ * only a client that decrypts can see that the bytes are the same. It accepts only a file of the same name and the
+ * same content.
  */
 async function findEarlier(task: Task, source: SourceFile, wish: UploadWish, name: string): Promise<Stored | null> {
   if (wish.idempotencyKey === undefined || (await task.chainAddress()) === null) return null;

@@ -11,7 +11,7 @@ export function isAnswer(text: unknown): text is Answer {
 
 /** Shorter than a sender waits. Milliseconds. */
 const SLOW = 3_000;
-/** Of 429, in seconds. */
+/** Seconds of a 429 answer's `Retry-After`. */
 const RETRY_AFTER = "2";
 
 /** Owns the answers that are still to come. */

@@ -3,7 +3,7 @@ import type { WebhookEvent } from "@coffer/contract";
 import type { Deliveries } from "./deliveries.ts";
 
 export interface ArrivalReport {
-  /** Uploads that had to be told of. */
+  /** Uploads that need a delivery. */
   readonly expected: number;
   /** Uploads of which a verified `file.uploaded` came. */
   readonly arrived: number;

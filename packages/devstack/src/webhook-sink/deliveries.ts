@@ -5,7 +5,7 @@ import { verifyWebhook, WebhookVerificationError } from "@coffer/sdk/webhooks";
 
 /** Older ones are let go. */
 export const MAX_KEPT = 500;
-/** Of each body, in bytes; a payload has at most 20 kB. */
+/** The most bytes of each body; a payload has at most 20 kB. */
 const MAX_TEXT_BYTES = 32 * 1024;
 
 /** One request to the sink. All of it but `number`, `at` and `problem` is data from outside. */
@@ -41,7 +41,7 @@ export interface Arrival {
   readonly body: Buffer | null;
 }
 
-/** The verdict on one request, before it is answered. */
+/** The verdict on one request, before the answer to it. */
 export interface Verdict {
   readonly problem: string | null;
   /** null unless the verdict is good. */

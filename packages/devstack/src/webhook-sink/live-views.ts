@@ -1,4 +1,4 @@
-/** Pages that are open: each is told of what is kept and of what arrives, as server-sent events. */
+/** Open pages: each gets the kept deliveries and the new ones, as server-sent events. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Deliveries, SunkDelivery } from "./deliveries.ts";
 

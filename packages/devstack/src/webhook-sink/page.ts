@@ -7,7 +7,7 @@ export interface Page {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Reads the document that stands beside this file. */
+/** Reads the document beside this file. */
 export function loadPage(): Page {
   const html = readFileSync(new URL("page.html", import.meta.url), "utf8");
   const policy = [
@@ -31,7 +31,7 @@ export function loadPage(): Page {
   };
 }
 
-/** Of what stands between the tags, to the byte. */
+/** The bytes between the tags. */
 function hashOf(html: string, tag: string): string {
   const content = new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)?.[1];
   if (content === undefined) throw new Error(`the page has no <${tag}>`);

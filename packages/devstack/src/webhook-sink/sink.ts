@@ -12,7 +12,7 @@ import { loadPage } from "./page.ts";
 export interface WebhookSink extends AsyncDisposable {
   /** Where deliveries go. */
   readonly hookUrl: string;
-  /** Of the page, for people. */
+  /** Address of the page, for people. */
   readonly pageUrl: string;
   readonly deliveries: Deliveries;
   /** Deliveries signed with this secret count as verified from now on, beside those of earlier ones. */

@@ -60,7 +60,7 @@ export type ArgumentFailure =
 export class ExecutionFailure extends Error {
   override readonly name = "ExecutionFailure";
   readonly kind: FailureKind;
-  /** Of a Move abort. */
+  /** Code of a Move abort. */
   readonly abort: { readonly code: bigint; readonly location: CodeLocation } | null;
   readonly argument: { readonly index: number; readonly kind: ArgumentFailure } | null;
 
@@ -78,7 +78,7 @@ export function badArgument(index: number, kind: ArgumentFailure, why: string): 
   });
 }
 
-/** In Sui's words, which clients know it by. */
+/** In Sui's words, by which clients recognise it. */
 export function insufficientGas(): ExecutionFailure {
   return new ExecutionFailure("INSUFFICIENT_GAS", "Insufficient Gas.");
 }

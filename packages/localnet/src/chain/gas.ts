@@ -8,7 +8,7 @@ const MIN_BUDGET_UNITS = 2_000n;
 const ROUNDING_UNITS = 1_000n;
 /** 100 units a byte at 76 MIST. */
 const STORAGE_PRICE = 7_600n;
-/** Of what was paid for an object, this part per hundred comes back when it goes. */
+/** The percentage of an object's storage cost that comes back when it goes. */
 const REBATE_PERCENT = 99n;
 /** The most that any budget buys (the protocol's `max_gas_computation_bucket`). */
 const MAX_UNITS = 5_000_000n;

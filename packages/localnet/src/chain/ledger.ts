@@ -82,7 +82,7 @@ export class Ledger implements LedgerView {
     return this.#store.readTransaction(digest);
   }
 
-  /** Commits what a transaction did; `record` is what is answered for it afterwards. */
+  /** Commits a transaction's effects; `record` is the later answer about it. */
   commit({ digest, changes }: Outcome, record: Uint8Array): void {
     const written = changes.flatMap(({ after }) => after ?? []);
     const removed = changes.flatMap(({ id, after }) => (after === null ? [id] : []));
@@ -105,7 +105,7 @@ export class Ledger implements LedgerView {
     const findModule = modulesOf(objects);
     const time = this.checkpointTime();
     const { chainId, epoch, height, validEpochs } = this;
-    // Its transactions are those it has seen: a record tells in which checkpoint it is.
+    // Its transactions are those it has seen: a record names the checkpoint that holds it.
     return {
       ...{ chainId, epoch, height, validEpochs, objects, findModule, layouts: layoutsOf(findModule), isCofferPackage },
       checkpointTime: () => time,

@@ -1,4 +1,4 @@
-/** Who signed: every scheme of the SDK, verified by the SDK, and zkLogin by the development prover's attestation. */
+/** The signer: every scheme of the SDK, verified by the SDK, and zkLogin by the development prover's attestation. */
 import { fromBase64, toBase64 } from "@mysten/bcs";
 import { bcs } from "@mysten/sui/bcs";
 import type { ClientWithCoreApi } from "@mysten/sui/client";

@@ -1,6 +1,7 @@
 /**
- * The chain on disk: one SQLite file in WAL mode, one transaction per change, so that a process that is killed at any point
- * leaves the chain as it was before or after a change. The file is held exclusively: two chains on one file would diverge.
+ * The chain on disk: one SQLite file in WAL mode, one transaction per change. So a process that is killed at any point
+ * leaves the chain as it was before or after a change. One process holds the file alone: two chains on one file would
+ * diverge.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +22,7 @@ export interface ChainFacts {
   /** Base58. */
   readonly chainId: string;
   readonly epoch: number;
-  /** Of the newest checkpoint. */
+  /** Time of the newest checkpoint. */
   readonly height: number;
   /** Milliseconds since 1970. */
   readonly time: number;

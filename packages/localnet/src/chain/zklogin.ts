@@ -1,7 +1,7 @@
 /**
- * zkLogin signatures on the local chain. A real one verifies a Groth16 proof; this one verifies the attestation of the
- * development prover, which stands in the proof's place and proves nothing elsewhere, and everything else like a real
- * one: the address, the epoch, and the ephemeral key's signature.
+ * zkLogin signatures on the local chain. A real chain verifies a Groth16 proof. This one verifies the attestation of
+ * the development prover, which takes the proof's place and proves nothing elsewhere. It verifies everything else like
+ * a real one: the address, the epoch, and the ephemeral key's signature.
  */
 import { createPrivateKey, createPublicKey, hash, verify } from "node:crypto";
 import { toBase64 } from "@mysten/bcs";

@@ -1,6 +1,6 @@
 /**
- * User keys on their way to a session: ElGamal in G1, so that only the session that asked can read them, and so that a
- * committee's aggregator can put encrypted shares together without seeing a key.
+ * User keys on their way to a session: ElGamal in G1. So only the session that asked can read them, and a committee's
+ * aggregator can join encrypted shares without seeing a key.
  */
 import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { identityPoint, lagrangeWeight, SCALARS, type G1Point, type G2Point } from "./master-key.ts";

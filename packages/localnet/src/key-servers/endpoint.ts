@@ -21,7 +21,7 @@ export interface KeySource {
   describe(objectId: string | null): Response;
 }
 
-/** A header without which nothing is answered, as gateways in front of key servers want one. */
+/** A header that every request must have, as gateways in front of key servers want one. */
 export interface ApiKeyHeader {
   readonly name: string;
   readonly value: string;
@@ -80,7 +80,7 @@ export class Endpoint {
     return this.#source.describe(new URL(request.url).searchParams.get("service_id"));
   }
 
-  /** What happens before a server answers at all. Who stops waiting is let go, as from a connection. */
+  /** Runs before a server answers at all. A caller that stops waiting is released, like a connection. */
   async #reach(call: keyof KeyServerRequests, signal: AbortSignal | null): Promise<void> {
     this.requests[call] += 1;
     if (this.faults.slow > 0) await delay(this.faults.slow, signal);

@@ -1,6 +1,6 @@
 import type { ChainAccess, ChainView } from "../chain-access.ts";
 
-/** What stands in the place of a key server's answer: refusals by name, then what is none of a key server's. */
+/** Replaces a key server's answer: first refusals by name, then answers that no key server gives. */
 export type OtherAnswer =
   | "InvalidMVRName"
   | "UnsupportedPackageId"

@@ -16,7 +16,7 @@ export interface KeyServerEntry {
   readonly weight: number;
   /** Base64 of 96 bytes. */
   readonly publicKey: string;
-  /** Of a committee only. */
+  /** Only for a committee. */
   readonly aggregatorUrl?: string;
 }
 

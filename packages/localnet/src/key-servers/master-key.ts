@@ -1,7 +1,8 @@
 /**
- * The key-server half of Seal's identity-based encryption (Boneh-Franklin over BLS12-381), which `@mysten/seal` does not
- * export: master keys, user keys, proofs of possession, and the shares of a committee. Checked against the vector of
- * MystenLabs/seal `crates/crypto/src/ibe.rs` and by the unmodified SealClient, which verifies every key it is given.
+ * The key-server half of Seal's identity-based encryption (Boneh-Franklin over BLS12-381), which `@mysten/seal` does
+ * not export. It has master keys, user keys, proofs of possession, and the shares of a committee. Tests compare it
+ * with the vector of MystenLabs/seal `crates/crypto/src/ibe.rs`. The unmodified SealClient verifies every key that it
+ * gets, too.
  */
 import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { hkdf } from "@noble/hashes/hkdf.js";

@@ -6,10 +6,10 @@ const BYTES = 32;
 const FILE = "key-server-seed";
 
 /**
- * The secret all master keys are derived from. It is kept beside the chain, so that a restart opens what was encrypted
- * before; without a directory it is new each time.
+ * The secret from which all master keys are derived. It is kept beside the chain, so that a restart opens what was
+ * encrypted before. Without a directory it is new each time.
  *
- * @throws Error when the file is there and is no seed: a new one would make every vault unreadable.
+ * @throws Error when the file is there and is not a seed: a new one would make every vault unreadable.
  */
 export async function openSeed(directory: string | undefined): Promise<Uint8Array> {
   if (directory === undefined) return new Uint8Array(randomBytes(BYTES));

@@ -12,7 +12,7 @@ const REFERENCE_BYTES = 8;
 const STRUCT_BYTES = 2;
 const VECTOR_BYTES = 8;
 const ADDRESS_BYTES = 32;
-/** Of a value of its own; in a vector an integer or boolean takes what its type takes. */
+/** Gas for a value of its own; in a vector an integer or boolean takes what its type takes. */
 const PRIMITIVE_BYTES = 8;
 
 const fixed = (pushes: number, pops: number, bytes: number): Charge => ({ pushes, pops, bytes });
@@ -78,7 +78,7 @@ const COSTS: Readonly<Record<string, Cost>> = {
   VecSwap: fixed(1, 1, 0),
 };
 
-/** Of the instruction that comes next in the frame. */
+/** Cost of the frame's next instruction. */
 export function costOf(frame: Frame, opcode: string, operand: Operand): Charge {
   const cost = COSTS[opcode];
   if (cost === undefined) throw new MalformedCodeError(`the opcode ${opcode} has no price here`);

@@ -56,7 +56,7 @@ export class Frame {
     return value;
   }
 
-  /** Where the instruction that runs stands. */
+  /** Position of the running instruction. */
   location(): CodeLocation {
     const { address, module, name, index } = this.called;
     return { address, module, function: name, functionIndex: index, instruction: this.next - 1 };

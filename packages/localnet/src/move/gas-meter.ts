@@ -1,8 +1,8 @@
 /**
- * What Move code computes, in gas units, by the cost tables of Sui's gas model 11 and later (MystenLabs/sui,
- * `crates/sui-types/src/gas_model/tables.rs` and `sui-execution/latest/sui-adapter/src/gas_meter.rs`): instructions, bytes and values that
- * are pushed are counted over the whole transaction, and the more there were the more each costs. What natives of the framework charge for
- * themselves is left out: it is less than a unit each.
+ * The gas that Move code computes, in gas units, by the cost tables of Sui's gas model 11 and later (MystenLabs/sui,
+ * `crates/sui-types/src/gas_model/tables.rs` and `sui-execution/latest/sui-adapter/src/gas_meter.rs`). It counts
+ * pushed instructions, bytes and values over the whole transaction. The more there were, the more each costs. It
+ * leaves out the charges of the framework's natives: they are less than a unit each.
  */
 import { OutOfGasError } from "./errors.ts";
 
@@ -82,7 +82,7 @@ export class GasMeter {
   }
 }
 
-/** Counts one thing, and knows what one more of it costs. The price never falls again. */
+/** Counts one thing, and the cost of one more of it. The price never falls again. */
 class Tier {
   readonly #tiers: Tiers;
   #count = 0;

@@ -15,7 +15,7 @@ import {
 export type FindModule = (address: string, name: string) => MoveModule | null;
 
 export interface Layouts {
-  /** With type arguments in place. Throws for a datatype that this chain does not know. */
+  /** With type arguments in place. Throws for a datatype that this chain does not have. */
   layoutOf(type: Datatype): DatatypeLayout;
   abilitiesOf(type: MoveType): Abilities;
 }

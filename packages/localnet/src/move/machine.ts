@@ -1,6 +1,6 @@
 /**
- * The interpreter. It runs what the real compiler made and nothing else: there is no bytecode verifier here, so borrow,
- * type and resource safety are taken from the compiler. Held against the real Move VM by `differential.test.ts`.
+ * The interpreter. It runs only output of the real compiler. There is no bytecode verifier here: it relies on the
+ * compiler for borrow, type and resource safety. `differential.test.ts` compares it with the real Move VM.
  */
 import { costOf } from "./costs.ts";
 import { MovePrimitiveError } from "./errors.ts";

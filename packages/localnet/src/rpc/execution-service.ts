@@ -34,7 +34,7 @@ export const EXECUTION_SERVICE: Methods = {
 };
 
 /**
- * Executes a signed transaction. One that was executed before is answered as it was then, and changes nothing.
+ * Executes a signed transaction. A repeat gets the earlier answer, and changes nothing.
  * @throws RefusedError when it is refused as a whole.
  */
 export async function executeSigned(
@@ -62,7 +62,7 @@ async function simulateRequest(node: Node, request: GrpcTypes.SimulateTransactio
   return simulate(node.view, selectGas(node.view, resolved), { checks });
 }
 
-/** Whoever names neither coins nor budget may spend all there is: an imaginary coin pays. */
+/** A caller that names neither coins nor budget may spend all there is: an imaginary coin pays. */
 function withBudget(form: TransactionForm): TransactionForm {
   const { budget, payment } = form.gas;
   if (budget > 0n || payment.length > 0) return form;

@@ -61,9 +61,9 @@ const NONE_16 = 0xffffn;
 const NONE_8 = 0xffn;
 
 /**
- * What the compiler writes into the code of an `#[error]` constant, from the top: version (4 bits: 8 or 12), 4 unused, the
- * author's code (8), line (16), and the indices of the constants that hold its name and its value (16 each). Null for
- * plain codes.
+ * The compiler's layout for the code of an `#[error]` constant. From the top it has version (4 bits: 8 or 12), 4
+ * unused, the author's code (8) and line (16). Then come the indices of the constants that hold its name and its value
+ * (16 each). Null for plain codes.
  */
 function cleverError(code: bigint, constants: readonly Constant[]): GrpcTypes.CleverError | null {
   const part = (shift: bigint, none: bigint) => {

@@ -1,6 +1,6 @@
 /**
- * Read masks (google.protobuf.FieldMask): an answer holds the fields that were asked for and no others, so that a client
- * that forgets to ask fails here and not first on a real network.
+ * Read masks (google.protobuf.FieldMask): an answer holds the requested fields and no others. So a client that forgets
+ * to ask fails here and not first on a real network.
  */
 interface FieldLike {
   readonly name: string;
@@ -55,7 +55,7 @@ function keep<Message extends object>(type: MessageTypeLike<Message>, message: M
   for (const field of type.fields) {
     const wanted = tree.fields.get(field.name);
     if (wanted === undefined) continue;
-    // A oneof stands under its own name; nobody asks for a part of one.
+    // A oneof is under its own name; nobody asks for a part of one.
     const name = field.oneof ?? field.localName;
     kept[name] = wanted.isWhole ? from[name] : keepInside(field, from[name], wanted);
   }

@@ -62,7 +62,7 @@ function resolveInput(view: LedgerView, input: GrpcTypes.Input, isMutable: () =>
   const objectId = readAddress(input.objectId);
   const stored = view.objects.get(objectId);
   if (stored === undefined) throw new MissingObjectError(objectId);
-  // What a client says of an input stands, and is checked like in a signed transaction.
+  // The client's value for an input stays, and is checked like in a signed transaction.
   const isShared = input.kind === undefined ? stored.owner.kind === "shared" : input.kind === Input_InputKind.SHARED;
   if (isShared) {
     const initial = stored.owner.kind === "shared" ? stored.owner.initialVersion : 0n;

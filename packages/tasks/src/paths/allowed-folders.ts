@@ -93,7 +93,7 @@ export async function findPlace(allowed: AllowedFolders, given: string): Promise
   return { path: place, parent, name, found: await findStats(place) };
 }
 
-/** By its name alone, so it tells nothing of what exists: without it a model looks for the fault in the folder. */
+/** By its name alone, so it does not show what exists: without it a model looks for the fault in the folder. */
 function refusalOf({ folders }: AllowedFolders, path: string): TaskFailure {
   if (!folders.some((folder) => contains(folder, path))) return new TaskFailure("path_not_allowed");
   return new TaskFailure("path_not_allowed", {

@@ -25,7 +25,7 @@ const DENIED_FILES: readonly RegExp[] = [
 /** An example is written to be read. */
 const EXAMPLE = /^\.env\.(example|sample|template)$/;
 
-/** Names are compared in lower case: some file systems do not tell the cases apart. */
+/** Compares names in lower case: some file systems ignore case. */
 export function isDenied(list: DenyList, path: string): boolean {
   const parts = path.toLowerCase().split(sep);
   if (parts.some(isDeniedName)) return true;
@@ -48,8 +48,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where this product keeps its settings (decisions §0), as real paths where they exist. */
 export function ownConfiguration(env: Environment, configFile: string | null): DenyList {
-  // An empty variable counts as unset and a relative XDG path is ignored, as where the SDK looks; the usual place is
-  // denied whatever the variables say.
+  // An empty variable counts as unset and a relative XDG path is ignored, as in the SDK. The usual place is denied
+  // whatever the variables say.
   const homes = [homedir(), env["HOME"] ?? ""].filter((home) => home !== "").map((home) => join(home, ".config"));
   const xdg = env["XDG_CONFIG_HOME"] ?? "";
   const usual = [...homes, ...(isAbsolute(xdg) ? [xdg] : [])].map((parent) => join(parent, "coffer"));

@@ -1,9 +1,9 @@
 /**
  * Opens a local file for reading, and prepares the place of a download, inside the allowed folders only.
  *
- * Between a check and a use the tree can change. On Linux the opened descriptor is judged again by where it really
- * lies, and what is handed on is a path through that descriptor (`/proc/self/fd`, proc(5)), so a folder swapped for a
- * symlink afterwards changes nothing. Elsewhere the path is judged a second time after the open.
+ * The tree can change between a check and a use. On Linux it checks the opened descriptor again by its real location.
+ * It hands on a path through that descriptor (`/proc/self/fd`, proc(5)). So a folder swapped for a symlink afterwards
+ * changes nothing. Elsewhere it checks the path a second time after the open.
  */
 import { constants, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
