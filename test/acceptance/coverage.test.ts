@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { citationsIn, findCitations } from "./citations.ts";
 import { countBySection, coverageProblems } from "./coverage.ts";
 import { OBSERVABLES } from "./journeys/observable-requirements.ts";
-import { built, leftOpen, pending, section } from "./requirement.ts";
+import { section } from "./requirement.ts";
 import { REQUIREMENTS } from "./requirements.ts";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -17,9 +17,9 @@ describe("requirements and tests", () => {
 
 describe("the rules bite", () => {
   const lines = section("spec §0", [
-    built("S0-kept", "kept"),
-    pending("cli", "S0-later", "later"),
-    leftOpen("S0-open", "not shown", ["S0-kept"]),
+    "S0-kept: kept",
+    "S0-later (pending: cli): later",
+    "S0-open (open: S0-kept): not shown",
   ]);
   const cite = (id: string) => ({ id, file: "a.test.ts", line: 1 });
 
@@ -44,12 +44,17 @@ describe("the rules bite", () => {
 
   it("names a doubled id, a malformed id and a decision that does not exist", () => {
     const wrong = section("spec §0", [
-      built("S0-kept", "again"),
-      pending("cli", "S0 blank", "malformed"),
-      leftOpen("S0-lost", "not shown", ["D9-nowhere"]),
+      "S0-kept: again",
+      "S0 blank (pending: cli): malformed",
+      "S0-lost (open: D9-nowhere): not shown",
     ]);
     const problems = coverageProblems([...lines, ...wrong], [cite("S0-kept")]);
     expect(problems.map((text) => text.split(":")[0])).toEqual(["S0 blank", "S0-kept", "S0-lost"]);
+  });
+
+  it("stops at a line that is no requirement, and at an issue that nobody knows", () => {
+    expect(() => section("spec §0", ["S0-silent"])).toThrow("S0-silent");
+    expect(() => section("spec §0", ["S0-later (pending: never): later"])).toThrow("never");
   });
 
   it("counts each section and the whole", () => {
@@ -70,6 +75,14 @@ describe("citations", () => {
     const b = `it.each([1])("y ${bracket("S2.4-name", "D1-dates")}", () => {});`;
     const c = `describe("z ${bracket("D5-list")}", () => {});`;
     expect(idsOf(a + b + c)).toEqual(["S3-key-revoked", "S2.4-name", "D1-dates", "D5-list"]);
+  });
+
+  it("reads the built observables of a journey, and not the pending ones", () => {
+    const lines = [
+      `"J9-now api: now ${bracket("S3-key-revoked")}"`,
+      `"J9-later api (pending: cli): ${bracket("D5-list")}"`,
+    ];
+    expect(idsOf(`journey("J9", "Key revoked", [${lines.join()}]);`)).toEqual(["S3-key-revoked"]);
   });
 
   it("reads the names of a journey's checks, in its program alone", () => {

@@ -4,19 +4,10 @@
  */
 
 /** The later work that a pending requirement waits for. */
-export type Issue =
-  | "author"
-  | "batch"
-  | "budgets"
-  | "change-list"
-  | "cli"
-  | "ladder"
-  | "member-ends"
-  | "search"
-  | "short-ids"
-  | "tools"
-  | "versions"
-  | "web-console";
+const ISSUES = [
+  ...["author", "batch", "budgets", "change-list", "cli", "ladder"],
+  ...["member-ends", "search", "short-ids", "tools", "versions", "web-console"],
+];
 
 /** Built now: at least one test must cite it. */
 interface Built {
@@ -24,9 +15,9 @@ interface Built {
 }
 
 /** Not built yet: no test may cite it, or it is no longer pending. */
-interface Pending {
+export interface Pending {
   readonly status: "pending";
-  readonly issue: Issue;
+  readonly issue: string;
 }
 
 /** The specification says "not shown" here: the entries of the decisions that settle it. */
@@ -40,26 +31,28 @@ interface Line {
   readonly text: string;
 }
 
-export type RequirementLine = Line & (Built | Pending | LeftOpen);
+type RequirementLine = Line & (Built | Pending | LeftOpen);
 /** `source` names document and section: "spec §2.4", "decisions §5". */
 export type Requirement = RequirementLine & { readonly source: string };
 
 /** What an id looks like: the document's letter and section, then words. */
 export const REQUIREMENT_ID = /^[SDJ]\d+(?:\.\d+)?-[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*$/;
 
-export function built(id: string, text: string): RequirementLine {
-  return { id, text, status: "built" };
-}
-
-export function pending(issue: Issue, id: string, text: string): RequirementLine {
-  return { id, text, status: "pending", issue };
-}
-
-export function leftOpen(id: string, text: string, decidedBy: readonly string[]): RequirementLine {
-  return { id, text, status: "open", decidedBy };
-}
+/** `S1-webhooks: what it says`, `S0-app-url (pending: web-console): …`, or `S1-open-http (open: D5-one D5-two): …`. */
+const LINE = /^([^:(]+?)(?: \((pending|open): ([^)]+)\))?: (.+)$/s;
 
 /** The lines of one section, in the document's order. */
-export function section(source: string, lines: readonly RequirementLine[]): Requirement[] {
-  return lines.map((line) => ({ ...line, source }));
+export function section(source: string, lines: readonly string[]): Requirement[] {
+  return lines.map((line) => {
+    const [, id = "", status, more = "", text = ""] = LINE.exec(line) ?? [];
+    if (text === "") throw new Error(`${source}: not "<id>: <text>": ${line}`);
+    if (status === "open") return { id, text, source, status, decidedBy: more.split(" ") };
+    return { id, text, source, ...(status === "pending" ? pending(more) : { status: "built" }) };
+  });
+}
+
+/** What waits for an issue that is one. */
+export function pending(issue: string): Pending {
+  if (!ISSUES.includes(issue)) throw new Error(`no issue is called ${issue}`);
+  return { status: "pending", issue };
 }

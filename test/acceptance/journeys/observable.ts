@@ -2,7 +2,7 @@
  * An observable: one thing that a user, or whoever listens on the wire, must see in a journey. Pure data; the checks of
  * the built ones are the programs beside this file, and run.ts holds both together.
  */
-import type { Issue } from "../requirement.ts";
+import { pending, type Pending } from "../requirement.ts";
 
 /** By which way it is observed. */
 export type Tag = "api" | "sdk" | "mcp" | "webhook" | "cli";
@@ -14,7 +14,7 @@ export type Observable = {
   readonly id: string;
   readonly tag: Tag;
   readonly text: string;
-} & ({ readonly status: "built"; readonly ground: Ground } | { readonly status: "pending"; readonly issue: Issue });
+} & ({ readonly status: "built"; readonly ground: Ground } | Pending);
 
 export interface Journey {
   /** `J1` … `J19`. */
@@ -23,16 +23,17 @@ export interface Journey {
   readonly observables: readonly Observable[];
 }
 
-/** Built now; requirement ids that it proves stand in brackets in its text. */
-export function builtObservable(id: string, tag: Tag, text: string): Observable {
-  return { id, tag, text, status: "built", ground: "stack" };
-}
+/** `J1-key api: what is seen`, `… (shared): …` where it is seen on a network, or `… (pending: cli): …`. */
+const LINE = /^(\S+) (api|sdk|mcp|webhook|cli)(?: \((shared|pending)(?:: ([^)]+))?\))?: (.+)$/s;
 
-/** The same for what concerns shared vaults; the checks are the programs shared-j02.ts …. */
-export function sharedObservable(id: string, tag: Tag, text: string): Observable {
-  return { id, tag, text, status: "built", ground: "network" };
-}
-
-export function pendingObservable(issue: Issue, id: string, tag: Tag, text: string): Observable {
-  return { id, tag, text, status: "pending", issue };
+/** Ids of requirements that a built observable proves stand in brackets in its text. The checks are the programs j01.ts …, shared-j02.ts …. */
+export function journey(name: string, title: string, lines: readonly string[]): Journey {
+  const observables = lines.map((line): Observable => {
+    const [, id = "", tag, kind, issue = "", text = ""] = LINE.exec(line) ?? [];
+    if (text === "") throw new Error(`${name}: not "<id> <tag>: <text>": ${line}`);
+    const seen = { id, tag: tag as Tag, text };
+    if (kind === "pending") return { ...seen, ...pending(issue) };
+    return { ...seen, status: "built", ground: kind === "shared" ? "network" : "stack" };
+  });
+  return { name, title, observables };
 }

@@ -1,86 +1,45 @@
-import { builtObservable, pendingObservable, sharedObservable, type Journey } from "../observable.ts";
+import { journey, type Journey } from "../observable.ts";
 
-const removed: Journey = {
-  name: "J10",
-  title: "Member removed (the cascade)",
-  observables: [
-    pendingObservable("cli", "J10-report", "cli", "agents revoke prints what became of each layer"),
-    sharedObservable(
-      "J10-sdk-report",
-      "sdk",
-      "agents.revoke reports: key revoked, removed on chain, generation n→n+1 [D0-revoke-agent]",
-    ),
-    sharedObservable("J10-webhook", "webhook", "vault.member_removed arrives at the sink"),
-    sharedObservable(
-      "J10-warm-given",
-      "sdk",
-      "given the bytes of an old file, a warm client still opens it: what a removal does not end",
-    ),
-    sharedObservable(
-      "J10-fresh-client",
-      "sdk",
-      "a fresh key-server client's key request is refused [D0-chain-sui S1-allowlist]",
-    ),
-    sharedObservable(
-      "J10-warm-new",
-      "sdk",
-      "a warm client cannot decrypt what was uploaded after the removal: not with a new key, not given the bytes",
-    ),
-    sharedObservable("J10-warm-old", "api", "old files: the service answers 403 to it at once, with a new key too"),
-    pendingObservable("cli", "J10-still-has", "cli", "what it had downloaded it still has; the command says so"),
-    sharedObservable("J10-others-read", "sdk", "owner and remaining members read everything"),
-    pendingObservable("cli", "J10-killed", "cli", "killed between chain step and key step, a re-run finishes"),
-    sharedObservable("J10-sdk-killed", "sdk", "cut off between the chain and the service, a re-run finishes"),
-    sharedObservable("J10-reader-loop", "sdk", "no file is unreadable for remaining members at any moment"),
-  ],
-};
+const removed = journey("J10", "Member removed (the cascade)", [
+  "J10-report cli (pending: cli): agents revoke prints what became of each layer",
+  "J10-sdk-report sdk (shared): agents.revoke reports: key revoked, removed on chain, generation n→n+1 [D0-revoke-agent]",
+  "J10-webhook webhook (shared): vault.member_removed arrives at the sink",
+  "J10-warm-given sdk (shared): given the bytes of an old file, a warm client still opens it: what a removal does not end",
+  "J10-fresh-client sdk (shared): a fresh key-server client's key request is refused [D0-chain-sui S1-allowlist]",
+  "J10-warm-new sdk (shared): a warm client cannot decrypt what was uploaded after the removal: not with a new key, not given the bytes",
+  "J10-warm-old api (shared): old files: the service answers 403 to it at once, with a new key too",
+  "J10-still-has cli (pending: cli): what it had downloaded it still has; the command says so",
+  "J10-others-read sdk (shared): owner and remaining members read everything",
+  "J10-killed cli (pending: cli): killed between chain step and key step, a re-run finishes",
+  "J10-sdk-killed sdk (shared): cut off between the chain and the service, a re-run finishes",
+  "J10-reader-loop sdk (shared): no file is unreadable for remaining members at any moment",
+]);
 
-const session: Journey = {
-  name: "J11",
-  title: "Web session",
-  observables: [
-    builtObservable("J11-jwt", "api", "sign-in answers an HS256 JWT with exp = +900 s"),
-    builtObservable("J11-jwt-expired", "api", "at +901 s it is 401"),
-    builtObservable("J11-refresh", "api", "refresh answers a new pair"),
-    builtObservable("J11-reuse", "api", "the old refresh token again: the whole family is dead, the newest included"),
-    builtObservable("J11-30-days", "api", "after 30 days it is 401"),
-    builtObservable(
-      "J11-forgot",
-      "api",
-      "forgot-password: identical body for a known and an unknown e-mail (their time is the benchmark's)",
-    ),
-    builtObservable("J11-forgot-limit", "api", "the per-IP limit answers 429 with Retry-After"),
-    builtObservable("J11-single-use", "api", "reset and verify tokens are single-use"),
-  ],
-};
+const session = journey("J11", "Web session", [
+  "J11-jwt api: sign-in answers an HS256 JWT with exp = +900 s",
+  "J11-jwt-expired api: at +901 s it is 401",
+  "J11-refresh api: refresh answers a new pair",
+  "J11-reuse api: the old refresh token again: the whole family is dead, the newest included",
+  "J11-30-days api: after 30 days it is 401",
+  "J11-forgot api: forgot-password: identical body for a known and an unknown e-mail (their time is the benchmark's)",
+  "J11-forgot-limit api: the per-IP limit answers 429 with Retry-After",
+  "J11-single-use api: reset and verify tokens are single-use",
+]);
 
-const development: Journey = {
-  name: "J12",
-  title: "Development headers",
-  observables: [
-    builtObservable("J12-user-id", "api", "X-Dev-User-Id acts as that user"),
-    builtObservable("J12-idp-id", "api", "X-Dev-Idp-Id acts as the user with that identity-provider id"),
-    builtObservable("J12-first-user", "api", "neither header acts as the first user"),
-    builtObservable("J12-idp-signed-in", "api", "so it does for a user who signed in with the provider"),
-    builtObservable("J12-production", "api", "in production the same headers are ignored: 401"),
-  ],
-};
+const development = journey("J12", "Development headers", [
+  "J12-user-id api: X-Dev-User-Id acts as that user",
+  "J12-idp-id api: X-Dev-Idp-Id acts as the user with that identity-provider id",
+  "J12-first-user api: neither header acts as the first user",
+  "J12-idp-signed-in api: so it does for a user who signed in with the provider",
+  "J12-production api: in production the same headers are ignored: 401",
+]);
 
-const headless: Journey = {
-  name: "J13",
-  title: "Headless / CI",
-  observables: [
-    pendingObservable(
-      "cli",
-      "J13-one-document",
-      "cli",
-      "upload dir --json prints exactly one JSON document, progress nowhere",
-    ),
-    pendingObservable("cli", "J13-partial", "cli", "1 of 10 files unreadable: exit 5, 9 uploaded, the summary says so"),
-    pendingObservable("cli", "J13-repeat", "cli", "interrupted, then repeated: the rest only"),
-    pendingObservable("cli", "J13-api-down", "cli", "API down: exit 8, no stack trace"),
-    pendingObservable("cli", "J13-help", "cli", "every command with --help exits 0 offline"),
-  ],
-};
+const headless = journey("J13", "Headless / CI", [
+  "J13-one-document cli (pending: cli): upload dir --json prints exactly one JSON document, progress nowhere",
+  "J13-partial cli (pending: cli): 1 of 10 files unreadable: exit 5, 9 uploaded, the summary says so",
+  "J13-repeat cli (pending: cli): interrupted, then repeated: the rest only",
+  "J13-api-down cli (pending: cli): API down: exit 8, no stack trace",
+  "J13-help cli (pending: cli): every command with --help exits 0 offline",
+]);
 
 export const journeys10to13: readonly Journey[] = [removed, session, development, headless];
