@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode } from "@coffer/contract";
 
 /**
  * `message` reaches the caller as `{ error }` and must name no secret and nothing of another account; `cause` is logged
- * (redacted) and never sent.
+ * (redacted) and never sent. `status`: where the catalogue has two for the code, the one that is not the usual.
  */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
@@ -13,11 +13,11 @@ export class ServiceError extends Error {
   constructor(
     code: ErrorCode,
     message?: string,
-    more: { headers?: Readonly<Record<string, string>>; cause?: unknown } = {},
+    more: { headers?: Readonly<Record<string, string>>; cause?: unknown; status?: number } = {},
   ) {
     super(message ?? ERRORS[code].message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
-    this.status = ERRORS[code].status;
+    this.status = more.status ?? ERRORS[code].status;
     this.headers = more.headers ?? {};
   }
 }

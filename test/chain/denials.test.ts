@@ -82,7 +82,9 @@ describe("a refusal says why", () => {
     expect(failure).toMatchObject({ name: "ChainError", code: "key_servers_unavailable" });
     const { message } = failure as Error;
     expect(message).toMatch(words);
-    expect(message).toMatch(cure === "later" ? /Try again later\.$/ : /Waiting does not cure that: .* this program\.$/);
+    expect(message).toMatch(
+      cure === "later" ? /Try again later\.$/ : /Waiting does not cure that\. .* this program\.$/,
+    );
     await expect(open(bench.wrapOf(stranger, patience))).rejects.toMatchObject({ code: "not_a_member" });
     if (otherAnswer !== "hang") return;
     bench.servers.faults(2).otherAnswer = null;
@@ -113,10 +115,24 @@ describe("a refusal says why", () => {
     expect(bench.asked()).toEqual([0, 0, 0]);
   });
 
-  it("chain_stale: a node that refuses and is behind, or that has not seen the key's generation", async () => {
-    bench.chain.nodeLag = 31_000;
-    await expect(open(bench.wrapOf(stranger))).rejects.toMatchObject({ code: "chain_stale" });
+  it("clock_skew, with the direction: a node that refuses, and whose time is far from this machine's", async () => {
+    for (const [lag, direction] of [
+      [31_000, "ahead of"],
+      [-31_000, "behind"],
+    ] as const) {
+      bench.chain.nodeLag = lag;
+      await expect(open(bench.wrapOf(stranger))).rejects.toMatchObject({
+        code: "clock_skew",
+        message: expect.stringMatching(
+          new RegExp(`^This machine's clock is 3\\d s ${direction} the chain node's`),
+        ) as string,
+      });
+    }
     bench.chain.nodeLag = 0;
+    await expect(open(bench.wrapOf(stranger))).rejects.toMatchObject({ code: "not_a_member" });
+  });
+
+  it("chain_stale: a node that has not seen the key's generation", async () => {
     const later = await bench.wrapOf(owner).wrap(key, placeOf(2n));
     await expect(open(bench.wrapOf(owner), later, 2n)).rejects.toMatchObject({ code: "chain_stale" });
   });

@@ -41,7 +41,7 @@ it("refuses a node that stands still, and one that shows what was before its own
   localnet.faults.node.stale = true;
   await expect(chain.readVault(objectId, { maxAge: 0 })).resolves.toMatchObject({ generation: 1n });
   now += LAG_MS + 1;
-  await expect(open().readVault(objectId)).rejects.toEqual(refusal("chain_stale"));
+  await expect(open().readVault(objectId)).rejects.toEqual(refusal("clock_skew"));
   localnet.faults.node.stale = false;
   const { vault } = await removeMember(open(), owner, { objectId, chainAddress: anna.chainAddress });
   await expect(open().readVault(objectId, { minGeneration: vault.generation })).resolves.toMatchObject({

@@ -129,7 +129,7 @@ function clientOf(chain: Omit<AllowlistChain, "client">, objects: Map<string, Ch
     getServiceInfo: async () => {
       reach();
       const seconds = BigInt(Math.floor((chain.access.now() - chain.nodeLag) / 1000));
-      return { response: { timestamp: { seconds, nanos: 0 } } };
+      return { response: { chainId: "made up", epoch: 0n, timestamp: { seconds, nanos: 0 } } };
     },
   };
   return { core, ledgerService } as unknown as SuiGrpcClient;

@@ -82,6 +82,34 @@ describe("vaults.checkAccess finds", () => {
   });
 });
 
+describe("a wrong clock of this machine", () => {
+  test.each([
+    [45_000, "4[3-7] s ahead of", "4[3-7] s ahead of"],
+    [-45_000, "4[3-7] s behind", "4[3-7] s behind"],
+    [600_000, "(59|60)\\d s ahead of", "10 minutes ahead of"],
+    [-600_000, "(59|60)\\d s behind", "10 minutes behind"],
+  ])("by %i ms is named with its direction, by what fails and by checkAccess", async (off, byNode, byService) => {
+    const client = member.another({ shared: { clock: () => Date.now() + off } });
+    const failed: unknown = await client.files.list({ vaultId: vault.id }).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ code: "clock_skew", name: "VaultError", status: null });
+    expect((failed as Error).message).toMatch(new RegExp(`clock is ${byNode} the chain node's`));
+    const check = await client.vaults.checkAccess(vault.id);
+    expect(check.clock).toMatchObject({ state: "failed", cause: "clock_skew" });
+    expect(check.clock.nextStep).toMatch(new RegExp(`It is ${byService} the service's`));
+    expect(check.chain.state).toBe("unknown");
+  });
+
+  test("is not what a node is late by: the service agrees with this machine", async () => {
+    for (const lag of [45_000, -45_000]) {
+      const node = await stack.localnet.openNode({ lag });
+      const client = member.another({ shared: { network: { ...stack.network, grpcUrl: node.url } } });
+      const { clock, chain } = await client.vaults.checkAccess(vault.id);
+      expect([clock.state, chain.cause]).toEqual(["ok", "chain_stale"]);
+      expect(chain.nextStep).toContain("Name another chain node");
+    }
+  });
+});
+
 describe("whoever cannot sign", () => {
   const body = Buffer.from("never sent");
 

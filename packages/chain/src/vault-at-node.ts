@@ -17,11 +17,12 @@ export interface Sighting {
   readonly asOf: number;
 }
 
-/** @throws ChainError `vault_changed`, `chain_stale`, `clock_skew`, `network_changed`, `chain_unavailable`. */
+/** @throws ChainError `vault_changed`, `clock_skew`, `network_changed`, `chain_unavailable`. */
 export async function findVaultAt(node: Node, pins: Pins, objectId: string): Promise<Sighting> {
   const [state, object] = await Promise.all([readNodeState(node), findObject(node, objectId, "content")]);
   pins.checkChain(state.chainId);
-  checkLag(state.timestamp, node.clock());
+  const skew = skewOf(state.timestamp, node.clock());
+  if (skew !== null) throw skew;
   if (object === null) return { vault: null, content: NOTHING, asOf: state.timestamp };
   const content = object.content ?? NOTHING;
   const vault = parseVaultObject({ ...object, content }, node.network.originalPackageId, state.timestamp);
@@ -35,14 +36,16 @@ export async function findVaultAt(node: Node, pins: Pins, objectId: string): Pro
 
 const NOTHING = new Uint8Array();
 
-function checkLag(timestamp: number, now: number): void {
-  const behind = Math.round((now - timestamp) / 1000);
-  if (now - timestamp > LAG_MS)
-    throw new ChainError("chain_stale", {
-      message: `The chain node is ${behind} s behind this machine's clock. Check the clock, try again, or name another node.`,
-    });
-  if (timestamp - now > LAG_MS)
-    throw new ChainError("clock_skew", {
-      message: `The chain node's time is ${-behind} s ahead of this machine's clock. Set the clock, or name another node.`,
-    });
+/** `clock_skew` with seconds and direction for a node's time that is not believed; null for one that is. Which clock is wrong is not known. */
+export function skewOf(timestamp: number, now: number): ChainError | null {
+  const off = Math.abs(now - timestamp);
+  if (off <= LAG_MS) return null;
+  const seconds = Math.ceil(off / 1000);
+  const [direction, otherwise] =
+    now > timestamp
+      ? ["ahead of", "If it is right, the node is late: try again, or name another node."]
+      : ["behind", "If it is right, name another node."];
+  return new ChainError("clock_skew", {
+    message: `This machine's clock is ${seconds} s ${direction} the chain node's. Set it. ${otherwise}`,
+  });
 }

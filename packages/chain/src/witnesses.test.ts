@@ -101,11 +101,26 @@ describe("a witness", () => {
   });
 
   it("that lags more than 30 seconds is refused by name, as the first one is", async () => {
-    const { witness, read } = witnessed();
-    witness.nodeTime = NOW - 30_001;
-    const reading = read(VAULT);
-    await expect(reading).rejects.toEqual(refusal("chain_stale"));
-    await expect(reading).rejects.toThrow(/^Witness witness\.example:9000: The chain node is 30 s behind/);
+    const { first, witness, read } = witnessed();
+    for (const [late, host] of [
+      [witness, "witness\\.example:9000"],
+      [first, "node\\.example"],
+    ] as const)
+      for (const off of [-30_001, 30_001]) {
+        late.nodeTime = NOW + off;
+        const reading = read(VAULT);
+        await expect(reading).rejects.toEqual(refusal("chain_stale"));
+        await expect(reading).rejects.toThrow(
+          new RegExp(`^The time of the chain node ${host} is wrong: another node's`),
+        );
+        late.nodeTime = NOW;
+      }
+  });
+
+  it("shows with the first one that this machine's clock is wrong", async () => {
+    const { first, witness, read } = witnessed();
+    first.nodeTime = witness.nodeTime = NOW - 60_000;
+    await expect(read(VAULT)).rejects.toEqual(refusal("clock_skew"));
   });
 
   it.each<[string, string, (state: NodeFake) => unknown]>([

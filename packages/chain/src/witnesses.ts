@@ -33,7 +33,8 @@ interface View extends Sighting {
  */
 export async function readAgreed(first: Source, witnesses: readonly Source[], objectId: string): Promise<VaultObject> {
   const ask = (source: Source): Promise<View> => look(source, objectId, source !== first);
-  let views = await Promise.all([first, ...witnesses].map(ask));
+  const sources = [first, ...witnesses];
+  let views = await requireAll(sources, sources.map(ask));
   for (const pause of [...PAUSES, null]) {
     const newest = findNewest(views);
     const behind = views.filter((view) => versionOf(view) < versionOf(newest));
@@ -45,6 +46,22 @@ export async function readAgreed(first: Source, witnesses: readonly Source[], ob
     views = await Promise.all(views.map((view) => (behind.includes(view) ? ask(view.source) : Promise.resolve(view))));
   }
   throw new ChainError("chain_stale");
+}
+
+/** One node's time leaves open whose clock is wrong. A second node that agrees with this machine settles it: the first node's. */
+async function requireAll(sources: readonly Source[], asked: readonly Promise<View>[]): Promise<View[]> {
+  try {
+    return await Promise.all(asked);
+  } catch (error) {
+    const outcomes = await Promise.allSettled(asked);
+    const isSkewed = (reason: unknown): boolean => reason instanceof ChainError && reason.code === "clock_skew";
+    const wrong = sources.find((_, at) => outcomes[at]?.status === "rejected" && isSkewed(outcomes[at].reason));
+    if (wrong === undefined || !outcomes.some(({ status }) => status === "fulfilled")) throw error;
+    throw new ChainError("chain_stale", {
+      message: `The time of the chain node ${hostOf(wrong)} is wrong: another node's agrees with this machine's clock. Name another node in its place.`,
+      cause: error,
+    });
+  }
 }
 
 async function look(source: Source, objectId: string, isWitness: boolean): Promise<View> {

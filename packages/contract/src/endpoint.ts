@@ -144,6 +144,8 @@ const EVERY_ENDPOINT: readonly ErrorCode[] = ["internal", "unavailable", "rate_l
 /** Every error code the endpoint may answer: its own and those that follow from its shape. */
 export function errorsOf(e: EndpointDefinition): ErrorCode[] {
   const codes = new Set<ErrorCode>(e.errors);
+  // A chain is read by a clock that agrees with its own.
+  if (codes.has("chain_unavailable")) codes.add("clock_skew");
   if (e.params || e.query || e.headers || e.body) codes.add("validation_failed");
   if (e.auth === "credential") codes.add("invalid_credential").add("development_origin");
   if (e.access === "owner") codes.add("owner_only");

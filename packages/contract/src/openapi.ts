@@ -5,7 +5,7 @@
 import * as z from "zod/mini";
 import { describeField, describeSchema } from "./describe.ts";
 import { type Api, type EndpointDefinition, endpointsOf, errorsOf, isBytes, takesIdempotencyKey } from "./endpoint.ts";
-import type { ErrorCode } from "./error-codes.ts";
+import { ERROR_FACTS, type ErrorCode } from "./error-codes.ts";
 import { ERRORS } from "./errors.ts";
 import { FIELD_TEXTS } from "./field-texts.ts";
 import { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
@@ -67,7 +67,7 @@ function renderOperation(endpoint: EndpointDefinition): Json {
     summary: SUMMARIES[endpoint.id as EndpointId],
     security: endpoint.auth === "none" ? [] : [{ credential: [] }],
     parameters: renderParameters(endpoint),
-    responses: { ...renderSuccesses(endpoint), ...renderFailures(errorsOf(endpoint)) },
+    responses: { ...renderSuccesses(endpoint), ...renderFailures(endpoint) },
     "x-access": endpoint.access,
     "x-scope": endpoint.scope,
     "x-vault-limit": endpoint.vaultLimit,
@@ -131,12 +131,10 @@ function renderSuccesses(endpoint: EndpointDefinition): Json {
 }
 
 /** One response per status: X-Error-Code holds one of the codes behind it. */
-function renderFailures(codes: readonly ErrorCode[]): Json {
+function renderFailures(endpoint: EndpointDefinition): Json {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codes) {
-    const { status } = ERRORS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
+  for (const code of errorsOf(endpoint))
+    for (const status of statusesOf(endpoint, code)) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   const responses: Json = {};
   for (const [status, those] of [...byStatus].sort(([left], [right]) => left - right)) {
     responses[status] = {
@@ -146,6 +144,14 @@ function renderFailures(codes: readonly ErrorCode[]): Json {
     };
   }
   return responses;
+}
+
+/** The second status of a code is that of a fault of the service: an endpoint that does not name the code has it alone. */
+function statusesOf({ errors }: EndpointDefinition, code: ErrorCode): number[] {
+  const [status, , ownFault = status] = ERROR_FACTS[code] as readonly [number, boolean, number?];
+  const isNamed = errors.includes(code) || ownFault === status;
+  const isOwn = ownFault !== status && errors.includes("chain_unavailable");
+  return [...(isNamed ? [status] : []), ...(isOwn ? [ownFault] : [])];
 }
 
 function renderContent(body: NonNullable<EndpointDefinition["body"]>, io: "input" | "output", id: string): Json {

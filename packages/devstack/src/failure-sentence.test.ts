@@ -14,6 +14,7 @@ describe("a failure of npm start", () => {
       status: 401,
       requestId: null,
       retryAfterMs: null,
+      retryable: false,
       nextStep: "",
     });
     expect(failureSentence(refused, "/data")).toMatch(/^No \(invalid_credential\)\. .*--data/);

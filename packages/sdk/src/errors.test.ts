@@ -16,7 +16,7 @@ import {
 } from "./errors.ts";
 import { inProcessTransport } from "./transports.ts";
 
-const facts = { status: 409, requestId: null, retryAfterMs: null, nextStep: "Empty it first." };
+const facts = { status: 409, requestId: null, retryAfterMs: null, retryable: false, nextStep: "Empty it first." };
 
 it("types a failure by what the endpoint declares and what follows from its shape", () => {
   expectTypeOf<"vault_not_empty">().toExtend<EndpointErrorCode<typeof api.vaults.delete>>();

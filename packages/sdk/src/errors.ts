@@ -67,7 +67,7 @@ export class SdkError extends Error implements ErrorFacts {
   readonly perhapsDone: boolean = false;
 
   constructor(message: string, facts: ErrorFacts & Partial<AnswerFacts>, cause?: Error) {
-    super(redactText(message), cause === undefined ? undefined : { cause });
+    super(redactText(message), cause && { cause });
     this.code = facts.code;
     this.retryable = facts.retryable;
     this.nextStep = facts.nextStep;
@@ -115,6 +115,7 @@ export function credentialMissing(endpointId: string): SdkError {
 
 /** What makes an {@link ApiError}. */
 export interface ApiErrorFacts extends AnswerFacts {
+  readonly retryable: boolean;
   /** What you do next: one sentence. */
   readonly nextStep: string;
 }
@@ -129,7 +130,7 @@ export class ApiError extends SdkError {
   declare readonly status: number;
 
   constructor(code: ApiErrorCode, message: string, facts: ApiErrorFacts) {
-    super(message, { ...facts, code, retryable: isRetryable(code, facts.status) });
+    super(message, { ...facts, code });
   }
 }
 
@@ -259,7 +260,7 @@ export class VaultError extends SdkError {
   }
 
   protected override details(): Record<string, unknown> {
-    return { ...super.details(), ...(this.step === null ? {} : { step: this.step }) };
+    return { ...super.details(), step: this.step ?? undefined };
   }
 }
 
@@ -281,6 +282,7 @@ export type EndpointErrorCode<E extends EndpointDefinition> =
   | (E["access"] extends "owner" ? "owner_only" : never)
   | (E["scope"] extends null ? never : "missing_scope")
   | (E["vaultLimit"] extends "refuse" ? "vault_limited_key" : never)
+  | ("chain_unavailable" extends E["errors"][number] ? "clock_skew" : never)
   | InputErrorCode<E>
   | (E extends { method: "POST"; effect: "create"; auth: "credential" } ? RepeatErrorCode<E> : never);
 
@@ -322,32 +324,34 @@ export function isAnswered(error: unknown): error is SdkError & { readonly statu
   return error instanceof SdkError && error.status !== null;
 }
 
-export { isAnswered as isApiError };
-
 function declares<E extends EndpointDefinition>(endpoint: E, error: SdkError): error is EndpointError<E> {
   return (errorsOf(endpoint) as readonly string[]).includes(error.code);
 }
 
 /** The failure in an answer, in the class of its code. */
-export function answeredError(code: ErrorCode | "unknown_error", message: string, facts: ApiErrorFacts): SdkError {
+export function answeredError(
+  code: ErrorCode | "unknown_error",
+  message: string,
+  answer: AnswerFacts & { readonly nextStep: string },
+): SdkError {
+  const facts = { ...answer, retryable: isRetryable(code, answer.status) };
   if (code === "session_ended") return new SessionEndedError("refused", undefined, facts);
-  if (!isFoundHereToo(code)) return new ApiError(code, message, facts);
-  return new VaultError(code, message, { ...facts, retryable: isRetryable(code, facts.status) });
+  return isFoundHereToo(code) ? new VaultError(code, message, facts) : new ApiError(code, message, facts);
 }
 
 function isFoundHereToo(code: string): code is VaultErrorCode {
-  return Object.hasOwn(FOUND_HERE_TOO, code);
+  return (FOUND_HERE_TOO as string[]).includes(code);
 }
 
 /** Codes of the catalogue that this client finds by itself, too: on the chain, at the key servers, in what it decrypts. */
-const FOUND_HERE_TOO = {
-  not_a_member: 1,
-  membership_ended: 1,
-  clock_skew: 1,
-  chain_unavailable: 1,
-  not_encrypted: 1,
-  generation_moved: 1,
-} satisfies Record<Extract<ErrorCode, VaultErrorCode>, 1>;
+const FOUND_HERE_TOO = [
+  "not_a_member",
+  "membership_ended",
+  "clock_skew",
+  "chain_unavailable",
+  "not_encrypted",
+  "generation_moved",
+] satisfies Extract<ErrorCode, VaultErrorCode>[];
 
 function isRetryable(code: string, status: number): boolean {
   return isErrorCode(code) ? ERROR_FACTS[code][1] : isRetryableStatus(status);
@@ -355,8 +359,7 @@ function isRetryable(code: string, status: number): boolean {
 
 /** Statuses worth a repeat when no code explains them: 408, 425, 429 and server faults that pass. */
 function isRetryableStatus(status: number): boolean {
-  if (status === 408 || status === 425 || status === 429) return true;
-  return status >= 500 && status !== 501 && status !== 505;
+  return status >= 500 ? status !== 501 && status !== 505 : [408, 425, 429].includes(status);
 }
 
 /** Codes of failures in shared vaults that did not come from the service. */

@@ -16,10 +16,10 @@ export interface Denial {
   readonly cause: unknown;
 }
 
-/** What the chain said to the question: its verdict, or the error of asking. `stale` when the node is too far behind. */
+/** What the chain said to the question: its verdict, or the error of asking. `skew`: the node's time is not believed. */
 export interface ChainOpinion {
   readonly verdict: ApprovalVerdict | { readonly failed: unknown };
-  readonly stale: boolean;
+  readonly skew: ChainError | null;
 }
 
 export function classifyDenial(denial: Denial, opinion: ChainOpinion): ChainError {
@@ -27,9 +27,9 @@ export function classifyDenial(denial: Denial, opinion: ChainOpinion): ChainErro
 }
 
 /** Null when the chain grants what the key servers did not. */
-function classifyByChain({ verdict, stale }: ChainOpinion, cause: unknown): ChainError | null {
+function classifyByChain({ verdict, skew }: ChainOpinion, cause: unknown): ChainError | null {
   if (typeof verdict === "object") return new ChainError("chain_unavailable", { cause: verdict.failed });
-  if (verdict !== "granted" && stale) return new ChainError("chain_stale", { cause });
+  if (verdict !== "granted" && skew !== null) return skew;
   switch (verdict) {
     // Too much in one piece; each key by itself may be granted.
     case "too_costly":

@@ -3,7 +3,8 @@ import type { Transaction } from "@mysten/sui/transactions";
 import { toHex } from "@mysten/sui/utils";
 import type { ChainError } from "../errors.ts";
 import { buildApproval, simulateApproval } from "./approval.ts";
-import { LAG_MS } from "../vault-at-node.ts";
+import { readNodeState } from "../node.ts";
+import { skewOf } from "../vault-at-node.ts";
 import { classifyDenial, type ChainOpinion } from "./denial.ts";
 import type { KeyServerGroup } from "./key-server-group.ts";
 import type { KeyWrapParts } from "./key-wrap-parts.ts";
@@ -125,13 +126,12 @@ async function askOnce(parts: KeyWrapParts, group: KeyServerGroup, batch: Batch)
 async function askChain(parts: KeyWrapParts, approval: Transaction): Promise<ChainOpinion> {
   try {
     const { verdict } = await simulateApproval(parts.client, parts.signer.chainAddress, approval);
-    return { verdict, stale: verdict !== "granted" && (await isStale(parts)) };
+    return { verdict, skew: verdict === "granted" ? null : await findSkew(parts) };
   } catch (error) {
-    return { verdict: { failed: error }, stale: false };
+    return { verdict: { failed: error }, skew: null };
   }
 }
 
-async function isStale({ client, clock }: KeyWrapParts): Promise<boolean> {
-  const { timestamp } = (await client.ledgerService.getServiceInfo({})).response;
-  return timestamp === undefined || clock() - Number(timestamp.seconds) * 1000 > LAG_MS;
+async function findSkew({ client, clock }: KeyWrapParts): Promise<ChainError | null> {
+  return skewOf((await readNodeState({ client })).timestamp, clock());
 }

@@ -179,7 +179,7 @@ function findNamed({ connection }: VaultSession, { vaultName }: Creation): Promi
 
 function nameExists(): ApiError {
   const nextStep = "Choose another name, or use that vault.";
-  const facts = { status: 409, requestId: null, retryAfterMs: null, nextStep };
+  const facts = { status: 409, requestId: null, retryAfterMs: null, retryable: false, nextStep };
   return new ApiError("name_exists", "The account has a vault of that name", facts);
 }
 

@@ -11,7 +11,13 @@ import { vaultError } from "./vault-error.ts";
 /** In the service's words, before anything is sent. */
 export function preconditionFailed(message: string): ApiError {
   const nextStep = "Read it again and decide.";
-  return new ApiError("precondition_failed", message, { status: 412, requestId: null, retryAfterMs: null, nextStep });
+  return new ApiError("precondition_failed", message, {
+    status: 412,
+    requestId: null,
+    retryAfterMs: null,
+    retryable: false,
+    nextStep,
+  });
 }
 
 export function generationMoved(): VaultError {

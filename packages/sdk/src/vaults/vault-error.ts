@@ -36,7 +36,8 @@ export const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
   sign_in_ended:
     "Sign in again with a new ephemeral key, then repeat it. The address stays the same, and opens the same vaults.",
   address_alias: "Use an address without aliases.",
-  clock_skew: "Set this machine's clock, then repeat it.",
+  clock_skew:
+    "Set this machine's clock, then repeat it. If you think that it is right, call vaults.checkAccess, which compares it with the service's too.",
   chain_stale: "Repeat it, or name another chain node.",
   chain_unavailable: "Repeat it, or name another chain node.",
   chain_disagrees: "Believe neither node. Compare the vault at a third party's node, and replace the node that lies.",

@@ -44,15 +44,20 @@ export async function readRecent({ client, clock, pin }: RecentNode, signal: Abo
   pin.check(chainId);
   if (timestamp === undefined) throw new ChainUnavailableError("The chain's node does not say how recent it is");
   const time = Number(timestamp.seconds) * 1000 + Math.floor(timestamp.nanos / 1_000_000);
-  const ahead = time - clock.now();
-  const seconds = String(Math.ceil(Math.abs(ahead) / 1000));
-  if (ahead < -MAX_SKEW)
-    throw new ClockSkewError(
-      `The chain's node is ${seconds} s behind the service's clock: the node is late, or the operator must set the clock`,
-    );
-  if (ahead > MAX_SKEW)
-    throw new ClockSkewError(`The service's clock is ${seconds} s behind the chain's: the operator must set it`);
+  requireSameTime(time, clock.now());
   return { epoch, time };
+}
+
+/** @throws ClockSkewError with the seconds and the direction. */
+export function requireSameTime(time: number, now: number): void {
+  const off = Math.abs(now - time);
+  if (off <= MAX_SKEW) return;
+  const seconds = Math.ceil(off / 1000);
+  throw new ClockSkewError(
+    now < time
+      ? `The service's clock is ${seconds} s behind the chain's: its operator must set it`
+      : `The service's clock is ${seconds} s ahead of the chain node's: its operator must set it, or name another node if that one is late`,
+  );
 }
 
 /** A node that sends without end must not fill the memory. */

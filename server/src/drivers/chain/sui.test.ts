@@ -54,10 +54,10 @@ describe("a Sui node", () => {
     [0, "answered"],
     [30_000, "answered"],
     [-30_000, "answered"],
-    [-30_001, "The service's clock is 31 s behind the chain's: the operator must set it"],
+    [-30_001, "The service's clock is 31 s behind the chain's: its operator must set it"],
     [
       30_001,
-      "The chain's node is 31 s behind the service's clock: the node is late, or the operator must set the clock",
+      "The service's clock is 31 s ahead of the chain node's: its operator must set it, or name another node if that one is late",
     ],
     [null, "The chain's node does not say how recent it is"],
   ])("%s ms behind: %s", async (lag, outcome) => {

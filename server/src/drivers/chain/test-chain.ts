@@ -1,6 +1,7 @@
 /** TEST ONLY: a chain of which a test says what stands on it, read and remembered as a real one is. */
 import { type Chain, ChainUnavailableError, type ChainMember, type ChainVault } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { requireSameTime } from "./node.ts";
 import { type Bounds, RememberedVaults } from "./remembered.ts";
 
 export type TestVault = Omit<ChainVault, "readAt" | "objectId" | "time">;
@@ -11,7 +12,7 @@ type NewMember = Omit<ChainMember, "since" | "endsAt"> & { readonly endsAt?: num
 export interface TestChain extends Chain {
   /** True: no read is answered. */
   down: boolean;
-  /** How far the chain's time is ahead of the test's clock. Milliseconds. */
+  /** How far the chain's time is ahead of the test's clock, in milliseconds. Beyond 30 s no read is answered. */
   skew: number;
   /** Reads so far that asked the chain. */
   readonly reads: number;
@@ -31,8 +32,9 @@ export function openTestChain(clock: Clock, bounds: Partial<Bounds> = {}): TestC
     (objectId) => {
       reads += 1;
       if (chain.down) return Promise.reject(new ChainUnavailableError("The test's chain is down"));
-      const vault = vaults.get(objectId);
-      return Promise.resolve(vault === undefined ? null : { ...vault, objectId, time: clock.now() + chain.skew });
+      const [vault, time] = [vaults.get(objectId), clock.now() + chain.skew];
+      requireSameTime(time, clock.now());
+      return Promise.resolve(vault === undefined ? null : { ...vault, objectId, time });
     },
     { clock, bounds },
   );

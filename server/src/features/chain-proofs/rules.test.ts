@@ -6,7 +6,7 @@ import { Point } from "@noble/ed25519";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSuiSignatures } from "../../drivers/message-signatures/sui.ts";
-import { ChainUnavailableError, OtherChainError } from "../../ports/chain.ts";
+import { ChainUnavailableError, ClockSkewError, OtherChainError } from "../../ports/chain.ts";
 import type { MessageSignatures } from "../../ports/message-signatures.ts";
 import { ServiceError } from "../../service-error.ts";
 import { requireFresh, requireProof } from "./rules.ts";
@@ -210,6 +210,7 @@ describe("a proof of possession", () => {
       "chain_unavailable",
       "chain A, not chain B",
     ]);
+    expect(await told(() => Promise.reject(new ClockSkewError("31 s behind")))).toEqual(["clock_skew", "31 s behind"]);
     expect(await told(() => Promise.reject(new RangeError("a defect")))).toBeInstanceOf(RangeError);
   });
 });
@@ -220,6 +221,15 @@ describe("the texts", () => {
   });
 });
 
-it("the time of a signature is refused when it is no time at all", () => {
-  expect(() => requireFresh("when it suits", 1_795_000_000_000)).toThrow("5 minutes");
+it("the time of a signature is refused beyond 5 minutes, with the seconds and the direction, and when it is no time at all", () => {
+  for (const [off, said] of [
+    [300_000, null],
+    [300_001, "301 s ahead of"],
+    [-300_001, "301 s behind"],
+  ] as const) {
+    const sign = (): void => requireFresh(new Date(1_795_000_000_000 + off).toISOString(), 1_795_000_000_000);
+    if (said === null) sign();
+    else expect(sign).toThrow(`${said} the service's clock`);
+  }
+  expect(() => requireFresh("when it suits", 1_795_000_000_000)).toThrow("no time");
 });

@@ -4,9 +4,9 @@
  */
 import { MAX_CLOCK_SKEW } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ChainUnavailableError, OtherChainError } from "../../ports/chain.ts";
 import type { SignatureVerdict } from "../../ports/message-signatures.ts";
 import { ServiceError } from "../../service-error.ts";
+import { unreadError } from "../../unread-chain.ts";
 import { ED25519, verifyEd25519 } from "./ed25519.ts";
 
 /** Sui's flag byte of zkLogin: the first of a serialised signature. */
@@ -70,14 +70,20 @@ function describeText(text: string): string {
 }
 
 function failAtNode(cause: unknown): never {
-  if (!(cause instanceof ChainUnavailableError)) throw cause;
-  const message = cause instanceof OtherChainError ? cause.message : "The chain's node did not check the signature";
-  throw new ServiceError("chain_unavailable", message, { cause });
+  throw unreadError(cause, "The chain's node did not check the signature");
 }
 
 /** Throws `clock_skew` unless a signature was made within 5 minutes of now (decisions §4). `signedAt`: RFC 3339. */
 export function requireFresh(signedAt: string, now: number): void {
-  if (!(Math.abs(now - Date.parse(signedAt)) <= MAX_CLOCK_SKEW)) throw new ServiceError("clock_skew");
+  const ahead = Date.parse(signedAt) - now;
+  if (Math.abs(ahead) <= MAX_CLOCK_SKEW) return;
+  if (Number.isNaN(ahead)) throw new ServiceError("clock_skew", "The signature's time is no time");
+  const seconds = Math.ceil(Math.abs(ahead) / 1000);
+  const where = ahead > 0 ? "ahead of" : "behind";
+  throw new ServiceError(
+    "clock_skew",
+    `The signature's time is ${seconds} s ${where} the service's clock, and at most ${MAX_CLOCK_SKEW / 1000} s are taken`,
+  );
 }
 
 /** The origin that signatures must name, or `not_configured`: what a Host header says binds a signature to nothing. */

@@ -55,7 +55,7 @@ export type GrantFor = (vault: SeenVault | null) => DeletionGrant;
 /**
  * Runs `work`, which asks for its grant in its transaction. For a shared vault that is rolled back, the owner's proof is checked (which waits
  * for the chain), and it runs again.
- * @throws ServiceError `owner_proof_required`, `token_invalid`, `signature_invalid`, `not_configured`, `chain_unavailable`.
+ * @throws ServiceError `owner_proof_required`, `token_invalid`, `signature_invalid`, `not_configured`, `chain_unavailable`, `clock_skew`.
  */
 export async function withOwnerProof<Result>(
   deps: ProofDeps,

@@ -150,12 +150,18 @@ describe("who may write", () => {
   test("[D5-shared-authorised] a chain that does not answer refuses everyone but the owner's reading", async () => {
     const file = await put(service, writing, "name");
     service.clock.advance(60_000);
-    service.chain.down = true;
-    await contentOf(service, writing.by, file.id);
-    expect(await codeOf(contentOf(service, writing.member, file.id))).toBe("chain_unavailable");
-    expect(await codeOf(put(service, writing, "new"))).toBe("chain_unavailable");
-    expect(await codeOf(listOf(writing.member, writing.shared.vaultId))).toBe("chain_unavailable");
-    expect(await listOf(writing.by, writing.shared.vaultId)).toHaveLength(1);
+    for (const [fault, code] of [
+      [{ skew: 31_000 }, "clock_skew"],
+      [{ skew: -31_000 }, "clock_skew"],
+      [{ skew: 0, down: true }, "chain_unavailable"],
+    ] as const) {
+      Object.assign(service.chain, fault);
+      await contentOf(service, writing.by, file.id);
+      expect(await codeOf(contentOf(service, writing.member, file.id))).toBe(code);
+      expect(await codeOf(put(service, writing, "new"))).toBe(code);
+      expect(await codeOf(listOf(writing.member, writing.shared.vaultId))).toBe(code);
+      expect(await listOf(writing.by, writing.shared.vaultId)).toHaveLength(1);
+    }
   });
 
   test("a member deletes nothing for good, also with the owner's level in its own account, and empties no trash", async () => {

@@ -283,8 +283,10 @@ describe("linking another address", () => {
       expect(outcomeOf(await link(next))).toEqual([409, "address_conflict"]);
       handOver(one);
     }
-    service.chain.down = true;
-    expect(outcomeOf(await link(next))).toEqual([409, "address_conflict"]);
+    for (const fault of [{ skew: 31_000 }, { skew: -31_000 }, { skew: 0, down: true }]) {
+      Object.assign(service.chain, fault);
+      expect(outcomeOf(await link(next))).toEqual([409, "address_conflict"]);
+    }
     service.chain.down = false;
     expect((await link(next)).status).toBe(200);
     // What belongs to another address by now does not bind this one.

@@ -4,6 +4,7 @@ import type { Principal, RequestOrigin } from "../../handler.ts";
 import { isTaken, type Queries } from "../../ports/database.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import { isUnread } from "../../unread-chain.ts";
 import { type Maker, recordKeyChange } from "../api-keys/creation.ts";
 import { findLiveKeyOf, revokeExpiredKeysOf } from "../api-keys/store.ts";
 import type { AccountAct } from "../account/act.ts";
@@ -75,7 +76,7 @@ export async function noteTransfers(deps: Pick<Deps, "database" | "chain">, acco
       const { owner } = await readChainVault(deps, vault, { maxAge: 0 });
       if (owner.address === chainAddress) return;
     } catch (error) {
-      if (error instanceof ServiceError && error.code === "chain_unavailable") return;
+      if (isUnread(error)) return;
       throw error;
     }
   }

@@ -2,7 +2,7 @@
 import type { Deps } from "../../deps.ts";
 import type { ChainVault } from "../../ports/chain.ts";
 import type { VaultRow } from "../../ports/tables.ts";
-import { ServiceError } from "../../service-error.ts";
+import { isUnread } from "../../unread-chain.ts";
 import { actOn } from "../account/act.ts";
 import { findNamed } from "../reach/access.ts";
 import { readChainVault } from "../reach/chain-vaults.ts";
@@ -40,7 +40,7 @@ async function readTwice(deps: Needs, vault: VaultRow): Promise<ChainVault | nul
     const { time } = await readChainVault(deps, vault, { maxAge: 0 });
     return { ...(await readChainVault(deps, vault, { maxAge: 0 })), time };
   } catch (error) {
-    if (error instanceof ServiceError && error.code === "chain_unavailable") return null;
+    if (isUnread(error)) return null;
     throw error;
   }
 }

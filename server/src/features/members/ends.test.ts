@@ -167,8 +167,10 @@ describe("an end", () => {
     await addUntil();
     expect(await tell()).toBe(0);
     service.clock.advance(END_STEP);
-    service.chain.down = true;
-    expect(await tell()).toBe(0);
+    for (const fault of [{ skew: 31_000 }, { skew: -31_000 }, { skew: 0, down: true }]) {
+      Object.assign(service.chain, fault);
+      expect(await tell()).toBe(0);
+    }
     service.chain.down = false;
     const told = await Promise.all(Array.from({ length: 5 }, () => tellEnds(service, running)));
     expect(told.reduce((sum, { ended }) => sum + ended, 0)).toBe(1);

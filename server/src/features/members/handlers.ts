@@ -5,6 +5,7 @@ import type { CreationContext, GroupHandlers, Principal, Recorded } from "../../
 import type { ChainVault } from "../../ports/chain.ts";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
+import { isUnread } from "../../unread-chain.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { noteChange, notFound, vaultTarget } from "../acting.ts";
 import {
@@ -101,7 +102,7 @@ async function readIfAnswered(deps: Needs, vault: SeenVault): Promise<ChainVault
   try {
     return await readChainVault(deps, vault, { maxAge: FRESHNESS.listing });
   } catch (error) {
-    if (error instanceof ServiceError && error.code === "chain_unavailable") return null;
+    if (isUnread(error)) return null;
     throw error;
   }
 }

@@ -159,14 +159,16 @@ describe("the list of members", () => {
       at(both, "member", { service: "active", chain: "active" }, 1),
       at(unrecorded, "member", { service: "none", chain: "active" }, 1),
     ]);
-    service.chain.down = true;
-    service.clock.advance(1000);
     const unknown = { service: "active", chain: "unknown" };
-    expect(await shown()).toEqual([
-      at(shared.owner, "owner", unknown, null),
-      at(gone, "member", unknown, null),
-      at(both, "member", unknown, null),
-    ]);
+    for (const fault of [{ skew: 31_000 }, { skew: -31_000 }, { skew: 0, down: true }]) {
+      Object.assign(service.chain, fault);
+      service.clock.advance(1000);
+      expect(await shown()).toEqual([
+        at(shared.owner, "owner", unknown, null),
+        at(gone, "member", unknown, null),
+        at(both, "member", unknown, null),
+      ]);
+    }
   });
 
   test("is for all who see the vault, and its labels for the owner alone", async () => {

@@ -7,6 +7,7 @@ import type { Deps } from "../../deps.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
+import { isUnread } from "../../unread-chain.ts";
 import { type ActOf, actOnAll } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
 import { notFound, noteChange, vaultTarget } from "../acting.ts";
@@ -69,7 +70,7 @@ async function readOwner(deps: Needs, principal: Principal, vaultId: string): Pr
   const address = await findAccountAddress(deps.database, principal.accountId);
   if (vault.type !== "shared" || address === null) throw notSeen;
   const { owner } = await readChainVault(deps, vault, { maxAge: FRESHNESS.refusing }).catch((cause: unknown) => {
-    throw cause instanceof ServiceError && cause.code === "chain_unavailable" ? notSeen : cause;
+    throw isUnread(cause) ? notSeen : cause;
   });
   if (owner.address !== address) throw notSeen;
   return owner.address;

@@ -79,15 +79,15 @@ describe("using a vault", () => {
 
   test("says by how much the chain's clock and its own differ, and no other words of a node", async () => {
     const vault = await see(shared, agentOf(shared.owner));
-    for (const [failure, told] of [
-      [new ClockSkewError("31 s behind"), true],
-      [new ChainUnavailableError("an inner address"), false],
+    for (const [failure, code, status, told] of [
+      [new ClockSkewError("31 s behind"), "clock_skew", 503, true],
+      [new ChainUnavailableError("an inner address"), "chain_unavailable", 503, false],
     ] as const) {
       const chain = { readVault: () => Promise.reject(failure), [Symbol.asyncDispose]: () => Promise.resolve() };
       const read = readChainVault({ ...service, chain }, vault, { maxAge: 0 });
       const { message } = failure;
       const said = { message: told ? message : (expect.not.stringContaining(message) as string) };
-      await expect(read).rejects.toMatchObject({ code: "chain_unavailable", ...said });
+      await expect(read).rejects.toMatchObject({ code, status, ...said });
     }
   });
 

@@ -77,7 +77,7 @@ export function requireShared<Row extends SeenVault>(vault: Row): asserts vault 
  * Whether the caller may use the content of the vault and change what is not signed (trash, restore). Nothing is asked for a public vault
  * and for the owner of the vault's account; everybody else must be named by the vault object, as fresh as {@link FRESHNESS} wants it. Never
  * inside a transaction: it waits for the chain.
- * @throws ServiceError `not_a_member`, `membership_ended`, or `chain_unavailable`.
+ * @throws ServiceError `not_a_member`, `membership_ended`, `clock_skew`, or `chain_unavailable`.
  */
 export async function requireMember(deps: ChainDeps, principal: Principal, vault: SeenVault): Promise<void> {
   if (vault.type !== "shared" || vault.standing === "owner") return;

@@ -1,9 +1,10 @@
 /** Reading vault objects for the handlers, and keeping what the rows say of them up to date. */
 import type { Deps } from "../../deps.ts";
-import { type ChainVault, ChainUnavailableError, ClockSkewError, OtherChainError } from "../../ports/chain.ts";
+import type { ChainVault } from "../../ports/chain.ts";
 import { DatabaseFullError, DatabaseUnavailableError } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import { unreadError } from "../../unread-chain.ts";
 import { listEnds, noteChainFacts, noteEnd } from "./store.ts";
 
 type ChainDeps = Pick<Deps, "database" | "chain">;
@@ -12,7 +13,7 @@ type VaultOnChain = Pick<VaultRow, "id" | "chain_object_id" | "chain_generation"
 /**
  * The object behind a shared vault, at most `maxAge` milliseconds old, and of no generation below the highest that any process of the
  * service has seen: what changed is noted in the vault's row, which others get as a hint. Never inside a transaction.
- * @throws ServiceError `chain_unavailable`, also when this server has no chain, its chain has no such object, or knows less of it.
+ * @throws ServiceError `clock_skew`; `chain_unavailable`, also when this server has no chain, its chain has no such object, or knows less of it.
  */
 export async function readChainVault(
   deps: ChainDeps,
@@ -37,7 +38,7 @@ export async function readChainVault(
 
 /**
  * A vault object by its id; null when the chain has none of the service's package.
- * @throws ServiceError `chain_unavailable`.
+ * @throws ServiceError `chain_unavailable`, `clock_skew`.
  */
 export async function askChain(
   { chain }: Pick<Deps, "chain">,
@@ -48,10 +49,7 @@ export async function askChain(
   try {
     return await chain.readVault(objectId, options);
   } catch (cause) {
-    if (!(cause instanceof ChainUnavailableError)) throw cause;
-    const isTold = cause instanceof OtherChainError || cause instanceof ClockSkewError;
-    const message = isTold ? cause.message : undefined;
-    throw new ServiceError("chain_unavailable", message, { cause });
+    throw unreadError(cause);
   }
 }
 

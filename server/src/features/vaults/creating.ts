@@ -21,7 +21,7 @@ type WantedVault = HandlerInput<typeof api.vaults.create, never>["body"];
 /**
  * The object that a shared vault is to stand for, read now: it must be a vault of the service's package that belongs to the account's
  * linked address. null for a public vault. Never inside a transaction.
- * @throws ServiceError `shared_vaults_unavailable`, `validation_failed`, `address_required`, `chain_object_invalid`, `chain_unavailable`.
+ * @throws ServiceError `shared_vaults_unavailable`, `validation_failed`, `address_required`, `chain_object_invalid`, `chain_unavailable`, `clock_skew`.
  */
 export async function readWantedObject(
   deps: Needs,

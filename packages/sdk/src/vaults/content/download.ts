@@ -9,7 +9,7 @@ import { callOn } from "../../call.ts";
 import { fromBase64 } from "../../digest.ts";
 import { openDownload, openStored, type Download, type StoredDownload } from "../../download/download.ts";
 import { openPublicDownload, requirePlain } from "../../download/public-download.ts";
-import { ContractError, isApiError } from "../../errors.ts";
+import { ContractError, isAnswered } from "../../errors.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import { counted, describe, unlock, type Reading, type SharedDownloadOptions } from "./decrypting.ts";
@@ -77,7 +77,7 @@ async function openCurrent(
   try {
     return await openStored(connection, fileId, { signal, retries, onProgress: progressed });
   } catch (error) {
-    if (isApiError(error) && CLOSED.has(error.code)) return null;
+    if (isAnswered(error) && CLOSED.has(error.code)) return null;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** Why a vault does not open, in words: five layers, each checked by itself. For people: no decision depends on it. */
 import { clientApi as api, type Vault } from "@coffer/contract";
-import { ChainError, findMember, type KeyServerStatus, type VaultObject } from "@coffer/chain";
+import { ChainError, findMember, LAG_MS, type KeyServerStatus, type VaultObject } from "@coffer/chain";
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { callOn, send } from "../../call.ts";
 import { SdkError } from "../../errors.ts";
@@ -39,9 +39,6 @@ export interface AccessCheck {
   readonly key: LayerCheck;
 }
 
-/** Key servers accept a certificate that is at most this old or young, in milliseconds. */
-const MOST_SKEW = 60_000;
-
 /** Never rejects for a layer's failure; rejects with `shared_vault` for a client without `sharedVaults`. */
 export async function checkVaultAccess(
   connection: Connection,
@@ -49,9 +46,9 @@ export async function checkVaultAccess(
   options?: CallOptions,
 ): Promise<AccessCheck> {
   const session = vaultSession(connection);
-  const service = await askService(connection, vaultId, options);
+  const service = await askService(session, vaultId, options);
   const object = await readObject(session, vaultId, service);
-  const clock = checkClock(session, service.date, object);
+  const clock = checkClock(service, object);
   return {
     ...{ vaultId, chainAddress: session.signer.chainAddress, endsAt: endOf(session, object), api: service.check },
     chain:
@@ -68,18 +65,22 @@ export async function checkVaultAccess(
 interface ServiceAnswer {
   readonly check: LayerCheck;
   readonly vault: Vault | null;
-  /** Its clock, milliseconds since 1970; null when it sent none. */
-  readonly date: number | null;
+  /** How far this machine's clock is ahead of the service's, in milliseconds; null when it sent no time. */
+  readonly ahead: number | null;
 }
 
-async function askService(connection: Connection, vaultId: string, options?: CallOptions): Promise<ServiceAnswer> {
+async function askService(
+  { connection, clock }: VaultSession,
+  vaultId: string,
+  options?: CallOptions,
+): Promise<ServiceAnswer> {
   try {
     const { output, headers } = await send(connection, api.vaults.get, { params: { vaultId } }, options);
-    const date = Date.parse(headers.get("date") ?? "");
+    const ahead = clock() - Date.parse(headers.get("date") ?? "");
     const check = await checkServed(connection, vaultId, options);
-    return { check, vault: output.vault, date: Number.isNaN(date) ? null : date };
+    return { check, vault: output.vault, ahead: Number.isNaN(ahead) ? null : ahead };
   } catch (error) {
-    return { check: failed(error), vault: null, date: null };
+    return { check: failed(error), vault: null, ahead: null };
   }
 }
 
@@ -128,6 +129,14 @@ async function checkAllowlist(
     return unknown(
       "Nobody told which chain object the vault is: the service did not show it, and it was not met before.",
     );
+  // Whose clock it is, this machine's or the node's, the service has settled.
+  if (isSkewed(object))
+    return {
+      state: "failed",
+      cause: "chain_stale",
+      nextStep:
+        "This machine's clock agrees with the service's, and the chain node's does not. Name another chain node.",
+    };
   if (object instanceof SdkError) return failed(object);
   const member = findMember(object, signer.chainAddress);
   const owner = object.owner.chainAddress;
@@ -168,20 +177,26 @@ function checkServers({ chain }: VaultSession, statuses: readonly KeyServerStatu
   return { state: "failed", cause: code, nextStep };
 }
 
-/** Compares with the service and the chain node, each by itself: it names the one that disagrees. */
-function checkClock({ clock }: VaultSession, date: number | null, object: VaultObject | SdkError | null): LayerCheck {
-  const now = clock();
-  const chainTime = object === null || object instanceof SdkError ? null : object.asOf;
-  const others = [date, chainTime].filter((time) => time !== null);
-  if (others.length === 0)
+/** Compares with the service and the chain node, each by itself. A node is read only by a clock that agrees with it. */
+function checkClock({ ahead }: ServiceAnswer, object: VaultObject | SdkError | null): LayerCheck {
+  const isRead = object !== null && !(object instanceof SdkError);
+  if (ahead === null) {
+    if (isSkewed(object)) return { state: "failed", cause: "clock_skew", nextStep: object.message };
+    if (isRead) return ok("This machine's clock is right.");
     return unknown(
       "The time was not told: the service did not show the vault, and the chain node was not asked or did not answer.",
     );
-  if (others.every((time) => Math.abs(time - now) <= MOST_SKEW)) return ok("This machine's clock is right.");
-  if (others.some((time) => Math.abs(time - now) <= MOST_SKEW))
-    return unknown("The service's clock and the chain node's differ; this machine agrees with one of them.");
-  const minutes = Math.round(Math.abs(now - (others[0] ?? now)) / 60_000);
-  return { state: "failed", cause: "clock_skew", nextStep: `Set this machine's clock: it is ${minutes} minutes off.` };
+  }
+  if (Math.abs(ahead) <= LAG_MS) return ok("This machine's clock is right.");
+  if (isRead) return unknown("The service's clock and the chain node's differ; this machine agrees with the node.");
+  const seconds = Math.round(Math.abs(ahead) / 1000);
+  const off = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} minutes`;
+  const nextStep = `Set this machine's clock. It is ${off} ${ahead > 0 ? "ahead of" : "behind"} the service's.`;
+  return { state: "failed", cause: "clock_skew", nextStep };
+}
+
+function isSkewed(object: VaultObject | SdkError | null): object is SdkError {
+  return object instanceof SdkError && object.code === "clock_skew";
 }
 
 async function checkKey(session: VaultSession, object: VaultObject | SdkError | null): Promise<LayerCheck> {

@@ -112,8 +112,8 @@ interface ShownAgain extends Numbers {
 }
 
 /**
- * For a second, and only after the service has accepted a statement of that generation, or one was verified: of a generation that a node made
- * up there is none.
+ * For a second, and only after the service has accepted a statement of that generation, or one was verified. There is
+ * none of a generation that a node made up.
  */
 function isEnough(again: ShownAgain | null, view: Numbers, signed: Place): boolean {
   if (again === null || !isSame(view, again) || signed.generation !== view.generation) return false;
