@@ -185,7 +185,7 @@ function answerMalformed(error: ParserError, socket: Socket, requestId: string, 
   }
   const code = codeOfClientError(error);
   log.events.info({ event: "request", requestId, endpoint: null, status: ERRORS[code].status, errorCode: code });
-  // RFC 9110 §9.3.2: HEAD is answered without a body. The method is known when its packet is the one refused.
+  // RFC 9110 §9.3.2: the answer to HEAD has no body. The method is known when its packet is the refused one.
   const packet = Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.alloc(0);
   const isHead = packet.subarray(0, 5).toString("latin1") === "HEAD ";
   socket.end(renderRawFailure(code, requestId, { body: !isHead }), () => socket.destroy());

@@ -23,7 +23,7 @@ export interface RateSettings {
   readonly signInFailures: number;
   readonly signup: number;
   readonly idp: number;
-  /** Of the routes of /api/auth that have no bucket of their own. */
+  /** For routes of /api/auth that have no bucket of their own. */
   readonly anonymous: number;
   readonly refresh: number;
   readonly general: number;
@@ -64,7 +64,7 @@ export interface Settings {
   };
   readonly webhooks: WebhookSettings;
   readonly rates: RateSettings;
-  /** Whoever signs up needs an access code; false: the operator switched them off. */
+  /** Everybody who signs up needs an access code; false: the operator switched them off. */
   readonly accessCodesRequired: boolean;
   /** Chain addresses and their signatures belong to this network. */
   readonly network: ChainNetwork;
@@ -126,7 +126,7 @@ export interface PaymentConfig {
 
 /** Where vault objects are read. */
 export interface ChainConfig {
-  /** Of the gRPC node, without a trailing slash. */
+  /** Address of the gRPC node, without a trailing slash. */
   readonly url: string;
   /** The id that the Coffer package was first published under: types keep it through upgrades. */
   readonly packageId: string;

@@ -10,7 +10,7 @@ export interface RequestOrigin {
   readonly userAgent: string | null;
 }
 
-/** Who calls. Never holds the credential itself. */
+/** The caller. Never holds the credential itself. */
 export interface Principal {
   readonly kind: "api-key" | "development" | "session";
   readonly accountId: string;
@@ -45,16 +45,17 @@ export interface RequestContext<Caller extends Principal | null> {
   readonly requestId: string;
   readonly origin: RequestOrigin;
   /**
-   * The origin that clients reach this service at, which signatures of chain addresses must name; null: the operator has
-   * not said (SERVICE_PUBLIC_URL) and the request did not come over loopback.
+   * The origin at which clients reach this service; signatures of chain addresses must name it. null: the operator has
+   * not set it (SERVICE_PUBLIC_URL) and the request did not come over loopback.
    */
   readonly serviceOrigin: string | null;
   /** Aborts when the client goes away or the server's shutdown grace is over. */
   readonly signal: AbortSignal;
   /**
-   * Rejects with `invalid_credential` when the credential has been revoked or has expired since, and with `owner_only` when
-   * it is an agent's by now and the endpoint an owner's. Called before a row is written for a long upload, and every 5 s or
-   * 64 MiB on a stream (decisions §4, "in-flight on revoke"). Asks what was added with {@link RequestContext.watch} as well.
+   * Rejects with `invalid_credential` when the credential has been revoked or has expired since. Rejects with
+   * `owner_only` when it is an agent's by now and the endpoint an owner's. Called before a row is written for a long
+   * upload, and every 5 s or 64 MiB on a stream (decisions §4, "in-flight on revoke"). Also runs the checks added with
+   * {@link RequestContext.watch}.
    */
   recheck(): Promise<void>;
   /** Has every later recheck ask this too, those of the request's streams included: what it rejects with ends them. */
@@ -62,8 +63,9 @@ export interface RequestContext<Caller extends Principal | null> {
 }
 
 /**
- * The context of a POST that creates. Its handler ends its transaction with `record`, so that the effect and the answer
- * to a repeat with the same Idempotency-Key commit together or not at all (docs/decisions/0007-idempotency-commits-with-the-effect.md).
+ * The context of a POST that creates. Its handler ends its transaction with `record`. So the effect and the answer to
+ * a repeat with the same Idempotency-Key commit together or not at all
+ * (docs/decisions/0007-idempotency-commits-with-the-effect.md).
  */
 export interface CreationContext<Caller extends Principal | null> extends RequestContext<Caller> {
   /**
@@ -83,7 +85,7 @@ export class Recorded<Body> {
   get reply(): Reply<Body> {
     return this.#reply;
   }
-  /** The same answer with more headers for this one caller; a repeat is answered without them. */
+  /** The same answer with more headers for this one caller; a repeat gets it without them. */
   withHeaders(headers: Readonly<Record<string, string>>): Recorded<Body> {
     const { body, status } = this.#reply;
     const all = { ...this.#reply.headers, ...headers };

@@ -9,8 +9,9 @@ import { someWebhooks } from "./features/webhooks/store.ts";
 const LOOKED_AT = 8;
 
 /**
- * With another key webhooks go unsigned and zkLogin users are refused, each when it is next tried, and new secrets would stand under both keys.
- * One row that does not open is a damaged row, and stops nothing. @throws ConfigError
+ * With another key webhooks go unsigned and zkLogin users are refused, each when it is next tried, and new secrets
+ * would be under both keys. One row that does not open is a damaged row, and stops nothing.
+ * @throws ConfigError
  */
 export async function requireMasterKey({ database, atRest }: Pick<Deps, "database" | "atRest">): Promise<void> {
   const some = { limit: LOOKED_AT };

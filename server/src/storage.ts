@@ -21,8 +21,9 @@ export interface Storage extends AsyncDisposable {
   readonly database: Database;
   readonly blobs: BlobStore;
   /**
-   * When it was opened by a process that had the data directory to itself: what is older, and not in the rows, was left by one that has
-   * ended. What such a process held is released then, so nobody waits for it. null: others were there, or may have been; their leases run out.
+   * When it was opened by a process that had the data directory to itself. Everything older that is not in the rows
+   * was left by a process that has ended. Its holds are released then, so nobody waits for them. null: others were
+   * there, or may have been; their leases run out.
    */
   readonly aloneSince: number | null;
 }

@@ -1,6 +1,6 @@
 /**
- * TEST ONLY: the whole app on a database of its own, with its log and a clock that stands still. Its end fails when a secret
- * that went through it stands in the database or the log.
+ * TEST ONLY: the whole app on a database of its own, with its log and a clock that does not move. Its end fails when
+ * the database or the log holds a secret that went through it.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -55,7 +55,7 @@ export interface TestAnswer {
 
 export interface TestAppOptions {
   readonly environment?: Environment;
-  /** Stands in for a driver. */
+  /** Replaces a driver. */
   readonly replace?: (deps: Deps) => Partial<Deps>;
 }
 

@@ -26,6 +26,7 @@ const SOURCES = [
   "packages/tasks/src",
   "examples",
   "scripts",
+  "server/src",
 ];
 
 describe("a comment in the sources", () => {

@@ -68,7 +68,8 @@ function chainProblems({ mode, network, chainUrl, chainPackage, chainId }: Parti
     problems.push("SERVICE_CHAIN_URL: SERVICE_CHAIN_ID needs it; it is the address of a gRPC node of that chain");
   if (mode === "production" && network === "localnet" && chainUrl !== undefined && chainUrl !== "")
     problems.push("SERVICE_CHAIN_NETWORK: the local chain is for development; set testnet or mainnet");
-  // Who can answer for the chain decides who is a member: nobody on the way may (OWASP ASVS 5.0 §12.2).
+  // Anybody who can answer for the chain decides who is a member. Nobody on the way may do that (OWASP ASVS 5.0
+  // §12.2).
   const chain = URL.parse(chainUrl ?? "");
   if (mode === "production" && chain?.protocol === "http:" && !isLoopbackHost(chain.hostname))
     problems.push("SERVICE_CHAIN_URL: production reads the chain over https, or from a node on this machine");
@@ -134,7 +135,7 @@ function mailProblems({ smtpUrl }: Partial<Values>): string[] {
   return [`SERVICE_SMTP_URL: expected ${SMTP_URL_EXPECTED}`];
 }
 
-/** Without either, links and redirects lead to the machine of whoever follows them. */
+/** Without either, links and redirects lead to the machine of the person who follows them. */
 function appProblems({ mode, appUrl, publicUrl }: Partial<Values>): string[] {
   if (mode !== "production" || appUrl !== "" || publicUrl !== "") return [];
   return [

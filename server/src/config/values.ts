@@ -21,7 +21,7 @@ export function readValues(environment: Environment): { values: Partial<Values>;
   return { values, problems };
 }
 
-/** What clients read: they may stand in the same environment. */
+/** Variables of clients: they may be in the same environment. */
 const OF_CLIENTS = [
   ...["BASE_URL", "API_KEY", "PROFILE", "CONFIG_FILE", "CONFIG_DIR"],
   ...["CHAIN_PRIVATE_KEY", "NETWORK_FILE", "ALLOWED_DIRS", "ACCESS_CODE"],

@@ -1,6 +1,6 @@
 /**
- * Which processes use a data directory on this machine. Each writes a file named by its process id; one that has ended without
- * removing its file (kill -9) is told apart by the start time of the process, as ids are used again.
+ * Which processes use a data directory on this machine. Each writes a file named by its process id. One that has ended
+ * without removing its file (kill -9) is recognised by the start time of the process, as systems reuse ids.
  */
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";

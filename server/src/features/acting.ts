@@ -15,7 +15,7 @@ export type ActingDeps = Pick<Deps, "database" | "clock" | "random">;
 export interface Target {
   readonly kind: "vault" | "folder" | "file";
   readonly id: string;
-  /** Of the vault: changes are recorded there, whoever acts. */
+  /** The account of the vault: it records changes, whoever acts. */
   readonly accountId: string;
   readonly vaultId: string;
   readonly object: EventObject;

@@ -1,6 +1,6 @@
 /**
- * Acts over any number of rows, inside one transaction: written a piece at a time, because a database that answers at once lets nobody
- * else have a turn during a statement (decision 0024).
+ * Acts over any number of rows, inside one transaction. They are written a piece at a time: a database that answers at
+ * once gives nobody else a turn during a statement (decision 0024).
  */
 
 /** Rows of one statement: some 20 ms. */

@@ -1,7 +1,7 @@
 /**
- * Keyset paging on (created_at, id), newest first (decisions §1). A cursor is opaque to callers: the position after which
- * the next page begins, bound to its list, with a checksum. The checksum catches what was altered or mixed up on the way
- * and is no secret: a cursor only says where to begin among rows that the caller may see anyway.
+ * Keyset paging on (created_at, id), newest first (decisions §1). A cursor is opaque to callers. It is the position
+ * after which the next page begins, bound to its list, with a checksum. The checksum catches what was altered or mixed
+ * up on the way, and is not secret. A cursor only says where to begin among rows that the caller may see anyway.
  */
 import { createHash } from "node:crypto";
 import { DEFAULT_PAGE } from "@coffer/contract";

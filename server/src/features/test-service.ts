@@ -1,4 +1,4 @@
-/** TEST ONLY: the handlers on real drivers, called directly, with an account, callers and a clock that stands still. */
+/** TEST ONLY: the handlers on real drivers, called directly, with an account, callers and a clock that does not move. */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

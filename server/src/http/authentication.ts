@@ -1,6 +1,6 @@
 /**
- * Who calls: an API key or the access token of a web session in the Authorization header, or in development a header or
- * nobody (specification §5).
+ * The caller: an API key or a session's access token in the Authorization header, or in development a header or nobody
+ * (specification §5).
  */
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -88,7 +88,7 @@ export function createAuthenticator(deps: Needs): Authenticator {
 }
 
 /**
- * Three base64url texts (RFC 7515 §7.1), the last of 32 bytes without spare bits (RFC 4648 §3.5): what looks different is
+ * Three base64url texts (RFC 7515 §7.1), the last of 32 bytes without spare bits (RFC 4648 §3.5). Any other form is
  * not worth a signature check, and one token has one text.
  */
 const JWT = /^[\w-]{2,512}\.[\w-]{2,1024}\.[\w-]{42}[AEIMQUYcgkosw048]$/;

@@ -25,8 +25,8 @@ export interface OpenBody extends IncomingBytes {
 
 /**
  * The stream can be read once. It rejects with `body_truncated` when the connection ends before the declared length,
- * with `request_timeout` when the sender falls silent, and ends the body's reading, never the connection, when the
- * reader stops early: the answer still has to go out.
+ * and with `request_timeout` when the sender falls silent. When the reader stops early it ends the body's reading,
+ * never the connection: the answer still has to go out.
  */
 export function openByteBody(raw: IncomingMessage, options: ByteBodyOptions): OpenBody {
   const reader = new BodyReader(raw, options);
@@ -110,8 +110,8 @@ class BodyReader implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   /**
-   * Frees the reader's last chunk. Left to the garbage collector, an upload's chunks start a collection of the whole heap
-   * every few dozen megabytes: a third of its processor time (measured). Only memory that nothing else lies in.
+   * Frees the reader's last chunk. With the garbage collector, an upload's chunks start a collection of the whole heap
+   * every few dozen megabytes: a third of its processor time (measured). Only memory that nothing else shares.
    */
   #takeBack(): void {
     const chunk = this.#lent;

@@ -22,7 +22,7 @@ export class Call {
   readonly startedAt: number;
   endpointId: string | null = null;
   principal: Principal | null = null;
-  /** Of the limit that the request has met: its answer says so. */
+  /** The limit that the request has met: its answer names it. */
   quota: Quota | null = null;
   errorCode: string | null = null;
   /** For the browser of a page of another origin; {@link NO_CROSS_ORIGIN_HEADERS} where there is nothing to say. */

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 export interface CrossOrigin {
   /** For every answer to the request. Empty where no page of another origin may call. */
   headersFor(headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
-  /** A browser that asks on a page's behalf whether it may send a request; it is answered before any endpoint. */
+  /** A browser that asks on a page's behalf whether it may send a request; the answer comes before any endpoint. */
   isPreflight(method: string, headers: IncomingHttpHeaders): boolean;
 }
 
@@ -22,8 +22,8 @@ export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * `origins` as browsers send them. No answer ever allows credentials: the service takes none that a browser would add by itself, so a page
- * can do no more than what it holds a key or a token for.
+ * `origins` as browsers send them. No answer ever allows credentials. The service takes none that a browser would add
+ * by itself, so a page can use only its own key or token.
  */
 export function openCrossOrigin(origins: readonly string[]): CrossOrigin {
   const granted = new Map(

@@ -6,9 +6,9 @@ import { ServiceError } from "../service-error.ts";
 const OWN_SITE: ReadonlySet<string> = new Set(["same-origin", "same-site", "none"]);
 
 /**
- * Development access asks for no secret, so any web page open on this machine could act as the first user: by a
- * cross-site request, or by a name that resolves to loopback (DNS rebinding). Hence a loopback Host and no cross-site
- * Origin or Sec-Fetch-Site (decisions §7). Throws `development_origin`.
+ * Development access asks for no secret, so any web page open on this machine could act as the first user. It could
+ * use a cross-site request, or a name that resolves to loopback (DNS rebinding). Hence a loopback Host and no
+ * cross-site Origin or Sec-Fetch-Site (decisions §7). Throws `development_origin`.
  */
 export function authorizeDevelopmentRequest(headers: IncomingHttpHeaders): void {
   const host = hostnameOf(`http://${headers.host ?? ""}`);

@@ -89,8 +89,8 @@ const RETRY_AFTER: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * Every 401 names a scheme (RFC 9110 §15.5.2); why the credential was refused is said only of one that came in the
- * Authorization header (RFC 6750 §3.1): a wrong password or a used refresh token came in the body.
+ * Every 401 names a scheme (RFC 9110 §15.5.2). It gives the reason only for a credential in the Authorization header
+ * (RFC 6750 §3.1). A wrong password or a used refresh token came in the body.
  */
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   invalid_credential: 'Bearer error="invalid_token"',

@@ -9,7 +9,7 @@ export function framingProblem({ httpVersion, headers, rawHeaders, url = "" }: I
   if (hosts === 0 && httpVersion === "1.1") return "The Host header is missing";
   if (hosts > 1) return "The Host header is there more than once";
   const coding = headers["transfer-encoding"];
-  // RFC 9112 §6.1: no coding but chunked is undone here, and HTTP/1.0 knows none.
+  // RFC 9112 §6.1: the server undoes no coding but chunked, and HTTP/1.0 has none.
   if (coding !== undefined && (coding.trim().toLowerCase() !== "chunked" || httpVersion === "1.0"))
     return "Transfer-Encoding: only chunked is supported, and only with HTTP/1.1";
   return isTarget(url) ? null : "The request target is not UTF-8 in percent-encoding";
@@ -24,7 +24,7 @@ function countHosts(lines: readonly string[]): number {
   return count;
 }
 
-/** RFC 3986 §2. What does not decode would else be kept as it stands, `%ff` in a query as a name of three characters. */
+/** RFC 3986 §2. Without it an undecodable text would stay as it is, `%ff` in a query as a name of three characters. */
 function isTarget(target: string): boolean {
   if (!/^[\x21-\x7e]*$/.test(target)) return false;
   return isPercentEncoded(target);

@@ -1,7 +1,8 @@
 /**
- * Idempotency-Key on every POST that creates (decisions §1, draft-ietf-httpapi-idempotency-key-header-07): a key is
- * reserved before the handler runs, and the handler's own transaction turns the reservation into the kept answer
- * (docs/decisions/0007-idempotency-commits-with-the-effect.md). So after a crash a repeat either replays or runs for the first time.
+ * Idempotency-Key on every POST that creates (decisions §1, draft-ietf-httpapi-idempotency-key-header-07). A key is
+ * reserved before the handler runs. The handler's own transaction turns the reservation into the kept answer
+ * (docs/decisions/0007-idempotency-commits-with-the-effect.md). So after a crash a repeat either replays or runs for
+ * the first time.
  */
 import { hash } from "node:crypto";
 import { type EndpointDefinition, HEADERS, MAX_IDEMPOTENCY_KEY } from "@coffer/contract";
@@ -69,8 +70,9 @@ export function createIdempotency(deps: Needs): Idempotency {
 }
 
 /**
- * Tells a request that is still running from one that a crash has cut off: a process with reservations holds a lease, which lasts
- * as long as the process, however long its requests take. Being wrong costs work, never a second effect.
+ * Distinguishes a request that is still running from one that a crash has cut off. A process with reservations holds a
+ * lease, which lasts as long as the process, however long its requests take. A mistake costs work, never a second
+ * effect.
  */
 class RunningOwners {
   readonly #instance: string;
@@ -102,7 +104,7 @@ class RunningOwners {
     await this.#lease;
   }
 
-  /** Of this process it is known. */
+  /** This process's own lease. */
   async isRunning(queries: Queries, { owner }: IdempotencyRow): Promise<boolean> {
     const [instance = ""] = owner.split("/");
     return instance === this.#instance ? this.#running.has(owner) : this.#leases.isHeld(queries, leaseOf(instance));

@@ -46,7 +46,7 @@ interface Route {
   readonly endpoint: EndpointDefinition;
   readonly handler: AnyHandler;
   readonly guard: Guard | undefined;
-  /** Of the client's address; undefined: the endpoint takes from none. */
+  /** The bucket of the client's address; undefined: the endpoint takes from none. */
   readonly addressBucket: Bucket | undefined;
   readonly takesKey: boolean;
 }

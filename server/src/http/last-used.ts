@@ -2,8 +2,8 @@ import { touchKey } from "../features/api-keys/store.ts";
 import type { Database } from "../ports/database.ts";
 
 /**
- * When keys were last used. A write per request would make every read a write, so the times are collected here and
- * written together now and then; a crash loses at most one interval.
+ * When keys were last used. A write per request would make every read a write, so this collects the times and writes
+ * them together now and then. A crash loses at most one interval.
  */
 export class LastUsed {
   #times = new Map<string, number>();

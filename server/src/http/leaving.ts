@@ -1,6 +1,6 @@
 /**
  * Answers that become ready in one turn of the event loop leave at its end, together. Written one by one, each of them
- * wakes a client that sleeps again before the next: under load those wake-ups cost more than the rest of the write
+ * wakes a client that sleeps again before the next. Under load those wake-ups cost more than the rest of the write
  * (the futex and scheduler work of `write(2)` in a profile of 32 connections). A lone answer leaves as soon as before:
  * `setImmediate` runs right after the sockets have been read.
  */

@@ -2,8 +2,8 @@ import { buryKey } from "../features/api-keys/store.ts";
 import type { Database } from "../ports/database.ts";
 
 /**
- * Keys that were refused for their age. What has been refused stays refused when the clock is set back: at once in this
- * process, and for all once it is written down, which is done off the request path.
+ * Keys that were refused for their age. A refused key stays refused when the clock is set back: at once in this
+ * process, and in all processes once it is written down. That happens off the request path.
  */
 export class OutlivedKeys {
   readonly #ids = new Set<string>();

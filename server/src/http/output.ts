@@ -11,7 +11,7 @@ export interface RenderedAnswer {
   readonly body: string | OutgoingBytes | null;
 }
 
-/** Of every JSON answer that sets no header of its own. */
+/** Headers of every JSON answer that sets none of its own. */
 export const JSON_HEADERS: Readonly<Record<string, string>> = { "Content-Type": JSON_TYPE };
 
 /** Throws when the answer is not what the endpoint declares. */

@@ -20,7 +20,7 @@ const NAMES = [
   ...["secret", "clientSecret", "client_secret", "salt", "randomness", "key", "apiKey", "signature"],
 ].join("|");
 
-/** What stands where a credential stands: after a scheme, in a field of JSON, of a form or a query, in an address. */
+/** Places of a credential: after a scheme, in a field of JSON, of a form or a query, in an address. */
 const PLACES: readonly RegExp[] = [
   /(?<=\b(?:bearer|basic)\s+)[^\s"',;]+/gi,
   new RegExp(String.raw`(?<="(?:${NAMES})"\s*:\s*")(?:[^"\\]|\\.)*`, "g"),

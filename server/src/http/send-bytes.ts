@@ -12,10 +12,10 @@ export interface SendOptions {
 }
 
 /**
- * Writes all chunks and ends the response. One write is in flight while the next chunk is read, and a chunk is never
- * asked for before the last-but-one has left for the kernel: drivers reuse their buffers (ports/blob-store.ts).
- * A source that fails, or ends before the declared length, destroys the connection: a short body must not look whole.
- * Resolves true when everything was sent.
+ * Writes all chunks and ends the response. One write is in flight while the next chunk is read. It never asks for a
+ * chunk before the last-but-one has left for the kernel: drivers reuse their buffers (ports/blob-store.ts). A source
+ * that fails, or ends before the declared length, destroys the connection: a short body must not look whole. Resolves
+ * true when everything was sent.
  */
 export async function sendBytes(raw: ServerResponse, source: OutgoingBytes, options: SendOptions): Promise<boolean> {
   const declared = raw.getHeader("content-length");

@@ -2,7 +2,7 @@
 import { ServiceError } from "../service-error.ts";
 
 export interface Transfer {
-  /** Of the API key or the web session, whose transfers are checked together; null: nothing to check. */
+  /** The API key or the web session, whose transfers are checked together; null: nothing to check. */
   readonly credentialId: string | null;
   readonly recheck: () => Promise<void>;
   /** What else may end this one transfer, a membership for instance: rejects with the reason. */

@@ -1,6 +1,6 @@
 /**
- * Connections on which nothing has been asked yet. Browsers and pools open some ahead of need, and Node's
- * `closeIdleConnections` takes them for busy until the time-out of headers: one would hold up a shutdown for its whole grace.
+ * Connections without a request yet. Browsers and pools open some ahead of need, and Node's `closeIdleConnections`
+ * treats them as busy until the time-out of headers. One would hold up a shutdown for its whole grace.
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";

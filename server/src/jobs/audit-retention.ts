@@ -10,8 +10,9 @@ const DAY = 24 * 60 * 60_000;
 type Removing = Pick<JobDeps, "database" | "clock">;
 
 /**
- * Oldest first and without a gap: an entry whose time lies before that of an older one, because the clock was set in
- * between, stays until the older one goes. The hash of the newest entry removed stays, so that the chain has a beginning.
+ * Oldest first and without a gap. An entry may have an earlier time than an older one, because the clock was set in
+ * between. It stays until the older one goes. The hash of the newest removed entry stays, so that the chain has a
+ * beginning.
  */
 export async function removeOldEntries(deps: Removing, signal: AbortSignal): Promise<{ removed: number }> {
   const cutoff = deps.clock.now() - AUDIT_DAYS * DAY;

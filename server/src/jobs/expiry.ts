@@ -48,8 +48,8 @@ function expireUpload(deps: Expiring, upload: Pick<UploadRow, "id" | "blob_key">
 }
 
 /**
- * Removes replaced versions of shared vaults' files once their hour is over, and before that the oldest of an account that keeps more
- * bytes of them than it may store; their bytes go to the deletion queue.
+ * Removes replaced versions of shared vaults' files once their hour is over. Before that it removes the oldest of an
+ * account that keeps more bytes of them than it may store. Their bytes go to the deletion queue.
  */
 export async function expireVersions(
   deps: Expiring & Pick<JobDeps, "settings">,

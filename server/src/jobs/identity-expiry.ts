@@ -1,4 +1,4 @@
-/** What sign-in leaves behind and time has ended. Access codes stay: the operator's list tells what became of them. */
+/** Rows of sign-in whose time has ended. Access codes stay: the operator's list shows their state. */
 import { deleteEnded, type Ending } from "./identity/store.ts";
 import { BATCH } from "./store.ts";
 import type { JobDeps } from "./job-deps.ts";

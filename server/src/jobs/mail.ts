@@ -22,8 +22,8 @@ type Mailing = Pick<JobDeps, "database" | "clock" | "random" | "mailer" | "setti
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
 /**
- * Between two looks. A look, and not a call from whoever asks for a mail: what is done for a known address alone would
- * otherwise fall right behind the request that named it, and show in how long the next one takes.
+ * Between two looks. The mailer looks, and no request calls it. Otherwise the work for a registered address would come
+ * right behind the request that named it, and show in the time of the next.
  */
 const PAUSE = 250;
 /** After a failed look: a database that is full or away is not asked, nor complained about, four times a second. */
@@ -60,10 +60,10 @@ export function mailJob(deps: Mailing): Job {
 }
 
 /**
- * Sends what is due. A request is claimed for a while, so that two processes never send one at the same time, and deleted
- * once its mail is with the next hop. A crash in between sends a second mail, with a token of its own: both tokens work
- * until one is used or their time is over, because either mail may arrive first, and because asking for another mail must
- * not be a way to spoil somebody's link.
+ * Sends the due mails. A request is claimed for a while, so that two processes never send one at the same time. It is
+ * deleted once its mail is with the next hop. A crash in between sends a second mail, with a token of its own. Both
+ * tokens work until one is used or their time is over, because either mail may arrive first. Another reason is that a
+ * request for another mail must not spoil somebody's link.
  */
 export async function sendRequestedMails(deps: Mailing, signal: AbortSignal): Promise<void> {
   if (!(await hasDueRequest(deps.database, dueAt(deps.clock.now())))) return;
@@ -149,14 +149,14 @@ function waitAfter(attempts: number): number {
   return Math.min(FIRST_WAIT * 2 ** (attempts - 1), LONGEST_WAIT);
 }
 
-/** `beyond` tells a request from before the clock was set back: nothing waits for longer than this. */
+/** `beyond` recognises a request from before the clock was set back: nothing waits for longer than this. */
 function dueAt(now: number): { now: number; beyond: number } {
   return { now, beyond: now + 2 * LONGEST_WAIT };
 }
 
 /**
- * False when the server stops and the mail is still under way after a moment: whether it arrived is not known then, and it
- * is sent again when its lease is over.
+ * False when the server stops and the mail is still under way after a moment. Nobody can say then whether it arrived,
+ * and it is sent again when its lease is over.
  */
 async function hasFinished(sending: Promise<void>, signal: AbortSignal): Promise<boolean> {
   const settled = new AbortController();

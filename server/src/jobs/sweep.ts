@@ -1,6 +1,6 @@
 /**
- * Finds what a crash left behind: blobs without a row. They are removed. Rows without a blob cannot come from a crash
- * (the blob is durable before its row is written); they are counted and reported and never touched.
+ * Finds and removes what a crash left behind: blobs without a row. Rows without a blob cannot come from a crash (the
+ * blob is durable before its row is written). They are counted and reported and never touched.
  */
 import type { StoredBlob } from "../ports/blob-store.ts";
 import { BATCH, countFiles, fileHasBlob, keysIn, listFilesByBlob } from "./store.ts";
@@ -14,7 +14,7 @@ const DANGLING_NAMED = 20;
 type Sweeping = Pick<JobDeps, "database" | "blobs" | "clock" | "log">;
 
 export interface SweepOptions {
-  /** What was modified by then was written by processes that have ended; null: nobody knows. Milliseconds since the Unix epoch. */
+  /** Processes that have ended wrote everything modified by then; null: unknown. Milliseconds since the Unix epoch. */
   readonly leftBefore: number | null;
   readonly signal?: AbortSignal;
 }

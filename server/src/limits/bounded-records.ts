@@ -1,9 +1,9 @@
 /**
- * Records by key in bounded memory, for keys that an attacker can make up (addresses, e-mails). Records that are in force
- * (a limit is refusing, a wait is on) are kept apart from the others, and each part gives up its own oldest record when it
- * is full. So whoever cycles through new keys pushes out records that refuse nobody; to push out one in force takes
- * `capacity` other keys that have each used up their whole quota since. In `inForce` the oldest is also the one nearest
- * to its end, because a record enters it at the moment its quota is used up.
+ * Records by key in bounded memory, for keys that an attacker can make up (addresses, e-mails). Records in force (a
+ * limit is refusing, a wait is on) are kept apart from the others. Each part gives up its own oldest record when it is
+ * full. So an attacker who cycles through new keys pushes out records that refuse nobody. To push out one in force
+ * takes `capacity` other keys that have each used up their whole quota since. In `inForce` the oldest is also the one
+ * nearest to its end, because a record enters it at the moment its quota is used up.
  */
 export class BoundedRecords<Value> {
   readonly #capacity: number;

@@ -2,8 +2,8 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * The address itself for IPv4, also when it is written in IPv6 (RFC 4291 §2.5.5.2); the /64 for IPv6, because whoever has
- * one IPv6 address has at least that many (RFC 6177 §2). What is no address stands for itself.
+ * The address itself for IPv4, also when it is written in IPv6 (RFC 4291 §2.5.5.2). The /64 for IPv6, because anybody
+ * with one IPv6 address has at least that many (RFC 6177 §2). Text that is no address is its own key.
  */
 export function clientKeyOf(address: string): string {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return address;

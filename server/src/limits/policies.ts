@@ -54,8 +54,8 @@ const ADDRESS_BUCKETS: Readonly<Record<string, Bucket>> = {
 };
 
 /**
- * The bucket of the client's address that an endpoint takes from before anything of its body is read: every one that
- * reads a body for anybody under /api/auth has one.
+ * The bucket of the client's address that an endpoint takes from before it reads its body. Every endpoint under
+ * /api/auth that reads a body without a credential has one.
  */
 export function addressBucketOf({ id, auth, path }: EndpointDefinition): Bucket | undefined {
   return ADDRESS_BUCKETS[id] ?? (auth === "none" && path.startsWith("/api/auth/") ? "anonymous" : undefined);

@@ -1,6 +1,6 @@
 /**
- * One bucket for many keys, as the generic cell rate algorithm (ITU-T I.371): of each key only the time is kept at which
- * its bucket will be full again. A bucket holds `burst` and fills up at `quota` per `window`.
+ * One bucket for many keys, as the generic cell rate algorithm (ITU-T I.371). It keeps only one time for each key:
+ * when its bucket will be full again. A bucket holds `burst` and fills up at `quota` per `window`.
  */
 import { BoundedRecords } from "./bounded-records.ts";
 import type { Policy } from "./policies.ts";

@@ -130,7 +130,7 @@ function transferTables({ build: { schema } }: Queries): Compilable[] {
       .addColumn("id", "text", (column) => column.primaryKey())
       .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
       .addColumn("key_id", "text")
-      // An upload never stands in the way of deleting where it was going; the sweep finds its bytes.
+      // An upload never prevents the deletion of its target; the sweep finds its bytes.
       .addColumn("vault_id", "text", (column) => column.notNull().references("vaults.id").onDelete("cascade"))
       .addColumn("folder_id", "text", (column) => column.references("folders.id").onDelete("cascade"))
       .addColumn("file_id", "text")

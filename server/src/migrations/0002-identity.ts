@@ -23,7 +23,7 @@ export const identity: Migration = {
 
 /**
  * Subjects are an issuer's own: two providers may use the same one. Schema 1 had them unique by themselves, which no
- * statement takes back from a column, so the column is a new one; the old one stays behind, empty.
+ * statement takes back from a column. So the column is a new one; the old one stays behind, empty.
  */
 function identityColumns({ build }: Queries): Compilable[] {
   const { schema } = build;

@@ -1,7 +1,7 @@
 /**
- * Deliveries by their status: those that are being sent apart from the others. An attempt passes through that status within
- * milliseconds, and its entry beside the others cost every delivery two of four changes to that index, on pages of its
- * endpoint's own. Those that are being sent are few, so the index which finds ended leases lists them by endpoint as well.
+ * Deliveries by their status, those under way apart from the others. An attempt passes through that status within
+ * milliseconds. Its entry beside the others cost every delivery two of four changes to that index, on pages of its
+ * endpoint's own. Those under way are few, so the index which finds ended leases lists them by endpoint as well.
  */
 import { type Compilable, sql } from "kysely";
 import type { Queries } from "../ports/database.ts";

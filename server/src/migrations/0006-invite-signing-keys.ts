@@ -1,4 +1,4 @@
-/** The key that signs the statements of whoever redeemed an invite, where its chain key cannot: its owner's client verifies and names it. */
+/** The key that signs the redeemer's statements, if its chain key cannot: its owner's client verifies and names it. */
 import type { Migration } from "./migration.ts";
 
 export const inviteSigningKeys: Migration = {

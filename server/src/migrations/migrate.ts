@@ -1,4 +1,4 @@
-/** Brings a database to the newest schema this server knows. */
+/** Brings a database to the newest schema of this server. */
 import { type Kysely, sql } from "kysely";
 import type { Database, Queries } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";

@@ -18,12 +18,12 @@ const CHAINED_SINCE = 2;
 const PROGRESS_EVERY = 100_000;
 
 /**
- * For every account, from the oldest entry to the newest: numbers without gaps, each hash computed anew and named by the
- * next entry, the end as the account has it. Names the first entry of an account that was altered, deleted or inserted.
- *
- * A chain in the same database protects against edits of rows, not against somebody who can write the whole database and
- * computes every hash anew. The output therefore names the newest entry and its hash: noted elsewhere and handed in later
- * as `--expect`, it shows that too.
+ * Checks every account from the oldest entry to the newest. Numbers have no gaps, each hash is computed again and
+ * named by the next entry, and the end is the account's. Names the first entry of an account that was altered, deleted
+ * or inserted.
+ * A chain in the same database protects against edits of rows. It does not protect against somebody who can write the
+ * whole database and computes every hash again. The output therefore names the newest entry and its hash. Noted
+ * elsewhere and passed later as `--expect`, it shows that too.
  */
 export const auditVerify: OperatorCommand = {
   words: "audit verify",

@@ -1,4 +1,4 @@
-/** `coffer-server vaults …`: what an owner asks for who has lost the chain key (decision 0030). Works beside a running server. */
+/** `coffer-server vaults …`: for an owner who has lost the chain key (decision 0030). Works beside a running server. */
 import type { Config } from "../config.ts";
 import { type AccountAct, actOn } from "../features/account/act.ts";
 import { grantByService } from "../features/deletion/grants.ts";

@@ -32,15 +32,15 @@ export interface BlobStoreCapabilities {
 
 /**
  * Failure contract.
- * - `put` and `complete` resolve only when the blob is durable under its key (it survives kill -9 and power loss);
- *   after a rejection nothing is readable under the key, and what was written on the way is gone or is listed as
- *   incomplete. A key is written once: a second `put` of the same key rejects.
- * - `append` resolves with the new durable length. A source that rejects half-way leaves the durable part of what
- *   arrived (the caller asks `partialLength`) unless `atomic` is set: then the partial is as before.
+ * - `put` and `complete` resolve only when the blob is durable under its key (it survives kill -9 and power loss).
+ *   After a rejection nothing is readable under the key, and the written bytes are gone or listed as incomplete. A key
+ *   is written once: a second `put` of the same key rejects.
+ * - `append` resolves with the new durable length. A source that rejects half-way leaves the durable part of the
+ *   arrived bytes: the caller asks `partialLength`. With `atomic` the partial is as before.
  * - `open` answers null for an unknown or incomplete key. `discard` and `delete` of an unknown key are no error.
- * - A full medium rejects with {@link BlobStoreFullError}; a failed flush with {@link BlobStoreFaultError}, after which
- *   nothing is acknowledged and the store reports itself unhealthy (fsync is not retried: the kernel may have dropped
- *   the pages). A rejecting source's own error passes through unchanged.
+ * - A full medium rejects with {@link BlobStoreFullError}. A failed flush rejects with {@link BlobStoreFaultError}.
+ *   After it the store acknowledges nothing and reports itself unhealthy (fsync is not retried: the kernel may have
+ *   dropped the pages). A rejecting source's own error passes through unchanged.
  */
 export interface BlobStore extends AsyncDisposable {
   readonly capabilities: BlobStoreCapabilities;

@@ -24,8 +24,8 @@ export interface DatabaseCapabilities {
 
 export interface TransactionOptions {
   /**
-   * The work deletes more than it adds. When the medium is full, the driver opens the space it keeps in reserve, runs
-   * `work` once more from its beginning and makes the reserve again later: a full disk must not prevent deleting.
+   * The work deletes more than it adds. When the medium is full, the driver opens the space it keeps in reserve and
+   * runs `work` once more from its beginning. It makes the reserve again later: a full disk must not prevent deleting.
    */
   readonly freesSpace?: boolean;
   /** False: the commit survives a killed process, and not the loss of power. For what binds running processes only. */
@@ -36,25 +36,26 @@ export interface TransactionOptions {
 export type Work<Result> = (transaction: Queries) => Promise<Result>;
 
 /**
- * Failure contract. A violated constraint rejects with {@link ConstraintError}; a full disk with
- * {@link DatabaseFullError}; a database that cannot be reached or stays locked with {@link DatabaseUnavailableError};
- * everything else is a defect and rejects with the driver's own error.
- *
- * Work. `act`, `transaction` and `migration` resolve only once the commit is durable (it survives kill -9 and power loss), and roll back
- * when the work rejects. A driver may roll it back by itself and run it again from its beginning (the disk was full, two acts
- * waited for each other, the commit met another one): so nothing outside of it may be counted twice, and what it
- * assigns outside it assigns anew each time. It must not wait for anything but its own queries, and uses the
- * {@link Queries} it is given: a write through the database itself would wait for this very work, so it rejects at once.
- *
- * Reads outside see committed state, and are answered while an act of many statements is at work: between them a driver gives way. A
- * statement itself may be as long as its rows are many, so what goes over any number of rows is written in pieces (features/in-pieces.ts).
+ * Failure contract. A violated constraint rejects with {@link ConstraintError}, and a full disk with
+ * {@link DatabaseFullError}. A database that cannot be reached or stays locked rejects with
+ * {@link DatabaseUnavailableError}. Everything else is a defect and rejects with the driver's own error.
+ * Work. `act`, `transaction` and `migration` resolve only once the commit is durable (it survives kill -9 and power
+ * loss), and roll back when the work rejects. A driver may roll it back by itself and run it again from its beginning.
+ * Reasons are a full disk, two acts that wait for each other, or a commit that meets another one. So nothing outside
+ * of it may be counted twice, and it assigns its outside variables again each time. It must wait only for its own
+ * queries, and uses the {@link Queries} it is given. A write through the database itself would wait for this very
+ * work, so it rejects at once.
+ * Reads outside see committed state, and go on while an act of many statements is at work: between them a driver gives
+ * way. A statement itself may be as long as its rows are many. So writes over any number of rows go in pieces
+ * (features/in-pieces.ts).
  */
 export interface Database extends Queries, AsyncDisposable {
   readonly capabilities: DatabaseCapabilities;
   /**
-   * The unit of writing (docs/decisions/0032-the-account-is-the-unit-of-writing.md): whatever belongs to an account is changed in an
-   * act of it. Its first statement locks the rows of the accounts, in the order of their ids, until the end: acts of one account come
-   * one after the other, and what is read of it is as it is now. `accounts` are the rows, in that order; an id that has none is left out.
+   * The unit of writing (docs/decisions/0032-the-account-is-the-unit-of-writing.md): an act of an account changes
+   * everything that belongs to it. Its first statement locks the rows of the accounts, in the order of their ids,
+   * until the end. Acts of one account come one after the other, and each reads its present state. `accounts` are the
+   * rows, in that order; an id without a row is left out.
    */
   act<Result>(
     accountIds: readonly string[],
@@ -62,19 +63,22 @@ export interface Database extends Queries, AsyncDisposable {
     options?: TransactionOptions,
   ): Promise<Result>;
   /**
-   * For what has no account. Others may write at the same time, and commit between two of its statements: what holds is what
-   * constraints and the conditions of single statements say.
+   * For rows without an account. Others may write at the same time, and commit between two of its statements. Only
+   * constraints and the conditions of single statements hold.
    */
   transaction<Result>(work: Work<Result>, options?: TransactionOptions): Promise<Result>;
   /** For long reads: all of them see one state of the database, of a moment after the call. Writes reject. */
   snapshot<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
-  /** A transaction for the schema. Of all processes that share the database one is in it, and the others wait for as long as it takes. */
+  /**
+   * A transaction for the schema. One of all processes that share the database is in it, and the others wait for as
+   * long as it takes.
+   */
   migration<Result>(work: Work<Result>): Promise<Result>;
   /** Rejects when a trivial read fails, and for ever after a failed flush. */
   ping(): Promise<void>;
 }
 
-/** Who looks at a database without changing it, whatever its schema. */
+/** For readers of a database who never change it, whatever its schema. */
 export type DatabaseReader = Pick<Database, "snapshot"> & Disposable;
 
 /** Milliseconds since the Unix epoch by the database's own clock, within a query: all who share it go by one clock. */
@@ -91,8 +95,8 @@ export class ConstraintError extends Error {
   override readonly name = "ConstraintError";
   readonly kind: ConstraintKind;
   /**
-   * Of a unique one, the name of its index (migrations): `files_live_name`. What the schema does not name is called
-   * `<table>_pkey`, or `<table>_<column>_key`. null for the other kinds.
+   * For a unique constraint, the name of its index (migrations): `files_live_name`. One that the schema does not name
+   * is called `<table>_pkey`, or `<table>_<column>_key`. null for the other kinds.
    */
   readonly constraint: string | null;
   constructor(message: string, more: { kind: ConstraintKind; constraint?: string | null; cause?: unknown }) {
@@ -138,8 +142,8 @@ export interface ReadHints {
   /** The row may come from memory as long as it is certain that nothing was committed since; it is frozen then. */
   readonly remembered?: boolean;
   /**
-   * The look-up is made in the callback of the socket that a request arrived on. What it sees, the other reads of the
-   * same turn of the event loop may see too: none of them serves a request that arrived later.
+   * The look-up is made in the callback of the socket that a request arrived on. The other reads of the same turn of
+   * the event loop may see the same state: none of them serves a request that arrived later.
    */
   readonly onArrival?: boolean;
 }
@@ -149,13 +153,14 @@ type Values = Readonly<Record<string, string | number | null>>;
 /**
  * A query that is built and compiled once per driver. `define` receives placeholders with the types of the values.
  * Only plain values may vary: a list or an optional condition needs a query built per use.
- *
- * See {@link ReadHints} for what `hints` may change; never what is answered.
+ * See {@link ReadHints} for the possible effects of `hints`; they never change the answer.
  *
  * @example
+ * ```ts
  * const findVault = prepared((build, value: { id: string }) =>
  *   build.selectFrom("vaults").selectAll().where("id", "=", value.id));
  * const row = await queries.first(findVault(queries, { id }));
+ * ```
  */
 export function prepared<Given extends Values, Row>(
   define: (build: Kysely<Tables>, value: Given) => Compilable<Row>,

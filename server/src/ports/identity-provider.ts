@@ -15,7 +15,7 @@ export interface CodeExchange {
   readonly nonce: string;
 }
 
-/** Who signed in, from a verified ID token. */
+/** The person who signed in, from a verified ID token. */
 export interface Identity {
   readonly issuer: string;
   readonly audience: string;
@@ -29,8 +29,8 @@ export interface Identity {
 }
 
 /**
- * Failure contract. `exchange` and `verify` reject with {@link IdentityRefusedError} when the provider or the token says
- * no (a used code, a wrong nonce, a bad signature, an expired token), and every member with
+ * Failure contract. `exchange` and `verify` reject with {@link IdentityRefusedError} when the provider or the token
+ * says no. Examples are a used code, a wrong nonce, a bad signature and an expired token. Every member rejects with
  * {@link IdentityUnavailableError} when the provider cannot be reached. A code is good for one `exchange`.
  */
 export interface IdentityProvider {

@@ -9,7 +9,7 @@ import type { Random } from "./random.ts";
 export interface Lease {
   /** Grows with every holder of the name. */
   readonly fence: number;
-  /** The holder before did not release it: it may have been killed, or stand still and come back at any moment. */
+  /** The holder before did not release it: it may have been killed, or be paused and come back at any moment. */
   readonly takenOver: boolean;
   /** Aborted once the lease is lost, or might be because it could not be renewed. */
   readonly signal: AbortSignal;
@@ -49,7 +49,7 @@ const REMOVED_AT_ONCE = 200;
 
 type LeaseDeps = { readonly database: Database; readonly clock: Pick<Clock, "elapsed">; readonly random: Random };
 
-/** Each call is a holder of its own, of whom a name has one at a time. */
+/** Each call is a holder of its own, and a name has one at a time. */
 export function openLeases({ database, clock, random }: LeaseDeps, times: LeaseTimes = LEASE_TIMES): Leases {
   const holder = random.uuid();
   const statements = statementsFor(database);
@@ -189,8 +189,8 @@ function statementsFor(database: Database) {
 }
 
 /**
- * Holds a name until the transaction ends, for what no row stands for: of several transactions that hold it one goes on, and the others
- * see what it committed. No lease may have such a name.
+ * Holds a name until the transaction ends, for things without a row. One of several transactions that hold it goes on,
+ * and the others see its committed state. No lease may have such a name.
  */
 export async function holdName(transaction: Queries, name: string): Promise<void> {
   await transaction.run(

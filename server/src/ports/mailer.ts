@@ -1,4 +1,4 @@
-/** The mailer port: hands one mail to whoever delivers it. */
+/** The mailer port: passes one mail to its carrier. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
@@ -8,7 +8,7 @@ export interface Mail {
 
 /**
  * Failure contract. `send` resolves once the mail is safe with the next hop (an SMTP server said 250, or a file was
- * synced); it rejects with {@link MailError} otherwise. A repeat sends again: there is no exactly-once in mail.
+ * synced). It rejects with {@link MailError} otherwise. A repeat sends again: there is no exactly-once in mail.
  */
 export interface Mailer extends AsyncDisposable {
   send(mail: Mail): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Who signed a Sui personal message, for every kind of signer but one: signatures of Ed25519 keys are checked, strictly, where they are
- * asked for (features/chain-proofs).
+ * The signer of a Sui personal message, for every kind of signer but one. Signatures of Ed25519 keys are checked,
+ * strictly, by their callers (features/chain-proofs).
  */
 
 export interface SignedMessage {
@@ -16,16 +16,16 @@ export type SignatureVerdict =
   | "valid"
   /** Broken, or of another text. */
   | "invalid"
-  /** Of a key, a set of keys or a sign-in that the address is not the hash of. */
+  /** The signature of a key, a set of keys or a sign-in, when the address is not its hash. */
   | "other_address"
-  /** Of a zkLogin sign-in whose last epoch is over. */
+  /** A zkLogin sign-in whose last epoch is over. */
   | "expired"
-  /** Of no scheme that is taken; of Ed25519 alone; of zkLogin where {@link MessageSignatures.capabilities} has none, or inside a multisig. */
+  /** An unsupported scheme; Ed25519 alone; zkLogin if {@link MessageSignatures.capabilities} has none, or inside a multisig. */
   | "unsupported";
 
 export interface MessageSignatures {
   readonly capabilities: {
-    /** zkLogin proofs are checked by a node of the chain: it knows the epoch and the providers' keys. Every other scheme needs no network. */
+    /** A node of the chain checks zkLogin proofs: it has the epoch and the providers' keys. Every other scheme needs no network. */
     readonly zklogin: boolean;
   };
   /**

@@ -33,7 +33,7 @@ export interface SignedEvent {
 
 /**
  * Failure contract. `checkout` and `changePlan` reject with {@link PaymentUnavailableError} when the provider does not
- * answer; what it then did is unknown, so the request may be repeated with the same id. `parseEvent` throws
+ * answer. Nobody can say then what it did, so the request may be repeated with the same id. `parseEvent` throws
  * {@link PaymentEventError} for anything that the provider did not sign, and for a signed event whose body is not one.
  */
 export interface PaymentProvider {

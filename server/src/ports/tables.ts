@@ -16,7 +16,7 @@ export interface AccountRow {
   idp_issuer: string | null;
   /** argon2id in the PHC string format; null: no password can sign in. */
   password_hash: string | null;
-  /** Of the zkLogin address, encrypted at rest; made once, because another salt is another address. */
+  /** The salt of the zkLogin address, encrypted at rest; made once, because another salt is another address. */
   zklogin_salt: string | null;
   chain_address: string | null;
   /** Ed25519, base64: what the address is the hash of; null where another signer proved it. */
@@ -27,7 +27,7 @@ export interface AccountRow {
   /** Stored bytes and files, trash included; changed only in the transaction that changes the files. */
   usage_bytes: number;
   usage_files: number;
-  /** Of the newest row in `changes`. */
+  /** The number of the newest row in `changes`. */
   sequence: number;
   /** `hash` of the newest row in `changes`. */
   changes_hash: string;
@@ -60,7 +60,7 @@ export interface VaultRow {
   name: string;
   type: string;
   chain_object_id: string | null;
-  /** Of the chain object, as last read; null for a public vault, like the two that follow. */
+  /** The chain object's generation, as last read; null for a public vault, like the two that follow. */
   owner_address: string | null;
   chain_generation: number | null;
   plain_names: number | null;
@@ -113,7 +113,7 @@ export interface FileRow {
   revision: number;
 }
 
-/** A resumable upload. How far it is stands in the blob store alone: the offset is what is durable there. */
+/** A resumable upload. The blob store alone has its progress: the offset is what is durable there. */
 export interface UploadRow {
   id: string;
   account_id: string;
@@ -149,7 +149,7 @@ export interface ChangeRow {
   /** The object as webhooks and the event feed show it (the contract's `EventObject`); null where no event kind fits. */
   object_json: string | null;
   occurred_at: number;
-  /** Of the row before this one in the account's sequence; 64 zeros for the first. */
+  /** The hash of the row before this one in the account's sequence; 64 zeros for the first. */
   previous_hash: string;
   /** SHA-256 of the contract's `renderAuditText` in hex. */
   hash: string;

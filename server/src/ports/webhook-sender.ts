@@ -32,13 +32,13 @@ export interface WebhookOutcome {
 }
 
 /**
- * Failure contract. `send` never rejects: what goes wrong is an outcome. It ends within 15 s in total and 5 s for the
- * connection, follows no redirect, and sends nothing to an address that `isAllowed` refuses, whatever the URL, the
- * resolver or a rebinding name says (OWASP API7:2023). A connection that the peer had closed while it was idle is tried once
- * more at once; that is still one attempt. Aborting ends it with `timeout`, and so does disposing.
+ * Failure contract. `send` never rejects: a failure is an outcome. It ends within 15 s in total and 5 s for the
+ * connection, and follows no redirect. It sends nothing to an address that `isAllowed` refuses, whatever the URL, the
+ * resolver or a rebinding name says (OWASP API7:2023). It tries a connection that the peer had closed while it was
+ * idle once more at once; that is still one attempt. Aborting ends it with `timeout`, and so does disposing.
  */
 export interface WebhookSender extends AsyncDisposable {
-  /** Why an address cannot be a webhook's at all, for whoever registers it; null: it can. */
+  /** Why an address cannot be a webhook's at all, for code that registers it; null: it can. */
   refusal(url: string): WebhookFailure | null;
   send(webhook: OutgoingWebhook, signal?: AbortSignal): Promise<WebhookOutcome>;
 }

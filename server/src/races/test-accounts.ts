@@ -1,4 +1,4 @@
-/** TEST ONLY: races for what an account has a number of, and for who may still act. */
+/** TEST ONLY: races for things that an account has a number of, and for the right to act. */
 import { hash } from "node:crypto";
 import { MAX_MEMBERS } from "@coffer/contract";
 import { newTestVault } from "../drivers/chain/test-chain.ts";

@@ -4,7 +4,7 @@ import type { TestAnswer } from "../test-app.ts";
 import type { World } from "./test-world.ts";
 
 export interface Race {
-  /** Who races whom for what. */
+  /** The racers and their prize. */
   readonly name: string;
   /**
    * What shows that it is one: a driver with this weakness (drivers/database/test-read-committed.ts) breaks it; or, after "holds: ", why even that

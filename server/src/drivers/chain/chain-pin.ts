@@ -1,10 +1,10 @@
-/** Which chain the service's node serves: the same package id may stand on any number of chains, and vault objects only on one. */
+/** Which chain the service's node serves: any number of chains may have the same package id, and only one has the vault objects. */
 import { ChainUnavailableError, OtherChainError } from "../../ports/chain.ts";
 
 /** One for the life of a process, for all that reads through the node. */
 export interface ChainPin {
   /**
-   * Of what the node says of itself.
+   * The chain id that the node names.
    * @throws ChainUnavailableError when it names no chain, {@link OtherChainError} when it names another one.
    */
   check(chainId: string | undefined): void;

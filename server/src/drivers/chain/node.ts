@@ -8,7 +8,7 @@ export type SuiClient = Awaited<ReturnType<typeof openSuiClient>>;
 /** A node whose time, that of its latest checkpoint, is further from this machine's, in milliseconds, is not believed (encryption design §2, §8). */
 const MAX_SKEW = 30_000;
 
-/** Of an answer: the largest object of the chain is 250 KB, in base64, with what the client asks for beside it. */
+/** The most bytes of an answer: the largest object of the chain is 250 KB, in base64, with what the client asks for beside it. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** Loaded by the first who asks: it costs a server without shared vaults neither time nor memory. */

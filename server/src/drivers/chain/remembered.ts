@@ -20,7 +20,7 @@ const BOUNDS: Bounds = { timeout: 5_000, entries: 150_000, generations: 100_000 
 interface Remembered {
   readonly vault: ChainVault;
   readonly startedAt: number;
-  /** Of its read among all: those that began later have higher numbers. */
+  /** The number of its read: those that began later have higher numbers. */
   readonly order: number;
 }
 
@@ -107,7 +107,7 @@ export class RememberedVaults implements Chain {
   #accept(objectId: string, begun: Omit<Remembered, "vault">, found: ChainVault | null): ChainVault | null {
     const highest = this.#highest.get(objectId);
     if (highest !== undefined && (found === null || found.generation < highest)) {
-      // Reads may overtake each other: what a later one found stands.
+      // Reads may overtake each other: the result of a later one stays.
       const known = this.#vaults.get(objectId);
       if (known !== undefined && known.order > begun.order) return known.vault;
       throw new ChainUnavailableError("The chain's node shows an older state of the vault than before");

@@ -1,4 +1,4 @@
-/** TEST ONLY: a chain of which a test says what stands on it, read and remembered as a real one is. */
+/** TEST ONLY: a chain whose state a test sets, read and remembered like a real one. */
 import { type Chain, ChainUnavailableError, type ChainMember, type ChainVault } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { requireSameTime } from "./node.ts";
@@ -10,13 +10,13 @@ export type TestVault = Omit<ChainVault, "readAt" | "objectId" | "time">;
 type NewMember = Omit<ChainMember, "since" | "endsAt"> & { readonly endsAt?: number | null };
 
 export interface TestChain extends Chain {
-  /** True: no read is answered. */
+  /** True: no read gets an answer. */
   down: boolean;
-  /** How far the chain's time is ahead of the test's clock, in milliseconds. Beyond 30 s no read is answered. */
+  /** How far the chain's time is ahead of the test's clock, in milliseconds. Beyond 30 s no read gets an answer. */
   skew: number;
   /** Reads so far that asked the chain. */
   readonly reads: number;
-  /** What stands there by now; `null` takes it away. Readers may not see it before their memory is old enough. */
+  /** Sets the present object; `null` takes it away. Readers may not see it before their memory is old enough. */
   set(objectId: string, vault: TestVault | null): void;
   /** As the owner or a member does it; raises the generation where the Move module does. */
   add(objectId: string, member: NewMember): void;
@@ -78,7 +78,7 @@ function raised(vault: TestVault, now: number): TestVault {
   return { ...vault, members, generation: until + 1 };
 }
 
-/** Whoever ended is added again as a new entry, in a new generation. */
+/** A member whose access ended is added again as a new entry, in a new generation. */
 function withMember(vault: TestVault, { endsAt = null, ...member }: NewMember, now: number): TestVault {
   const base = vault.members.some(({ address }) => address === member.address) ? raised(vault, now) : vault;
   const entry = { ...member, endsAt, since: base.generation, until: null };

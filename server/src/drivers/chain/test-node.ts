@@ -1,4 +1,4 @@
-/** TEST ONLY: what a Sui node answers over gRPC-web to who reads objects, as a `fetch`; nothing of it listens. */
+/** TEST ONLY: a Sui node's gRPC-web answers to readers of objects, as a `fetch`; nothing of it listens. */
 import { NO_END_ON_CHAIN } from "@coffer/contract/vault-object";
 import { bcs } from "@mysten/sui/bcs";
 import { GrpcTypes } from "@mysten/sui/grpc";

@@ -25,11 +25,14 @@ import { openReserve, type Reserve } from "./sqlite/reserve.ts";
 import { Turn } from "./sqlite/turn.ts";
 
 export interface SqliteOptions {
-  /** Of the database file; `-wal`, `-shm` and `-reserve` stand beside it. Its directory is made when missing. */
+  /** Path of the database file; `-wal`, `-shm` and `-reserve` are beside it. Its directory is made when missing. */
   readonly path: string;
   /** How much is kept free for deleting on a full disk; 0 for none. Default 8 MiB. */
   readonly reserveBytes?: number;
-  /** How long to wait for other processes' transactions, in attempts of 50 ms each. Default 200: a disk that stands still for seconds. */
+  /**
+   * How long to wait for other processes' transactions, in attempts of 50 ms each. Default 200: a disk that does not
+   * answer for seconds.
+   */
   readonly busyAttempts?: number;
 }
 
@@ -40,7 +43,7 @@ export interface SqliteOptions {
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   makePrivate(options.path);
   const busyAttempts = options.busyAttempts ?? 200;
-  // Who makes the database holds it alone for a moment.
+  // The process that makes the database holds it alone for a moment.
   const writer = await patiently(() => openConnection(options.path, { readOnly: false }), busyAttempts);
   try {
     const reader = openConnection(options.path, { readOnly: true });
@@ -75,7 +78,7 @@ class SqliteDatabase implements Database {
   readonly #busyAttempts: number;
   readonly #turn = new Turn();
   readonly #pace = new Pace();
-  /** Whether the caller stands inside a transaction's work; see {@link Database}. */
+  /** Whether the caller is inside a transaction's work; see {@link Database}. */
   readonly #inside = new AsyncLocalStorage<{ open: boolean }>();
 
   constructor(

@@ -1,19 +1,19 @@
 /**
- * TEST ONLY: a database over one SQLite file that lets transactions run side by side as PostgreSQL does at READ COMMITTED.
- *
- * What it does as PostgreSQL does: a statement sees what is committed when it is executed, and what its own transaction wrote; others
- * commit between two statements. A written row is locked until the end; who writes it meanwhile waits, and executes anew, condition
- * included. So does who inserts a value that another inserted, changed or deleted under a unique index, who refers to a row that another
- * deletes, and who deletes a row that another refers to. `act` locks the accounts' rows in the order of their ids, and nothing else.
- * Who closes a circle of waiting is rolled back and run again (40P01), as are some commits (40001). After a failed statement a
- * transaction takes no other (25P02). A read beside the own transaction is refused: it would take a second connection of the pool.
- *
- * What it does not: who waited looks up all rows of its statement anew, where PostgreSQL looks at the new version of the locked row,
- * and at subqueries as of before; a reference to a row that another has only inserted waits, where PostgreSQL refuses it; a
- * read is not locked, whatever is asked for.
- *
- * How: each statement is executed in a SQLite transaction on top of the rows that its own transaction has written so far, and
- * rolled back. Temporary triggers note what it wrote. A commit writes those rows.
+ * TEST ONLY: a database over one SQLite file that lets transactions run side by side as PostgreSQL does at READ
+ * COMMITTED.
+ * What it does as PostgreSQL does: a statement sees what is committed when it is executed, and its own transaction's
+ * writes. Others commit between two statements. A written row is locked until the end. A transaction that writes it
+ * meanwhile waits, and executes again, condition included. So does one that inserts a value that another inserted,
+ * changed or deleted under a unique index. So does one that refers to a row that another deletes, or deletes a row
+ * that another refers to. `act` locks the accounts' rows in the order of their ids, and nothing else. A transaction
+ * that closes a circle of waiting is rolled back and run again (40P01), as are some commits (40001). After a failed
+ * statement a transaction takes no other (25P02). A read beside the own transaction is refused: it would take a second
+ * connection of the pool.
+ * What it does not: a transaction that waited looks up all rows of its statement again. PostgreSQL looks at the new
+ * version of the locked row, and at subqueries as of before. A reference to a row that another has only inserted
+ * waits, where PostgreSQL refuses it. A read is not locked, whatever is asked for.
+ * How: each statement is executed in a SQLite transaction on top of the rows that its own transaction has written so
+ * far, and rolled back. Temporary triggers note what it wrote. A commit writes those rows.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
@@ -168,7 +168,7 @@ class ReadCommitted implements Database {
         transaction.early?.[Symbol.dispose]();
         transaction.ended.resolve(undefined);
       }
-      // Who waited for it comes first, as it stood before it in the row's queue.
+      // A transaction that waited for it comes first, as it was before it in the row's queue.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -278,7 +278,7 @@ function isRead(query: CompiledQuery): boolean {
   return query.query.kind === "SelectQueryNode";
 }
 
-/** Of a table that the transaction has written. */
+/** Rows of a table that the transaction has written. */
 function isOfOwn({ written }: Transaction, { sql: text }: CompiledQuery): boolean {
   return written.some(({ table }) => text.includes(`"${table}"`));
 }

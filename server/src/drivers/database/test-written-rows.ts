@@ -40,7 +40,7 @@ export class WrittenRows {
     this.#run("delete from temp.written");
   }
 
-  /** Whether another's rows can be written beside what stands here: if not, one of the two must wait. */
+  /** Whether another's rows can be written beside these: if not, one of the two must wait. */
   allow(rows: readonly WrittenRow[]): boolean {
     this.#run("savepoint allow");
     try {

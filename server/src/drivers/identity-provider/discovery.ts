@@ -18,7 +18,7 @@ export interface Discovered {
 
 export interface DiscoveryOptions {
   readonly clock: Clock;
-  /** Of one request, in milliseconds. */
+  /** Milliseconds of one request. */
   readonly timeout: number;
 }
 

@@ -29,8 +29,8 @@ export type ProfileClaims = z.infer<typeof profileClaims>;
 const MAX_NAME = 200;
 
 /**
- * Seconds by which a token may begin in the future: providers that write `nbf` write the moment of issue, and two clocks are
- * never the same. The end has no such leeway.
+ * Seconds by which a token may begin in the future. Providers that write `nbf` write the moment of issue, and two
+ * clocks are never the same. The end has no such leeway.
  */
 const CLOCK_AHEAD = 30;
 

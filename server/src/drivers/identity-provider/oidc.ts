@@ -12,7 +12,7 @@ export interface OidcOptions {
   /** Where the provider sends the browser back to; registered there. */
   readonly redirectUri: string;
   readonly clock: Clock;
-  /** Of one request to the provider, in milliseconds; 5,000 when absent. */
+  /** Milliseconds of one request to the provider; 5,000 when absent. */
   readonly timeout?: number;
 }
 

@@ -15,8 +15,8 @@ export interface Message {
 }
 
 /**
- * What can stand in an envelope and in a header with one reading only: an address with a comma, brackets, quotes, white
- * space or a line break could be read as two, or end the header it stands in (CWE-93).
+ * What an envelope and a header may hold so that it has one reading only. An address with a comma, brackets, quotes,
+ * white space or a line break could be read as two, or end its header (CWE-93).
  */
 const ONE_ADDRESS = /^[^\s\p{Cc}()<>[\]:;,"\\@]{1,64}@[^\s\p{Cc}()<>[\]:;,"\\@]{1,255}$/u;
 /** Printable ASCII in lines that a server must take (RFC 5322 §2.1.1: 998 characters) needs no encoding. */
@@ -56,8 +56,8 @@ export async function renderMessage(
 }
 
 /**
- * Plain ASCII goes as it is, also where a line is longer than the 78 characters that RFC 5322 recommends: a link that is
- * cut by quoted-printable cannot be copied out of an outbox file.
+ * Plain ASCII goes as it is, even if a line is longer than the 78 characters that RFC 5322 recommends. Nobody can copy
+ * a link that quoted-printable cut out of an outbox file.
  */
 async function renderBody(node: MimeNode, text: string): Promise<Buffer> {
   const lines = text.split(/\r\n|\r|\n/);

@@ -15,7 +15,7 @@ export interface OutboxOptions {
   readonly from: string;
   readonly clock: Pick<Clock, "now">;
   readonly random: Random;
-  /** Stands in for the disk in tests. */
+  /** Replaces the disk in tests. */
   readonly files?: FileSystem;
 }
 

@@ -11,7 +11,7 @@ export interface SmtpTimeouts {
   /** For the connection, and for its name to be found. */
   readonly connect: number;
   readonly greeting: number;
-  /** Of silence. */
+  /** Milliseconds of silence. */
   readonly idle: number;
   /** For one mail altogether: a server that trickles must not hold a mail for ever. */
   readonly whole: number;

@@ -63,9 +63,9 @@ async function holds(check: () => boolean | Promise<boolean>): Promise<boolean> 
   }
 }
 
-type Parsed = { readonly key: PublicKey; /** Of zkLogin, the last epoch. */ readonly until: bigint | null };
+type Parsed = { readonly key: PublicKey; /** The last epoch, for zkLogin. */ readonly until: bigint | null };
 
-/** Whoever made the signature chose these bytes, and the library says what it dislikes of them in many ways. */
+/** The maker of the signature chose these bytes, and the library rejects them in many ways. */
 async function parse(signature: Uint8Array): Promise<Parsed | "invalid" | "unsupported"> {
   const sui = await load();
   if (!TAKEN.includes(signature[0])) return "unsupported";
@@ -98,9 +98,10 @@ function keyOf(sui: Sui, { signatureScheme, publicKey }: { signatureScheme: stri
 type Multisig = Extract<ReturnType<Sui["parseSerializedSignature"]>, { signatureScheme: "MultiSig" }>["multisig"];
 
 /**
- * The library counts no bits of the bitmap for which there is no signature, reads a key as the kind that its signature claims, and cannot
- * verify zkLogin inside a multisig. For Ed25519 keys of small order one signature fits every text, so that anybody holds the address of a
- * multisig with such a key (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020).
+ * The library counts no bits of the bitmap for which there is no signature, and reads a key as the kind that its
+ * signature claims. It cannot verify zkLogin inside a multisig. For Ed25519 keys of small order one signature fits
+ * every text. So anybody holds the address of a multisig with such a key (Chalkias, Garillot, Nikolaenko, "Taming the
+ * many EdDSAs", SSR 2020).
  */
 function parseMultisig(sui: Sui, multisig: Multisig): Parsed | "invalid" | "unsupported" {
   if (multisig.sigs.some((signature) => "ZkLogin" in signature)) return "unsupported";

@@ -1,6 +1,6 @@
 /**
- * The embedded payment provider: takes no money, writes down what it was asked, and its events are signed by whoever
- * holds the secret. For development, for tests, and for running a service whose plans are changed by hand.
+ * The embedded payment provider: takes no money and writes down each request. Any holder of the secret can sign its
+ * events. For development, for tests, and for running a service whose plans are changed by hand.
  */
 import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import {
 } from "../../ports/payment-provider.ts";
 import { isSigned, signParts } from "./standard-webhooks.ts";
 
-/** `appUrl`: where its checkout pages would live. The requests stand in `requests.jsonl`, one JSON document a line. */
+/** `appUrl`: where its checkout pages would be. `requests.jsonl` holds the requests, one JSON document a line. */
 export function openTestPayments(config: PaymentConfig, appUrl: string): PaymentProvider {
   const requests = new RequestFile(config.directory);
   return {
@@ -36,11 +36,13 @@ export function openTestPayments(config: PaymentConfig, appUrl: string): Payment
  * Unix epoch.
  *
  * @example
+ * ```ts
  * const event = signPaymentEvent(secret, { id: "evt_1", kind: "subscription.active", accountId, plan: "pro",
  *   reference: "sub_1", occurredAt: Date.now() }, Date.now());
  * await fetch(`${baseUrl}/api/billing/events`, { method: "POST", body: event.body, headers: {
  *   "content-type": "application/json", "webhook-id": event.id, "webhook-timestamp": event.timestamp,
  *   "webhook-signature": event.signature } });
+ * ```
  */
 export function signPaymentEvent(secret: string, event: PaymentEvent, now: number): SignedEvent {
   const { id, kind, accountId, plan, reference } = event;

@@ -1,6 +1,7 @@
 /**
- * Symmetric signatures of Standard Webhooks 1.0.0: `v1,` and the base64 of HMAC-SHA-256 over `<id>.<timestamp>.<body>`.
- * Several may stand in one header, separated by spaces, so that a secret can be changed without a gap.
+ * Symmetric signatures of Standard Webhooks 1.0.0: `v1,` and the base64 of HMAC-SHA-256 over
+ * `<id>.<timestamp>.<body>`. One header may hold several, separated by spaces, so that a secret can be changed without
+ * a gap.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 

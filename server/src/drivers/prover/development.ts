@@ -1,7 +1,7 @@
 /**
  * The development prover. Its "proof" is a signature by a key that anyone can read here: outside localnet it proves
- * nothing, and no real chain accepts it. It stands where a real prover stands, checks what a real one checks, and lets the
- * local chain refuse what does not belong together (specification §5.5).
+ * nothing, and no real chain accepts it. It takes the place of a real prover and checks what a real one checks. It
+ * lets the local chain refuse values that do not belong together (specification §5.5).
  */
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from "node:crypto";
 import type { ZkloginProof } from "@coffer/contract";

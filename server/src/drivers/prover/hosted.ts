@@ -1,8 +1,8 @@
 /**
- * A prover that somebody hosts, spoken to in the form of Sui's own proving service (`POST {url}/v1`, see "zkLogin
- * Integration Guide"), with the API key as a bearer token, as Enoki takes it. Of the vendors' own forms, Enoki's keeps the
- * salts to itself, so that addresses would be the vendor's; Shinami's is JSON-RPC with `X-Api-Key` over the same fields,
- * for which a gateway in front is enough.
+ * A hosted prover. It speaks the form of Sui's own proving service (`POST {url}/v1`, see "zkLogin Integration Guide").
+ * The API key is a bearer token, as Enoki takes it. Vendors also have forms of their own. Enoki's keeps the salts to
+ * itself, so that addresses would be the vendor's. Shinami's is JSON-RPC with `X-Api-Key` over the same fields, for
+ * which a gateway in front is enough.
  */
 import * as z from "zod/mini";
 import type { ZkloginProof } from "@coffer/contract";

@@ -6,7 +6,7 @@ export interface TokenParts {
   readonly claims: Omit<ZkloginClaims, "salt">;
   readonly nonce: string | null;
   readonly headerBase64: string;
-  /** The issuer's claim as it stands in the payload's base64, and where in a group of four it begins. */
+  /** The issuer's claim in the payload's base64, and where in a group of four it begins. */
   readonly issBase64Details: { readonly value: string; readonly indexMod4: number };
 }
 

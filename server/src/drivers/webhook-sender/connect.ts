@@ -57,9 +57,9 @@ async function openStages(target: Target, rules: ConnectRules, attempt: Attempt)
 }
 
 /**
- * Three checks. The literal host, because a resolver is never asked about one; every address that the name resolves to, of which only
- * the allowed are handed to the system, so that no second look-up can say something else (DNS rebinding); and where
- * the connection led, because the system knows addresses that mean another (0.0.0.0 is this machine).
+ * Three checks. First the literal host, because nobody asks a resolver about one. Then every address of the name: only
+ * the allowed ones go to the system, so that no second look-up can change them (DNS rebinding). Last the end of the
+ * connection, because the system has addresses that mean another (0.0.0.0 is this machine).
  */
 async function openGuarded({ hostname, port }: Target, rules: ConnectRules, attempt: Attempt): Promise<Socket> {
   const known = knownAddresses(hostname) ?? (await untilAborted(rules.resolve(hostname), attempt.signal, "dns"));

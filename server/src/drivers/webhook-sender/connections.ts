@@ -61,10 +61,10 @@ export class Connection {
   }
 }
 
-/** Idle connections by origin. Whoever takes one has it alone until it is given back or destroyed. */
+/** Idle connections by origin. The taker has a connection alone until it is given back or destroyed. */
 export class Connections implements Disposable {
   readonly #rules: ConnectRules;
-  /** Of one origin the newest last, which is taken first: it is the least likely to be closed at the other end. */
+  /** The newest of one origin is last, and taken first: it is the least likely to be closed at the other end. */
   readonly #idle = new Map<string, Connection[]>();
   /** All of them, the longest idle first. */
   readonly #all = new Set<Connection>();

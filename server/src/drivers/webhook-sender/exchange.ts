@@ -23,8 +23,8 @@ export interface Ending {
   /** What broke the exchange; null when the status is there and the body was read as far as it is kept. */
   readonly failure: WebhookFailure | null;
   /**
-   * The connection had carried an answer before, and was closed without a byte of one to this request: the receiver closed it
-   * while it was idle, and has not seen the request.
+   * The connection had carried an answer before, and was closed without a byte of one to this request. The receiver
+   * closed it while it was idle, and has not seen the request.
    */
   readonly stale: boolean;
 }

@@ -12,7 +12,7 @@ export class SendFailure extends Error {
   }
 }
 
-/** Of a TCP connection that did not come about. With several addresses Node reports the first's (AggregateError). */
+/** Failures of a TCP connection that did not open. With several addresses Node reports the first's (AggregateError). */
 export function connectFailureOf(error: unknown): WebhookFailure {
   switch (codeOf(error)) {
     case "ETIMEDOUT":
@@ -26,7 +26,7 @@ export function connectFailureOf(error: unknown): WebhookFailure {
   }
 }
 
-/** Of a request that was under way: undici's codes, OpenSSL's, and the system's. */
+/** Failures of a request that was under way: undici's codes, OpenSSL's, and the system's. */
 export function exchangeFailureOf(error: unknown): WebhookFailure {
   if (error instanceof SendFailure) return error.failure;
   const code = codeOf(error);

@@ -11,9 +11,10 @@ const PATIENCE = { timeout: 1_000, tries: 3, maxTimeout: 1_500 };
 const SECOND_FAMILY = 50;
 
 /**
- * Asks DNS alone, for the name as it stands: no hosts file and no search domains, which would make a name mean something inside
- * this network. And not `getaddrinfo`, which occupies one of libuv's few threads until a silent name server is given up: one
- * account's dead names would hold up the files of all others. `servers` instead of the system's, in tests.
+ * Asks DNS alone, for the exact name: no hosts file and no search domains, which would make a name mean something
+ * inside this network. It does not use `getaddrinfo`, which occupies one of libuv's few threads until a silent name
+ * server is given up. One account's dead names would block the files of all others. `servers` instead of the system's,
+ * in tests.
  */
 export function dnsResolver(servers?: readonly string[]): ResolveAddresses {
   const resolver = new Resolver(PATIENCE);

@@ -24,9 +24,9 @@ export interface TargetRules {
 const READ_DIFFERENTLY = /[\s\\\p{Cc}]/u;
 
 /**
- * What `url` names, or why it cannot be called: `invalid url` when it is too long, not https (nor http where that is allowed), holds
- * credentials (RFC 3986 §3.2.1) or port 0; `blocked address` when its host is an address, in whatever notation, or a
- * name of this machine that webhooks may not reach. Any other port is as good as 443.
+ * What `url` names, or why it cannot be called. `invalid url`: it is too long, not https (nor http where that is
+ * allowed), holds credentials (RFC 3986 §3.2.1) or port 0. `blocked address`: its host is an address, in whatever
+ * notation, or a name of this machine that webhooks may not reach. Any other port is as good as 443.
  */
 export function readTarget(url: string, { allowHttp, isAllowed }: TargetRules): Target | WebhookFailure {
   if (url.length > MAX_WEBHOOK_URL || READ_DIFFERENTLY.test(url)) return "invalid url";
@@ -43,8 +43,8 @@ export function readTarget(url: string, { allowHttp, isAllowed }: TargetRules): 
 }
 
 /**
- * The addresses of a host that nobody need be asked for: its own when it is one, those of this machine for `localhost` and
- * the names below it (RFC 6761 §6.3). The URL parser has brought every notation of IPv4 to four decimal numbers.
+ * The addresses of a host that need no look-up. An address has its own; `localhost` and the names below it have this
+ * machine's (RFC 6761 §6.3). The URL parser has brought every notation of IPv4 to four decimal numbers.
  */
 export function knownAddresses(hostname: string): readonly string[] | null {
   if (isIP(hostname) !== 0) return [hostname];

@@ -98,7 +98,8 @@ class UndiciSender implements WebhookSender {
     if (this.#isClosed || signal?.aborted === true) end();
     try {
       const ending = await this.#exchange(target, webhook, stop, { fresh: false });
-      // RFC 9112 §9.3.1 lets a client repeat a POST when it knows that this does no harm: the `webhook-id` tells receivers.
+      // RFC 9112 §9.3.1 lets a client repeat a POST when that does no harm: receivers recognise it by the
+      // `webhook-id`.
       return ending.stale ? await this.#exchange(target, webhook, stop, { fresh: true }) : ending;
     } finally {
       clearTimeout(timer);
@@ -121,8 +122,8 @@ class UndiciSender implements WebhookSender {
 }
 
 /**
- * A status says more than what happened behind it, except for a 2xx whose body broke off or never ended: that receiver may not
- * have done its work.
+ * A status counts for more than what happened behind it. A 2xx whose body broke off or never ended is different: that
+ * receiver may not have done its work.
  */
 function failureOf({ status, failure }: Ending): WebhookFailure | null {
   const isSuccess = status >= 200 && status <= 299;

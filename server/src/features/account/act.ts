@@ -22,8 +22,8 @@ export type ActDeps = Pick<Deps, "database" | "clock" | "random">;
 export type NewChange = Omit<Change, "accountId" | "id" | "occurredAt"> & { readonly accountId?: string };
 
 /**
- * One act of one account: its queries, and the account as the act has made it so far. The account's row is written once, at the end, so
- * nothing else in the act reads or writes what stands in it.
+ * One act of one account: its queries, and the account as the act has made it so far. The account's row is written
+ * once, at the end. So nothing else in the act reads or writes its fields.
  */
 export class AccountAct implements Queries {
   readonly build: Queries["build"];
@@ -132,10 +132,11 @@ export function actOn<Result>(
 }
 
 /**
- * Runs `work` as an act of the caller's account. A member works on another account's vault: `work` meets that, its reads are rolled back,
- * and it runs again as an act of that account, with the caller's locked too; where the vault has gone on meanwhile, once more.
- * Who knows whose the vault is says it: `accountId`. Throws what {@link AccountAct.requireLive} does: who ends a credential acts in the
- * account as well, so nothing of it is written once that has been answered.
+ * Runs `work` as an act of the caller's account. A member works on another account's vault. Then `work` meets that
+ * account, its reads are rolled back, and it runs again as an act of that account, with the caller's locked too. If
+ * the vault has gone on meanwhile, it runs once more. A caller that has the vault's account passes it: `accountId`.
+ * Throws what {@link AccountAct.requireLive} does. Ending a credential is an act of the account as well, so after that
+ * answer nothing of the credential's work is written.
  */
 export function actAs<Result>(
   deps: ActDeps,

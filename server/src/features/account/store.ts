@@ -15,8 +15,8 @@ export const findAccountByAddress = prepared((build, value: { chainAddress: stri
 );
 
 /**
- * Holds an address until the transaction ends: who links it to an account, and who binds a key of another account to it, look whether
- * the other has done so, and neither locks what the other looks at.
+ * Holds an address until the transaction ends. One caller may link it to an account while another binds a key of
+ * another account to it. Each looks whether the other has done so, and neither locks what the other looks at.
  */
 export async function holdAddress(transaction: Queries, chainAddress: string): Promise<void> {
   await holdName(transaction, `address:${chainAddress}`);

@@ -23,7 +23,7 @@ export interface WantedKey {
   readonly id?: string;
 }
 
-/** Who made a key, and where from if not with a credential. `actor` null: the account itself, new. */
+/** The maker of a key, and its source if it is not a credential. `actor` null: the account itself, new. */
 export interface Maker {
   readonly actor: Actor | null;
   readonly origin?: RequestOrigin;

@@ -32,7 +32,7 @@ export function mintKey(random: Random): MintedKey {
   return { text, hash: hash("sha256", text, "hex"), prefix: `${KEY_PREFIX}_`, last4: text.slice(-4) };
 }
 
-/** Who makes a key, as far as it limits the key. */
+/** The maker of a key, as far as it limits the key. */
 export type RightsOfMaker = Pick<Principal, "kind" | "scopes" | "vaultIds" | "expiresAt">;
 
 /** When what a caller makes must have ended. A session is its owner's: that it ends soon limits no key. */

@@ -90,7 +90,7 @@ const chainEnds = prepared((build, value: { accountId: string }) =>
     .where("accounts.id", "=", value.accountId),
 );
 
-/** What stands before the account's oldest entry, and what its newest one must be. Null: no such account. */
+/** The entry before the account's oldest one, and the required newest one. Null: no such account. */
 export async function findChainEnds(queries: Queries, accountId: string) {
   const row = await queries.first(chainEnds(queries, { accountId }));
   if (row === null) return null;
@@ -133,7 +133,7 @@ const oldest = prepared((build, value: { after: number; cutoff: number }) =>
     .limit(BATCH),
 );
 
-/** Of all accounts, oldest first; fewer than {@link BATCH} only at the end. Reads nothing that is younger. */
+/** Entries of all accounts, oldest first; fewer than {@link BATCH} only at the end. Reads no younger ones. */
 export function listOldEntries(
   queries: Queries,
   range: { after: number; cutoff: number },

@@ -48,8 +48,9 @@ function addressIn(text: string): string {
 }
 
 /**
- * One row at most, whatever the address: neither the answer nor its time says whether there is an account (specification
- * §4.2; OWASP forgot password cheat sheet). The limit of mails to one address does not show either (decisions §2).
+ * One row at most, whatever the address. Neither the answer nor its time shows whether there is an account
+ * (specification §4.2; OWASP forgot password cheat sheet). The limit of mails to one address does not show either
+ * (decisions §2).
  */
 async function askQuietly(deps: Needs, purpose: MailPurpose, to: string): Promise<void> {
   if (!deps.limits.tryTake("mailAddress", `${purpose} ${to}`)) return;

@@ -11,9 +11,9 @@ import { beginSignIn, noteFailedSignIn, noteSignIn } from "./sign-in-delays.ts";
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
 /**
- * Sets a new password against the current one (ASVS 5.0 6.2.3) and ends every session but the caller's own (ASVS 5.0
- * 7.4.3), and reset links that are on their way. Wrong passwords count as failed sign-ins: a stolen session must not be a
- * way to try passwords.
+ * Sets a new password against the current one (ASVS 5.0 6.2.3). It ends every session but the caller's own (ASVS 5.0
+ * 7.4.3), and reset links that are on their way. Wrong passwords count as failed sign-ins: a stolen session must not
+ * be a way to try passwords.
  * @throws ServiceError `wrong_password`, `weak_password`, `rate_limited`, `unavailable`.
  */
 export async function changePassword(

@@ -25,7 +25,7 @@ const TAG_BYTES = 32;
 
 /** Each hash takes 19 MiB and tens of milliseconds of a core: no more than this many at once (OWASP API4:2023). */
 const AT_ONCE = 2;
-/** Who comes when this many wait would wait for seconds, and is told to come back instead. */
+/** When so many wait, the next caller would wait for seconds. It gets an error instead, and comes back. */
 const MAX_WAITING = 128;
 const RETRY_AFTER_SECONDS = "2";
 
@@ -44,7 +44,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * Whether the password has this hash. `hash` null (no such account, or one without a password) takes the same work and
- * resolves false: how long it takes does not say whether an account exists (ASVS 5.0 6.3.8).
+ * resolves false. So its time does not show whether an account exists (ASVS 5.0 6.3.8).
  * @throws ServiceError `unavailable` when too many are waiting.
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {

@@ -12,9 +12,9 @@ import { requireLiveToken } from "../mail-tokens/live-token.ts";
 type Needs = Pick<Deps, "database" | "clock" | "random">;
 
 /**
- * Sets a new password for a mailed token, which is used up by the very transaction that sets it: so a refused password
- * leaves the token as it was, and of any number of callers one succeeds. Every session ends, and every other reset token
- * of the account (ASVS 5.0 6.4.3, 7.4.3).
+ * Sets a new password for a mailed token. The transaction that sets it uses the token up. So a refused password leaves
+ * the token as it was, and only one of several callers succeeds. Every session ends, and every other reset token of
+ * the account (ASVS 5.0 6.4.3, 7.4.3).
  * @throws ServiceError `token_invalid`, `weak_password`, `unavailable` when too many passwords are being hashed.
  */
 export async function resetPassword(
@@ -37,7 +37,7 @@ export async function resetPassword(
     const target = { kind: "account", id };
     await act.note({ action: "account.password_changed", actor: null, origin, target });
     await endAllSessions(deps, act, { exceptId: null, actor: null, origin });
-    // Waits after wrong passwords were for whoever guessed; the account's owner has shown another proof.
+    // Waits after wrong passwords were for the person who guessed; the account's owner has shown another proof.
     await forgetSignIns(act, used.email);
   });
 }

@@ -16,8 +16,8 @@ const LONGEST_WAIT = 60_000;
 export const FAMILIAR_MS = 30 * 24 * HOUR;
 
 /**
- * An attempt that begins now, or the milliseconds that it must wait. It counts when it begins, not when its password has been
- * found wrong: guesses sent all at once would otherwise all begin before the first of them has failed.
+ * An attempt that begins now, or the milliseconds that it must wait. It counts when it begins, not when its password
+ * has been found wrong. Otherwise guesses sent all at once would all begin before the first of them has failed.
  * @param free how many attempts come before the first wait.
  */
 export function beginAttempt(known: Attempts | null, now: number, free: number): Attempts | { readonly wait: number } {

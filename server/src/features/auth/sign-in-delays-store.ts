@@ -1,4 +1,4 @@
-/** The rows of waits after wrong passwords. Who reads one and writes it says what it read: of two at once one has to read again. */
+/** The rows of waits after wrong passwords. A write names what was read: of two at once, one has to read again. */
 import { clockOf, type Database, prepared, type Queries } from "../../ports/database.ts";
 import type { SignInDelayRow } from "../../ports/tables.ts";
 

@@ -1,10 +1,10 @@
 /**
- * Waits that grow with wrong passwords for one e-mail, known or not, and never lock it out (decisions §2, "login"). They are rows, by
- * the database's clock: guesses sent to several processes wait as those to one do, and a restart forgets nothing.
- *
- * A client whose sign-in succeeded has waits of its own from then on: else somebody who keeps guessing elsewhere would take
- * every turn when a wait ends, and lock the owner out after all (OWASP "device cookies", here by address). Who guesses
- * gains nothing by it: to be familiar takes the right password.
+ * Waits that grow with wrong passwords for one e-mail, registered or not, and never lock it out (decisions §2,
+ * "login"). They are rows, by the database's clock. So guesses sent to several processes wait like those to one, and a
+ * restart forgets nothing.
+ * A client whose sign-in succeeded has waits of its own from then on. Otherwise somebody who keeps guessing elsewhere
+ * would take every turn when a wait ends, and lock the owner out (OWASP "device cookies", here by address). A guesser
+ * gains nothing by it: only the right password makes a client familiar.
  */
 import { hash } from "node:crypto";
 import type { Deps } from "../../deps.ts";
@@ -19,7 +19,7 @@ type Needs = Pick<Deps, "database" | "settings">;
 
 export interface SigningIn {
   readonly email: string;
-  /** Of the client. */
+  /** The client's address. */
   readonly address: string;
 }
 

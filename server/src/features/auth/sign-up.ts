@@ -21,8 +21,8 @@ export interface WantedSignUp {
 }
 
 /**
- * An account, its verification mail and its first session, for one use of an access code (specification §5.5): all in one
- * transaction, so that a refused sign-up uses nothing up and leaves no row.
+ * An account, its verification mail and its first session, for one use of an access code (specification §5.5). All of
+ * it is one transaction, so that a refused sign-up uses nothing up and leaves no row.
  * @throws ServiceError `weak_password`, `access_code_invalid`, `email_exists`, `unavailable`.
  */
 export async function signUp(deps: Needs, wanted: WantedSignUp, origin: RequestOrigin): Promise<SignedIn> {

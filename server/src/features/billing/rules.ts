@@ -38,8 +38,8 @@ export function planAfter({ kind, plan }: PaymentEvent): Plan {
 const HOUR = 3_600_000;
 
 /**
- * The same for every request that means the same checkout: two clicks, two tabs, and a repeat after an answer that was
- * lost open one checkout with the provider. Another hour, or a subscription that has changed since, is another checkout.
+ * The same id for every request that means the same checkout. Two clicks, two tabs, and a repeat after a lost answer
+ * open one checkout with the provider. Another hour, or a subscription that has changed since, is another checkout.
  */
 export function checkoutId(accountId: string, plan: Plan, subscription: SubscriptionRow | null, now: number): string {
   const meant = [accountId, plan, subscription?.event_at ?? null, Math.floor(now / HOUR)];

@@ -86,7 +86,7 @@ const setStatus = prepared((build, value: { accountId: string; reference: string
     .where("status", "!=", value.status),
 );
 
-/** What the provider has just agreed to. False: an event was taken since `seen` was read, and knows better. */
+/** Writes what the provider has just agreed to. False: an event came after `seen` was read, and is newer. */
 export async function changeStatus(
   transaction: Queries,
   seen: SubscriptionRow,

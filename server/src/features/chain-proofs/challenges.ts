@@ -15,7 +15,7 @@ import {
   takeChallenge,
 } from "./store.ts";
 
-/** Of one credential; the oldest gives way, so that nobody who asks again is refused and nothing piles up. */
+/** Challenges of one credential. The oldest gives way, so that a repeated request never fails and nothing piles up. */
 export const MOST_LIVE = 100;
 
 interface Wanted {
@@ -56,9 +56,10 @@ interface Presented {
 }
 
 /**
- * Rejects unless the address signed the text of a live challenge of this very credential and purpose; resolves with its public key where that
- * is one Ed25519 key. The challenge is used up by being presented, also with a signature that does not hold: a nonce is for one answer, and
- * asking for another costs nothing. It is kept when nothing became known of the signature, because the chain's node was away.
+ * Rejects unless the address signed the text of a live challenge of this very credential and purpose. Resolves with
+ * its public key if that is one Ed25519 key. Presenting the challenge uses it up, even with a signature that does not
+ * hold: a nonce is for one answer, and another one costs nothing. It stays if nothing became known of the signature,
+ * because the chain's node was away.
  */
 export async function requireChallengeProof(
   deps: Pick<Deps, "database" | "clock" | "signatures">,
@@ -100,7 +101,7 @@ function hashNonce(purpose: string, nonce: string): string {
   return hash("sha256", `${purpose}\n${nonce}`, "hex");
 }
 
-/** Of the account's credentials exactly one; development has none, and all its callers are one. */
+/** Exactly one of the account's credentials; development has none, and all its callers are one. */
 function describeCredential({ kind, keyId, sessionId }: Principal): string {
   return `${kind}:${keyId ?? sessionId ?? ""}`;
 }

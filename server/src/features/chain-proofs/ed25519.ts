@@ -13,9 +13,9 @@ const SERIALIZED_BYTES = 1 + SIGNATURE_BYTES + KEY_BYTES;
 const PERSONAL_MESSAGE = Uint8Array.of(3, 0, 0);
 
 /**
- * The verdict, and the key that signed. Strict: `zip215: false` takes only canonical encodings and S below the group's order (RFC 8032
- * §5.1.7), and refuses keys of small order, for which one signature can fit many texts (Chalkias, Garillot, Nikolaenko, "Taming the many
- * EdDSAs", SSR 2020).
+ * The verdict, and the key that signed. Strict: `zip215: false` takes only canonical encodings and S below the group's
+ * order (RFC 8032 §5.1.7). It refuses keys of small order, for which one signature can fit many texts (Chalkias,
+ * Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020).
  */
 export async function verifyEd25519({ chainAddress, message, signature }: SignedMessage): Promise<{
   readonly verdict: SignatureVerdict;

@@ -1,6 +1,6 @@
 /**
- * Whether the holder of a chain address signed a text, as a Sui personal message (encryption design §4). The texts are the contract's; this
- * service makes them itself from what it knows and never takes one from a request.
+ * Whether the holder of a chain address signed a text, as a Sui personal message (encryption design §4). The texts are
+ * the contract's. This service makes them itself from its own data and never takes one from a request.
  */
 import { MAX_CLOCK_SKEW } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
@@ -21,9 +21,10 @@ export interface ChainProof {
 }
 
 /**
- * Rejects with `signature_invalid` unless the address signed the text; resolves with its public key in base64 where that is one Ed25519 key,
- * and with null for every other kind of signer. Rejects with `not_configured` for a zkLogin signature on a server that reads no chain, and
- * with `chain_unavailable` when the chain's node does not answer: then nothing is known of the signature.
+ * Rejects with `signature_invalid` unless the address signed the text. Resolves with its public key in base64 if that
+ * is one Ed25519 key, and with null for every other kind of signer. Rejects with `not_configured` for a zkLogin
+ * signature on a server that reads no chain. Rejects with `chain_unavailable` when the chain's node does not answer:
+ * then nothing is known of the signature.
  */
 export async function requireProof(
   { signatures }: Pick<Deps, "signatures">,

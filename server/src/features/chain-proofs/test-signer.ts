@@ -40,8 +40,8 @@ export function digestOf(text: string, intent: readonly number[] = [3, 0, 0]): U
 }
 
 /**
- * Keys of small order, in all their encodings (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs"): with
- * R = identity and S = 0 a lenient verifier takes one signature for any text, and so anybody holds their addresses.
+ * Keys of small order, in all their encodings (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs"). With R =
+ * identity and S = 0 a lenient verifier takes one signature for any text, and so anybody holds their addresses.
  */
 export const SMALL_ORDER: readonly string[] = [
   "0100000000000000000000000000000000000000000000000000000000000000",

@@ -11,8 +11,8 @@ const target = z.strictObject({ type: z.string(), id: z.string(), vaultId: z.opt
 const context = z.strictObject({ requestId: text, location: text, userAgent: text });
 
 /**
- * The entry that the row says was written. What is not in the form that the server writes is shown as it was found,
- * marked as unreadable: such a row was altered, which the owner must be able to see and its hash will show.
+ * The entry that the row holds. A row that is not in the server's form is shown as it was found, marked as unreadable.
+ * Somebody altered it, which the owner must be able to see and its hash will show.
  */
 export function toAuditEvent(row: ChangeRow): AuditEvent {
   return {

@@ -6,7 +6,7 @@ import { prepared, type Queries } from "../../ports/database.ts";
 import type { ChangeRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../timestamps.ts";
 
-/** Who did it: a caller with a credential, the holder of an invite code, or the operator at the server's shell. */
+/** The actor: a caller with a credential, the holder of an invite code, or the operator at the server's shell. */
 export type Actor =
   | Principal
   | { readonly kind: "operator" }
@@ -50,7 +50,7 @@ export interface Place {
   readonly previousHash: string;
 }
 
-/** Writes the change's row and resolves with its hash. For an act of the account alone (account/act.ts): it knows the place. */
+/** Writes the change's row and resolves with its hash. For an act of the account alone (account/act.ts): it has the place. */
 export async function insertChained(transaction: Queries, change: Change, place: Place): Promise<string> {
   const event = toEvent(change, place);
   const chained = hash("sha256", renderAuditText(change.accountId, event), "hex");

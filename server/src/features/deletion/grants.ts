@@ -1,6 +1,6 @@
 /**
- * Who may destroy what lies in a vault (decision 0030). What destroys asks for a grant, and grants are made here alone: no call goes around
- * the proof of a shared vault's owner.
+ * The right to destroy the content of a vault (decision 0030). Code that destroys needs a grant, and only this module
+ * makes grants. No call goes around the proof of a shared vault's owner.
  */
 import { type DeletionAct, type DeletionOf, renderDeletionText } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";

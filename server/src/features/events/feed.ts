@@ -39,8 +39,8 @@ export async function* openFeed(parts: FeedParts, start: FeedStart): AsyncGenera
   const { accountId, signal } = start;
   let { after } = start;
   let spokeAt = clock.elapsed();
-  // An id without data tells nothing and is remembered (§9.2.6, "dispatch the event"): who is cut off before the first event
-  // comes back to this place.
+  // An id without data is no event, and is remembered (§9.2.6, "dispatch the event"). So a reader that is cut off
+  // before the first event comes back to this place.
   yield encode(`retry: ${RETRY}\nid: ${after}\n\n`);
   while (!signal.aborted) {
     const changes = await listChangesAfter(database, { accountId, after, limit: BATCH });

@@ -23,7 +23,7 @@ export const eventsHandlers = (deps: Needs): GroupHandlers<typeof api.events> =>
     try {
       const head = await findHead(deps.database, accountId);
       const seen = headers["last-event-id"] ?? query.after ?? head;
-      // Who has seen what is not there yet saw it before this data was restored from a backup: its numbers come again.
+      // A reader ahead of this data saw it before a restore from a backup: its numbers come again.
       const feed = openFeed(deps, { accountId, after: Math.min(seen, head), signal: place.signal });
       return new Reply(inPlace(feed, place), { headers: HEADERS });
     } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * The heads of the accounts that are followed: one look at the database four times a second for all the feeds of this process, and one at
- * once when an account is changed here. What other processes write shows no later than the next look.
+ * The heads of the followed accounts. One look at the database four times a second serves all feeds of this process,
+ * and one follows at once when an account changes here. Other processes' writes show with the next look.
  */
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Queries } from "../../ports/database.ts";
@@ -90,7 +90,7 @@ export class Heads {
   }
 }
 
-/** The database, for who changes accounts that others follow here. */
+/** The database, for code that changes accounts that others follow here. */
 export function waking(database: Database, heads: Pick<Heads, "wake">): Database {
   return {
     build: database.build,

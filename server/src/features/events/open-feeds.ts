@@ -1,7 +1,7 @@
 /** The feeds under way: how many an account has, and an end for all of them when the server stops. */
 import { ServiceError } from "../../service-error.ts";
 
-/** Of one account at the same time, in this process: each holds a connection, and reads what is new for itself (CWE-770). */
+/** Feeds of one account at the same time, in this process: each holds a connection, and reads new events for itself (CWE-770). */
 export const MAX_FEEDS = 20;
 /** Seconds. */
 const RETRY_AFTER = 5;

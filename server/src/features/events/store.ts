@@ -17,7 +17,7 @@ export async function findHeads(queries: Queries, accountIds: readonly string[])
   return heads;
 }
 
-/** Of the account's newest change; 0 before the first. */
+/** The number of the account's newest change; 0 before the first. */
 export async function findHead(queries: Queries, accountId: string): Promise<number> {
   return (await queries.first(head(queries, { accountId })))?.sequence ?? 0;
 }

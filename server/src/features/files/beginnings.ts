@@ -1,6 +1,6 @@
 /**
- * The beginning of an encrypted file (file-format §1): what of it the service can hold to the signed version, so that nothing in
- * plaintext and nothing but the signed file is stored.
+ * The beginning of an encrypted file (file-format §1). The service compares it with the signed version, so that it
+ * stores no plaintext and nothing but the signed file.
  */
 import { createHash, type Hash } from "node:crypto";
 import { FILE_MAGIC } from "@coffer/contract";
@@ -35,8 +35,8 @@ export function requireSignedSize(size: number, { messageLength }: Signed): void
 }
 
 /**
- * Passes the bytes on, none before it was held to the signed header, and rejects at the end unless they are the signed file's
- * beginning and as many as signed: `not_encrypted` or `statement_invalid`.
+ * Passes the bytes on, each after its comparison with the signed header. Rejects at the end unless they are the signed
+ * file's beginning and as many as signed: `not_encrypted` or `statement_invalid`.
  */
 export async function* holdingToVersion(source: AsyncIterable<Uint8Array>, signed: Signed): AsyncGenerator<Uint8Array> {
   const beginning = new Beginning(signed);

@@ -93,7 +93,7 @@ async function select(
   return { row, range: ranged ? parseRange(headers.range, row.size) : null, unchanged: false, shown };
 }
 
-/** Between reading the row and opening the blob a new version may have taken its place: then that one is answered. */
+/** A new version may have replaced it between reading the row and opening the blob: the answer then has that one. */
 async function sendReplaced(
   deps: ContentDeps,
   context: RequestContext<Principal>,

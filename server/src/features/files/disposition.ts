@@ -1,6 +1,6 @@
 /** Content-Disposition of a download (RFC 6266, RFC 8187): always an attachment, whatever the name holds. */
 
-/** What may stand unescaped in an extended value (RFC 8187 §3.2.1 attr-char); encodeURIComponent lets more through. */
+/** Characters that may be unescaped in an extended value (RFC 8187 §3.2.1 attr-char); encodeURIComponent lets more through. */
 const NOT_ATTR_CHAR = /[!'()*]/g;
 
 /**

@@ -37,8 +37,8 @@ export async function isKeptVersion(queries: Queries, value: { fileId: string; v
 }
 
 /**
- * How many of a file are kept at most: they lie on the disk without counting as usage, and a file that is written again and again would
- * else keep any amount there. A rotation makes one of each file.
+ * How many of a file are kept at most. They are on the disk without counting as usage, so a file that is written again
+ * and again could keep any amount there. A rotation makes one of each file.
  */
 export const KEPT_VERSIONS = 8;
 

@@ -26,9 +26,9 @@ export function isMultipart(contentType: string | null): contentType is string {
 }
 
 /**
- * Resolves once the file's part begins. Its stream ends only when the form is complete and held nothing else, so what
- * is stored is the whole of one file. Rejects with `validation_failed` for a form without a file, with a field or a second
- * file, or a malformed one; an error of the source passes unchanged.
+ * Resolves once the file's part begins. Its stream ends only when the form is complete and held nothing else, so the
+ * stored bytes are the whole of one file. Rejects with `validation_failed` for a form without a file, with a field or
+ * a second file, or a malformed one. An error of the source passes unchanged.
  */
 export async function openMultipart(contentType: string, source: AsyncIterable<Uint8Array>): Promise<FilePart> {
   const form = openForm(contentType);
@@ -92,7 +92,7 @@ async function* readPart({ stream }: OpenPart, { input, done, refused }: OpenFor
   }
 }
 
-/** Tells a failing sender from a form that cannot be read. */
+/** Distinguishes a failing sender from a form that cannot be read. */
 async function* noting(source: AsyncIterable<Uint8Array>, sender: { failed: boolean }): AsyncGenerator<Uint8Array> {
   try {
     yield* source;
@@ -103,8 +103,8 @@ async function* noting(source: AsyncIterable<Uint8Array>, sender: { failed: bool
 }
 
 /**
- * A form's file name is a hint of its sender (RFC 7578 §4.2): what cannot be a name is as good as none. U+FFFD stands where
- * the parser found what is not UTF-8.
+ * A form's file name is a hint of its sender (RFC 7578 §4.2): text that cannot be a name counts as none. The parser
+ * puts U+FFFD for bytes that are not UTF-8.
  */
 function parseName(fileName: string | undefined): string | null {
   const name = fileName?.normalize("NFC") ?? "";

@@ -3,8 +3,8 @@ import type { BlobRange } from "../../ports/blob-store.ts";
 import { ServiceError } from "../../service-error.ts";
 
 /**
- * The range to answer with 206, or null for the whole content with 200: no Range header, a malformed one or another unit
- * (both are to be ignored, §14.2), and several ranges, which a server may answer with the whole.
+ * The range to answer with 206, or null for the whole content with 200. The whole goes out for no Range header, a
+ * malformed one or another unit (both are to be ignored, §14.2). It also goes out for several ranges, as a server may.
  * Throws `range_not_satisfiable` with Content-Range when the one range lies outside.
  */
 export function parseRange(header: string | undefined, size: number): BlobRange | null {
@@ -17,7 +17,7 @@ export function parseRange(header: string | undefined, size: number): BlobRange 
 function suffixRange(length: string, size: number): BlobRange | null {
   const wanted = Number(length);
   if (wanted === 0) throw outside(size);
-  // A satisfiable suffix of an empty content has no Content-Range that could say so: the whole is answered.
+  // A satisfiable suffix of an empty content has no possible Content-Range, so the whole goes out.
   if (size === 0) return null;
   const kept = Math.min(wanted, size);
   return { offset: size - kept, length: kept };

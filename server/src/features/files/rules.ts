@@ -31,7 +31,7 @@ export function sharedOf(row: Pick<FileRow, "shared_json">): SharedFile | null {
   return row.shared_json === null ? null : (JSON.parse(row.shared_json) as SharedFile);
 }
 
-/** "" for a name index, which tells a reader nothing: it is the row's name where names are encrypted. */
+/** "" for a name index, which shows a reader nothing: it is the row's name where names are encrypted. */
 export function shownName(row: { readonly name: string }, shared: Pick<SharedFile, "nameIndex"> | null): string {
   return shared?.nameIndex === row.name ? "" : row.name;
 }

@@ -1,6 +1,6 @@
 /**
- * New content becomes a file or a file's new version: the bytes are durable before the row exists, and the row, the
- * usage and the change are one transaction (the order every crash must leave intact).
+ * New content becomes a file or a file's new version. The bytes are durable before the row exists. The row, the usage
+ * and the change are one transaction (the order that every crash must leave intact).
  */
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
@@ -35,8 +35,9 @@ export interface StoredContent extends BlobReceipt {
 }
 
 /**
- * Puts the bytes into the blob store, then runs `commit` in a transaction, with the permits that it asks for. When that fails
- * for certain, the blob is deleted; when it may have been committed all the same, the blob stays and the sweep decides by the row.
+ * Puts the bytes into the blob store, then runs `commit` in a transaction, with the permits that it asks for. If that
+ * fails for certain, it deletes the blob. If it may have been committed all the same, the blob stays and the sweep
+ * decides by the row.
  */
 export async function storeThenCommit<Result>(
   deps: ReceivingDeps,

@@ -20,7 +20,7 @@ import {
 import { Reply } from "../../handler.ts";
 import { answerOf, bodyOf, contextOf, readAll, type TestService } from "../test-service.ts";
 
-/** What is written, by whom, under which key. */
+/** The content, its writer, and the key. */
 export interface Writing {
   readonly shared: TestSharedVault;
   readonly by: TestPerson;
@@ -105,7 +105,7 @@ export function newUpload(writing: Writing, name: string, more: { readonly folde
   return tied(writing, loneUpload(writing, name, more));
 }
 
-/** The same upload with one signature over its version and its entry, by whoever writes unless another signer is given. */
+/** The same upload with one signature over its version and its entry, by the writer unless another signer is given. */
 export function tied({ by }: Writing, upload: Upload, signer: Parameters<typeof signTogether>[0] = by): Upload {
   const both = signTogether(signer, { version: upload.version, entry: upload.entry.entry });
   return { ...upload, version: both.version, entry: { ...upload.entry, entry: both.entry } };

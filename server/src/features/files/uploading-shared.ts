@@ -37,7 +37,7 @@ export async function uploadShared(
   const { principal } = context;
   const made = await findMade(deps.database, principal, signed);
   if (made !== null) {
-    // Of the vault that it lies in, which is not for certain the one that is named.
+    // The account of the vault that holds it, perhaps not that of the named vault.
     await requireSight(deps, principal, await readVaultFor(deps.database, principal, made.vault_id, "File"));
     return recordMade(deps, context, made);
   }

@@ -6,7 +6,7 @@ import { notFound } from "../acting.ts";
 import type { SeenFile } from "../reach/items.ts";
 import { findKeptVersion, KEPT_MS } from "./kept-versions-store.ts";
 
-/** What a content is answered from. */
+/** The source of a content answer. */
 export type Version = Pick<
   FileRow,
   "id" | "version_id" | "blob_key" | "size" | "sha256" | "name" | "content_type" | "updated_at" | "shared_json"

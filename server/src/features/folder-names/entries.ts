@@ -81,8 +81,8 @@ async function expectedEntry(
 }
 
 /**
- * A folder has one index key at a time, because indexes under two keys cannot be compared: the first entry sets it, and so does one that
- * comes to lie there alone. With plain names there is no index.
+ * A folder has one index key at a time, because indexes under two keys cannot be compared. The first entry sets it,
+ * and so does an entry that becomes the only one. With plain names there is no index.
  * @throws ServiceError `names_outdated` for an entry under another key.
  */
 export async function requireFolderKey(transaction: Queries, vault: SeenVault, entry: NamedEntry): Promise<void> {
@@ -135,7 +135,7 @@ export function nameColumn(
   const plain = name ?? old;
   if (plain === undefined)
     throw new ServiceError("validation_failed", "name: a name is required, this vault has plain names");
-  // What tells an index in the column from a name is that it is the entry's index.
+  // The column holds an index, not a name, if it is the entry's index.
   if (plain === shared.nameIndex) throw new ServiceError("validation_failed", "name: it must not be the name index");
   return plain;
 }

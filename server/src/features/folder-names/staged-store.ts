@@ -125,8 +125,8 @@ const stagedUnder = prepared((build, value: { vaultId: string; folderId: string;
 );
 
 /**
- * How many live entries lack a staged name under the key, at least: names may be staged of what lies there no more, or has changed. Read
- * off two indexes, for every call that stages some of the folder.
+ * How many live entries lack a staged name under the key, at least: staged names may belong to entries that have gone
+ * or changed. Read off two indexes, for every call that stages some of the folder.
  */
 export async function countUnstaged(queries: Queries, folder: FolderOfVault, keyId: string): Promise<number> {
   const [files = 0, folders = 0] = await Promise.all(ITEM_KINDS.map((kind) => countLive(queries, kind, folder)));

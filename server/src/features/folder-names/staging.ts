@@ -202,8 +202,8 @@ async function rename(act: Queries, item: LiveEntry, staged: NonNullable<NamedEn
 }
 
 /**
- * What was staged has become the entries'. It is cleared behind the switch, in short transactions: where that is cut off, a repeated call
- * goes on, and so does the next change of the folder's key.
+ * The staged names are the entries' own now. They are cleared after the switch, in short transactions. If that is cut
+ * off, a repeated call goes on, and so does the next change of the folder's key.
  */
 async function clearUsed({ database }: FolderNamesDeps, folder: FolderOfVault, { keyId }: Staging): Promise<void> {
   await untilNoneIsLeft(() =>

@@ -18,8 +18,8 @@ export interface NamedEntry extends LiveEntry {
 }
 
 /**
- * In the order in which they were made, newest first: a new name changes nothing in that, so entries can be renamed while they are read, and
- * rows that stand beside each other on the disk are written one after the other.
+ * In the order in which they were made, newest first. A new name does not change that order, so entries can be renamed
+ * while they are read. Rows beside each other on the disk are written one after the other.
  */
 export async function* entriesToName(
   queries: Queries,
@@ -81,7 +81,7 @@ function toNamed(kind: LiveEntry["kind"], row: Row): NamedEntry {
   return { kind, id, shared_json, staged };
 }
 
-/** The ids of what has a name waiting under the key and is no live entry of the folder: it went elsewhere, or to the trash. */
+/** The ids of items with a name waiting under the key that left the folder: they went elsewhere, or to the trash. */
 export async function listLeft(queries: Queries, folder: FolderOfVault, keyId: string): Promise<string[]> {
   const left: string[] = [];
   for (let after = ""; ;) {

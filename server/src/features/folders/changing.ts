@@ -92,8 +92,8 @@ async function findWayBack(act: AccountAct, old: FolderRow): Promise<FolderPlace
 }
 
 /**
- * What went to the trash in the same act comes back with the folder, and what had been trashed before stays there. Of a folder that went
- * along with one above it only its own part comes back.
+ * Items that went to the trash in the same act come back with the folder, and those trashed before stay there. A
+ * folder that went along with one above it comes back with its own part only.
  */
 async function settle(act: AccountAct, { old, row, vault }: WrittenChange<"folder">): Promise<void> {
   if (row.trashed_at !== null) {

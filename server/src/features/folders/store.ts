@@ -73,7 +73,7 @@ export async function shiftDepths(transaction: Queries, rootId: string, by: numb
   );
 }
 
-/** Sends what is live below a folder to the trash; each row remembers with whom it went. */
+/** Sends the live items below a folder to the trash; each row remembers the folder that it went with. */
 export async function trashBelow(transaction: Queries, rootId: string, at: number): Promise<void> {
   await setTrashed(transaction, rootId, "live", { trashed_at: at, trashed_with: rootId });
 }
@@ -87,7 +87,7 @@ async function listFolderIds(queries: Queries, rootId: string, part: TreePart): 
   return (await queries.all(tree(queries, rootId, part).selectFrom("tree").select("id"))).map((row) => row.id);
 }
 
-/** Of the files of the part in the folders of the part. */
+/** Files of the part, in the folders of the part. */
 async function listFileIds(queries: Queries, rootId: string, part: TreePart): Promise<string[]> {
   const query = tree(queries, rootId, part)
     .selectFrom("files")
@@ -97,7 +97,7 @@ async function listFileIds(queries: Queries, rootId: string, part: TreePart): Pr
   return (await queries.all(query)).map((row) => row.id);
 }
 
-/** Of the part alone, also when it is written: what has come back or gone meanwhile stays where it is. */
+/** The part alone, also for the write: items that came back or went meanwhile stay where they are. */
 async function setTrashed(
   transaction: Queries,
   rootId: string,

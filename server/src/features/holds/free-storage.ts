@@ -1,6 +1,6 @@
 /**
- * What of an account's storage is neither used, nor held by an unfinished upload, nor taken by what was deleted and still lies on the disk
- * (docs/decisions/0027-bytes-in-flight.md).
+ * An account's storage that is neither used, nor held by an unfinished upload, nor taken by deleted bytes that are
+ * still on the disk (docs/decisions/0027-bytes-in-flight.md).
  */
 import type { Deps } from "../../deps.ts";
 import type { AccountAct } from "../account/act.ts";
@@ -23,8 +23,9 @@ export async function readFreeStorage(
 }
 
 /**
- * By how many bytes what was deleted, and lies on the disk for a minute more, exceeds a further quota. Up to that it counts for nothing, so
- * that who deletes can upload at once; who stores and deletes without a pause has two quotas on the disk, and no more.
+ * By how many bytes deleted content, which is on the disk for a minute more, exceeds a further quota. Up to that it
+ * counts for nothing, so that an account can delete and upload at once. An account that stores and deletes without a
+ * pause has two quotas on the disk, and no more.
  */
 export async function readOverrun(act: AccountAct, { settings }: Pick<Deps, "settings">): Promise<number> {
   const { id: accountId, plan } = act.account;

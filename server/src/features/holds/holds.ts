@@ -16,7 +16,7 @@ const MIB = 1024 * 1024;
 /** An upload up to this needs no row: its bytes are in memory until all have come. */
 const SMALL_BYTES = 64 * 1024;
 
-/** Of an account's small uploads together; what comes beyond it has rows. */
+/** The bytes of an account's small uploads together; uploads beyond it have rows. */
 const SMALL_TOTAL = MIB;
 
 /** A row takes this much along for the uploads that come next: they need no transaction of their own. */
@@ -119,8 +119,8 @@ export class Hold {
   }
 
   /**
-   * After the transaction: `committed`, what {@link settle} did stands; `unknown`, it may stand, so what is held expires. Never rejects:
-   * what cannot be given back expires as well.
+   * After the transaction. `committed`: the effect of {@link settle} stays. `unknown`: it may stay, so its holds
+   * expire. Never rejects: holds that cannot be given back expire as well.
    */
   async end(outcome: "committed" | "rolled back" | "unknown"): Promise<void> {
     this.#giveSmall?.();
@@ -147,7 +147,7 @@ export class Hold {
     return row !== null && this.#deps.clock.now() >= row.staleAt;
   }
 
-  /** Of a sender that says no length twice as much is taken, so that rows are written seldom. */
+  /** For a sender that gives no length it takes twice as much, so that rows are written seldom. */
   async #grow(bytes: number): Promise<void> {
     const { accountId, length } = this.#wanted;
     const share = length ?? bytes * 2;

@@ -1,6 +1,7 @@
 /**
- * Of each account the newest row of `upload_holds` that this process made, and what of it no upload has taken: the next ones take their
- * share without a transaction, and each is subtracted in the transaction that counts its bytes as usage.
+ * Each account's newest row of `upload_holds` of this process, and the part of it that no upload has taken. The next
+ * uploads take their share without a transaction. Each is subtracted in the transaction that counts its bytes as
+ * usage.
  */
 
 export interface HoldRow {

@@ -23,7 +23,7 @@ export interface WantedSignIn {
 
 /** A sign-in that came back. */
 export interface ReturnedSignIn {
-  /** null: begun without one; whoever goes on knows it from elsewhere. */
+  /** null: begun without one; the caller has it from elsewhere. */
   readonly nonce: string | null;
   readonly codeVerifier: string;
   readonly accessCodeHash: string | null;
@@ -37,8 +37,8 @@ const NONCE_PURPOSE = "sign-in-nonce";
 const NO_NONCE = "";
 
 /**
- * The provider's authorization URL, with 256 random bits each of state and of PKCE verifier (RFC 7636 §7.1). Of the state
- * the hash is kept, the rest is encrypted: who reads the database can finish nobody's sign-in.
+ * The provider's authorization URL, with 256 random bits each of state and of PKCE verifier (RFC 7636 §7.1). The row
+ * keeps the state's hash, and the rest encrypted: a reader of the database can finish nobody's sign-in.
  */
 export async function beginSignIn(deps: Needs, provider: IdentityProvider, wanted: WantedSignIn) {
   const state = randomText(deps);
@@ -71,7 +71,7 @@ export async function returnSignIn(deps: Needs, flow: Flow, state: string): Prom
   };
 }
 
-/** The same for who knows no other nonce than the one it was begun with. */
+/** The same for a caller that has no other nonce than the one it was begun with. */
 export async function returnWithNonce(
   deps: Needs,
   flow: Flow,
@@ -122,7 +122,7 @@ function hashState(state: string): string {
   return hash("sha256", state, "hex");
 }
 
-/** Of the signed part: an ECDSA signature can be written in another way without the key (S becomes n − S). */
+/** A hash of the signed part: an ECDSA signature can be written in another way without the key (S becomes n − S). */
 function hashToken(idToken: string): string {
   return hash("sha256", idToken.slice(0, idToken.lastIndexOf(".")), "hex");
 }

@@ -12,9 +12,9 @@ export async function keepSignIn(queries: Queries, row: SignInRow): Promise<void
 }
 
 /**
- * Uses a started sign-in up: a row for the one caller that comes first with it, in the flow that it was begun for
- * (specification §5.5; RFC 6749 §10.12). One conditional DELETE: no two callers ever get it. An expired one goes as well,
- * so that setting the clock back does not bring it to life.
+ * Uses a started sign-in up. The first caller gets its row, in the flow that it was begun for (specification §5.5; RFC
+ * 6749 §10.12). One conditional DELETE: no two callers ever get it. An expired one goes as well, so that setting the
+ * clock back does not bring it to life.
  */
 export const takeSignIn = prepared((build, value: { stateHash: string; flow: string }) =>
   build.deleteFrom("sign_ins").where("state_hash", "=", value.stateHash).where("flow", "=", value.flow).returningAll(),
@@ -29,7 +29,7 @@ export const findAccountByIdentity = prepared((build, value: { issuer: string; s
   build.selectFrom("accounts").selectAll().where("idp_id", "=", value.subject).where("idp_issuer", "=", value.issuer),
 );
 
-/** Some accounts with a salt: under which key it stands. */
+/** Some accounts with a salt, each with the key that encrypts it. */
 export const someSalts = prepared((build, value: { limit: number }) =>
   build.selectFrom("accounts").select(["id", "zklogin_salt"]).where("zklogin_salt", "is not", null).limit(value.limit),
 );

@@ -17,7 +17,7 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
 export interface Visitor {
   readonly identity: Identity;
-  /** Of the access code that came with the sign-in. */
+  /** The access code that came with the sign-in. */
   readonly accessCodeHash: string | null;
   readonly origin: RequestOrigin;
 }
@@ -65,10 +65,11 @@ async function findOrCreate<Result>(
 }
 
 /**
- * Gives an account its identity, if its e-mail is verified and it has none. Only an e-mail that both sides have verified makes two
- * accounts one. If ours were not, somebody could register with another person's address and wait for their first sign-in at the provider
- * (Sudhodanan and Paverd, "Pre-hijacked accounts", USENIX Security 2022, §4.1); if the provider's were not, anyone could name any address
- * there ("nOAuth"). Rejects with ConstraintError when another account has the identity.
+ * Gives an account its identity, if its e-mail is verified and it has none. Only an e-mail that both sides have
+ * verified makes two accounts one. If ours were not, somebody could register with another person's address and wait
+ * for their first sign-in at the provider. See Sudhodanan and Paverd, "Pre-hijacked accounts", USENIX Security 2022,
+ * §4.1. If the provider's were not, anyone could name any address there ("nOAuth"). Rejects with ConstraintError when
+ * another account has the identity.
  */
 async function linkIdentity(
   { clock }: Needs,

@@ -11,13 +11,14 @@ const SALT_BYTES = 16;
 
 export interface ZkloginIdentity {
   readonly chainAddress: string;
-  /** Decimal. A secret: with it, who knows the identity knows the address. */
+  /** Decimal. A secret: anyone who has it and the identity can compute the address. */
   readonly salt: string;
 }
 
 /**
- * The account's salt, made once: 128 random bits, encrypted under the master key. Of parallel first sign-ins one makes it, and the others
- * find it. Not derived from a seed: that could never be replaced without moving everybody to another address.
+ * The account's salt, made once: 128 random bits, encrypted under the master key. One of several parallel first
+ * sign-ins makes it, and the others find it. Not derived from a seed: replacing the seed would move everybody to
+ * another address.
  */
 export function saltOf({ random, atRest }: Pick<Deps, "random" | "atRest">, act: AccountAct): string {
   const known = saltKeptFor(atRest, act.account);

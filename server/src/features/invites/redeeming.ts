@@ -20,9 +20,9 @@ type Claim = HandlerInput<typeof api.invites.redeem, never>["body"];
 type Context = Pick<RequestContext<null>, "serviceOrigin" | "origin">;
 
 /**
- * Makes the key of an invite for the address that signed. Whether the invite is live is asked twice: before the signature is
- * looked at, so that a guess costs no verification, and by the statement that uses it up, which exactly one caller passes.
- * Whatever fails after that rolls it back: an invite is used up by a key and by nothing else.
+ * Makes the key of an invite for the address that signed. It checks twice whether the invite is live. The first check
+ * comes before the signature, so that a guess costs no verification. The second is the statement that uses it up,
+ * which exactly one caller passes. A failure after that rolls it back: only a key uses an invite up.
  */
 export async function redeemInvite(deps: Needs, claim: Claim, context: Context): Promise<Reply<RedeemedInvite>> {
   requireCode(claim.code);
@@ -106,8 +106,8 @@ async function issueKey(
 }
 
 /**
- * What the invite promised, less the vaults that are gone. Of an invite whose vaults are all gone nothing is left to give:
- * a key without a list would reach every vault.
+ * The invite's promise, less the vaults that are gone. If all its vaults are gone there is nothing to give: a key
+ * without a list would reach every vault.
  */
 async function rightsOf(transaction: Queries, invite: InviteRow): Promise<Rights> {
   const { scopes, vaultIds } = parseTerms(invite);

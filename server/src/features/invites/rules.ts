@@ -23,9 +23,9 @@ export interface WantedInvite {
 }
 
 export interface InviteTerms extends Pick<Rights, "scopes" | "vaultIds"> {
-  /** Of the invite. */
+  /** The invite's end. */
   readonly expiresAt: number;
-  /** Of the key that is made of it; null: no end. */
+  /** The end of its key; null: no end. */
   readonly keyExpiresAt: number | null;
   /** The end that was asked for; null: none. */
   readonly accessUntil: number | null;

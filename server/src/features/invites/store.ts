@@ -43,8 +43,8 @@ export const revokeInvite = prepared((build, value: { accountId: string; id: str
 );
 
 /**
- * Ends an invite that was refused for its age, so that a clock that is set back does not bring it back. It was revoked at its
- * end, says the row: that is how rules.ts tells it from one that its owner revoked.
+ * Ends an invite that was refused for its age, so that a clock that is set back does not bring it back. The row says
+ * that it was revoked at its end. By that, rules.ts distinguishes it from one that its owner revoked.
  */
 export const endExpiredInvite = prepared((build, value: { hash: string; now: number }) =>
   build

@@ -32,8 +32,8 @@ export function ifNoneMatchNames(header: string, etag: string): boolean {
 }
 
 /**
- * If-Range (RFC 9110 §13.1.5): whether the range may be answered. A tag must match strongly; a date must be exactly
- * Last-Modified, and old enough that a second change within the same second is ruled out (§8.8.2.2).
+ * If-Range (RFC 9110 §13.1.5): whether the range may go out. A tag must match strongly. A date must be exactly
+ * Last-Modified, and old enough to rule out a second change within the same second (§8.8.2.2).
  */
 export function ifRangeHolds(header: string, content: { etag: string; modifiedAt: number }, now: number): boolean {
   const given = header.trim();

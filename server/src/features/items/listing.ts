@@ -16,9 +16,10 @@ interface ReadVault {
 }
 
 /**
- * A named vault (404 outside the caller's reach, 403 for a member that the chain no longer names), else those a limited key reaches, else
- * the whole account. `top` asks for the tops of all vaults, which only a per-vault index finds; so does an account with vaults in the trash,
- * whose content is listed nowhere. Shared vaults of other accounts are read by their name alone.
+ * A named vault, else those a limited key reaches, else the whole account. A vault outside the caller's reach is 404,
+ * and 403 for a member that the chain no longer names. `top` asks for the tops of all vaults, which only a per-vault
+ * index finds. So does an account with vaults in the trash, whose content no list shows. Shared vaults of other
+ * accounts are read by their name alone.
  */
 async function vaultsToRead(
   deps: ChainDeps,
@@ -85,9 +86,9 @@ export interface ItemQuery {
 }
 
 /**
- * One more row than the page holds. Throws `not_found` for a vault or folder outside the caller's reach, and what `requireSight` does. A
- * key of the vault's account sees its list, a member on the chain or not: ids, sizes and dates are the service's own, names are encrypted
- * (decisions §0).
+ * One more row than the page holds. Throws `not_found` for a vault or folder outside the caller's reach, and the
+ * errors of `requireSight`. A key of the vault's account sees its list, a member on the chain or not. Ids, sizes and
+ * dates are the service's own, and names are encrypted (decisions §0).
  */
 export async function listPage<Kind extends ItemKind>(
   deps: ChainDeps,

@@ -7,9 +7,9 @@ import type { ItemKind, ItemRows } from "../reach/kinds.ts";
 import { isIdTaken } from "../reach/store.ts";
 
 /**
- * The item that this very request made; null: the id is free. One that is taken otherwise, here or in a vault that the caller does not see,
- * is refused in the same words; so is one of the other kind: entries are told apart by their ids. Throws `statement_invalid`: the way out is
- * a new id.
+ * The item that this very request made; null: the id is free. An id that is taken otherwise, here or in a vault that
+ * the caller does not see, gets the same error. So does one of the other kind: ids identify entries. Throws
+ * `statement_invalid`: use a new id.
  */
 export async function findMadeItem<Kind extends ItemKind>(
   queries: Queries,

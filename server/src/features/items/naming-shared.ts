@@ -43,8 +43,8 @@ export async function nameChanged(act: AccountAct, item: NamedItem): Promise<Nam
 }
 
 /**
- * The name that an item comes back under. Its old entry will do while it names the place and the folder's key: throws `names_outdated`
- * when it does not, and a new one is needed.
+ * The name that an item comes back under. Its old entry is enough while it names the place and the folder's key.
+ * Otherwise it throws `names_outdated`, and the item needs a new one.
  */
 export async function nameRestored(act: AccountAct, item: NamedItem): Promise<NameColumns> {
   const { old, vault, folderId, given } = item;

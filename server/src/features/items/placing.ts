@@ -14,11 +14,11 @@ export interface WantedPlace {
 }
 
 export interface FoundPlace {
-  /** Of the vault, whose storage is used. */
+  /** The vault's account, whose storage is used. */
   readonly accountId: string;
   readonly vaultId: string;
   readonly folderId: string | null;
-  /** Of the folder, 0 at the top of the vault. */
+  /** Depth of the folder, 0 at the top of the vault. */
   readonly depth: number;
   /** null: a public vault. */
   readonly vault: SeenVault | null;

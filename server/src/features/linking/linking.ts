@@ -25,9 +25,9 @@ export interface WantedLink {
 }
 
 /**
- * Links an address whose holder has proven to be there; linking it again changes nothing. Throws `address_conflict` when
- * the address is another account's, when a live key of any account holds it (an agent's key would become an owner's), and
- * when the account would leave an address that it still needs.
+ * Links an address whose holder has proven to be there; linking it again changes nothing. Throws `address_conflict`
+ * when the address is another account's, or a live key of any account holds it: an agent's key would become an
+ * owner's. It throws also when the account would lose an address that it still needs.
  */
 export async function linkAddress(
   { clock }: Pick<Deps, "clock">,
@@ -61,8 +61,9 @@ async function requireFree(transaction: Queries, chainAddress: string, now: numb
 }
 
 /**
- * Learns from the chain whether shared vaults of the account have gone to other owners, up to the first that has not: their rows are
- * what {@link linkAddress} decides by. Never inside a transaction. A chain that does not answer leaves them as they are.
+ * Reads on the chain whether shared vaults of the account have gone to other owners, up to the first that has not.
+ * {@link linkAddress} decides by their rows. Never inside a transaction. A chain that does not answer leaves them as
+ * they are.
  */
 export async function noteTransfers(deps: Pick<Deps, "database" | "chain">, accountId: string): Promise<void> {
   const { database } = deps;

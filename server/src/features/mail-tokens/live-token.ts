@@ -4,7 +4,7 @@ import type { MailPurpose } from "./rules.ts";
 import { endExpiredToken, findMailToken } from "./store.ts";
 
 /**
- * Whose token it is. A look only, which keeps dear work away from whoever makes tokens up; the use decides.
+ * The token's account. A look only, which spares dear work for made-up tokens; the use decides.
  * @throws ServiceError `token_invalid` for a token that is unknown, used, expired or of another purpose: one answer.
  */
 export async function requireLiveToken(

@@ -36,8 +36,9 @@ export function hashMailToken(text: string): string {
 }
 
 /**
- * What an account is mailed when a mail is asked for. "provider": it signs in at the identity provider and has no password,
- * which a reset must not add: who owns the mailbox need not be who signs in there. null: there is nothing to say.
+ * The mail that an account gets when somebody asks for one. "provider": it signs in at the identity provider and has
+ * no password. A reset must not add one: the mailbox's owner need not be the person who signs in there. null: there is
+ * nothing to send.
  */
 export function chooseMail(
   purpose: MailPurpose,

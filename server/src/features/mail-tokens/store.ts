@@ -24,7 +24,7 @@ export async function insertMailRequest(
 }
 
 /**
- * When a request is due: its time has come, or lies so far ahead (beyond every wait there is) that the clock has been
+ * When a request is due. Its time has come, or is so far ahead (beyond every wait there is) that the clock has been
  * set back since it was written.
  */
 interface Due {

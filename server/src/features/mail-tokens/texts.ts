@@ -1,5 +1,5 @@
 /**
- * The words of the mails. Nothing that an account holds stands in them, not even its name: who signs up with somebody
+ * The words of the mails. They hold nothing from the account, not even its name. A person who signs up with somebody
  * else's address must not be able to write to them (OWASP email validation and verification cheat sheet).
  */
 import type { Mail } from "../../ports/mailer.ts";

@@ -17,8 +17,9 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
 const BATCH = 200;
 
 /**
- * Tells of every end that the service's clock and the chain's have reached, as `vault.member_ended`, and ends the uploads of whose it was. An
- * end that the owner put off meanwhile is noted instead. Where the chain cannot be read, the next run looks again.
+ * Reports every end that the service's clock and the chain's have reached, as `vault.member_ended`, and ends the
+ * member's uploads. It notes an end that the owner put off meanwhile instead. If the chain cannot be read, the next
+ * run looks again.
  */
 export async function tellEnds(deps: Needs, signal: AbortSignal): Promise<{ ended: number }> {
   if (deps.chain === null) return { ended: 0 };

@@ -114,7 +114,10 @@ interface WantedMember extends Body {
   readonly chain: ChainVault;
 }
 
-/** Whoever is recorded already stays as it is; only another label or another end is written. Whose access had ended begins anew. */
+/**
+ * An existing record stays as it is; only another label or another end is written. A member whose access had ended
+ * begins again.
+ */
 async function addMember(
   deps: Needs,
   act: AccountAct,

@@ -84,7 +84,7 @@ export interface ReachedEnd {
   readonly endsAt: number;
 }
 
-/** Of all accounts, the earliest first. */
+/** Ends of all accounts, the earliest first. */
 export async function listReachedEnds(queries: Queries, value: { now: number; limit: number }): Promise<ReachedEnd[]> {
   const rows = await queries.all(reachedEnds(queries, value));
   return rows.map(({ vault_id, chain_address, ends_at }) => ({
@@ -96,7 +96,7 @@ const vaultOf = prepared((build, value: { id: string }) =>
   build.selectFrom("vaults").selectAll().where("id", "=", value.id),
 );
 
-/** Of whatever account: for the service's own work. */
+/** Members of any account: for the service's own work. */
 export function findVaultOf(queries: Queries, id: string): Promise<VaultRow | null> {
   return queries.first(vaultOf(queries, { id }));
 }

@@ -1,6 +1,6 @@
 /**
- * Vaults that were handed on (decision 0021): who owns one is decided on the chain, and the account of the new owner takes over what the
- * service holds of it.
+ * Vaults that were handed on (decision 0021). The chain decides who owns one. The new owner's account takes over what
+ * the service holds of it.
  */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
@@ -51,8 +51,9 @@ export const ownershipHandlers = (deps: Needs): GroupHandlers<typeof api.ownersh
 });
 
 /**
- * The address that owns the vault on the chain now. Whom the account before has not recorded finds the vault all the same, by owning it:
- * everybody else, and everybody while the chain does not answer, gets `not_found` for what it does not see.
+ * The address that owns the vault on the chain now. An owner that the account before has not recorded finds the vault
+ * all the same, by owning it. Everybody else gets `not_found` for a vault out of sight, and so does everybody while
+ * the chain does not answer.
  */
 async function readOwner(deps: Needs, principal: Principal, vaultId: string): Promise<string> {
   const notSeen = await readVaultFor(deps.database, principal, vaultId).then(
@@ -76,7 +77,7 @@ async function readOwner(deps: Needs, principal: Principal, vaultId: string): Pr
   return owner.address;
 }
 
-/** Of whatever account. Throws `not_found`. */
+/** A vault of any account. Throws `not_found`. */
 async function findClaimed(queries: Queries, id: string): Promise<OwnedVault> {
   const vault = await findVaultOfAny(queries, id);
   if (vault === null) throw notFound("Vault");

@@ -13,7 +13,7 @@ const byId = prepared((build, value: { id: string }) =>
     .where("vaults.id", "=", value.id),
 );
 
-/** Of whatever account: for nobody to see before the chain has said that it is the owner. */
+/** A vault of any account: nobody may see it before the chain has named the owner. */
 export function findVaultOfAny(queries: Queries, id: string): Promise<OwnedVault | null> {
   return queries.first(byId(queries, { id }));
 }

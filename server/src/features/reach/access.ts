@@ -1,6 +1,6 @@
 /**
- * Who may see, use and change a vault (decisions §5, "isolation"). The service's rows say who sees a shared vault; the vault object on
- * the chain alone says who is a member of it.
+ * The rights to see, use and change a vault (decisions §5, "isolation"). The service's rows decide who sees a shared
+ * vault. The vault object on the chain alone decides who is a member of it.
  */
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
@@ -16,8 +16,9 @@ import { comparePlaces, isReached, type Place, placeOf } from "./places.ts";
 import { findAccountAddress, findVaultOfMember } from "./store.ts";
 
 /**
- * `owner`: the vault's account, at its owner's access level; `agent`: a key of that account with another chain address; `member`: the
- * vault is another account's and records the caller's chain address, which gives an agent's rights.
+ * `owner`: the vault's account, at its owner's access level. `agent`: a key of that account with another chain
+ * address. `member`: the vault is another account's and records the caller's chain address, which gives an agent's
+ * rights.
  */
 export type Standing = "owner" | "agent" | "member";
 
@@ -33,8 +34,9 @@ export const PUBLISHING_AGE = 5_000;
 export type ChainDeps = Pick<Deps, "database" | "chain" | "clock">;
 
 /**
- * The vault, public or shared and live, if the caller may see it: the account's own within the key's vault limit, and shared ones of other
- * accounts that record the caller's chain address. Everybody else gets `not_found`, which names `kind`.
+ * The vault, public or shared and live, if the caller may see it. The caller sees the account's own within the key's
+ * vault limit, and shared ones of other accounts that record its chain address. Everybody else gets `not_found`, which
+ * names `kind`.
  */
 export async function readVaultFor(
   queries: Queries,
@@ -63,7 +65,7 @@ export async function readVaultOrTrashed(
   return { ...other, standing: "member" };
 }
 
-/** Throws `owner_only` for whoever sees the vault without being its account's owner. */
+/** Throws `owner_only` for callers that see the vault without being its account's owner. */
 export function requireOwner(vault: SeenVault): void {
   if (vault.standing !== "owner") throw new ServiceError("owner_only");
 }
@@ -74,9 +76,9 @@ export function requireShared<Row extends SeenVault>(vault: Row): asserts vault 
 }
 
 /**
- * Whether the caller may use the content of the vault and change what is not signed (trash, restore). Nothing is asked for a public vault
- * and for the owner of the vault's account; everybody else must be named by the vault object, as fresh as {@link FRESHNESS} wants it. Never
- * inside a transaction: it waits for the chain.
+ * Whether the caller may use the content of the vault and change its unsigned state (trash, restore). A public vault,
+ * and the owner of the vault's account, need no check. The vault object must name everybody else, as fresh as
+ * {@link FRESHNESS} wants it. Never inside a transaction: it waits for the chain.
  * @throws ServiceError `not_a_member`, `membership_ended`, `clock_skew`, or `chain_unavailable`.
  */
 export async function requireMember(deps: ChainDeps, principal: Principal, vault: SeenVault): Promise<void> {
@@ -88,16 +90,16 @@ export async function requireMember(deps: ChainDeps, principal: Principal, vault
 }
 
 /**
- * Whether the caller may see what lies in the vault: ids, sizes, dates, and names where they are plain. The account's own keys may, a
- * member on the chain or not (decisions §0); a member of another account for as long as the vault object names it, as for content.
- * Never inside a transaction: it waits for the chain.
+ * Whether the caller may see the list of the vault: ids, sizes, dates, and names where they are plain. The account's
+ * own keys may, a member on the chain or not (decisions §0). A member of another account may for as long as the vault
+ * object names it, as for content. Never inside a transaction: it waits for the chain.
  * @throws ServiceError as {@link requireMember}.
  */
 export async function requireSight(deps: ChainDeps, principal: Principal, vault: SeenVault | null): Promise<void> {
   if (vault?.standing === "member") await requireMember(deps, principal, vault);
 }
 
-/** Whoever signs for a shared vault, and the read of the chain that allows it. */
+/** The signer for a shared vault, and the read of the chain that allows it. */
 export interface Writer {
   readonly chain: ChainVault;
   /** The caller's live entry, the owner's or a member's. Its signing key has 32 bytes. */
@@ -113,10 +115,11 @@ interface WantedWriter {
 }
 
 /**
- * Who the caller signs as, for the statements of a change. `place` is what the statements name: a read from memory that does not
- * fit is repeated. Never inside a transaction: it waits for the chain.
- * @throws ServiceError `not_a_member`, `membership_ended`, `statement_invalid` for a member without a signing key, `generation_moved` for an earlier
- * place, `chain_unavailable` also for one that the service's node has not seen.
+ * The caller's signing identity, for the statements of a change. `place` is the place in the statements: a read from
+ * memory that does not fit is repeated. Never inside a transaction: it waits for the chain.
+ * @throws ServiceError `not_a_member`, `membership_ended`, `statement_invalid` for a member without a signing key,
+ * `generation_moved` for an earlier place.
+ * @throws ServiceError `chain_unavailable`, also for a place that the service's node has not seen.
  */
 export async function requireWriter(
   deps: ChainDeps,

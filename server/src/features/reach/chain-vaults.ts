@@ -11,9 +11,11 @@ type ChainDeps = Pick<Deps, "database" | "chain">;
 type VaultOnChain = Pick<VaultRow, "id" | "chain_object_id" | "chain_generation" | "owner_address">;
 
 /**
- * The object behind a shared vault, at most `maxAge` milliseconds old, and of no generation below the highest that any process of the
- * service has seen: what changed is noted in the vault's row, which others get as a hint. Never inside a transaction.
- * @throws ServiceError `clock_skew`; `chain_unavailable`, also when this server has no chain, its chain has no such object, or knows less of it.
+ * The object behind a shared vault, at most `maxAge` milliseconds old. It is of no generation below the highest that
+ * any process of the service has seen. It notes changes in the vault's row, which others get as a hint. Never inside a
+ * transaction.
+ * @throws ServiceError `clock_skew`; `chain_unavailable`, also when this server has no chain, or its chain has no such
+ * object or an older state of it.
  */
 export async function readChainVault(
   deps: ChainDeps,
@@ -53,7 +55,7 @@ export async function askChain(
   }
 }
 
-/** Who is marked as ended has the end that it had; whoever was added again has another. */
+/** A marked member keeps its end; one that was added again has another. */
 async function noteEnds(database: Deps["database"], vaultId: string, { members }: ChainVault): Promise<void> {
   const ends = new Map(members.filter(({ until }) => until === null).map(({ address, endsAt }) => [address, endsAt]));
   for (const { chain_address: chainAddress, ends_at: noted } of await listEnds(database, vaultId)) {

@@ -1,7 +1,7 @@
 /**
- * How old a read of the chain may be, in milliseconds, by what it decides. Each read costs a round trip to the chain's node, and each
- * millisecond is one in which somebody who was removed is still a member to this service. Where nothing is named here the chain is read
- * anew (0): what records or ends a member, and what makes or moves a vault.
+ * How old a read of the chain may be, in milliseconds, by what it decides. Each read costs a round trip to the chain's
+ * node. Each millisecond is one in which a removed member is still a member to this service. Without an entry here the
+ * chain is read again (0): for acts that record or end a member, and that make or move a vault.
  */
 export const FRESHNESS = {
   /** A request that uses content (decisions §5). */

@@ -1,7 +1,7 @@
 /**
- * Changes in shared vaults need the chain's word, and a transaction must not wait for the chain. So the work runs, finds out in its
- * transaction which vault it is about, and where it has no permit yet it is rolled back, the chain is asked, and it runs again. In a
- * public vault nothing is asked and nothing runs twice.
+ * Changes in shared vaults need the chain's word, and a transaction must not wait for the chain. So the work runs and
+ * finds out in its transaction which vault it is about. Without a permit it is rolled back, the chain is asked, and it
+ * runs again. In a public vault nothing is asked and nothing runs twice.
  */
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
@@ -94,7 +94,7 @@ class HeldPermits implements Permits {
     }
     const writer = await requireWriter(deps, principal, vault, { place, maxAge: FRESHNESS.committing });
     this.#writer = { vaultId: vault.id, writer };
-    // Whoever may write may use.
+    // Writers may also use.
     this.#usable = vault.id;
   }
 }

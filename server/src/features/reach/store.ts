@@ -1,4 +1,4 @@
-/** The SQL of who sees what: every look-up from outside is by id and account, or by id and recorded membership (shared vaults). */
+/** The SQL of access: every look-up from outside is by id and account, or by id and recorded membership (shared vaults). */
 import { type RawBuilder, sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
@@ -32,7 +32,7 @@ export async function findAccountAddress(queries: Queries, accountId: string): P
   return (await queries.first(addressOf(queries, { accountId })))?.chain_address ?? null;
 }
 
-/** What was last read of the object; never an older generation than what stands. */
+/** The last read of the object; never an older generation than the present one. */
 export const noteChainFacts = prepared((build, value: { id: string; generation: number; ownerAddress: string }) =>
   build
     .updateTable("vaults")

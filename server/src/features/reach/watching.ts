@@ -1,4 +1,4 @@
-/** Streams of shared vaults end with the membership of who reads or writes them. */
+/** Streams of shared vaults end with the membership of their reader or writer. */
 import type { Deps } from "../../deps.ts";
 import type { Principal, RequestContext } from "../../handler.ts";
 import { readVaultFor, requireMember, type SeenVault } from "./access.ts";

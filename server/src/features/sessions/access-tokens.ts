@@ -24,9 +24,9 @@ export interface TokenSubject {
 /**
  * A new token, signed with the first key.
  *
- * Signed here and not by jose, which only signs asynchronously on the thread pool: sessions are opened inside a
+ * Signed here and not by jose, which only signs asynchronously on the thread pool. Sessions are opened inside a
  * transaction, and its work must not wait for anything but its own queries (ports/database.ts). The form is RFC 7515
- * §7.1 with RFC 7518 §3.2; jose is what reads it.
+ * §7.1 with RFC 7518 §3.2; jose reads it.
  */
 export function mintAccessToken(
   { clock, random, jwtKeys }: Pick<Deps, "clock" | "random" | "jwtKeys">,
@@ -46,7 +46,7 @@ function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
-/** What tells whether a token was signed here. Whether its time is over, and its session lives, is asked at each use. */
+/** Whether a token was signed here. Each use checks whether its time is over, and its session still open. */
 export interface AccessTokens {
   /** The claims of a token whose signature was verified before; null when it has to be verified. */
   recall(token: string): AccessClaims | null;
@@ -71,8 +71,8 @@ const claimsSchema = z.object({
 });
 
 /**
- * A signature that was right once is right for as long as the keys are the same, so it is verified once per token: the
- * requests after the first are answered without a turn on the thread pool, which uploads and password hashes share.
+ * A signature that was right once is right for as long as the keys are the same, so it is verified once per token. The
+ * requests after the first need no turn on the thread pool, which uploads and password hashes share.
  */
 export function createAccessTokens(keys: readonly JwtKey[]): AccessTokens {
   const secrets = new Map(keys.map(({ kid, secret }) => [kid, createSecretKey(secret)]));
@@ -106,7 +106,7 @@ export function createAccessTokens(keys: readonly JwtKey[]): AccessTokens {
 /** The claims of every token that was seen after its time. */
 const OVER: AccessClaims = { sub: "", sid: "", iat: 0, exp: 0 };
 
-/** Stands in for the clock, so that jose compares nothing with the system's. */
+/** Replaces the clock, so that jose compares nothing with the system's. */
 const NO_TIME = new Date(0);
 
 /** The token itself is not kept in memory. */

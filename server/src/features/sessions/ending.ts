@@ -19,8 +19,9 @@ export async function endOneSession(deps: Pick<Deps, "clock">, act: AccountAct, 
 }
 
 /**
- * Ends the sessions of an account, all but one if it is named, because its password has changed. Each that was live has
- * its entry in the audit log; of more than {@link MOST_RECORDED} the newest have, and the change itself stands for the rest.
+ * Ends the sessions of an account, all but one if it is named, because its password has changed. Each open one gets an
+ * entry in the audit log. If there are more than {@link MOST_RECORDED}, only the newest do, and the change itself
+ * covers the rest.
  */
 export async function endAllSessions(
   { clock }: Pick<Deps, "clock">,
@@ -35,7 +36,7 @@ export async function endAllSessions(
   }
 }
 
-/** Nobody has so many, but somebody who knows the password can make any number: no transaction may last that long. */
+/** Nobody has so many, but anybody with the password can make any number: no transaction may last that long. */
 const MOST_RECORDED = 100;
 
 /** Ends the session that a refresh token belongs to, be it live, used or over; an unknown token is no error. */

@@ -13,8 +13,8 @@ export interface WantedSession {
 }
 
 /**
- * Begins a session and records `session.created`, inside the act that allows it. The tokens leave the server
- * in the answer and exist nowhere else: the refresh token is kept as its SHA-256 (ASVS 5.0 7.2.3, 256 random bits).
+ * Begins a session and records `session.created`, inside the act that allows it. The tokens leave the server in the
+ * answer and exist nowhere else. The row holds the refresh token's SHA-256 (ASVS 5.0 7.2.3, 256 random bits).
  */
 export async function openSession(
   deps: Pick<Deps, "clock" | "random" | "jwtKeys">,

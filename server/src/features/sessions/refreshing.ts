@@ -14,9 +14,9 @@ import { endSession, extendSession, findRefreshToken, insertRefreshToken, rotate
 type Needs = Pick<Deps, "database" | "clock" | "random" | "jwtKeys"> & { readonly limits: Limits };
 
 /**
- * Exchanges a refresh token for a new pair. The exchange is one conditional UPDATE: of any number of callers with the same
- * token one is answered. Who comes second proves that the token is in two hands, and ends the whole family, the first
- * caller's new tokens included (specification §3, RFC 9700 §4.14.2). There is no grace for a repeat.
+ * Exchanges a refresh token for a new pair. The exchange is one conditional UPDATE: only one of several callers with
+ * the same token succeeds. The second caller proves that the token is in two hands. That ends the whole family, the
+ * first caller's new tokens included (specification §3, RFC 9700 §4.14.2). There is no grace for a repeat.
  * @throws ServiceError `session_ended`, the same for every reason; `rate_limited`.
  */
 export async function refreshSession(deps: Needs, token: string, origin: RequestOrigin): Promise<Reply<SessionTokens>> {
@@ -59,8 +59,8 @@ async function rotate(
 }
 
 /**
- * Ends the family of a token that was used before. That of a token that is only over by time is over too, and is ended so
- * that a clock that is set back does not bring it back. Resolves null.
+ * Ends the family of a token that was used before. The family of a token that has only expired is over too. It is
+ * ended so that a clock that is set back does not bring it back. Resolves null.
  */
 async function endRefused(deps: Needs, act: AccountAct, hash: string, origin: RequestOrigin): Promise<null> {
   const token = await act.first(findRefreshToken(act, { hash }));

@@ -90,8 +90,8 @@ const endAll = prepared((build, value: { accountId: string; exceptId: string; no
 );
 
 /**
- * Ends the sessions of an account, all but one if it is named; also those that are over by time, which a clock that is
- * set back would bring back. Resolves with those that it ended.
+ * Ends the sessions of an account, all but one if it is named. It also ends those that have expired, which a clock
+ * that is set back would bring back. Resolves with those that it ended.
  */
 export function endSessions(
   transaction: Queries,

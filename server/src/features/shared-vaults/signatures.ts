@@ -1,6 +1,6 @@
 /**
- * Ed25519 over statements, as strict as clients verify them (file-format §6): canonical encodings, S below the group's order, neither
- * key nor R of small order, no cofactor.
+ * Ed25519 over statements, as strict as clients verify them (file-format §6). Encodings are canonical, S is below the
+ * group's order, neither key nor R has small order, and there is no cofactor.
  */
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import { blake2b } from "@noble/hashes/blake2.js";
@@ -56,10 +56,10 @@ function isSound(encoded: Uint8Array): boolean {
   return y < PRIME && !SMALL_ORDER_Y.has(y);
 }
 
-/** Of the field: 2^255 − 19 (RFC 8032 §5.1). */
+/** The prime of the field: 2^255 − 19 (RFC 8032 §5.1). */
 const PRIME = 2n ** 255n - 19n;
 
-/** y of the points of order 8; with its negative, 0 and ±1 it is that of every point of small order, with either sign of x. */
+/** y of the points of order 8. With its negative, 0 and ±1 these are the y of every point of small order, with either sign of x. */
 const ORDER_EIGHT_Y = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n;
 const SMALL_ORDER_Y = new Set([0n, 1n, PRIME - 1n, ORDER_EIGHT_Y, PRIME - ORDER_EIGHT_Y]);
 

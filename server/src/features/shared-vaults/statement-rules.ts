@@ -51,7 +51,7 @@ export function requireRecord(writer: Writer, record: KeyRecord): void {
   requireSigned(writer, lone(KEY_RECORD.title, record.bytes), "record");
 }
 
-/** The same for a key that was sealed again, also of an earlier place: its creator signs for that with the key it has had since. */
+/** The same for a key that was sealed again, also of an earlier place: its creator signs for that with its later key. */
 export function requireSealedAgain(writer: Writer, record: KeyRecord): void {
   requireOwn(writer, { ...record, signer: record.creator }, "record");
   if (writer.member.since > record.generation)
@@ -66,8 +66,9 @@ interface Claim extends Place {
 }
 
 /**
- * At the vault's place, or at a later one that it has reached: an end that was extended a moment before it came takes back the place that
- * somebody may have seen (decision 0036). There is no earlier one: who was a member then signs there, and may be none any more.
+ * At the vault's place, or at a later one that it has reached. An end that was extended a moment before it came takes
+ * back the place that somebody may have seen (decision 0036). There is no earlier one: a member of then signs there,
+ * and may be none any more.
  */
 function requirePlace(writer: Writer, claim: Claim, what: string): void {
   const { chain } = writer;
@@ -140,8 +141,8 @@ function both(version: string, entry: string, bytes: Uint8Array): Signed {
 }
 
 /**
- * Signatures that were found good, by SHA-256 of key, signature and all that is signed: a request asks before it reads its bytes, again
- * when it stores them, and for both statements of an upload. The one that was met longest ago gives way.
+ * Signatures that were found good, by SHA-256 of key, signature and all that is signed. A request asks before it reads
+ * its bytes, again when it stores them, and for both statements of an upload. The signature met longest ago gives way.
  */
 const verified = new Set<string>();
 const MOST_VERIFIED = 4096;

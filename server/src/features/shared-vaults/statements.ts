@@ -47,7 +47,7 @@ export interface VersionStatement extends Statement {
   readonly startDigest: string;
   /** 1 for a file's first version. */
   readonly sequence: number;
-  /** Of what follows header and envelope. */
+  /** Digest of the bytes after header and envelope. */
   readonly messageLength: number;
   /** SHA-256 of the message; null where the writer did not compute it. */
   readonly messageDigest: string | null;
@@ -55,7 +55,7 @@ export interface VersionStatement extends Statement {
 
 export interface EntryStatement extends Statement {
   readonly kind: keyof typeof ENTRY_KINDS;
-  /** Of the file or folder. */
+  /** Id of the file or folder. */
   readonly id: string;
   /** 1 for an item's first entry. */
   readonly revision: number;

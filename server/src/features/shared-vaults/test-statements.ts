@@ -129,7 +129,7 @@ function fieldsOf(statement: string, length: number): Buffer {
   return Buffer.from(statement, "base64").subarray(0, length);
 }
 
-/** What stands in the sibling: SHA-256 of title, a zero byte, and the fields. */
+/** The sibling's content: SHA-256 of title, a zero byte, and the fields. */
 export function digestOfFields(title: string, fields: Uint8Array): Buffer {
   return hash("sha256", Buffer.concat([Buffer.from(`${title}\0`), fields]), "buffer");
 }
@@ -158,7 +158,7 @@ function signed({ seed }: Signer, title: string, parts: readonly Uint8Array[]): 
   return Buffer.concat([body, sign(null, digest, key)]).toString("base64");
 }
 
-/** Of an address, a UUID or plain hex. */
+/** Bytes of an address, a UUID or plain hex. */
 function hex(text: string): Uint8Array {
   return Buffer.from(text.replace(/^0x|-/g, ""), "hex");
 }

@@ -61,7 +61,7 @@ export async function addMember(service: TestService, shared: TestSharedVault, p
   await service.handlers.members.add(input, contextOf(shared.owner.principal));
 }
 
-/** Publishes a vault key of the generation, perhaps in the place of one that stands, and answers its id. */
+/** Publishes a vault key of the generation, perhaps in place of the present one, and answers its id. */
 export async function publishKey(
   service: TestService,
   { vaultId, objectId }: TestSharedVault,

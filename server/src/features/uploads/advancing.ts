@@ -115,7 +115,7 @@ function addContent(
 }
 
 /**
- * What the transaction would refuse is refused before the blob is completed: completing it again, at every HEAD after
+ * Refuses what the transaction would refuse, before it completes the blob. Completing it again, at every HEAD after
  * that, would read all its bytes for their digest. Answers the file's id when another process has made it meanwhile.
  */
 async function refuseEarly(deps: StoringDeps, principal: Principal, upload: UploadRow): Promise<string | null> {
@@ -168,8 +168,8 @@ async function append(blobs: BlobStore, upload: UploadRow, offset: number, { bod
 }
 
 /**
- * The answer to the last part was lost and the part is sent again: the same bytes at the same place are answered the
- * same, anything else is a part at a wrong offset.
+ * The answer to the last part was lost and the part is sent again. The same bytes at the same place get the same
+ * answer; anything else is a part at a wrong offset.
  */
 async function repeatLast(
   blobs: BlobStore,

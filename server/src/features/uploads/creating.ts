@@ -44,7 +44,7 @@ export async function createUpload(
     const progress = await withUpload(deps, begun, (found) => advance(deps, context, found, part));
     return recorded.withHeaders(uploadHeaders(upload, progress));
   } catch (error) {
-    // The upload stands, and the sender can go on with it: it must learn where.
+    // The upload exists, and the sender can go on with it: it must learn where.
     if (!(error instanceof ServiceError)) throw error;
     throw new ServiceError(error.code, error.message, {
       headers: { ...error.headers, Location: locationOf(upload) },
@@ -170,7 +170,7 @@ async function beginUpload(
     };
     return await actAs(deps, context.principal, begin, { accountId: upload.account_id });
   } catch (error) {
-    // Should the row stand all the same, the sender does not know it: without its partial it answers 410.
+    // Should the row exist all the same, the sender has no address of it: without its partial it answers 410.
     await deps.blobs.discard(upload.blob_key).catch(ignore);
     throw error;
   }
@@ -185,8 +185,8 @@ async function requireTarget(act: AccountAct, principal: Principal, upload: Uplo
 }
 
 /**
- * An upload holds its whole length of the account's storage until it ends: its bytes lie on the disk without counting as
- * usage, and many uploads begun together would else keep any amount there (docs/decisions/0027-bytes-in-flight.md).
+ * An upload holds its whole length of the account's storage until it ends. Its bytes are on the disk without counting
+ * as usage, so many uploads begun together could keep any amount there (docs/decisions/0027-bytes-in-flight.md).
  */
 async function requireUnheldRoom(act: AccountAct, deps: StoringDeps, upload: UploadRow): Promise<void> {
   const { account_id: accountId, file_id: fileId, length } = upload;

@@ -19,8 +19,9 @@ async function endUpload(
 }
 
 /**
- * The same, in its own transaction, by who holds the upload's lease. Its bytes count no more, and no download reads a partial: they go at
- * once. Waiting for the queue, uploads begun and given up in turn would keep any amount on the disk.
+ * The same, in its own transaction, by the holder of the upload's lease. Its bytes count no more, and no download
+ * reads a partial: they go at once. With the queue, uploads begun and given up in turn could keep any amount on the
+ * disk.
  */
 export async function giveUp(
   { database, blobs, clock }: Pick<Deps, "database" | "blobs" | "clock">,
@@ -35,9 +36,9 @@ export async function giveUp(
 const BATCH = 200;
 
 /**
- * Ends what a removed member has begun in a vault, in batches: nobody can finish it, and it would go on holding storage of the vault's
- * account (docs/decisions/0027-bytes-in-flight.md). Called once its record has ended, so that nothing new begins meanwhile; what is
- * left where the process ends on the way expires.
+ * Ends a removed member's uploads in a vault, in batches. Nobody can finish them, and they would still hold storage of
+ * the vault's account (docs/decisions/0027-bytes-in-flight.md). Called once the member's record has ended, so that
+ * nothing new begins meanwhile. If the process ends on the way, the rest expires.
  */
 export async function endUploadsOfMember(
   deps: Pick<Deps, "database" | "clock">,

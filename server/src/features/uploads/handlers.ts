@@ -67,8 +67,9 @@ async function readLive(deps: StoringDeps, principal: Principal, id: string): Pr
 }
 
 /**
- * A client that reads an offset equal to the length takes the upload for done, so that is only said once the file
- * exists: bytes that are all there without it (a kill in between, a name that was taken) get another try here.
+ * A client that reads an offset equal to the length takes the upload for done, so the answer says that only once the
+ * file exists. All bytes may be there without it (a kill in between, a name that was taken). Those get another try
+ * here.
  */
 async function readProgress(
   deps: WritingDeps,

@@ -9,8 +9,8 @@ import { moveUpload } from "./store.ts";
 export type WritingDeps = StoringDeps & { readonly leases: Leases };
 
 /**
- * `find` answers the upload as it stands once nobody else writes to it. What `work` answers is passed on only if the
- * lease lasted until then: bytes are acknowledged by their one writer. Throws `upload_locked`.
+ * `find` answers the upload's state once nobody else writes to it. The answer of `work` is passed on only if the lease
+ * lasted until then: the one writer acknowledges bytes. Throws `upload_locked`.
  */
 export async function withUpload<Result>(
   deps: WritingDeps,
@@ -37,8 +37,8 @@ export async function withUpload<Result>(
 }
 
 /**
- * The writer before did not end: it may stand still, with the file open, and go on later. Its durable bytes move to a new
- * key, to which only the row leads; from then on it writes to bytes that nobody reads, and can finish nothing.
+ * The writer before did not end: it may be paused, with the file open, and go on later. Its durable bytes move to a
+ * new key, to which only the row leads. From then on it writes to bytes that nobody reads, and can finish nothing.
  */
 async function moveBytes(deps: WritingDeps, lease: Lease, upload: UploadRow): Promise<UploadRow> {
   const { database, blobs, clock, random } = deps;

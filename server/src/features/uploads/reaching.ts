@@ -8,8 +8,8 @@ import { readSigned } from "./signed-resumable.ts";
 import { findUpload, findUploadOfMember } from "./store.ts";
 
 /**
- * Those of the account; in a shared vault those whose version the caller signed, and all of them for the vault's owner: nobody can finish
- * another member's, so nobody else may spoil it either. Throws `not_found`.
+ * Uploads of the account. In a shared vault those whose version the caller signed, and all of them for the vault's
+ * owner. Nobody can finish another member's, so nobody else may spoil it either. Throws `not_found`.
  */
 export async function readUploadFor(queries: Queries, principal: Principal, id: string): Promise<UploadRow> {
   const own = await findUpload(queries, { id, accountId: principal.accountId });

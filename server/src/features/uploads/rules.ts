@@ -51,7 +51,7 @@ export function uploadHeaders(upload: UploadRow, { offset, fileId }: Progress): 
   };
 }
 
-/** What the answer to the creation says, the offset aside: a repeat is answered the same. */
+/** The answer to the creation, without the offset: a repeat gets the same. */
 export function creationHeaders(upload: UploadRow): Record<string, string> {
   return {
     ...VERSION_HEADER,

@@ -86,7 +86,7 @@ function requireStatements(upload: UploadRow): SignedUpload {
   return signed;
 }
 
-/** Who takes bytes for it: the membership is looked at now and as long as they come, and so is the generation. */
+/** Accepts bytes for it: checks the membership now and as long as they come, and so the generation. */
 export async function requireContinuable(
   deps: StoringDeps,
   context: RequestContext<Principal>,
@@ -101,8 +101,9 @@ export async function requireContinuable(
 }
 
 /**
- * What ended a vault's uploads after this one was looked at would not end it: throws `not_found` when the caller's record has ended, and
- * `generation_moved` when the generation has, as with a vault that went to another account.
+ * An act that ended a vault's uploads after the check of this one would not end it. So this throws `not_found` when
+ * the caller's record has ended. It throws `generation_moved` when the generation has, as with a vault that went to
+ * another account.
  */
 export async function requireStanding(act: AccountAct, principal: Principal, upload: UploadRow): Promise<void> {
   const vault = await readVaultFor(act, principal, upload.vault_id);

@@ -73,7 +73,7 @@ export function moveUpload(
   );
 }
 
-/** Written with the file, so that a repeated last part is answered the same. 0 when it is finished, gone, or has moved. */
+/** Written with the file, so that a repeated last part gets the same answer. 0 when it is finished, gone, or has moved. */
 export function markFinished(
   transaction: Queries,
   { id, blobKey, fileId }: { id: string; blobKey: string; fileId: string },

@@ -1,6 +1,7 @@
 /**
- * The ladder of a vault's keys as the service keeps it (encryption design §7). Nobody signs a step and the service opens none: it holds them
- * to records that exist, and to one for each place, so there are never more than records. A bad one costs its reader one identity.
+ * The ladder of a vault's keys as the service keeps it (encryption design §7). Nobody signs a step and the service
+ * opens none. It accepts steps between existing records, and one for each place, so there are never more than records.
+ * A bad one costs its reader one identity.
  */
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";

@@ -16,8 +16,8 @@ import { countKeys, findCurrentKey, findKey, insertKey, replaceKey } from "./sto
 type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
 
 /**
- * Records of one place by one creator, replaced ones too: a member that publishes without end fills no disk, and keeps nobody else
- * from sealing a key again.
+ * Records of one place by one creator, replaced ones too. A member that publishes without end fills no disk, and keeps
+ * nobody else from sealing a key again.
  */
 const MAX_RECORDS = 100;
 
@@ -30,10 +30,11 @@ export interface WantedKey {
 }
 
 /**
- * Repeating what stands answers it again. A record of the same key as the one it names, sealed for other key servers, may be of any
- * place so far: nobody new opens it, and nothing new is written with it.
- * @throws ServiceError what `requireWriter` and `requireRecord` refuse with, `key_exists` with the id of the record that stands,
- * `statement_invalid` when there is nothing to replace, `limit_reached`.
+ * A repeat of the present record gets it again. A record of the same key as the one it names, sealed for other key
+ * servers, may be of any place so far. Nobody new opens it, and nothing new is written with it.
+ * @throws ServiceError the errors of `requireWriter` and `requireRecord`, `key_exists` with the id of the present
+ * record.
+ * @throws ServiceError `statement_invalid` when there is nothing to replace, `limit_reached`.
  */
 export async function publishKey(
   deps: Needs,

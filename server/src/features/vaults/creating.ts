@@ -1,4 +1,4 @@
-/** New vaults: public ones, and shared ones whose allowlist stands on the chain (decisions §5). */
+/** New vaults: public ones, and shared ones whose allowlist is on the chain (decisions §5). */
 import type { api, HandlerInput } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
@@ -19,9 +19,10 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
 type WantedVault = HandlerInput<typeof api.vaults.create, never>["body"];
 
 /**
- * The object that a shared vault is to stand for, read now: it must be a vault of the service's package that belongs to the account's
- * linked address. null for a public vault. Never inside a transaction.
- * @throws ServiceError `shared_vaults_unavailable`, `validation_failed`, `address_required`, `chain_object_invalid`, `chain_unavailable`, `clock_skew`.
+ * The object of a new shared vault, read now. It must be a vault of the service's package that belongs to the
+ * account's linked address. null for a public vault. Never inside a transaction.
+ * @throws ServiceError `shared_vaults_unavailable`, `validation_failed`, `address_required`, `chain_object_invalid`,
+ * `chain_unavailable`, `clock_skew`.
  */
 export async function readWantedObject(
   deps: Needs,

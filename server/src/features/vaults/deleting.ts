@@ -24,8 +24,8 @@ export interface VaultDeletion {
 }
 
 /**
- * Answers the vault as it was left. What lies in the trash already is left as it is, so that a repeat is answered as the first time, and needs
- * no second proof. What is on the chain stays there: only its owner could make another vault of it.
+ * Answers the vault as it was left. Items in the trash stay as they are. So a repeat gets the first answer, and needs
+ * no second proof. Everything on the chain stays there: only its owner could make another vault of it.
  */
 export function deleteVault(
   deps: ActingDeps & ProofDeps,

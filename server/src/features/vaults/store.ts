@@ -13,7 +13,7 @@ export interface VaultContents {
   readonly folders: number;
   readonly trashedFiles: number;
   readonly trashedFolders: number;
-  /** Of all files, trash included. */
+  /** Bytes of all files, trash included. */
   readonly bytes: number;
 }
 
@@ -29,7 +29,7 @@ const byName = prepared((build, value: { name: string; accountId: string }) =>
     .where("trashed_at", "is", null),
 );
 
-/** Of a live vault: what is in the trash has given its name free. */
+/** Name of a live vault: a vault in the trash has given its name free. */
 export async function findVaultIdByName(
   queries: Queries,
   value: { name: string; accountId: string },
@@ -41,7 +41,7 @@ const byChainObject = prepared((build, value: { chainObjectId: string }) =>
   build.selectFrom("vaults").select("id").where("chain_object_id", "=", value.chainObjectId),
 );
 
-/** Of whatever account: a chain object has one vault. */
+/** A vault of any account: a chain object has one vault. */
 export async function findVaultIdByChainObject(
   queries: Queries,
   value: { chainObjectId: string },

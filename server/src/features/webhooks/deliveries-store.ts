@@ -1,4 +1,4 @@
-/** Deliveries as their owner sees and repeats them. What the engine does with them stands in queue-store.ts. */
+/** Deliveries as their owner sees and repeats them. The engine's statements are in queue-store.ts. */
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow } from "../../ports/tables.ts";
 import type { PageRequest } from "../paging.ts";
@@ -80,8 +80,8 @@ export interface FailedRange {
 export const RECOVERED_AT_ONCE = 200;
 
 /**
- * Failed deliveries made in the range, oldest first, whose message has neither arrived at this endpoint in another
- * delivery nor is on its way in one. `after` is where the step before ended.
+ * Failed deliveries of the range, oldest first. Their message has neither arrived at this endpoint in another delivery
+ * nor is on its way in one. `after` is where the step before ended.
  */
 export function listUnrecovered(
   queries: Queries,
@@ -146,8 +146,8 @@ const removeSome = prepared((build, value: { webhookId: string; limit: number })
 );
 
 /**
- * Some of an endpoint's deliveries, so that deleting the endpoint need not take a long queue along in one transaction;
- * fewer than `limit` when no more are left.
+ * Some of an endpoint's deliveries, so that deleting the endpoint need not take a long queue along in one transaction.
+ * Fewer than `limit` when no more are left.
  */
 export function deleteSomeDeliveries(
   transaction: Queries,

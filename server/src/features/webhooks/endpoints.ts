@@ -62,8 +62,8 @@ export type WebhookWishes = { readonly [Field in keyof WantedWebhook]?: WantedWe
 };
 
 /**
- * What is not wished for stays as it is, whatever an attempt that is over has just written there: an endpoint that was turned off
- * meanwhile stays off.
+ * Fields without a wish keep what an attempt has just written there: an endpoint that was turned off meanwhile stays
+ * off.
  */
 export async function changeWebhook(
   deps: EndpointDeps,

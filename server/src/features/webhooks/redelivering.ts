@@ -7,8 +7,8 @@ import { type AccountAct, actAs } from "../account/act.ts";
 import { type FailedRange, insertDelivery, listUnrecovered, RECOVERED_AT_ONCE } from "./deliveries-store.ts";
 
 /**
- * The delivery that repeats `delivery`: same `webhook-id` and body, so that a receiver which knows the message can tell,
- * and a record beside the old one, which stays as it ended.
+ * The delivery that repeats `delivery`. It has the same `webhook-id` and body, so that a receiver can recognise the
+ * message. Its record is beside the old one, which stays as it ended.
  */
 export function renewDelivery(delivery: WebhookDeliveryRow, id: string, now: number): WebhookDeliveryRow {
   const { webhook_id, message_id, event, sequence, payload } = delivery;

@@ -63,7 +63,7 @@ export async function sendTest(
   const secrets = liveSecrets(deps.atRest, webhook, now);
   const headers = webhookHeaders({ messageId, now, body, secrets });
   const outcome = await deps.webhookSender.send({ url: webhook.url, headers, body }, signal);
-  // Whoever asked has left, or the service stops: that it was broken off says nothing of the receiver.
+  // The caller has left, or the service stops: the break says nothing of the receiver.
   if (signal.aborted) throw new ServiceError("unavailable");
   const row = toRow(webhook, message, outcome, { id: deps.random.uuid(), now: deps.clock.now() });
   await deps.database.transaction((transaction) => record(transaction, row, outcome));

@@ -58,8 +58,8 @@ export function webhookHeaders({ messageId, now, body, secrets }: MessageToSend)
 }
 
 /**
- * The secret is not repeated in the error. A key object, because an HMAC with a bare buffer was measured at five times the cost:
- * Node 24.21 asks of every buffer whether it is a key, and answers itself with an exception.
+ * The error does not repeat the secret. A key object, because an HMAC with a bare buffer was measured at five times
+ * the cost. Node 24.21 asks of every buffer whether it is a key, and answers itself with an exception.
  */
 function keyOf(secret: string): KeyObject {
   const key = Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : "", "base64");

@@ -11,7 +11,7 @@ export const listWebhooks = newest((build, value: { accountId: string }) =>
   build.selectFrom("webhooks").selectAll().where("account_id", "=", value.accountId),
 );
 
-/** Some endpoints of any accounts: under which key their secrets stand. */
+/** Some endpoints of any accounts, each with the key that encrypts its secrets. */
 export const someWebhooks = prepared((build, value: { limit: number }) =>
   build.selectFrom("webhooks").selectAll().limit(value.limit),
 );
@@ -93,7 +93,7 @@ export const rotateSecret = prepared(
       .where("account_id", "=", value.accountId),
 );
 
-/** Of all accounts. What has ended is kept by nobody, and comes back to life with no clock that is set back. */
+/** Endpoints of all accounts. Nobody keeps ended secrets, and no clock that is set back brings them back. */
 export const forgetEndedSecrets = prepared((build, value: { now: number }) =>
   build
     .updateTable("webhooks")

@@ -123,7 +123,7 @@ export function formsOf({ accessCodesRequired }: { readonly accessCodesRequired:
   return [...MAILED, ...ASKING, signUpForm(accessCodesRequired)];
 }
 
-/** `values`: what stands in the fields; passwords never do. `base`: the path of the pages, without a trailing slash. */
+/** `values`: the content of the fields; never a password. `base`: the path of the pages, without a trailing slash. */
 export function renderForm(
   form: Form,
   { values, problem, base }: { values: ReadonlyMap<string, string>; problem: Html | null; base: string },

@@ -1,7 +1,7 @@
 /** HTML for pages without a script: everything that is put into a template is escaped, unless it was made by one. */
 import { hash } from "node:crypto";
 
-/** Text that is safe to stand between tags. Only {@link markup} makes one. */
+/** Text that is safe between tags. Only {@link markup} makes one. */
 export class Html {
   readonly text: string;
   constructor(text: string) {

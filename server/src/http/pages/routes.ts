@@ -102,8 +102,9 @@ async function perform({ form, options }: View, request: FastifyRequest, reply: 
 }
 
 /**
- * A form of another site must not act here. There is no cookie that it could borrow, so it could do no more than its author can;
- * browsers say where a form comes from all the same. `Origin` is `null` where a page sends no Referer, as these do.
+ * A form of another site must not act here. There is no cookie that it could borrow, so it could do no more than its
+ * author can. Browsers name the origin of a form all the same. `Origin` is `null` if a page sends no Referer, as these
+ * do.
  */
 function requireOwnPage({ headers }: FastifyRequest, publicUrl: string | null): void {
   const { "sec-fetch-site": site, origin, host } = headers;

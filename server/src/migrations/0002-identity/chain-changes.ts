@@ -1,6 +1,6 @@
 /**
- * Chains the changes that schema 1 recorded without a chain. How an entry was rendered and hashed at this step is written
- * out here once more and never changes: a later contract must not give another chain to a database that is migrated later.
+ * Chains the changes that schema 1 recorded without a chain. This step writes out again how an entry was rendered and
+ * hashed, and never changes. A later contract must not give another chain to a database that is migrated later.
  */
 import { hash } from "node:crypto";
 import { prepared, type Queries } from "../../ports/database.ts";

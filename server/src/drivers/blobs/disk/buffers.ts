@@ -4,8 +4,8 @@ export const LARGE = 1024 * 1024;
 export const SMALL = 64 * 1024;
 
 /**
- * At most `limit` large buffers are out at once; who comes then gets a small one, so that hundreds of stalled clients
- * hold little memory and nobody waits for anybody.
+ * At most `limit` large buffers are out at once; the next reader gets a small one. So hundreds of stalled clients hold
+ * little memory, and nobody waits for anybody.
  */
 export class BufferPool {
   readonly #limit: number;

@@ -1,6 +1,6 @@
 /**
- * What the disk driver asks of a file system. A test double drops what was not flushed (test/kit), so that durability is
- * proven against a model of power loss and not against a page cache that never loses anything.
+ * What the disk driver needs of a file system. A test double drops what was not flushed (test/kit). So tests prove
+ * durability against a model of power loss, and not against a page cache that never loses anything.
  */
 import * as fs from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";

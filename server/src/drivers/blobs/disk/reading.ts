@@ -7,8 +7,8 @@ const TAIL = 256 * 1024;
 
 /**
  * The bytes `[offset, end)` of the file. It is opened at the first step, so an iteration that never begins holds
- * nothing. A chunk stays valid until the next-but-one is asked for (see BlobStore.open): the last one is asked for by
- * nobody's next-but-one, so it lies in a buffer of its own.
+ * nothing. A chunk stays valid until the next-but-one is asked for (see BlobStore.open). Nobody asks for a chunk after
+ * the last one, so that one has a buffer of its own.
  */
 export function readRange(
   files: FileSystem,

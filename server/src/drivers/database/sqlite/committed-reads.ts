@@ -1,14 +1,14 @@
 /**
  * Reads of committed state, one snapshot for the requests of each poll (docs/decisions/0009-one-snapshot-a-turn.md).
  *
- * Outside a transaction SQLite takes and returns a shared lock for every statement: two system calls each. The reads of
- * requests that arrive together share a read transaction instead. It is begun only by a look-up made on arrival, in the
- * callback of a socket, and ends with the turn of the event loop, or before, when this process commits. So it is never
- * older than the requests it serves, and a revoked key fails on the next request, from another process as well. A timer's
- * read must not begin one: it would still be open when the sockets are polled next.
+ * Outside a transaction SQLite takes and returns a shared lock for every statement: two system calls each. The reads
+ * of requests that arrive together share a read transaction instead. Only a look-up made on arrival, in the callback
+ * of a socket, begins it. It ends with the turn of the event loop, or before, when this process commits. So it is
+ * never older than the requests it serves, and a revoked key fails on the next request, from another process as well.
+ * A timer's read must not begin one: it would still be open when the sockets are polled next.
  *
- * A fixed look-up that asks for it (`remembered`, see ports/database.ts) is answered again from memory as long as
- * `PRAGMA data_version` says that nobody has committed since (sqlite.org/pragma.html#pragma_data_version).
+ * A fixed look-up can ask to be `remembered` (see ports/database.ts). Its answer comes from memory as long as
+ * `PRAGMA data_version` shows that nobody has committed since (sqlite.org/pragma.html#pragma_data_version).
  */
 import type { CompiledQuery } from "kysely";
 import type { ReadHints } from "../../../ports/database.ts";

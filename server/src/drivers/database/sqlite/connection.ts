@@ -121,8 +121,8 @@ class Connection implements SqliteConnection {
       this.#handle.exec("COMMIT");
       this.#flush(true);
     } catch (error) {
-      // The WAL's index could not grow after the WAL itself was written: a restart may still find the transaction, so
-      // this must not be reported as a full disk, which says that nothing was stored.
+      // The WAL's index could not grow after the WAL itself was written. A restart may still find the transaction. So
+      // this must not be reported as a full disk, which means that nothing was stored.
       if (sqliteCode(error) !== IO_ERROR_SHM_SIZE) throw this.#judge(error);
       throw new DatabaseUnavailableError("The disk of the database is full: the commit is uncertain", { cause: error });
     }

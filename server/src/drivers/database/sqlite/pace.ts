@@ -1,6 +1,7 @@
 /**
- * SQLite answers at once, so work that waits for nothing but its queries never lets go of the event loop: a transaction over 50,000 rows, or
- * a job that runs a thousand short ones behind each other, would keep everybody waiting to the end. Those who have done much give way.
+ * SQLite answers at once, so work that waits only for its queries never lets go of the event loop. A transaction over
+ * 50,000 rows, or a job of a thousand short ones, would make everybody wait to the end. Work that has done much gives
+ * way.
  */
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 

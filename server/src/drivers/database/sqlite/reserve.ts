@@ -1,6 +1,7 @@
 /**
- * Space kept back for a full disk. SQLite needs room even to delete (the WAL grows first), so a service whose disk is
- * full could not be emptied; a file of real blocks is given up for that and made again once there is room.
+ * Space kept back for a full disk. SQLite needs room even to delete (the WAL grows first), so nobody could empty a
+ * service whose disk is full. The driver gives up a file of real blocks for that, and makes it again once there is
+ * room.
  */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 

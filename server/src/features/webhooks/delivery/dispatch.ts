@@ -1,7 +1,7 @@
 /**
- * Changes become deliveries: one row for each endpoint that subscribed. The rows and the cursor that says how far it got are
- * written in one transaction, and the cursor moves only from where it was read, so whatever ends the process, and whoever
- * else does the same, no change is left out and none is taken twice.
+ * Changes become deliveries: one row for each endpoint that subscribed. One transaction writes the rows and the cursor
+ * that says how far it got, and the cursor moves only from where it was read. So no change is left out and none is
+ * taken twice, whatever ends the process, and whoever else does the same.
  *
  * Nothing of this happens in the request that makes the change: it writes its `changes` row, as it does anyway.
  */

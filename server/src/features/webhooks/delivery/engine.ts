@@ -1,9 +1,9 @@
 /**
- * Sends the deliveries. Attempts are claimed for a while, made, and recorded: what several attempts came to, and the claims
- * of those that follow them, are one transaction, because a commit costs more than an attempt (ports/database.ts).
+ * Sends the deliveries. Attempts are claimed for a while, made, and recorded. The results of several attempts, and the
+ * claims of the next ones, are one transaction, because a commit costs more than an attempt (ports/database.ts).
  *
- * At least once: an attempt is counted before it is made, and a process that ends in between leaves a lease. When it is over
- * the same message goes out again, under the same `webhook-id`. Never more often than `max_attempts`.
+ * At least once: an attempt is counted before it is made, and a process that ends in between leaves a lease. When that
+ * is over the same message goes out again, under the same `webhook-id`. Never more often than `max_attempts`.
  */
 import type { Deps } from "../../../deps.ts";
 import type { JobLog } from "../../../job-log.ts";
@@ -168,8 +168,9 @@ export class Engine {
   }
 
   /**
-   * Decrypted once for what is claimed together. null when they cannot be, as under another master key: then nothing is
-   * claimed, and no attempt is lost to what the receiver has no part in; the queue goes out when they can be read again.
+   * Decrypted once for all claimed together. null when they cannot be, as under another master key. Then nothing is
+   * claimed, and no attempt is lost for a reason that is not the receiver's. The queue goes out when they can be read
+   * again.
    */
   #secretsOf(endpoint: WebhookRow): readonly string[] | null {
     try {
@@ -182,7 +183,7 @@ export class Engine {
   }
 
   #begin({ wanted, receiver, deliveries, due }: Claimed, asked: number): void {
-    // Whoever stood still since then may find that others have taken it over, and made the attempt.
+    // A process that was paused since then may find that others have taken it over, and made the attempt.
     const isLate = this.#deps.clock.elapsed() - asked > LATEST_BEGIN;
     this.#lanes.begin(wanted.webhookId, isLate ? 0 : deliveries.length, due);
     if (receiver === null || isLate) return;

@@ -1,7 +1,8 @@
 /**
- * Who may be sent to next. Every endpoint has a lane of its own, so that neither a long queue nor a dead receiver stands in
- * front of the others: at most so many attempts at once and a second to one endpoint, few to one that has not answered
- * well yet, one to one that keeps failing, and half of all attempts are kept for those that do answer well.
+ * Decides which endpoint gets the next attempt. Every endpoint has a lane of its own, so that neither a long queue nor
+ * a dead receiver delays the others. One endpoint gets at most so many attempts at once and a second. One that has not
+ * answered well yet gets few, and one that keeps failing gets one. Half of all attempts are kept for endpoints that do
+ * answer well.
  */
 import type { WebhookSettings } from "../../../config.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -57,7 +58,7 @@ export class Lanes {
   /** In the order in which they get their turn. */
   readonly #lanes = new Map<string, Lane>();
   #inFlight = 0;
-  /** Of those in flight, to endpoints without a good answer yet. */
+  /** Attempts in flight to endpoints without a good answer yet. */
   #unproven = 0;
 
   constructor(settings: LaneSettings, clock: Clock) {

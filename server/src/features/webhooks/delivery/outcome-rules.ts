@@ -62,8 +62,8 @@ export function endAttempt(
 }
 
 /**
- * An attempt that nobody finished was counted when it was claimed, so that one which ends its process each time stops
- * being tried. Whoever died was not the receiver: the next attempt is due at once.
+ * An unfinished attempt was counted when it was claimed, so that one which ends its process each time is not tried for
+ * ever. The process died, not the receiver: the next attempt is due at once.
  */
 export function endInterrupted(
   { attempts, max_attempts: most }: Pick<WebhookDeliveryRow, "attempts" | "max_attempts">,
@@ -100,8 +100,8 @@ export function followAttempt(
 }
 
 /**
- * An attempt that is no reason to turn the endpoint off, nor to keep it on: a test, one that went to the address before this one,
- * or one that nobody finished. It shows and counts as every attempt does.
+ * An attempt that decides nothing about the endpoint: a test, one to the address before this one, or an unfinished
+ * one. It shows and counts as every attempt does.
  */
 export function followBlameless(endpoint: EndpointState, end: DeliveryEnd, now: number): EndpointState {
   return note(endpoint, end, now);

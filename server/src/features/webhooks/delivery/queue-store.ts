@@ -1,12 +1,13 @@
 /**
- * The queue of deliveries: rows, claimed for a while. It is exact by its statements, not by whoever calls: a row goes from
- * `pending` to `delivering` for one caller, with the attempt counted in the same statement, and an end is written only by
- * the attempt that is under way. Whoever dies in between leaves a lease, and the row comes back when that is over. The clock of
- * the database decides when, so a process whose own clock is wrong takes nothing from another (decision 0031).
+ * The queue of deliveries: rows, claimed for a while. Its statements make it exact, whoever calls. A row goes from
+ * `pending` to `delivering` for one caller, with the attempt counted in the same statement. Only the attempt that is
+ * under way writes an end. A process that dies in between leaves a lease, and the row comes back when that is over.
+ * The clock of the database decides when, so a process whose own clock is wrong takes nothing from another (decision
+ * 0031).
  *
- * Failure contract. Everything that a caller does in one transaction happens or does not. A claim that was rolled back has not
- * been counted. An attempt whose end could not be written is counted and may be made again by somebody else: receivers get
- * a message at least once, and at most `max_attempts` times for each of its deliveries.
+ * Failure contract. Everything that a caller does in one transaction happens or does not. A claim that was rolled back
+ * has not been counted. An attempt whose end could not be written is counted, and somebody else may make it again.
+ * Receivers get a message at least once, and at most `max_attempts` times for each of its deliveries.
  */
 import { type RawBuilder, sql } from "kysely";
 import { clockOf, type Database, prepared, type Queries } from "../../../ports/database.ts";
@@ -136,7 +137,7 @@ function roomLeft(build: Queries["build"], { webhookId, limit, most }: Row<Claim
 }
 
 export interface Overdue {
-  /** Of all leases. Milliseconds. */
+  /** The length of all leases. Milliseconds. */
   readonly longest: number;
   readonly limit: number;
 }
@@ -208,7 +209,7 @@ const endpoint = prepared((build, value: { id: string }) =>
   build.selectFrom("webhooks").selectAll().where("id", "=", value.id),
 );
 
-/** Whoever's it is: the engine works for all accounts. */
+/** A delivery of any account: the engine works for all accounts. */
 export function findEndpoint(queries: Queries, id: string): Promise<WebhookRow | null> {
   return queries.first(endpoint(queries, { id }));
 }

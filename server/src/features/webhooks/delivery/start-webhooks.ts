@@ -2,15 +2,16 @@
 import { Engine, type EngineDeps } from "./engine.ts";
 
 /**
- * Between two looks, in milliseconds. A look, and not a call from whoever makes a change: so no write pays for it, and what
- * another process wrote is found in the same way.
+ * Between two looks, in milliseconds. The engine looks, and the writer of a change does not call it. So no write pays
+ * for it, and it finds other processes' changes in the same way.
  */
 const PAUSE = 250;
 /** After a failed turn: a database that is full or away is not asked, nor complained about, four times a second. */
 const REST = 5_000;
 /**
- * Attempts that end together are recorded together, because commits cost most: as long as they keep ending within LULL
- * milliseconds of each other and others are under way, but for GATHER at most, so that a slow receiver keeps nobody waiting.
+ * Attempts that end together are recorded together, because commits cost most. It waits as long as they keep ending
+ * within LULL milliseconds of each other and others are under way. It waits for GATHER at most, so that a slow
+ * receiver delays nobody.
  */
 const GATHER = 10;
 const LULL = 2;

@@ -1,4 +1,4 @@
-/** TEST ONLY: an engine over an app of its own, with a clock that stands still and receivers that answer as they are told. */
+/** TEST ONLY: an engine over an app of its own, with a clock that does not move and receivers with set answers. */
 import type { Environment } from "../../../config.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../../ports/tables.ts";
 import type { OutgoingWebhook, WebhookFailure, WebhookOutcome, WebhookSender } from "../../../ports/webhook-sender.ts";
@@ -30,7 +30,7 @@ export interface TestEngine extends AsyncDisposable {
   /** As if so many milliseconds had passed since attempts were claimed, by the clock of the database. */
   ageClaims(by: number): Promise<void>;
   deliveries(webhookId: string): Promise<WebhookDeliveryRow[]>;
-  /** Of the newest change. */
+  /** The number of the newest change. */
   delivery(webhookId: string): Promise<WebhookDeliveryRow>;
   attempts(deliveryId: string): Promise<WebhookAttemptRow[]>;
   webhook(id: string): Promise<WebhookRow>;
