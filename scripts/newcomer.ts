@@ -11,6 +11,7 @@ import { parseArgs, promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { startStack, type Stack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
+import { checkBundles } from "./bundled-sizes.ts";
 import { blocksOf, ROOT } from "./docs/documents.ts";
 import { moduleOf } from "./docs/program-blocks.ts";
 
@@ -48,6 +49,7 @@ try {
   await step("install without chain", () => install(PUBLISHED.filter((name) => name !== "chain")));
   await step("check that no chain came", checkNoChain);
   await step("write a page", writePage);
+  await step("check the sizes", checkSizes);
   await using stack = await step("start a service", () => startStack());
   await step("bundle with esbuild", () => bundle(stack));
   await step("bundle with vite", buildWithVite);
@@ -120,6 +122,11 @@ async function install(packages: readonly string[]): Promise<void> {
 function checkNoChain(): void {
   const found = globSync("node_modules/{@mysten/*,@coffer/chain}", { cwd: folder });
   if (found.length > 0) throw new Error(`installed without being needed: ${found.join(", ")}`);
+}
+
+/** Of what npm installed, as `npm run size:packed` checks them of the tarballs. */
+async function checkSizes(): Promise<void> {
+  if (!(await checkBundles(folder))) throw new Error("a bundle is larger than it may be");
 }
 
 async function writePage(): Promise<void> {

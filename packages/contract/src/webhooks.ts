@@ -216,8 +216,8 @@ export const webhookEventsGroup = {
           kind: z.string(),
           description: z.string(),
           /** JSON Schema 2020-12 of the payload. */
-          schema: z.record(z.string(), z.unknown()),
-          example: z.record(z.string(), z.unknown()),
+          schema: z.looseObject({}),
+          example: z.looseObject({}),
         }),
       ),
     }),

@@ -68,21 +68,25 @@ export async function redeem(
   const invite = parseInviteText(text);
   const { code } = invite;
   const { chainAddress } = signer;
-  const signingKey = await signingKeyOf(signer);
   const signedAt = new Date().toISOString();
   const codeHash = toHex(sha256(new TextEncoder().encode(code)));
   const signature = await signText(signer, renderRedeemText({ ...place, chainAddress, codeHash, signedAt }));
+  const signingKey = signingKeyOf(signer, signature);
   const addressProof = proveAddress(invite, place.origin, chainAddress, signingKey);
   const proof = addressProof === null ? {} : { addressProof };
   const key = signingKey === undefined ? {} : { signingKey: toBase64(signingKey) };
   return call(invitesGroup.redeem, { body: { code, chainAddress, signature, signedAt, ...proof, ...key } }, options);
 }
 
-/** Absent if the chain key is its own signing key: the address, its hash, then says all of it. */
-async function signingKeyOf({ chainAddress, signingKey, statements }: Signer): Promise<Uint8Array | undefined> {
+/**
+ * Absent if the chain key is its own signing key: the address, its hash, then says all of it. An Ed25519 signature of Sui names its
+ * key: a zero, 64 bytes, and the key.
+ */
+function signingKeyOf({ signingKey, statements }: Signer, signature: string): Uint8Array | undefined {
   const key = signingKey ?? statements?.publicKey;
-  const { addressOf } = await import("./address.ts");
-  return key === undefined || addressOf(key) === chainAddress ? undefined : key;
+  const signed = fromBase64(signature);
+  const isOwn = signed?.[0] === 0 && key !== undefined && toHex(signed.subarray(1 + 64)) === toHex(key);
+  return isOwn ? undefined : key;
 }
 
 /** The service's record of a redeemed invite. */
