@@ -2,12 +2,19 @@
 import { END_STEP, vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { parseEntryStatement, parseVersionStatement } from "@coffer/crypto";
 import type { File } from "@coffer/sdk";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { read, sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
 let skew = 0;
 const clock = (): number => Date.now() + skew;
 const stack = sharedStack({ clock });
+
+/** Invited before the clock moves: to redeem an invite, an agent signs this machine's time. */
+let reader: SharedPerson;
+beforeAll(async () => {
+  reader = await stack.invite("reader");
+});
 
 const placesOf = ({ shared }: File) =>
   [
@@ -53,4 +60,38 @@ test("after the end of a member, all is written under a key of that end; the res
   await expect(ending.client.files.upload({ vaultId, name: "late.txt", body: "late" })).rejects.toMatchObject({
     code: "membership_ended",
   });
+});
+
+/** Pauses of a client's are over at once, and take their time of everybody's clock. */
+const passing = {
+  now: () => performance.now() + skew,
+  after: (milliseconds: number, action: () => void) => {
+    if (milliseconds > 5_000) return () => undefined;
+    skew += milliseconds;
+    const timer = setTimeout(action, 1);
+    return () => clearTimeout(timer);
+  },
+  random: () => 0.5,
+};
+
+test("a reader whose node has not reached an end yet waits for it, and calls nothing damaged that is only early", async () => {
+  const { client: owner } = stack.owner;
+  const { id: vaultId } = await owner.vaults.create({ name: "Early", type: "shared" });
+  const end = Math.ceil((clock() + 90_000) / END_STEP) * END_STEP;
+  await owner.vaults.members.add(vaultId, reader.signer.chainAddress);
+  const ending = `0x${"e".repeat(64)}`;
+  await owner.vaults.members.add(vaultId, ending, { until: new Date(end), signingKey: new Uint8Array(32).fill(7) });
+  skew += Math.max(0, end - clock());
+  const { file } = await owner.files.upload({ vaultId, name: "after.txt", body: "after" });
+  expect(placesOf(await owner.files.get(file.id))[0]).toEqual([1n, BigInt(end)]);
+
+  const { url: grpcUrl } = await stack.localnet.openNode({ lag: 25_000 });
+  const late = () => reader.another({ clock: passing, shared: { network: { ...stack.network, grpcUrl } } });
+  const before = skew;
+  const { files } = await late().files.list({ vaultId });
+  expect(files.map(({ name, unreadable }) => [name, unreadable])).toEqual([["after.txt", undefined]]);
+  expect(skew - before).toBeGreaterThan(20_000);
+  expect(skew - before).toBeLessThan(31_000);
+  skew = before;
+  expect(await read(late(), file.id)).toBe("after");
 });

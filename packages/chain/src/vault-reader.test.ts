@@ -75,6 +75,25 @@ it("takes the chain's time within 30 seconds of the machine's, both ways: ends o
   }
 });
 
+it("waits for a node that is short of a claimed time, as long as two nodes may differ and no longer", async () => {
+  const { state, read } = fakeNode();
+  const pass = (): void => {
+    const passed = state.waits.at(-1) ?? 0;
+    for (const clock of ["now", "nodeTime", "elapsed"] as const) state[clock] += passed;
+  };
+  const waitedFor = async (ahead: number, onWait: () => unknown) => {
+    Object.assign(state, { waits: [], onWait });
+    const time = state.nodeTime + ahead;
+    const { asOf } = await read(VAULT, { hintedTime: BigInt(time) });
+    return [asOf >= time, state.waits.reduce((sum, wait) => sum + wait, 0)];
+  };
+  expect(await waitedFor(20_000, pass)).toEqual([true, 20_000]);
+  expect(await waitedFor(60_000, pass)).toEqual([true, 60_000]);
+  expect(await waitedFor(60_001, pass)).toEqual([false, 0]);
+  // It stands still.
+  expect(await waitedFor(20_000, () => undefined)).toEqual([false, 45_000]);
+});
+
 it("keeps nothing for longer when the clock is set back a little each time", async () => {
   const { state, read } = fakeNode();
   await read(VAULT);

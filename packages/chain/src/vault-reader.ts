@@ -3,6 +3,7 @@ import { ChainError } from "./errors.ts";
 import type { Node } from "./node.ts";
 import type { Pins } from "./pins.ts";
 import type { VaultObject } from "./vault-object.ts";
+import { LAG_MS } from "./vault-at-node.ts";
 import { readAgreed, type Source } from "./witnesses.ts";
 
 /** How old an answer from memory may be, in milliseconds. */
@@ -12,6 +13,11 @@ const RETRIES = [300, 700, 1500];
 /** A state that a node shows twice, so many milliseconds apart, was no slip: from then on nothing older is accepted. */
 export const CONFIRMED_AFTER_MS = 10_000;
 
+/** Two nodes that are believed may be that far apart, each by `LAG_MS` off the right time, in milliseconds. */
+export const MOST_AHEAD_MS = 2 * LAG_MS;
+/** The longest pause before a node is asked again whether it has reached a time. */
+const TIME_PAUSE_MS = 5000;
+
 export interface ReadOptions {
   /** The highest generation that was ever seen, kept by the caller across restarts. Below it: `rolled_back`. */
   readonly minGeneration?: bigint | undefined;
@@ -19,6 +25,11 @@ export interface ReadOptions {
   readonly minFloor?: bigint | undefined;
   /** A generation that somebody else claims. If it is higher than the one in memory, the chain is read again; nothing else follows. */
   readonly hintedGeneration?: bigint | undefined;
+  /**
+   * A time that somebody else claims the chain has reached, in milliseconds since 1970. A node that is at most
+   * {@link MOST_AHEAD_MS} short of it is waited for, and the chain is read again; nothing else follows.
+   */
+  readonly hintedTime?: bigint | undefined;
   /** The object's version that a transaction has written. Below it: `rolled_back`. */
   readonly minVersion?: bigint | undefined;
   /** How old an answer from memory may be, in milliseconds; {@link MEMORY_MS} unless it is less. */
@@ -111,12 +122,27 @@ export function openVaultReader(
     throw new ChainError("rolled_back");
   };
   return {
-    read,
+    read: awaitingTime(node, read),
     newestShown: (objectId) => shown.get(objectId)?.newest ?? null,
     forget: (objectId) => {
       shown.delete(objectId);
       memory.delete(objectId);
     },
+  };
+}
+
+/** Reads again until the node has reached `hintedTime`, or has had the time for it. */
+function awaitingTime(node: Node, read: VaultReader["read"]): VaultReader["read"] {
+  return async (objectId, options = {}) => {
+    const time = Number(options.hintedTime ?? 0n);
+    for (let waited = 0; ;) {
+      const vault = await read(objectId, options);
+      const left = time - vault.asOf;
+      if (left <= 0 || waited + left > MOST_AHEAD_MS) return vault;
+      const pause = Math.min(left, TIME_PAUSE_MS);
+      await node.wait(pause);
+      waited += pause;
+    }
   };
 }
 
@@ -138,7 +164,8 @@ function ageOf({ readAt, readAtElapsed }: Memory, now: number, elapsed: () => nu
 
 /** Whether the answer in memory says all that the caller asks for. */
 function isEnough(vault: VaultObject, options: ReadOptions): boolean {
-  return isReached(vault, options) && vault.generation >= (options.hintedGeneration ?? 0n);
+  const { hintedGeneration = 0n, hintedTime = 0n } = options;
+  return isReached(vault, options) && vault.generation >= hintedGeneration && vault.asOf >= hintedTime;
 }
 
 function isReached(

@@ -2,6 +2,7 @@
  * A view of the vault that names the signer. Adding a member, or setting a first signing key, raises no generation
  * that would show it.
  */
+import { MOST_AHEAD_MS } from "@coffer/chain";
 import { findSigner, type Place, type VaultView } from "@coffer/crypto";
 import type { OpenVault } from "../open-vault.ts";
 
@@ -31,5 +32,21 @@ export async function viewNaming(
   if (held !== undefined && isNamedIn(held)) return held;
   const hintedGeneration = claims.reduce((most, { generation }) => (generation > most ? generation : most), 0n);
   const remembered = await view({ hintedGeneration });
-  return isNamedIn(remembered) ? remembered : view({ hintedGeneration, maxAge: JUST_READ_MS });
+  if (isNamedIn(remembered)) return remembered;
+  const read = await view({ hintedGeneration, maxAge: JUST_READ_MS });
+  const hintedTime = awaitedTime(read, claims);
+  return hintedTime === null ? read : view({ hintedGeneration, hintedTime });
+}
+
+/**
+ * The latest time of a place whose signer will be named there once the chain has reached it, at most what two nodes may
+ * differ by. A statement is early then, and not forged. null: there is none, and nobody waits for what a stranger signed.
+ */
+function awaitedTime(view: VaultView, claims: readonly Claim[]): bigint | null {
+  const limit = view.time + BigInt(MOST_AHEAD_MS);
+  const early = claims.filter(({ generation, after, signer }) => {
+    if (after <= view.time || after > limit) return false;
+    return findSigner({ ...view, time: after }, signer, { generation, after }) !== null;
+  });
+  return early.reduce<bigint | null>((latest, { after }) => (after > (latest ?? 0n) ? after : latest), null);
 }
