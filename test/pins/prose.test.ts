@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commentsOf } from "./comments.ts";
+import { commentsOf, sayingsOf } from "./comments.ts";
 import { hardSentences, sentencesOf } from "./prose.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -14,7 +14,7 @@ describe("a page that people read", () => {
   });
 });
 
-/** Sources whose TSDoc and comments are held to the same rules. */
+/** Sources whose comments and messages follow the same rules. */
 const SOURCES = [
   "packages/chain/src",
   "packages/contract/src",
@@ -29,15 +29,14 @@ const SOURCES = [
   "server/src",
 ];
 
-describe("a comment in the sources", () => {
-  it.each(SOURCES)("has short, plain sentences: %s", (folder) => {
+describe("comments and messages in the sources", () => {
+  it.each(SOURCES)("have short, plain sentences: %s", (folder) => {
     const files = globSync(`${folder}/**/*.ts`, { cwd: ROOT, exclude: ["**/*.test.ts"] });
     expect(files.length).toBeGreaterThan(9);
-    const hard = files.flatMap((file) =>
-      commentsOf(readFileSync(join(ROOT, file), "utf8"))
-        .flatMap(hardSentences)
-        .map((sentence) => `${file}: ${sentence}`),
-    );
+    const hard = files.flatMap((file) => {
+      const source = readFileSync(join(ROOT, file), "utf8");
+      return [...commentsOf(source), ...sayingsOf(source)].flatMap(hardSentences).map((each) => `${file}: ${each}`);
+    });
     expect(hard).toEqual([]);
   });
 });
@@ -70,6 +69,14 @@ describe("the rules bite", () => {
       ["Eleven."],
       ["Twelve."],
     ]);
+  });
+
+  it("on each message, with its parts, and not on code", () => {
+    const source = [
+      'fail("The file is" + `gone: ${f({ a: `x ${1}` })}. Ask ` + /* now */ "its owner.");',
+      'const css = "a b c { d: e; } f { g: h; } i { j: k; }", word = "not_found";',
+    ].join("\n");
+    expect(sayingsOf(source).map(sentencesOf)).toEqual([["The file isgone: value.", "Ask its owner."]]);
   });
 
   it("on sentences alone, and not on code, headings and addresses", () => {

@@ -168,7 +168,7 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   "audit.list.out.events": "Entries, newest first. Each is kept for 365 days.",
   action: "What was done, such as `api_key.created`.",
   occurredAt: "When it was done: RFC 3339 in UTC.",
-  actor: "Who did it.",
+  actor: "The actor.",
   "actor.type": "`api-key`, `session`, `development`, `invite`, `operator` or `system`.",
   "actor.id": "UUID of the key, session or invite. null: the actor has none.",
   targets: "What it was done to.",

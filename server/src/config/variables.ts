@@ -296,7 +296,7 @@ export const VARIABLES = {
     "",
     z.enum(["", "development", "hosted"]),
     "development, hosted or nothing",
-    "Who makes zkLogin proofs. It must fit SERVICE_CHAIN_NETWORK.",
+    "The prover of zkLogin sign-ins. It must fit SERVICE_CHAIN_NETWORK.",
   ),
   proverUrl: text("SERVICE_PROVER_URL", "", address, "an http or https address", "The address of the hosted prover."),
   proverApiKey: text(

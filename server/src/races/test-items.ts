@@ -207,7 +207,7 @@ export const ITEM_RACES: readonly Race[] = [
     },
   },
   {
-    name: "a vault's deletion for good × an upload and a new folder in it: the usage is that of what is left, and no name was taken",
+    name: "a vault's deletion for good × an upload and a new folder in it: the usage fits the rest, and no name was taken",
     bites: "early",
     async begin(world) {
       const id = await vault(world, "a");
