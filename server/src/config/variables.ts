@@ -63,7 +63,8 @@ function text<Schema extends z.ZodMiniType>(
 
 const ANY_SIZE = [0, Number.MAX_SAFE_INTEGER] as const;
 const LEVELS = ["silent", "fatal", "error", "warn", "info", "debug"] as const;
-const FLAG = z.enum(["0", "1", ""]);
+const flag = (name: string, about: string) => text(name, "", z.enum(["0", "1", ""]), "1 or nothing", about);
+const url = (name: string, about: string) => text(name, "", address, "an http or https address", about);
 
 export const VARIABLES = {
   mode: text(
@@ -73,18 +74,12 @@ export const VARIABLES = {
     "development or production",
     "Development switches on dev-signup and the development headers.",
   ),
-  allowInsecure: text(
+  allowInsecure: flag(
     "SERVICE_ALLOW_INSECURE_DEV",
-    "",
-    FLAG,
-    "1 or nothing",
     "1 lets a development server listen on an address that others can reach.",
   ),
-  allowUnsignedRedeem: text(
+  allowUnsignedRedeem: flag(
     "SERVICE_ALLOW_UNSIGNED_REDEEM",
-    "",
-    FLAG,
-    "1 or nothing",
     "1 lets a development server accept invites without the chain address's signature.",
   ),
   masterKey: text(
@@ -156,18 +151,12 @@ export const VARIABLES = {
     "How many seconds running requests may take to finish after SIGTERM.",
   ),
   invites: number("SERVICE_MAX_INVITES", 100, [1, 1_000_000], "The most live invites of an account."),
-  publicUrl: text(
+  publicUrl: url(
     "SERVICE_PUBLIC_URL",
-    "",
-    address,
-    "an http or https address",
     "Where clients reach this service. Signatures of chain addresses are bound to its origin. Production without SERVICE_APP_URL needs it.",
   ),
-  appUrl: text(
+  appUrl: url(
     "SERVICE_APP_URL",
-    "",
-    address,
-    "an http or https address",
     "The web application. Links in mails and the identity provider's redirect lead there. Without it they lead to pages of this service.",
   ),
   jwtKeys: text(
@@ -194,11 +183,8 @@ export const VARIABLES = {
     ),
     inDevelopment: "localnet",
   },
-  chainUrl: text(
+  chainUrl: url(
     "SERVICE_CHAIN_URL",
-    "",
-    address,
-    "an http or https address",
     "The chain's gRPC node. The server asks it who may use a shared vault. Without it there are no shared vaults.",
   ),
   chainPackage: text(
@@ -270,13 +256,7 @@ export const VARIABLES = {
   generalRate: rate("SERVICE_RATE_GENERAL", 6000, "Requests per minute and credential."),
   webhookTestRate: rate("SERVICE_RATE_WEBHOOK_TEST", 10, "Webhook tests per minute and endpoint."),
   generalBurst: rate("SERVICE_RATE_GENERAL_BURST", 1000, "Requests of one credential at the same time."),
-  idpIssuer: text(
-    "SERVICE_IDP_ISSUER",
-    "",
-    address,
-    "an http or https address",
-    "The OpenID provider. Empty means none.",
-  ),
+  idpIssuer: url("SERVICE_IDP_ISSUER", "The OpenID provider. Empty means none."),
   idpClientId: text(
     "SERVICE_IDP_CLIENT_ID",
     "",
@@ -298,7 +278,7 @@ export const VARIABLES = {
     "development, hosted or nothing",
     "The prover of zkLogin sign-ins. It must fit SERVICE_CHAIN_NETWORK.",
   ),
-  proverUrl: text("SERVICE_PROVER_URL", "", address, "an http or https address", "The address of the hosted prover."),
+  proverUrl: url("SERVICE_PROVER_URL", "The address of the hosted prover."),
   proverApiKey: text(
     "SERVICE_PROVER_API_KEY",
     "",
