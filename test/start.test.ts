@@ -8,6 +8,7 @@ import { createClient, type SharedVaults } from "@coffer/sdk";
 import { openSharedVaults, readConfig, resolveSettings } from "@coffer/sdk/node";
 import { openToolClient } from "@coffer/devstack";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { allOf } from "./kit/bytes.ts";
 import { makeDirectory } from "./kit/directory.ts";
 import { answers, makeFolder, npmStart, stopAll, until, type Run } from "./kit/npm-start.ts";
 
@@ -74,8 +75,8 @@ describe("npm start --json", () => {
     expect(profile?.baseUrl).toBe(document.baseUrl);
     const sharedVaults = await openVaults(document);
     const owner = createClient({ baseUrl: document.baseUrl, credentials: profile?.apiKey ?? null, sharedVaults });
-    const names: string[] = [];
-    for await (const file of owner.files.list({ vaultId: document.job.vaultId })) names.push(file.name);
+    const files = await allOf(owner.files.list({ vaultId: document.job.vaultId }));
+    const names = files.map(({ name }) => name);
     expect(names.toSorted()).toEqual(["a.txt", "b.txt", "later.txt", expect.stringMatching(/^welcome /)]);
     expect((await owner.vaults.get(document.job.vaultId)).type).toBe("shared");
     expect(await owner.vaults.members.list(document.job.vaultId)).toMatchObject([{ role: "owner" }]);

@@ -1,7 +1,8 @@
 /** A real server behind a proxy that lies: all that clients send and are answered goes through it, over sockets. */
-import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request as forward, type IncomingMessage, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { api, endpointsOf, HEADERS, type EndpointDefinition } from "@coffer/contract";
+import { listenOnLoopback, type LoopbackServer } from "../kit/loopback.ts";
 import type { Draw } from "./draw.ts";
 import { drawPlan, isFields, lieAbout, noteAnswer, noteContent, openServed, type Plan } from "./lies.ts";
 
@@ -15,8 +16,7 @@ export interface Sent {
   readonly body: Buffer;
 }
 
-export interface Liar extends AsyncDisposable {
-  readonly baseUrl: string;
+export interface Liar extends LoopbackServer {
   /** How many answers were other than the truth. */
   readonly lies: number;
   /** How many requests of each endpoint were answered with a lie. */
@@ -122,12 +122,9 @@ export async function openLiar(target: () => string, outside: Draw): Promise<Lia
     response.writeHead(status, { ...headers, ...(status === 204 ? {} : { "content-length": String(body.length) }) });
     response.end(request.method === "HEAD" ? undefined : body);
   };
-  const server = createServer((incoming, response) => {
-    handle(incoming, response).catch(() => response.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const server = await listenOnLoopback(handle);
   return {
-    baseUrl: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    ...server,
     get lies() {
       return [...lied.values()].reduce((sum, one) => sum + one, 0);
     },
@@ -142,10 +139,6 @@ export async function openLiar(target: () => string, outside: Draw): Promise<Lia
       sent = [];
       told = [];
       call = draw === null ? null : { plan: drawPlan(draw), draw, asked: new Map() };
-    },
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }
@@ -177,16 +170,10 @@ function endpointOf(method: string, path: string): string {
 }
 
 async function receive(incoming: IncomingMessage): Promise<Sent> {
-  const body = await readAll(incoming);
+  const body = await buffer(incoming);
   const { method = "GET", url = "/" } = incoming;
   const [path = "/"] = url.split("?");
   return { endpointId: endpointOf(method, path), method, url, headers: flat(incoming), body };
-}
-
-async function readAll(message: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of message) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
 }
 
 /** Without those that are of one connection. */
@@ -199,7 +186,7 @@ function flat({ headers }: IncomingMessage): Record<string, string> {
 function pass(target: string, { method, url, headers, body }: Sent): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const outgoing = forward(`${target}${url}`, { method, headers }, (message) => {
-      readAll(message).then((answer) => {
+      buffer(message).then((answer) => {
         resolve({ status: message.statusCode ?? 500, headers: flat(message), body: answer });
       }, reject);
     });

@@ -1,9 +1,7 @@
 /** A web site on loopback: one page with the bundle of a program, under a policy that lets nothing else run and names whom it may ask. */
 import { build } from "esbuild";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
+import { listenOnLoopback } from "../kit/loopback.ts";
 
 export interface Site extends AsyncDisposable {
   /** Origins that its policy lets the page ask (`connect-src`); none from the start. */
@@ -23,25 +21,16 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>test</title><script ty
  */
 export async function openSite(program: string): Promise<Site> {
   const { files, modules } = await bundle(program);
-  const server = createServer((request, response) => {
+  const server = await listenOnLoopback((request, response) => {
     const path = new URL(request.url ?? "/", "http://site").pathname;
     const content = path === "/" ? PAGE : files.get(path);
     response.setHeader("Content-Security-Policy", policyOf(site.mayAsk));
     response.setHeader("Content-Type", path === "/" ? TYPES.html : TYPES.js);
     response.writeHead(content === undefined ? 404 : 200).end(content);
   });
-  const site: Site = {
-    ...{ origin: "", modules, mayAsk: [] },
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return Object.assign(site, { origin: `http://localhost:${(server.address() as AddressInfo).port}` });
+  const origin = server.baseUrl.replace("127.0.0.1", "localhost");
+  const site: Site = { origin, modules, mayAsk: [], [Symbol.asyncDispose]: server[Symbol.asyncDispose] };
+  return site;
 }
 
 /** No 'unsafe-eval', no 'wasm-unsafe-eval', no inline code: what a careful site sends. */

@@ -44,3 +44,9 @@ export async function collect(chunks: AsyncIterable<Uint8Array> | null): Promise
   for await (const chunk of chunks) copies.push(Buffer.from(chunk));
   return Buffer.concat(copies);
 }
+
+export async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

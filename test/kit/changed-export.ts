@@ -3,17 +3,10 @@ import { createHash } from "node:crypto";
 import { cp, mkdtemp, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OpenedExport } from "@coffer/sdk/node";
-
-export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
+import { allOf } from "./bytes.ts";
 
 export async function readAll(opened: OpenedExport, id: string): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of opened.read(id)) pieces.push(piece);
-  return Buffer.concat(pieces);
+  return Buffer.concat(await allOf(opened.read(id)));
 }
 
 export async function edit(path: string, change: (json: Record<string, unknown>) => void): Promise<void> {

@@ -6,7 +6,8 @@ import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { exportVault, openExport } from "@coffer/sdk/node";
 import { beforeAll, describe, expect, test } from "vitest";
-import { collect, tampered } from "../kit/changed-export.ts";
+import { allOf } from "../kit/bytes.ts";
+import { tampered } from "../kit/changed-export.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { sharedStack } from "../kit/shared-scene.ts";
 
@@ -62,7 +63,7 @@ describe("a directory", () => {
     goOn.resolve(null);
     const { files } = await first;
     const opened = await open(directory);
-    expect((await collect(opened.files())).length).toBe(files);
+    expect((await allOf(opened.files())).length).toBe(files);
     expect(await readdir(directory)).not.toContain("export.lock");
   });
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { parseExportStatement, signExportStatement } from "@coffer/crypto";
 import { exportVault, openExport } from "@coffer/sdk/node";
 import { expect, test } from "vitest";
-import { collect, unsigned } from "../kit/changed-export.ts";
+import { allOf } from "../kit/bytes.ts";
+import { unsigned } from "../kit/changed-export.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { sharedStack } from "../kit/shared-scene.ts";
 
@@ -21,7 +22,7 @@ test("says when it is opened that who signed it is no member any more", async ()
   await exportVault(leaving.client, id, directory);
   const open = async () => {
     const opened = await openExport(directory, { signer: stack.owner.signer, network: stack.network });
-    return [opened.exportedBy, opened.exporterIsMember, (await collect(opened.files())).length];
+    return [opened.exportedBy, opened.exporterIsMember, (await allOf(opened.files())).length];
   };
   const { chainAddress, statements } = leaving.signer;
   expect(await open()).toEqual([chainAddress, true, 2]);

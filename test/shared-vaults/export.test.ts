@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { parseExportStatement, signExportStatement } from "@coffer/crypto";
 import { exportVault, openExport, type ExportResult, type OpenedExport } from "@coffer/sdk/node";
 import { beforeAll, describe, expect, test } from "vitest";
-import { collect, edit, readAll, tampered, unsigned } from "../kit/changed-export.ts";
+import { allOf } from "../kit/bytes.ts";
+import { edit, readAll, tampered, unsigned } from "../kit/changed-export.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
@@ -52,10 +53,10 @@ const SIGNED_FILES = ["manifest.json", "manifest.statement"] as const;
 describe("an export", () => {
   test("opens with chain and key servers alone, names and trash included, and verifies whole", async () => {
     const opened = await openAs(member);
-    const files = await collect(opened.files());
+    const files = await allOf(opened.files());
     expect(files.map(({ name }) => name).sort()).toEqual(["..passwd", "by-member.bin", "one.txt", "trashed.txt"]);
     expect(files.find(({ name }) => name === "trashed.txt")?.trashedAt).not.toBeNull();
-    expect((await collect(opened.folders())).map(({ name }) => name)).toEqual(["reports"]);
+    expect((await allOf(opened.folders())).map(({ name }) => name)).toEqual(["reports"]);
     expect(text(await readAll(opened, fileIds[0] ?? ""))).toBe("content of one.txt");
     expect(text(await readAll(opened, fileIds[1] ?? ""))).toBe("content of ..passwd");
     expect(await opened.verify()).toEqual([]);
@@ -324,7 +325,7 @@ describe("a changed export is refused", () => {
       if (kind === "file") expect(text(await readAll(opened, id)), what).toBe("content of one.txt");
       await change(directory);
       const items: AsyncIterable<unknown> = kind === "file" ? opened.files() : opened.folders();
-      await expect(collect(items), what).rejects.toMatchObject({ code: "damaged" });
+      await expect(allOf(items), what).rejects.toMatchObject({ code: "damaged" });
       if (kind === "file") await expect(readAll(opened, id), what).rejects.toMatchObject({ code: "damaged" });
       const problem = { kind, id: kind === "file" ? id : folder, code: "damaged" };
       expect(await opened.verify(), what).toEqual([expect.objectContaining(problem)]);
@@ -336,7 +337,7 @@ describe("a changed export is refused", () => {
     await cp(fileOf(directory), join(directory, "files", `${added}.json`));
     await cp(contentOf(directory), join(directory, "content", `${added}.file`));
     await writeFile(join(directory, "records", `${"ab".repeat(32)}.record`), "nothing");
-    expect((await collect(opened.files())).map((file) => file.id)).not.toContain(added);
+    expect((await allOf(opened.files())).map((file) => file.id)).not.toContain(added);
     await expect(readAll(opened, added)).rejects.toMatchObject({ code: "damaged" });
     expect(await opened.verify()).toEqual([]);
   });

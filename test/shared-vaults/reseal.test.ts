@@ -4,6 +4,7 @@ import type { NetworkConfiguration } from "@coffer/chain";
 import type { Client, Middleware } from "@coffer/sdk";
 import { exportVault, openExport } from "@coffer/sdk/node";
 import { afterEach, beforeAll, expect, test } from "vitest";
+import { allOf } from "../kit/bytes.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { raiseGeneration, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
@@ -92,9 +93,7 @@ test("then everything opens when the first key servers are gone: contents, names
   await exportVault(owner.another({ shared: { network: given } }), vaultId, copy);
   for (const configured of [given, stack.network]) {
     const opened = await openExport(copy, { signer: member.signer, network: configured });
-    const names: string[] = [];
-    for await (const file of opened.files()) names.push(file.name);
-    expect(names.sort()).toEqual(["first", "second", "third"]);
+    expect((await allOf(opened.files())).map(({ name }) => name).sort()).toEqual(["first", "second", "third"]);
     for (const id of [...files, written]) for await (const piece of opened.read(id)) expect(piece).toBeDefined();
   }
 });

@@ -13,6 +13,7 @@ import {
 import { exportVault, openExport } from "@coffer/sdk/node";
 import { sharedVaults } from "@coffer/sdk/shared";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readAll } from "../kit/changed-export.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { openLocalProvider, type LocalProvider } from "../kit/identity-provider.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
@@ -130,9 +131,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     const bundle = join(directory, "bundle");
     await exportVault(wallet.client, vault.id, bundle);
     const opened = await openExport(bundle, { signer: wallet.signer, network: stack.network });
-    const pieces: Uint8Array[] = [];
-    for await (const piece of opened.read(fileId)) pieces.push(piece);
-    expect(Buffer.concat(pieces).toString()).toBe("sell the boat");
+    expect(Buffer.from(await readAll(opened, fileId)).toString()).toBe("sell the boat");
   });
 
   test("who lost the key of its statements reads on, is told what is missing, and names a new one", async () => {

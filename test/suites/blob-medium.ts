@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { BlobStore, StoredBlob } from "@coffer/server/ports/blob-store";
+import type { BlobStore } from "@coffer/server/ports/blob-store";
 
 /** A place to store in, empty at first. */
 export interface BlobMedium extends AsyncDisposable {
@@ -22,10 +22,4 @@ export function onStore(openMedium: OpenMedium, check: (store: BlobStore) => Pro
     await using store = await medium.open();
     await check(store);
   };
-}
-
-export async function listed(store: BlobStore): Promise<StoredBlob[]> {
-  const found: StoredBlob[] = [];
-  for await (const blob of store.list()) found.push(blob);
-  return found;
 }

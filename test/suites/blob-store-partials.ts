@@ -1,7 +1,7 @@
 import type { BlobStore } from "@coffer/server/ports/blob-store";
 import { describe, expect, it } from "vitest";
-import { collect, failingAfter, inChunks, patternBytes, sha256Of } from "../kit/bytes.ts";
-import { listed, newKey, onStore, type OpenMedium } from "./blob-medium.ts";
+import { allOf, collect, failingAfter, inChunks, patternBytes, sha256Of } from "../kit/bytes.ts";
+import { newKey, onStore, type OpenMedium } from "./blob-medium.ts";
 
 const MIB = 1024 * 1024;
 /** Odd on purpose: no store may need parts of its own size from the caller. */
@@ -30,7 +30,7 @@ export function describePartials(openMedium: OpenMedium): void {
         expect(await store.complete(key)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
         expect((await collect(await store.open(key))).equals(bytes)).toBe(true);
         expect(await store.partialLength(key)).toBeNull();
-        expect((await listed(store)).map((blob) => blob.complete)).toEqual([true]);
+        expect((await allOf(store.list())).map((blob) => blob.complete)).toEqual([true]);
       }),
     );
 
@@ -103,7 +103,7 @@ export function describePartials(openMedium: OpenMedium): void {
         await store.append(key, 0, inChunks(patternBytes("discarded", 100_000), 4096));
         await store.discard(key);
         expect(await store.partialLength(key)).toBeNull();
-        expect(await listed(store)).toEqual([]);
+        expect(await allOf(store.list())).toEqual([]);
         await expect(store.discard(key)).resolves.toBeUndefined();
         await store.begin(key);
         expect(await store.partialLength(key)).toBe(0);
@@ -178,7 +178,7 @@ function describeReopening(openMedium: OpenMedium): void {
     }
     await using store = await medium.open();
     expect(await store.partialLength(partial)).toBe(medium.survives ? 1_200_000 : null);
-    expect((await listed(store)).length).toBe(medium.survives ? 2 : 0);
+    expect((await allOf(store.list())).length).toBe(medium.survives ? 2 : 0);
     if (!medium.survives) return;
     expect((await collect(await store.open(blob))).equals(bytes)).toBe(true);
     await finish(store, partial, bytes);

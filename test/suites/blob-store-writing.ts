@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { collect, failingAfter, inChunks, patternBytes, sha256Of } from "../kit/bytes.ts";
-import { listed, newKey, onStore, type OpenMedium } from "./blob-medium.ts";
+import { allOf, collect, failingAfter, inChunks, patternBytes, sha256Of } from "../kit/bytes.ts";
+import { newKey, onStore, type OpenMedium } from "./blob-medium.ts";
 
 const MIB = 1024 * 1024;
 const SIZES = [0, 1, 1000, 65_535, 65_536, 65_537, MIB - 1, MIB, MIB + 1, 3 * MIB + 12_345];
@@ -61,10 +61,10 @@ export function describeWriting(openMedium: OpenMedium): void {
             failure,
           );
           expect(await store.open(key)).toBeNull();
-          const left = (await listed(store)).filter((blob) => blob.key === key);
+          const left = (await allOf(store.list())).filter((blob) => blob.key === key);
           expect(left.every((blob) => !blob.complete)).toBe(true);
           await store.discard(key);
-          expect((await listed(store)).some((blob) => blob.key === key)).toBe(false);
+          expect((await allOf(store.list())).some((blob) => blob.key === key)).toBe(false);
         }
       }),
     );
@@ -82,7 +82,7 @@ export function describeWriting(openMedium: OpenMedium): void {
           await expect(store.complete(key)).rejects.toThrow(RangeError);
           await expect(store.discard(key)).rejects.toThrow(RangeError);
         }
-        expect(await listed(store)).toEqual([]);
+        expect(await allOf(store.list())).toEqual([]);
       }),
     );
   });
@@ -96,7 +96,7 @@ export function describeWriting(openMedium: OpenMedium): void {
         await store.delete(key);
         expect(await store.open(key)).toBeNull();
         await expect(store.delete(key)).resolves.toBeUndefined();
-        expect(await listed(store)).toEqual([]);
+        expect(await allOf(store.list())).toEqual([]);
       }),
     );
   });
@@ -108,7 +108,7 @@ export function describeWriting(openMedium: OpenMedium): void {
         const [blob, partial] = [newKey(), newKey()];
         await store.put(blob, inChunks(patternBytes("listed", 1234)));
         await store.begin(partial);
-        const found = await listed(store);
+        const found = await allOf(store.list());
         expect(
           found
             .map(({ key, complete }) => ({ key, complete }))

@@ -1,5 +1,6 @@
 import { api, ApiError, failureOf, inProcessTransport } from "@coffer/sdk";
 import { expect, it } from "vitest";
+import { allOf } from "../kit/bytes.ts";
 import type { Accounts } from "./client-subject.ts";
 
 const NOBODY = "5f0c1d9e-0000-4000-8000-0123456789ab";
@@ -65,12 +66,14 @@ export function resourcesSuite(accounts: () => Accounts): void {
     expect(page.items).toBe(page.vaults);
     expect(page.vaults).toHaveLength(2);
     expect(page.nextCursor).not.toBeNull();
-    const names: string[] = [];
-    for await (const vault of client.vaults.list({ limit: 2 })) names.push(vault.name);
-    expect(names).toEqual(["d", "c", "b", "a", "Files"]);
-    const sizes: number[] = [];
-    for await (const each of client.vaults.list({ limit: 2 }).pages()) sizes.push(each.items.length);
-    expect(sizes).toEqual([2, 2, 1]);
+    expect((await allOf(client.vaults.list({ limit: 2 }))).map(({ name }) => name)).toEqual([
+      "d",
+      "c",
+      "b",
+      "a",
+      "Files",
+    ]);
+    expect((await allOf(client.vaults.list({ limit: 2 }).pages())).map(({ items }) => items.length)).toEqual([2, 2, 1]);
   });
 
   it("makes, rotates and revokes keys; a revoked one is refused once and for all [D4-keys-list] [D4-keys-get] [D4-keys-revoke] [D1-second-delete-kept]", async () => {

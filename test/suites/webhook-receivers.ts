@@ -6,6 +6,7 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { findSteadyPort } from "../kit/steady-port.ts";
 
@@ -47,7 +48,7 @@ export async function openReceiver(
   // Nothing closes an idle connection but the client.
   const http = createHttpServer({ keepAliveTimeout: 0 }, (message, response) => {
     const { method = "", url = "", headers, socket } = message;
-    void readWhole(message).then((body) => {
+    void text(message).then((body) => {
       const request = { method, url, headers, body, connection: numbers.get(socket) ?? 0 };
       requests.push(request);
       answer(response, request);
@@ -109,12 +110,6 @@ export async function openRawReceiver(
 
 /** A port of 127.0.0.1 where nobody listens. */
 export const closedPort = findSteadyPort;
-
-async function readWhole(message: IncomingMessage): Promise<string> {
-  const parts: Uint8Array[] = [];
-  for await (const part of message as AsyncIterable<Uint8Array>) parts.push(part);
-  return Buffer.concat(parts).toString("utf8");
-}
 
 /** PEM. */
 export interface Certificate {

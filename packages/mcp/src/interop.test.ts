@@ -1,8 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client as ModernClient } from "@modelcontextprotocol/client";
@@ -12,6 +10,7 @@ import { StdioClientTransport as LegacyTransport } from "@modelcontextprotocol/s
 import { renderKey } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../test/kit/directory.ts";
+import { listenOnLoopback, type LoopbackServer } from "../../../test/kit/loopback.ts";
 import { TOOL_NAMES } from "./registry.ts";
 
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
@@ -101,9 +100,9 @@ const PUBLIC_VAULT = {
 /** A service that knows one account, and whose byte bodies never end. */
 async function startStub(
   answer: (path: string) => { status: number; body: object } | null,
-): Promise<{ baseUrl: string; seen: string[]; close: () => void }> {
+): Promise<LoopbackServer & { seen: string[] }> {
   const seen: string[] = [];
-  const server: Server = createServer((request, response) => {
+  const server = await listenOnLoopback((request, response) => {
     const path = (request.url ?? "").split("?")[0] ?? "";
     seen.push(`${request.method ?? ""} ${path}`);
     const found = answer(path);
@@ -114,17 +113,7 @@ async function startStub(
     };
     response.writeHead(found.status, headers).end(JSON.stringify(found.body));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return {
-    baseUrl: `http://127.0.0.1:${String(port)}`,
-    seen,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return { ...server, seen };
 }
 
 describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v1-client]", (_name, connect) => {
@@ -146,7 +135,9 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
     ["owner", true],
     ["agent", false],
   ])("derives its tools from the key of an %s, and never shows the key", async (level, shown) => {
-    const stub = await startStub((path) => (path === "/api/account" ? { status: 200, body: account(level) } : null));
+    await using stub = await startStub((path) =>
+      path === "/api/account" ? { status: 200, body: account(level) } : null,
+    );
     const env = { SERVICE_API_KEY: KEY, SERVICE_BASE_URL: stub.baseUrl };
     const isShown = async (): Promise<boolean> =>
       (await client.listTools()).tools.some(({ name }) => name === "vault_create");
@@ -162,11 +153,10 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
     expect(JSON.stringify(result)).toContain("laptop [redacted]");
     expect(JSON.stringify(result)).not.toContain(KEY);
     await client.close();
-    stub.close();
   });
 
   it("a refused key is signed_out, and the config file stays as it is", async () => {
-    const stub = await startStub(() => ({ status: 401, body: { error: "Missing or invalid credential" } }));
+    await using stub = await startStub(() => ({ status: 401, body: { error: "Missing or invalid credential" } }));
     const file = join(folder, "config.json");
     const content = JSON.stringify({
       version: 1,
@@ -180,7 +170,6 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
     const { readFile } = await import("node:fs/promises");
     expect(await readFile(file, "utf8")).toBe(content);
     await client.close();
-    stub.close();
   });
 
   it.each([
@@ -239,7 +228,7 @@ describe("the process", () => {
   });
 
   it("is gone soon after stdin ends, even in the middle of an upload that nobody answers", async () => {
-    const stub = await startStub((path) => {
+    await using stub = await startStub((path) => {
       if (path === "/api/account") return { status: 200, body: { ...account("owner") } };
       if (path.startsWith("/api/vaults/")) return { status: 200, body: { vault: PUBLIC_VAULT } };
       return path === "/api/files" ? null : { status: 404, body: { error: "Not found" } };
@@ -247,7 +236,6 @@ describe("the process", () => {
     await writeFile(join(folder, "b.txt"), "b");
     // It gives itself 100 ms. Here that is as long as a busy machine makes of it, and far less than a host would wait.
     expect(await timeToExit(stub)).toBeLessThan(10_000);
-    stub.close();
   });
 
   async function timeToExit(stub: { baseUrl: string; seen: string[] }): Promise<number> {

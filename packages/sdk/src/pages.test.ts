@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { allOf } from "../../../test/kit/bytes.ts";
 import { ContractError } from "./errors.ts";
 import { ID, json, scripted, VAULT } from "./test-transport.ts";
 
@@ -17,9 +18,7 @@ it("begins at the cursor it is given and goes on with those of the server", asyn
     json({ vaults: [VAULT], nextCursor: "two" }),
     json({ vaults: [], nextCursor: null }),
   ]);
-  const found: string[] = [];
-  for await (const vault of client.vaults.list({ cursor: "one", limit: 7 })) found.push(vault.id);
-  expect(found).toEqual([ID]);
+  expect((await allOf(client.vaults.list({ cursor: "one", limit: 7 }))).map(({ id }) => id)).toEqual([ID]);
   expect(requests.map(({ url }) => new URL(url).searchParams.get("cursor"))).toEqual(["one", "two"]);
   expect(requests.every(({ url }) => new URL(url).searchParams.get("limit") === "7")).toBe(true);
 });

@@ -231,13 +231,6 @@ async function* pieces(buffer: Buffer, size: number): AsyncGenerator<Uint8Array>
   for (let at = 0; at < buffer.length; at += size) yield await Promise.resolve(buffer.subarray(at, at + size));
 }
 
-export async function readAll(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  // Copied at once: a driver may reuse its buffers (ports/blob-store.ts).
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks);
-}
-
 /** The code of the error that the promise rejects with, "ok" when it resolves. Other errors pass through. */
 export async function codeOf(promise: Promise<unknown>): Promise<string> {
   try {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { inChunks } from "../../../test/kit/bytes.ts";
+import { allOf, inChunks } from "../../../test/kit/bytes.ts";
 import { ManualClock } from "../../../test/kit/clock.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { fileRow, folderRow, insertAccount, uploadRow } from "../../../test/kit/rows.ts";
@@ -257,18 +257,12 @@ async function storeUpload(more: Partial<UploadRow> = {}): Promise<UploadRow> {
   return upload;
 }
 
-async function listed() {
-  const found = [];
-  for await (const blob of blobs.list()) found.push(blob);
-  return found;
-}
-
 async function keys(): Promise<string[]> {
-  return (await listed()).map((blob) => blob.key).toSorted();
+  return (await allOf(blobs.list())).map((blob) => blob.key).toSorted();
 }
 
 async function first() {
-  const [blob] = await listed();
+  const [blob] = await allOf(blobs.list());
   if (blob === undefined) throw new Error("nothing is stored");
   return blob;
 }

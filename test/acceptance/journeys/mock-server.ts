@@ -1,33 +1,17 @@
 /** The SDK's MSW handlers behind a port of this machine, so that whatever judges a server by its URL can judge them. */
 import { createFake } from "@coffer/sdk/testing";
 import { handlers } from "@coffer/sdk/testing/msw";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { getResponse } from "msw";
+import { listenOnLoopback, type LoopbackServer } from "../../kit/loopback.ts";
 
-export interface MockServer extends AsyncDisposable {
-  readonly baseUrl: string;
-}
-
-export async function startMockServer(): Promise<MockServer> {
+export function startMockServer(): Promise<LoopbackServer> {
   const mocked = handlers(createFake());
-  const server = createServer((incoming, answer) => {
-    respond(mocked, incoming, answer).catch(() => answer.destroy());
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return {
-    baseUrl: `http://127.0.0.1:${address.port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  return listenOnLoopback((incoming, answer) => respond(mocked, incoming, answer));
 }
 
 async function respond(
@@ -45,9 +29,7 @@ async function respond(
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<Request> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Uint8Array);
-  const body = Buffer.concat(chunks);
+  const body = await buffer(incoming);
   const method = incoming.method ?? "GET";
   const headers = Object.entries(incoming.headers).map(([name, value]): [string, string] => [name, String(value)]);
   const url = `http://${incoming.headers.host ?? "localhost"}${incoming.url ?? "/"}`;

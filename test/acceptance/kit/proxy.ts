@@ -1,11 +1,11 @@
 /** A proxy between a client and the server: counts what the client sends, and can damage what it gets back. */
 import { once } from "node:events";
-import { createServer, request as openRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { request as openRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { listenOnLoopback, type LoopbackServer } from "../../kit/loopback.ts";
 
-export interface Proxy extends AsyncDisposable {
-  readonly baseUrl: string;
+export interface Proxy extends LoopbackServer {
   /** One entry a request, in the order in which they came. */
   readonly requests: readonly { readonly method: string; readonly path: string }[];
   /** Bytes of request bodies that came from the client. */
@@ -16,26 +16,18 @@ export interface Proxy extends AsyncDisposable {
 
 export async function startProxy(target: string): Promise<Proxy> {
   const state = { bodyBytes: 0, damage: false, requests: [] as { method: string; path: string }[] };
-  const server = createServer((incoming, answer) => {
+  const server = await listenOnLoopback((incoming, answer) => {
     const path = incoming.url ?? "/";
     state.requests.push({ method: incoming.method ?? "GET", path });
     incoming.on("data", (chunk: Uint8Array) => (state.bodyBytes += chunk.length));
     const damage = state.damage && /\/content(\?|$)/.test(path);
-    forward(target, incoming, answer, damage).catch(() => answer.destroy());
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+    return forward(target, incoming, answer, damage);
+  });
   return {
-    baseUrl: `http://127.0.0.1:${address.port}`,
+    ...server,
     requests: state.requests,
     bodyBytes: () => state.bodyBytes,
     damageContents: () => (state.damage = true),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
   };
 }
 

@@ -2,9 +2,10 @@
  * Somebody else's server: a real one on this machine that records what webhooks bring, answers as it was told, and reads
  * signatures with the library of Standard Webhooks.
  */
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
+import { listenOnLoopback, type LoopbackServer } from "../../kit/loopback.ts";
 import { parseObject } from "./stack.ts";
 
 /** One request as it came. */
@@ -37,10 +38,7 @@ export interface Receiver {
   waitForCount(count: number): Promise<readonly Arrived[]>;
 }
 
-export interface WebhookSink extends AsyncDisposable {
-  readonly baseUrl: string;
-  /** Connections so far, also those over which nothing that could be read came. */
-  connections(): number;
+export interface WebhookSink extends LoopbackServer {
   /** A new address with a script of its own. */
   receiver(): Receiver;
 }
@@ -50,36 +48,19 @@ const ARRIVAL_LIMIT = 60_000;
 
 export async function openWebhookSink(): Promise<WebhookSink> {
   const inboxes = new Map<string, Inbox>();
-  let connections = 0;
-  const server = createServer((request, response) => {
-    void readBody(request).then(
-      (body) => {
-        const inbox = inboxes.get(new URL(request.url ?? "/", "http://sink").pathname);
-        if (inbox === undefined) reply(response, 404);
-        else inbox.take(request, body, response);
-      },
-      () => response.destroy(),
-    );
-  })
-    .on("connection", () => (connections += 1))
-    .listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  const baseUrl = `http://127.0.0.1:${address.port}`;
+  const server = await listenOnLoopback(async (request, response) => {
+    const body = await text(request);
+    const inbox = inboxes.get(new URL(request.url ?? "/", "http://sink").pathname);
+    if (inbox === undefined) reply(response, 404);
+    else inbox.take(request, body, response);
+  });
   return {
-    baseUrl,
-    connections: () => connections,
+    ...server,
     receiver() {
       const path = `/receiver/${inboxes.size + 1}`;
-      const inbox = new Inbox(baseUrl + path);
+      const inbox = new Inbox(server.baseUrl + path);
       inboxes.set(path, inbox);
       return inbox;
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
     },
   };
 }
@@ -136,12 +117,6 @@ class Inbox implements Receiver {
       look();
     });
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }
 
 function reply(response: ServerResponse, scripted: Scripted): void {

@@ -1,7 +1,9 @@
 /** Stands between all clients and the service: keeps every byte both ways, and plays a service that lies. */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createServer, request as openRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { request as openRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { listenOnLoopback, type LoopbackServer } from "../../kit/loopback.ts";
 
 export interface TappedRequest {
   readonly method: string;
@@ -11,9 +13,8 @@ export interface TappedRequest {
 /** Answers what the client is to get instead of the body. */
 export type Rewrite = (answer: TappedRequest & { readonly status: number; readonly body: Buffer }) => Buffer;
 
-export interface WireTap extends AsyncDisposable {
-  /** Where clients find the service. */
-  readonly baseUrl: string;
+/** Its address is where clients find the service. */
+export interface WireTap extends LoopbackServer {
   readonly requests: readonly TappedRequest[];
   /** Every header and body so far, in both directions. */
   bytes(): Buffer;
@@ -34,16 +35,10 @@ interface State {
 
 export async function openWireTap(): Promise<WireTap> {
   const state: State = { target: "", rewrite: null, cut: null, requests: [], passed: [] };
-  const server = createServer((incoming, answer) => {
-    pass(state, incoming, answer).catch(() => answer.destroy());
-  }).listen(0, "127.0.0.1");
   // Who keeps a connection open is never surprised by its end.
-  server.keepAliveTimeout = 0;
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+  const server = await listenOnLoopback((incoming, answer) => pass(state, incoming, answer), 0);
   return {
-    baseUrl: `http://127.0.0.1:${address.port}`,
+    ...server,
     requests: state.requests,
     bytes: () => Buffer.concat(state.passed),
     forwardTo: (target) => (state.target = target),
@@ -55,17 +50,12 @@ export async function openWireTap(): Promise<WireTap> {
       state.cut = cut;
       return work().finally(() => (state.cut = null));
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
   };
 }
 
 async function pass(state: State, incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
   const request = { method: incoming.method ?? "GET", path: incoming.url ?? "/" };
-  const sent = await readAll(incoming);
+  const sent = await buffer(incoming);
   state.requests.push(request);
   state.passed.push(Buffer.from(`${request.path} ${JSON.stringify(incoming.headers)}`), sent);
   if (state.cut?.(request) === true) return void answer.destroy();
@@ -78,7 +68,7 @@ async function pass(state: State, incoming: IncomingMessage, answer: ServerRespo
   });
   onward.end(sent);
   const [response] = (await once(onward, "response")) as [IncomingMessage];
-  const body = await readAll(response);
+  const body = await buffer(response);
   const status = response.statusCode ?? 502;
   state.passed.push(Buffer.from(JSON.stringify(response.headers)), body);
   const told = state.rewrite?.({ ...request, status, body }) ?? body;
@@ -95,10 +85,4 @@ function fitting(headers: IncomingMessage["headers"], body: Buffer): IncomingMes
     ...(headers["repr-digest"] === undefined ? {} : { "repr-digest": `sha-256=:${digest.toString("base64")}:` }),
     ...(headers.etag === undefined ? {} : { etag: `"sha256-${digest.toString("base64url")}"` }),
   };
-}
-
-async function readAll(stream: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { json as readJson } from "node:stream/consumers";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { listenOnLoopback, type LoopbackServer } from "../../../../test/kit/loopback.ts";
 import { describeProver, makeRequest, SALT } from "../../../../test/suites/prover.ts";
 import { suiZklogin } from "../zklogin/sui.ts";
 import { openHostedProver } from "./hosted.ts";
@@ -15,17 +16,13 @@ interface Seen {
 }
 
 /** Stands for the vendor: answers in its form, without proving anything. */
-let server: Server;
+let server: LoopbackServer;
 let seen: Seen[] = [];
 let answer: ((response: ServerResponse, request: Seen) => void) | null = null;
 
 beforeAll(async () => {
-  server = createServer((request, response) => void serve(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  server = await listenOnLoopback(serve);
+  return () => server[Symbol.asyncDispose]();
 });
 afterEach(() => {
   seen = [];
@@ -33,9 +30,7 @@ afterEach(() => {
 });
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const parts: Uint8Array[] = [];
-  for await (const part of request as AsyncIterable<Uint8Array>) parts.push(part);
-  const body = JSON.parse(Buffer.concat(parts).toString()) as Record<string, unknown>;
+  const body = (await readJson(request)) as Record<string, unknown>;
   const entry = { method: request.method, path: request.url, headers: request.headers, body };
   seen.push(entry);
   if (answer !== null) return answer(response, entry);
@@ -65,7 +60,7 @@ function json(response: ServerResponse, body: unknown): void {
 const open = (more: { timeout?: number; path?: string } = {}) =>
   openHostedProver(
     {
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${more.path ?? ""}`,
+      url: server.baseUrl + (more.path ?? ""),
       apiKey: API_KEY,
       timeout: more.timeout ?? 5_000,
     },

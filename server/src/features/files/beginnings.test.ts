@@ -1,8 +1,9 @@
 import { hash, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { collect } from "../../../../test/kit/bytes.ts";
 import { openMemoryBlobs } from "../../test-storage.ts";
-import { codeOf, readAll } from "../test-service.ts";
+import { codeOf } from "../test-service.ts";
 import { holdingToHeader, holdingToVersion, requireSignedSize, requireStoredVersion } from "./beginnings.ts";
 import { encryptedFile } from "./test-shared-files.ts";
 
@@ -31,7 +32,7 @@ test("the signed file passes unchanged, however it is cut", async () => {
   const property = fc.asyncProperty(files, lengths, async (sizes, pieces) => {
     const file = make(sizes);
     const signed = signedOf(file);
-    expect((await readAll(holdingToVersion(cut(file.bytes, pieces), signed))).equals(file.bytes)).toBe(true);
+    expect((await collect(holdingToVersion(cut(file.bytes, pieces), signed))).equals(file.bytes)).toBe(true);
     requireSignedSize(file.bytes.length, signed);
   });
   await fc.assert(property, { numRuns });
@@ -61,7 +62,7 @@ test("a file that ends early or goes on is refused, also once it is stored", asy
   for (const size of [0, 7, 8, 43, 47, 48, 60, 78, file.bytes.length - 1, file.bytes.length + 1, longer.length]) {
     const code = size < 8 ? "not_encrypted" : "statement_invalid";
     const bytes = longer.subarray(0, size);
-    expect(await codeOf(readAll(holdingToVersion(cut(bytes, [5, 50]), signed)))).toBe(code);
+    expect(await codeOf(collect(holdingToVersion(cut(bytes, [5, 50]), signed)))).toBe(code);
     await blobs.put(`blob-${size}-0`, cut(bytes, []));
     expect(await codeOf(requireStoredVersion(blobs, `blob-${size}-0`, { size, signed }))).toBe(code);
   }
@@ -74,9 +75,9 @@ test("a part is held to what of the header lies in it", async () => {
   const signed = signedOf(file);
   for (const offset of [0, 5, 20, 43, 44, 100]) {
     const part = file.bytes.subarray(offset, offset + 30);
-    expect((await readAll(holdingToHeader(cut(part, [3, 9]), signed, offset))).equals(part)).toBe(true);
+    expect((await collect(holdingToHeader(cut(part, [3, 9]), signed, offset))).equals(part)).toBe(true);
     const other = Buffer.from(part.map((byte) => byte ^ 1));
     const code = offset < 8 ? "not_encrypted" : offset < 44 ? "statement_invalid" : "ok";
-    expect(await codeOf(readAll(holdingToHeader(cut(other, [3]), signed, offset)))).toBe(code);
+    expect(await codeOf(collect(holdingToHeader(cut(other, [3]), signed, offset)))).toBe(code);
   }
 });

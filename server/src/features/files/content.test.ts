@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { collect } from "../../../../test/kit/bytes.ts";
 import { Reply } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import { bodyOf, codeOf, contextOf, openTestService, readAll, type TestService } from "../test-service.ts";
+import { bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
 import { renderDisposition } from "./disposition.ts";
 import { parseRange } from "./ranges.ts";
 import { etagOf } from "./rules.ts";
@@ -33,7 +34,7 @@ async function get(fileId: string, headers: ContentHeaders = {}) {
   return {
     status: answer.status,
     headers: answer.headers,
-    body: answer.body === undefined ? null : await readAll(answer.body),
+    body: answer.body === undefined ? null : await collect(answer.body),
   };
 }
 

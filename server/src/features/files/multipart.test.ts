@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { collect } from "../../../../test/kit/bytes.ts";
 import { ServiceError } from "../../service-error.ts";
-import { bodyOf, codeOf, readAll } from "../test-service.ts";
+import { bodyOf, codeOf } from "../test-service.ts";
 import { isMultipart, openMultipart } from "./multipart.ts";
 
 const TYPE = "multipart/form-data; boundary=frontier";
@@ -28,7 +29,7 @@ function form(parts: readonly Part[], end = "--frontier--\r\n"): Buffer {
 
 async function open(bytes: Buffer, chunk = 7) {
   const part = await openMultipart(TYPE, bodyOf(bytes, { chunk }).stream);
-  return { name: part.name, contentType: part.contentType, bytes: await readAll(part.stream) };
+  return { name: part.name, contentType: part.contentType, bytes: await collect(part.stream) };
 }
 
 test("[D5-upload-multipart] one file comes out byte for byte, whatever the pieces it arrives in", async () => {
@@ -114,7 +115,7 @@ test("a sender that fails is told from a malformed form", async () => {
       yield await Promise.resolve(bytes.subarray(0, at));
       throw new ServiceError("request_timeout");
     })();
-    const reading = openMultipart(TYPE, source).then((part) => readAll(part.stream));
+    const reading = openMultipart(TYPE, source).then((part) => collect(part.stream));
     expect(await codeOf(reading), `at ${at}`).toBe("request_timeout");
   }
 });

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
+import { allOf } from "../../../../test/kit/bytes.ts";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { openTestApp, type TestApp } from "../../test-app.ts";
 import { openSigner, type TestSigner } from "../chain-proofs/test-signer.ts";
@@ -103,7 +104,5 @@ test("a member that is removed while it writes is refused, and nothing of the up
     payload: Readable.from(cut()),
   });
   expect([answer.statusCode, answer.headers["x-error-code"]]).toEqual([403, "not_a_member"]);
-  const blobs = [];
-  for await (const blob of app.deps.blobs.list()) blobs.push(blob);
-  expect(blobs).toEqual([]);
+  expect(await allOf(app.deps.blobs.list())).toEqual([]);
 });

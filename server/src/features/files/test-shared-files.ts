@@ -1,6 +1,7 @@
 /** TEST ONLY: files of shared vaults as clients make them, except that nothing in them is really encrypted: the service cannot tell. */
 import { hash, randomBytes, randomUUID } from "node:crypto";
 import type { File, SharedEntry } from "@coffer/contract";
+import { allOf, collect } from "../../../../test/kit/bytes.ts";
 import {
   addMember,
   addPerson,
@@ -18,7 +19,7 @@ import {
   type VersionToSign,
 } from "../shared-vaults/test-statements.ts";
 import { Reply } from "../../handler.ts";
-import { answerOf, bodyOf, contextOf, readAll, type TestService } from "../test-service.ts";
+import { answerOf, bodyOf, contextOf, type TestService } from "../test-service.ts";
 
 /** The content, its writer, and the key. */
 export interface Writing {
@@ -160,9 +161,7 @@ export async function replace(
 }
 
 export async function countBlobs(service: TestService): Promise<number> {
-  let count = 0;
-  for await (const _blob of service.blobs.list()) count += 1;
-  return count;
+  return (await allOf(service.blobs.list())).length;
 }
 
 export async function usageOf(service: TestService, accountId: string) {
@@ -191,5 +190,5 @@ export async function contentOf(service: TestService, person: TestPerson, fileId
     contextOf(person.principal),
   );
   const headers = answer instanceof Reply ? answer.headers : {};
-  return { headers, bytes: await readAll(answerOf<AsyncIterable<Uint8Array>>(answer)) };
+  return { headers, bytes: await collect(answerOf<AsyncIterable<Uint8Array>>(answer)) };
 }

@@ -1,17 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import { collect } from "../../../../test/kit/bytes.ts";
 import type { IncomingBytes } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import {
-  answerOf,
-  bodyOf,
-  codeOf,
-  contextOf,
-  openTestService,
-  outcomes,
-  readAll,
-  type TestService,
-} from "../test-service.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 import { countBlobs, usageOf } from "./test-shared-files.ts";
 import { ofEachTest } from "../../test-each.ts";
 
@@ -47,7 +39,7 @@ test("[D5-upload-raw] [D5-default-vault] [D5-file-shape] [D1-create-201] a raw u
     { params: { fileId: file.id }, query: {}, headers: {} },
     contextOf(service.owner),
   );
-  expect("body" in answer && answer.body !== undefined && (await readAll(answer.body)).equals(bytes)).toBe(true);
+  expect("body" in answer && answer.body !== undefined && (await collect(answer.body)).equals(bytes)).toBe(true);
   expect(await usageOf(service, service.owner.accountId)).toEqual({ bytes: 5000, files: 1 });
 });
 

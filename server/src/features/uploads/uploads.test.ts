@@ -1,18 +1,10 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import { allOf, collect } from "../../../../test/kit/bytes.ts";
 import { openMemoryBlobs } from "../../test-storage.ts";
 import { ServiceError } from "../../service-error.ts";
 import { actAs } from "../account/act.ts";
-import {
-  answerOf,
-  bodyOf,
-  codeOf,
-  contextOf,
-  openTestService,
-  outcomes,
-  readAll,
-  type TestService,
-} from "../test-service.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 import { create, type CreateOptions, head, headersOf, PART, patch, TUS } from "./test-uploads.ts";
 
 const HOUR = 3_600_000;
@@ -21,13 +13,7 @@ async function contentOf(service: TestService, fileId: string): Promise<string> 
   const answer = answerOf(
     await service.handlers.files.content({ params: { fileId }, query: {}, headers: {} }, contextOf(service.owner)),
   );
-  return (await readAll(answer)).toString();
-}
-
-async function countBlobs(service: TestService): Promise<number> {
-  let count = 0;
-  for await (const _blob of service.blobs.list()) count += 1;
-  return count;
+  return (await collect(answer)).toString();
 }
 
 test("[D5-tus] [D5-tus-file-id-header] parts at their offsets make a file; its id is answered again to HEAD and to a repeated last part", async () => {
@@ -152,7 +138,7 @@ test("[D5-tus-metadata] metadata is read strictly", async () => {
     const creation = service.handlers.uploads.create({ headers, body: bodyOf("") }, contextOf(service.owner));
     expect(await codeOf(creation), reason).toBe("validation_failed");
   }
-  expect(await countBlobs(service)).toBe(0);
+  expect((await allOf(service.blobs.list())).length).toBe(0);
 });
 
 test("[D5-tus-expired] [D1-gone-410-upload] an upload is over after 24 hours (410), is nobody else's (404), and can be given up", async () => {
@@ -275,7 +261,7 @@ test("the quota holds for many creations at the same time: an upload holds its l
   const begin = (index: number) => create(service, 300, { metadata: { filename: `${index}` } });
   const begun = await outcomes(Array.from({ length: 50 }, (_, index) => begin(index)));
   expect(begun).toEqual({ ok: 3, storage_quota: 47 });
-  expect(await countBlobs(service)).toBe(3);
+  expect((await allOf(service.blobs.list())).length).toBe(3);
   expect(await codeOf(create(service, 100, { metadata: { filename: "rest" } }))).toBe("ok");
   expect(await codeOf(create(service, 1, { metadata: { filename: "over" } }))).toBe("storage_quota");
   expect(await codeOf(create(service, 0, { metadata: { filename: "empty" } }))).toBe("ok");

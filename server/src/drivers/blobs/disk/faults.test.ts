@@ -1,10 +1,10 @@
 import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { collect, failingAfter, inChunks, patternBytes, sha256Of } from "../../../../../test/kit/bytes.ts";
+import { allOf, collect, failingAfter, inChunks, patternBytes, sha256Of } from "../../../../../test/kit/bytes.ts";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { FaultyFiles, type FaultyCall } from "../../../../../test/kit/faulty-files.ts";
-import { BlobStoreFaultError, BlobStoreFullError, type BlobStore, type StoredBlob } from "../../../ports/blob-store.ts";
+import { BlobStoreFaultError, BlobStoreFullError, type BlobStore } from "../../../ports/blob-store.ts";
 import { openDiskBlobs } from "../disk.ts";
 import { diskFileSystem } from "./file-system.ts";
 import { layoutOf } from "./layout.ts";
@@ -39,7 +39,7 @@ describe("a kill inside complete", () => {
       await rm(layout.partialLength(key));
       expect(await store.complete(key)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
       expect(await readdir(layout.partials)).toEqual([]);
-      expect((await listed(store)).map((blob) => blob.complete)).toEqual([true]);
+      expect((await allOf(store.list())).map((blob) => blob.complete)).toEqual([true]);
     }),
   );
 });
@@ -58,12 +58,12 @@ describe("a disk that is full", () => {
           files.inject(null);
           if (!struck) break;
           expect(outcome).toBeInstanceOf(BlobStoreFullError);
-          expect(await listed(store)).toEqual([]);
+          expect(await allOf(store.list())).toEqual([]);
           expect(await store.open(`put-number-${at}`)).toBeNull();
         }
         expect(turns).toBeGreaterThanOrEqual(7);
         await expect(store.ping()).resolves.toBeUndefined();
-        expect((await listed(store)).map((blob) => blob.size)).toEqual([bytes.length]);
+        expect((await allOf(store.list())).map((blob) => blob.size)).toEqual([bytes.length]);
       }),
     );
   }
@@ -96,7 +96,7 @@ describe("a disk that is full", () => {
       files.inject({ code: "ENOSPC", at: 0, calls: TAKES_SPACE, persistent: true });
       expect((await collect(await store.open("there-before"))).toString()).toBe("content");
       await store.delete("there-before");
-      expect(await listed(store)).toEqual([]);
+      expect(await allOf(store.list())).toEqual([]);
     }),
   );
 });
@@ -119,7 +119,7 @@ describe("a flush that fails", () => {
         await expect(store.put("not-either", inChunks(Buffer.from("x")))).rejects.toThrow(BlobStoreFaultError);
         await expect(store.begin("not-a-partial")).rejects.toThrow(BlobStoreFaultError);
         expect((await collect(await store.open("there-before"))).toString()).toBe("content");
-        expect((await listed(store)).map((blob) => blob.key)).toEqual(["there-before"]);
+        expect((await allOf(store.list())).map((blob) => blob.key)).toEqual(["there-before"]);
       })();
     }
     // The early one of a long upload, the file's, and the directory's.
@@ -138,7 +138,7 @@ describe("a client that goes away or stalls", () => {
         );
       }
       expect(await readdir(join(directory, "temporary"))).toEqual([]);
-      expect(await listed(store)).toEqual([]);
+      expect(await allOf(store.list())).toEqual([]);
     }),
   );
 
@@ -148,7 +148,7 @@ describe("a client that goes away or stalls", () => {
       const resume = Promise.withResolvers<undefined>();
       const stalled = store.put("stalled-upload", stallingUntil(resume.promise));
       await store.put("other-upload", inChunks(Buffer.from("content")));
-      expect((await listed(store)).map((blob) => blob.key)).toEqual(["other-upload"]);
+      expect((await allOf(store.list())).map((blob) => blob.key)).toEqual(["other-upload"]);
       await store.discard("stalled-upload");
       resume.resolve(undefined);
       expect(await stalled).toEqual({ size: 10, sha256: sha256Of(Buffer.from("firstafter")) });
@@ -169,10 +169,4 @@ async function settled(work: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
-}
-
-async function listed(store: BlobStore): Promise<StoredBlob[]> {
-  const found: StoredBlob[] = [];
-  for await (const blob of store.list()) found.push(blob);
-  return found;
 }
