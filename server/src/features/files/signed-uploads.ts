@@ -2,11 +2,11 @@
 import type { SharedEntry, SharedFile } from "@coffer/contract";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
-import { parseSignedEntry, requireFittingEntry, requireUuid, type SignedEntry } from "../folder-names/entries.ts";
+import { parseSignedEntry, requireFittingEntryAt, requireUuid, type SignedEntry } from "../folder-names/entries.ts";
 import type { SeenVault, Writer } from "../reach/access.ts";
 import { requireOneAct, requireVersion } from "../shared-vaults/statement-rules.ts";
 import { parseVersionStatement, type VersionStatement } from "../shared-vaults/statements.ts";
-import { findCurrentKey } from "../vault-keys/store.ts";
+import { findCurrentKeyId } from "../vault-keys/store.ts";
 import { requireEncryptedHeader } from "./beginnings.ts";
 
 /** Nothing of it is verified yet. */
@@ -85,18 +85,15 @@ export async function requireFittingUpload(
   { signed, wanted }: { readonly signed: SignedUpload; readonly wanted: WantedUpload },
 ): Promise<void> {
   const { version, entry } = signed;
-  const key = await findCurrentKey(queries, {
-    vaultId: vault.id,
-    generation: version.generation,
-    after: version.after,
-  });
+  const { generation, after } = version;
+  const keyId = await findCurrentKeyId(queries, { vaultId: vault.id, generation, after });
   requireVersion(writer, version, {
-    keyId: key?.key_id ?? null,
+    keyId,
     before: wanted.old === null ? null : predecessorOf(wanted.old),
   });
   if (entry === null) return;
-  const place = { kind: "file", id: version.fileId, folderId: wanted.folderId, old: wanted.old } as const;
-  await requireFittingEntry(queries, vault, writer, { signed: entry, wanted: place });
+  // The entry is of the version's place: both are one act.
+  requireFittingEntryAt(writer, keyId, { signed: entry, wanted: { kind: "file", id: version.fileId, ...wanted } });
 }
 
 function predecessorOf(old: SharedFile): { digest: string; count: number } {

@@ -5,9 +5,9 @@ import * as z from "zod/mini";
 import { ServiceError } from "../../service-error.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { SeenVault, Writer } from "../reach/access.ts";
-import { type Expected, requireEntry, requireSignedAlone } from "../shared-vaults/statement-rules.ts";
+import { requireEntry, requireSignedAlone } from "../shared-vaults/statement-rules.ts";
 import { type EntryStatement, parseEntryStatement } from "../shared-vaults/statements.ts";
-import { findCurrentKey } from "../vault-keys/store.ts";
+import { findCurrentKeyId } from "../vault-keys/store.ts";
 import { findFolderKey, holdsOthers } from "./store.ts";
 import { resetFolderKey } from "./staged-store.ts";
 
@@ -57,27 +57,30 @@ export async function requireFittingEntry(
   queries: Queries,
   vault: SeenVault,
   writer: Writer,
-  { signed, wanted }: { readonly signed: SignedEntry; readonly wanted: WantedEntry },
+  entry: { readonly signed: SignedEntry; readonly wanted: WantedEntry },
 ): Promise<void> {
+  const { generation, after } = entry.signed.statement;
+  requireFittingEntryAt(writer, await findCurrentKeyId(queries, { vaultId: vault.id, generation, after }), entry);
+}
+
+/** The same for who knows the current key of the entry's place already. */
+export function requireFittingEntryAt(
+  writer: Writer,
+  keyId: string | null,
+  { signed, wanted }: { readonly signed: SignedEntry; readonly wanted: WantedEntry },
+): void {
   const { statement } = signed;
   if (statement.kind !== wanted.kind)
     throw new ServiceError("statement_invalid", `entry: it is not of a ${wanted.kind}`);
   if (statement.id !== wanted.id) throw new ServiceError("statement_invalid", "entry: it is of another id");
   if (statement.folderId !== wanted.folderId)
     throw new ServiceError("statement_invalid", "entry: it names another folder");
-  requireEntry(writer, statement, await expectedEntry(queries, vault, statement, wanted.old));
+  requireEntry(writer, statement, { keyId, before: wanted.old === null ? null : predecessorOf(wanted.old) });
 }
 
-async function expectedEntry(
-  queries: Queries,
-  vault: SeenVault,
-  { generation, after }: EntryStatement,
-  old: WantedEntry["old"],
-): Promise<Expected> {
-  const key = await findCurrentKey(queries, { vaultId: vault.id, generation, after });
-  if (old === null) return { keyId: key?.key_id ?? null, before: null };
+function predecessorOf(old: { readonly entry: string }): { digest: string; count: number } {
   const { digest, revision } = parseEntryStatement(old.entry);
-  return { keyId: key?.key_id ?? null, before: { digest, count: revision } };
+  return { digest, count: revision };
 }
 
 /**

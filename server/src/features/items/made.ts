@@ -4,7 +4,7 @@ import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { readItemFor, type Seen } from "../reach/items.ts";
 import type { ItemKind, ItemRows } from "../reach/kinds.ts";
-import { isIdTaken } from "../reach/store.ts";
+import { findKindOf } from "../reach/store.ts";
 
 /**
  * The item that this very request made; null: the id is free. An id that is taken otherwise, here or in a vault that
@@ -20,10 +20,9 @@ export async function findMadeItem<Kind extends ItemKind>(
   const statement = kind === "file" ? "version" : "entry";
   const taken = () =>
     new ServiceError("statement_invalid", `${statement}: the ${kind} id cannot be used, choose another`);
-  if (!(await isIdTaken(queries, kind, id))) {
-    if (await isIdTaken(queries, kind === "file" ? "folder" : "file", id)) throw taken();
-    return null;
-  }
+  const found = await findKindOf(queries, id);
+  if (found === null) return null;
+  if (found !== kind) throw taken();
   const seen = await readItemFor(queries, principal, kind, id).catch((cause: unknown) => {
     throw cause instanceof ServiceError && cause.code === "not_found" ? taken() : cause;
   });

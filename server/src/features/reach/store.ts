@@ -147,7 +147,6 @@ const lookUps = eachKind((kind) => {
         .where("vault_members.chain_address", "=", value.chainAddress)
         .where("vault_members.removed_at", "is", null),
     ),
-    taken: prepared((build, value: { id: string }) => build.selectFrom(table).select("id").where("id", "=", value.id)),
   };
 });
 
@@ -169,7 +168,15 @@ export function findItemOfMember<Kind extends ItemKind>(
   return queries.first(lookUps[kind].ofMember(queries, value)) as Promise<ItemRows[Kind] | null>;
 }
 
-/** Whether an item of whatever account has the id. */
-export async function isIdTaken(queries: Queries, kind: ItemKind, id: string): Promise<boolean> {
-  return (await queries.first(lookUps[kind].taken(queries, { id }))) !== null;
+const kindOf = prepared((build, value: { id: string }) =>
+  build
+    .selectFrom("files")
+    .select(sql.lit<ItemKind>("file").as("kind"))
+    .where("id", "=", value.id)
+    .unionAll(build.selectFrom("folders").select(sql.lit<ItemKind>("folder").as("kind")).where("id", "=", value.id)),
+);
+
+/** What has the id, in whatever account; null: nothing. */
+export async function findKindOf(queries: Queries, id: string): Promise<ItemKind | null> {
+  return (await queries.first(kindOf(queries, { id })))?.kind ?? null;
 }

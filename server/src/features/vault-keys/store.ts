@@ -21,6 +21,24 @@ export function findCurrentKey(
   return queries.first(current(queries, value));
 }
 
+const currentId = prepared((build, value: { vaultId: string; generation: number; after: number }) =>
+  build
+    .selectFrom("vault_keys")
+    .select("key_id")
+    .where("vault_id", "=", value.vaultId)
+    .where("generation", "=", value.generation)
+    .where("after", "=", value.after)
+    .where("replaced_at", "is", null),
+);
+
+/** The id of that record alone, in hex. */
+export async function findCurrentKeyId(
+  queries: Queries,
+  value: { vaultId: string; generation: number; after: number },
+): Promise<string | null> {
+  return (await queries.first(currentId(queries, value)))?.key_id ?? null;
+}
+
 const named = prepared((build, value: { vaultId: string; keyId: string }) =>
   build.selectFrom("vault_keys").selectAll().where("vault_id", "=", value.vaultId).where("key_id", "=", value.keyId),
 );
