@@ -147,7 +147,7 @@ describe("members.add with an invite", () => {
     const lied = owner.another({ middleware: [showingAddress(stranger.chainAddress)] });
     await expect(lied.vaults.members.add(vault.id, { invite: text })).rejects.toMatchObject({
       code: "invite_unproven",
-      nextStep: expect.stringContaining("another way than the service") as unknown,
+      nextStep: expect.stringContaining("a channel other than the service") as unknown,
     });
     const added = await members.add(vault.id, { invite: text }, { label: "by invite" });
     expect(added).toMatchObject({

@@ -39,8 +39,8 @@ export async function viewNaming(
 }
 
 /**
- * The latest time of a place whose signer will be named there once the chain has reached it, at most what two nodes may
- * differ by. A statement is early then, and not forged. null: there is none, and nobody waits for what a stranger signed.
+ * The latest time that is worth waiting for: the vault will name the signer there, and two nodes may differ by that much.
+ * Such a statement is early, and not forged. null: there is none. Nobody waits for a stranger's.
  */
 function awaitedTime(view: VaultView, claims: readonly Claim[]): bigint | null {
   const limit = view.time + BigInt(MOST_AHEAD_MS);
