@@ -124,7 +124,7 @@ function checkNoChain(): void {
   if (found.length > 0) throw new Error(`installed without being needed: ${found.join(", ")}`);
 }
 
-/** Of what npm installed, as `npm run size:packed` checks them of the tarballs. */
+/** The sizes of the installed packages, checked as `npm run size:packed` checks the tarballs. */
 async function checkSizes(): Promise<void> {
   if (!(await checkBundles(folder))) throw new Error("a bundle is larger than it may be");
 }

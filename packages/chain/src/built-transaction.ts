@@ -1,4 +1,4 @@
-/** Looks at the bytes before they are signed: a node fills in gas, and has no say in anything else. */
+/** Checks the bytes before they are signed: a node fills in gas, and decides nothing else. */
 import { bcs } from "@mysten/sui/bcs";
 import { ChainError } from "./errors.ts";
 import type { Expiration } from "./expiration.ts";
@@ -12,8 +12,9 @@ export const MAX_GAS_BUDGET = 3_500_000_000n;
 const MIST_DIGITS = /^\d{1,20}$/;
 
 /**
- * @param kind what was asked for: the bytes of the TransactionKind, made without the node.
- * @throws ChainError `transaction_refused` when the transaction does anything else, in another name, for longer, or at another's cost.
+ * @param kind the wanted act: the bytes of the TransactionKind, made without the node.
+ * @throws ChainError `transaction_refused` when the transaction does anything else, in another name, for longer, or at
+ * another's cost.
  */
 export function checkBuilt(bytes: Uint8Array, kind: Uint8Array, sender: string, expiration: Expiration): void {
   const built = parse(bytes);

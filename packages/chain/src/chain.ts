@@ -8,7 +8,7 @@ import type { VaultObject } from "./vault-object.ts";
 import { openVaultReader, type ReadOptions } from "./vault-reader.ts";
 
 export interface ChainOptions {
-  /** Carries the requests; a local chain in the same process hands one in. */
+  /** Carries the requests; a local chain in the same process brings its own. */
   readonly fetch?: typeof fetch | undefined;
   /** Milliseconds since the epoch. */
   readonly clock?: (() => number) | undefined;
@@ -24,22 +24,24 @@ export interface Chain {
   readonly clock: () => number;
   readonly wait: (milliseconds: number) => Promise<void>;
   /**
-   * Holds the network to what was configured: chain id, and the package's modules byte for byte. Asks once.
+   * Compares the network with its configuration: chain id, and the package's modules byte for byte. Asks once.
    * @throws ChainError `network_changed`, `chain_unavailable`.
    */
   verifyNetwork(): Promise<void>;
   /**
-   * Reads a vault object, from memory when that is at most 5 s old; from the node and every witness that the network names otherwise.
-   * @throws ChainError `vault_not_found`, `vault_changed`, `chain_stale`, `chain_disagrees`, `rolled_back`, and what {@link Chain.verifyNetwork} throws.
+   * Reads a vault object, from memory when that is at most 5 s old; from the node and every witness that the network
+   * names otherwise.
+   * @throws ChainError `vault_not_found`, `vault_changed`, `chain_stale`, `chain_disagrees`, `rolled_back`, and the
+   * errors of {@link Chain.verifyNetwork}.
    */
   readVault(objectId: string, options?: ReadOptions): Promise<VaultObject>;
   /** The newest state that was shown to this chain of a vault, confirmed or not; null: none yet. */
   newestShown(objectId: string): VaultObject | null;
-  /** What was shown of a vault before counts no more: for when its user says that it was not true. */
+  /** Forgets what was shown of a vault before: its user says that it was not true. */
   forgetVault(objectId: string): void;
 }
 
-/** Opens a connection. Nothing is sent before it is used. */
+/** Opens a connection. It sends nothing before its first use. */
 export function openChain(network: NetworkConfiguration, options: ChainOptions = {}): Chain {
   const node = connect(network, options);
   const pins = openPins(node);

@@ -1,8 +1,8 @@
-/** What the chain and the key servers refuse, and what to do then. */
+/** Failures of the chain and the key servers, and what to do then. */
 
-/** Every cause, with the sentence that goes with it when no better one is known. */
+/** Every cause, with its sentence if no better one is known. */
 export const CHAIN_ERRORS = {
-  // What reading and writing in shared vaults meets.
+  // Failures of reading and writing in shared vaults.
   not_a_member: "This address is not on the vault's allowlist. Ask the owner to add it.",
   membership_ended: "The membership of this address has ended. Ask the owner to add it again.",
   key_servers_unavailable: "Too few key servers answer. Try again later.",
@@ -18,7 +18,7 @@ export const CHAIN_ERRORS = {
   vault_not_found: "There is no such vault object on this chain. Check its id and the network configuration.",
   vault_changed: "The vault is not the one that was pinned. Nothing was written; ask the owner what changed.",
   rolled_back: "The chain node shows an older state than was seen before. Try again, or name another node.",
-  // What transactions meet.
+  // Failures of transactions.
   no_gas: "The address has no SUI left to pay for the transaction. Send it some, then try again.",
   not_owner: "Only the owner of the vault may do this.",
   already_member: "The address is on the allowlist already.",
@@ -37,8 +37,8 @@ export const CHAIN_ERRORS = {
 export type ChainErrorCode = keyof typeof CHAIN_ERRORS;
 
 /**
- * A failure of the chain or of the key servers. The message says what to do; it holds no key and nothing that a server wrote. What was
- * caught is the `cause`.
+ * A failure of the chain or of the key servers. The message says what to do; it holds no key and nothing that a server
+ * wrote. `cause` is the caught error.
  */
 export class ChainError extends Error {
   override readonly name = "ChainError";

@@ -9,7 +9,10 @@ import { isUnreachable, type PackageIds, toChainError } from "./refusals.ts";
 import type { TransactionSigner } from "./signer.ts";
 import { findEndedSignIn } from "./zklogin.ts";
 
-/** What can be sent as often as one likes: it is executed once, until it expires. It holds no secret, and only its signer should keep it. */
+/**
+ * A transaction that you may send as often as you like: it is executed once, until it expires. It holds no secret, and
+ * only its signer should keep it.
+ */
 export interface SignedTransaction {
   /** BCS of TransactionData. */
   readonly bytes: Uint8Array;
@@ -31,14 +34,15 @@ export interface Executor extends Pick<Node, "client" | "wait"> {
   readonly network: PackageIds & EpochSource["network"];
 }
 
-/** What a node says of a transaction; its digest is the one of the bytes that were signed, whatever the node says. */
+/** A node's answer about a transaction. Its digest is the one of the signed bytes, whatever the node says. */
 export type Executed = SuiClientTypes.Transaction<{ effects: true }>;
 
 /** Remarks for the caller about the act. */
 export interface ActWarning {
   /**
-   * `valid_one_epoch`: the network takes transactions that are valid in one epoch only. Had it ended meanwhile, the act would have had to be
-   * repeated. `former_nearly_full`: the vault has closed 1,500 entries of 1,800, and will soon lose one that still counts.
+   * `valid_one_epoch`: the network accepts transactions that are valid in one epoch only. If that had ended meanwhile,
+   * you would have had to repeat the act. `former_nearly_full`: the vault has closed 1,500 entries of 1,800, and will
+   * soon lose one that still counts.
    */
   readonly code: "valid_one_epoch" | "former_nearly_full";
   readonly message: string;
@@ -58,7 +62,8 @@ const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
  * Resolves once the transaction is executed and the node shows its effects.
- * @throws ChainError: `transaction_unknown` when it was sent and nothing was heard of it; everything else means that nothing changed.
+ * @throws ChainError: `transaction_unknown` when it was sent and no answer came; every other code means that nothing
+ * changed.
  */
 export function execute(
   chain: Executor,
@@ -135,7 +140,10 @@ async function run(
   }
 }
 
-/** The same words would refuse every further attempt. @throws ChainError `sign_in_ended`. */
+/**
+ * The same failure would refuse every further attempt.
+ * @throws ChainError `sign_in_ended`.
+ */
 async function requireSignIn(chain: Executor, signature: string): Promise<void> {
   const ended = await findEndedSignIn(chain.client, signature);
   if (ended !== null) throw ended;
@@ -156,7 +164,7 @@ async function buildToExpire(
 }
 
 async function build(chain: Executor, sender: string, transaction: Transaction, epochs: Epochs): Promise<Uint8Array> {
-  // Without a client: these are the bytes that were asked for.
+  // Without a client: these are the requested bytes.
   const kind = await transaction.build({ onlyTransactionKind: true });
   const expiration = await validNow(chain, epochs);
   transaction.setSender(sender);
@@ -168,10 +176,10 @@ async function build(chain: Executor, sender: string, transaction: Transaction, 
   return bytes;
 }
 
-/** With less than this, in MIST (0.01 SUI), a transaction that a node refuses was refused for it. */
+/** With less than this, in MIST (0.01 SUI), a refused transaction was refused for lack of it. */
 const POOR = 10_000_000n;
 
-/** A node says in its own words that an address cannot pay; its balance says it too. */
+/** A node says in its own words that an address cannot pay; its balance shows it too. */
 async function namePoverty(chain: Executor, owner: string, error: ChainError): Promise<ChainError> {
   if (error.code !== "transaction_failed") return error;
   const balance = await chain.client.core.getBalance({ owner }).catch(() => null);
@@ -180,12 +188,13 @@ async function namePoverty(chain: Executor, owner: string, error: ChainError): P
     : error;
 }
 
-/** How often the same bytes are sent: they execute once, whoever receives them however often. */
+/** How often the same bytes are sent: they execute once, however many nodes receive them. */
 const ATTEMPTS = 3;
 
 /**
  * A refusal is returned: the transaction was not executed, and never will be.
- * @throws ChainError `transaction_unknown` when nothing was heard of it, or it was refused after an answer was lost, and no node shows it.
+ * @throws ChainError `transaction_unknown` when no answer came. Also when it was refused after a lost answer, and no
+ * node shows it.
  */
 export async function send(
   chain: Executor,
@@ -215,14 +224,17 @@ export async function send(
   throw new ChainError("transaction_unknown", { cause: last });
 }
 
-/** What was sent before may be the reason of the refusal: its coin and object are used up. Another transaction would do the act twice. */
+/**
+ * The earlier sending may be the reason of the refusal: its coin and object are used up. Another transaction would do
+ * the act twice.
+ */
 async function settle(chain: Executor, digest: string, refusal: unknown): Promise<Executed> {
   const executed = await findExecuted(chain, digest).catch(() => null);
   if (executed !== null) return executed;
   throw new ChainError("transaction_unknown", { cause: refusal });
 }
 
-/** Executed is executed; that the node does not show it yet is for the reader of the vault to wait for. */
+/** The transaction was executed. If the node does not show it yet, the reader of the vault waits for it. */
 async function awaitEffects(chain: Executor, digest: string): Promise<void> {
   await chain.client.core.waitForTransaction({ digest, timeout: REQUEST_MS }).catch(() => null);
 }

@@ -1,10 +1,13 @@
-/** How long a signed transaction is worth anything: whoever holds one back, a node or a crash, must not have it executed much later. */
+/**
+ * How long a signed transaction is valid: a node, a crash or anybody else who holds one back must not have it executed
+ * much later.
+ */
 import { bcs } from "@mysten/sui/bcs";
 import { ChainError } from "./errors.ts";
 import type { NetworkConfiguration } from "./network.ts";
 import { type Node, readNodeState } from "./node.ts";
 
-/** As BCS and the transaction builder of @mysten/sui have it. */
+/** In the form of BCS and of the transaction builder of @mysten/sui. */
 export interface Expiration {
   readonly ValidDuring: {
     /** Decimal. */
@@ -19,10 +22,10 @@ export interface Expiration {
   };
 }
 
-/** What is needed to ask a node which epoch it is. */
+/** The parts for asking a node which epoch it is. */
 export type EpochSource = Pick<Node, "client"> & { readonly network: Pick<NetworkConfiguration, "chainId"> };
 
-/** In how many epochs a transaction is valid: two, where the network takes that. */
+/** In how many epochs a transaction is valid: two, if the network accepts that. */
 export type Epochs = 1 | 2;
 
 /**
@@ -53,7 +56,10 @@ export function takesOneEpochOnly(refusal: unknown): boolean {
   return false;
 }
 
-/** Whether no node will execute the transaction any more, by the epoch that a node names. @throws ChainError as {@link validNow}. */
+/**
+ * Whether no node will execute the transaction any more, by the epoch that a node names.
+ * @throws ChainError as {@link validNow}.
+ */
 export async function isExpired(source: EpochSource, transaction: Uint8Array): Promise<boolean> {
   const { expiration } = bcs.TransactionData.parse(transaction).V1;
   const maxEpoch = expiration.$kind === "ValidDuring" ? expiration.ValidDuring.maxEpoch : null;

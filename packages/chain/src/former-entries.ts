@@ -1,4 +1,4 @@
-/** How much room a vault has left for closed entries: what they signed is verified by them (encryption design §8). */
+/** How much room a vault has left for closed entries, which verify what their members signed (encryption design §8). */
 import { VAULT_OBJECT_LIMITS } from "@coffer/contract/vault-object";
 import type { ActWarning } from "./execution.ts";
 import type { VaultObject } from "./vault-object.ts";
@@ -6,7 +6,7 @@ import type { VaultObject } from "./vault-object.ts";
 /** A warning comes from 1,500 entries on, of 1,800. */
 const NEARLY_FULL = 300;
 
-/** As in the Move module: how many of the oldest entries are looked at for one below the floor. */
+/** As in the Move module: how many of the oldest entries it checks for one below the floor. */
 const LOOK_AHEAD = 64;
 
 /** Remarks for the caller of an act on a vault; empty if there are none. */

@@ -19,7 +19,7 @@ const keyServer = z.strictObject({
   objectId,
   /** Shares it holds. */
   weight: z.int().check(z.minimum(1), z.maximum(254)),
-  /** Its BLS12-381 G2 key, 96 bytes in base64: what its object names must be this. */
+  /** Its BLS12-381 G2 key, 96 bytes in base64; its object must name this key. */
   publicKey: z.string().check(z.regex(/^[A-Za-z0-9+/]{128}$/, "Expected 96 bytes in base64")),
   /** A committee is asked at its aggregator; an independent server at the address in its object. */
   aggregatorUrl: z.optional(nodeUrl),
@@ -55,13 +55,13 @@ export const networkConfiguration = z
     chainId: z.string().check(z.regex(/^[1-9A-HJ-NP-Za-km-z]{32,64}$/, "Expected a digest in base58")),
     grpcUrl: nodeUrl,
     /**
-     * Further full nodes, of other operators: what `grpcUrl` shows of a vault is believed when each of them shows the same. One that does not
-     * answer stops reading. None is asked anything else.
+     * Further full nodes, of other operators: the client believes `grpcUrl` about a vault when each of them shows the
+     * same. One that does not answer stops reading. The client asks them nothing else.
      */
     witnessUrls: z.optional(z.array(nodeUrl).check(z.maxLength(MOST_WITNESSES))),
     /** The namespace of keys and types: the id under which the package was first published. */
     originalPackageId: objectId,
-    /** What is called; the same, because the package is immutable. */
+    /** The package to call; the same, because the package is immutable. */
     latestPackageId: objectId,
     /** BLAKE2b-256 over the package's modules, lower-case hex: `PACKAGE_DIGEST` of the package this program was built with. */
     packageDigest: z.string().check(z.regex(/^[0-9a-f]{64}$/, "Expected 64 hex digits")),
@@ -81,7 +81,7 @@ function areDistinct(urls: readonly string[]): boolean {
   return new Set(hosts).size === urls.length;
 }
 
-/** Everything in it as it was parsed, and read only. */
+/** Every field as it was parsed, and read only. */
 type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object
@@ -93,7 +93,10 @@ export type NetworkConfiguration = Frozen<z.infer<typeof networkConfiguration>>;
 export type KeyServerSet = NetworkConfiguration["keyServerSets"][number];
 export type KeyServer = KeyServerSet["servers"][number];
 
-/** Parses a configuration from a file. @throws Error (zod's) that names the fields that are wrong. */
+/**
+ * Parses a configuration from a file.
+ * @throws Error (zod's) that names the wrong fields.
+ */
 export function parseNetworkConfiguration(value: unknown): NetworkConfiguration {
   return z.parse(networkConfiguration, value);
 }

@@ -1,11 +1,11 @@
-/** What a chain node may take of this program: time and memory, whichever call of whichever client asks it. */
+/** The most a chain node may use of this program: time and memory, whichever call of whichever client asks it. */
 
-/** Milliseconds until the last byte of an answer. Where less is wanted, the caller says so. */
+/** Milliseconds until the last byte of an answer. A caller that wants less passes it. */
 const MOST_TIME = 30_000;
 /** The largest vault object has 235 KB, in base64 a third more. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
-/** The runtime's `fetch`, or the one that is handed in; it gives up, and rejects, beyond what a node's answer can be. */
+/** The runtime's `fetch`, or the given one. It gives up, and rejects, beyond the limits of a node's answer. */
 export function boundedFetch(
   inner: typeof fetch = (input, init) => fetch(input, init),
   { milliseconds = MOST_TIME, bytes = MOST_BYTES }: { readonly milliseconds?: number; readonly bytes?: number } = {},

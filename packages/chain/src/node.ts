@@ -1,4 +1,4 @@
-/** What is asked of a chain node, with every failure named. */
+/** The questions to a chain node, with every failure named. */
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { ChainError } from "./errors.ts";
 import type { NetworkConfiguration } from "./network.ts";
@@ -13,7 +13,7 @@ export interface Node {
   readonly wait: (milliseconds: number) => Promise<void>;
 }
 
-/** What the node says of itself. */
+/** The node's description of itself. */
 export interface NodeState {
   readonly chainId: string;
   /** Time of its newest checkpoint, in milliseconds since the epoch. */
@@ -52,7 +52,7 @@ export async function findObject({ client }: Pick<Node, "client">, objectId: str
   return object;
 }
 
-/** Whatever a request fails with means that the node cannot be used; the client's errors are the cause. */
+/** Any failed request means that the node is unusable; the client's errors are the cause. */
 export async function orUnavailable<Result>(request: PromiseLike<Result>): Promise<Result> {
   try {
     return await request;

@@ -1,4 +1,4 @@
-/** Holds a chain node to the configured network: its chain, and the code that decides who is a member. */
+/** Compares a chain node with the configured network: its chain, and the code that decides who is a member. */
 import { bcs } from "@mysten/sui/bcs";
 import { fromBase64, fromHex } from "@mysten/sui/utils";
 import { ChainError } from "./errors.ts";
@@ -6,7 +6,10 @@ import { findObject, type Node, readNodeState } from "./node.ts";
 import { MODULE, MODULES, PACKAGE_DIGEST } from "./package/index.ts";
 
 export interface Pins {
-  /** Once per connection, unless it failed. @throws ChainError `network_changed`, `chain_unavailable`. */
+  /**
+   * Once per connection, unless it failed.
+   * @throws ChainError `network_changed`, `chain_unavailable`.
+   */
   verify(): Promise<void>;
   /** @throws ChainError `network_changed`, which names both ids. */
   checkChain(chainId: string): void;
@@ -83,7 +86,7 @@ function changed(what: string, configured: string, found: string): ChainError {
   });
 }
 
-/** What a node says is cut: it goes into a message. */
+/** A node's text is cut: it goes into a message. */
 function shorten(text: string): string {
   return text.replace(/[^1-9A-HJ-NP-Za-km-z]/g, "?").slice(0, 64);
 }

@@ -1,4 +1,7 @@
-/** Publishes the Move package, immutable from its first moment, and writes down what clients pin (encryption design §3, §5). */
+/**
+ * Publishes the Move package, immutable from its first moment, and writes the configuration that clients pin
+ * (encryption design §3, §5).
+ */
 import { SealClient } from "@mysten/seal";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Transaction } from "@mysten/sui/transactions";
@@ -20,7 +23,7 @@ const DEPENDENCIES = ["0x1", "0x2"].map((id) => `0x${id.slice(2).padStart(64, "0
 export interface PublishTarget {
   readonly network: NetworkConfiguration["network"];
   readonly grpcUrl: string;
-  /** Where it is known, the chain must be this one. */
+  /** If it is known, the chain must be this one. */
   readonly chainId?: string | undefined;
   /** The first is for writing. */
   readonly keyServerSets: readonly UnpinnedKeyServerSet[];
@@ -34,8 +37,8 @@ export interface Published {
 }
 
 /**
- * Publishes the package and makes it immutable in the same transaction: nobody, the publisher included, can change its rules. Then reads
- * the key servers' public keys, and holds the chain to the configuration that it returns.
+ * Publishes the package and makes it immutable in the same transaction: nobody, the publisher included, can change its
+ * rules. Then it reads the key servers' public keys, and compares the chain with the configuration that it returns.
  * @throws ChainError `network_changed` for another chain, `no_gas`, `transaction_failed`, …
  */
 export async function publishPackage(
@@ -61,7 +64,7 @@ export async function publishPackage(
       packageDigest: PACKAGE_DIGEST,
       keyServerSets,
     });
-  // Whatever is wrong with it is said before anything is paid for.
+  // Reports every error before it pays for anything.
   configure(`0x${"0".repeat(64)}`);
   const executed = await execute(
     { client, network: { ...NO_PACKAGE, chainId }, wait: options.wait ?? sleep },
@@ -87,7 +90,7 @@ function findPackage(executed: Executed): string {
   const written = executed.effects.changedObjects.filter(({ outputState }) => outputState === "PackageWrite");
   const [found, ...more] = written;
   if (found === undefined || more.length > 0) throw new ChainError("transaction_failed");
-  // The same modules under another id could be somebody's who kept the right to upgrade them.
+  // The publisher of the same modules under another id may have kept the right to upgrade them.
   if (!isCreatedBy(executed.digest, found.objectId))
     throw new ChainError("network_changed", {
       message: "The chain node names a package that this transaction did not publish. Name another node.",
@@ -95,7 +98,7 @@ function findPackage(executed: Executed): string {
   return found.objectId;
 }
 
-/** What the chain says today is what clients will insist on. */
+/** Clients will insist on the chain's state of today. */
 async function pinKeys(client: SuiGrpcClient, { threshold, servers }: UnpinnedKeyServerSet) {
   const seal = new SealClient({
     suiClient: client,

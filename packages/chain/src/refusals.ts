@@ -1,4 +1,4 @@
-/** Why a transaction was refused, in our words: Move aborts and what gas runs into. */
+/** Why a transaction was refused, in our words: Move aborts and gas errors. */
 import type { SuiClientTypes } from "@mysten/sui/client";
 import { SimulationError } from "@mysten/sui/client";
 import { ChainError, type ChainErrorCode } from "./errors.ts";

@@ -28,7 +28,7 @@ const member = bcs.struct("Member", {
   ...{ address: bcs.Address, key: bcs.byteVector(), since: bcs.u64() },
   ...{ endsAt: bcs.u64(), until: bcs.u64(), replacedKeys: bcs.u8() },
 });
-/** What an open entry without an end has behind its key. */
+/** The bytes behind the key in an open entry without an end. */
 export const OPEN = { since: 1, endsAt: NO_END, until: 0, replacedKeys: 0 } as const;
 export const vaultBcs = bcs.struct("Vault", {
   id: bcs.Address,
@@ -45,7 +45,7 @@ export const vaultBcs = bcs.struct("Vault", {
 
 export type NodeFake = ReturnType<typeof newState>;
 
-/** A node whose answers each test changes: the object's state is what it holds now. */
+/** A node whose answers each test changes: the object's state is its present content. */
 export function fakeNode(host = "node.example") {
   const state = newState();
   const client = clientOf(state);
@@ -76,7 +76,7 @@ function newState() {
     shared: true,
     contents: null as Uint8Array | null,
     exists: true,
-    /** Which object the node answers with; null: the one it was asked for. */
+    /** The object in the node's answer; null: the requested one. */
     answersWith: null as string | null,
     down: false,
     code: Uint8Array.from(fromBase64(MODULES[0] ?? "")),

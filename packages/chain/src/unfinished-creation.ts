@@ -28,7 +28,7 @@ const unfinished = z.strictObject({
   signature: z.string().check(z.minLength(1), z.maxLength(MAX_TEXT)),
 });
 
-/** As a journal keeps it: no secret, but only its signer should have it. */
+/** The journal's form: no secret, but only its signer should have it. */
 export function encodeUnfinished({ bytes, signature }: SignedTransaction): string {
   return JSON.stringify({ transaction: toBase64(bytes), signature });
 }
@@ -52,7 +52,7 @@ export async function resumeCreation(
   return executed?.status.success === true ? readCreated(chain, executed) : null;
 }
 
-/** What became of it, for good: executed, or null for what no node executes any more. */
+/** Its final result: executed, or null if no node executes it any more. */
 async function settle(chain: Chain, signed: SignedTransaction): Promise<Executed | null> {
   const digest = TransactionDataBuilder.getDigestFromBytes(signed.bytes);
   if (!(await isExpired(chain, signed.bytes))) {

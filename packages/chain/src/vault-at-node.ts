@@ -7,7 +7,7 @@ import { parseVaultObject, type VaultObject } from "./vault-object.ts";
 /** How far a node may lag, in milliseconds, and how far its time may be ahead of the machine's: ends of memberships go by it. */
 export const LAG_MS = 30_000;
 
-/** What a node said at one moment. */
+/** A node's statement at one moment. */
 export interface Sighting {
   /** null: the node has no such object. */
   readonly vault: VaultObject | null;
@@ -26,7 +26,7 @@ export async function findVaultAt(node: Node, pins: Pins, objectId: string): Pro
   if (object === null) return { vault: null, content: NOTHING, asOf: state.timestamp };
   const content = object.content ?? NOTHING;
   const vault = parseVaultObject({ ...object, content }, node.network.originalPackageId, state.timestamp);
-  // Acts name the vault that was read: a node that answers with another one would have the signer act on that.
+  // Acts name the vault that was read: with another one in the answer, the signer would act on that.
   if (vault.objectId !== objectId)
     throw new ChainError("vault_changed", {
       message: `The chain node was asked for vault ${objectId} and answered with ${vault.objectId}. Nothing was signed; name another node.`,
@@ -36,7 +36,10 @@ export async function findVaultAt(node: Node, pins: Pins, objectId: string): Pro
 
 const NOTHING = new Uint8Array();
 
-/** `clock_skew` with seconds and direction for a node's time that is not believed; null for one that is. Which clock is wrong is not known. */
+/**
+ * `clock_skew` with seconds and direction for a node's time that is not believed; null for one that is. Nobody can say
+ * which clock is wrong.
+ */
 export function skewOf(timestamp: number, now: number): ChainError | null {
   const off = Math.abs(now - timestamp);
   if (off <= LAG_MS) return null;

@@ -1,4 +1,4 @@
-/** The calls of the Move module, as values: what a transaction will hold, before anything is built. */
+/** The calls of the Move module, as values: the content of a transaction, before anything is built. */
 import { bcs } from "@mysten/sui/bcs";
 import { Transaction } from "@mysten/sui/transactions";
 import { CLOCK } from "./clock.ts";
@@ -63,7 +63,7 @@ export function toTransaction({ function: name, vault, values, clock }: VaultCal
   return transaction;
 }
 
-/** `0x` and 64 lower-case hex digits: no other spelling of an address is taken, so that equal addresses are equal texts. */
+/** `0x` and 64 lower-case hex digits. It accepts no other spelling of an address, so that equal addresses are equal texts. */
 export function isChainAddress(text: string): boolean {
   return /^0x[0-9a-f]{64}$/.test(text);
 }

@@ -17,7 +17,7 @@ export interface VaultObject extends Omit<VaultObjectFields, "id"> {
   readonly objectId: string;
   /** Grows with every transaction that touches the object. */
   readonly version: bigint;
-  /** What transactions name a shared object with. */
+  /** The name of a shared object in transactions. */
   readonly initialSharedVersion: bigint;
   /** The node's time when it was read, in milliseconds since the epoch: the object was so at that time or later. */
   readonly asOf: number;
@@ -35,7 +35,7 @@ export function parseVaultObject(
   return { ...fields, objectId, version: BigInt(object.version), initialSharedVersion: BigInt(initialVersion), asOf };
 }
 
-/** What reading and verifying needs of the object (file-format §6). */
+/** The parts of the object for reading and verifying (file-format §6). */
 export function toVaultView(vault: VaultObject): VaultView {
   return {
     vault: fromHex(vault.objectId),
@@ -55,7 +55,7 @@ export function findMember(vault: VaultObject, chainAddress: string): VaultObjec
   return [vault.owner, ...vault.members].find((member) => member.chainAddress === chainAddress) ?? null;
 }
 
-/** What questions to key servers name of the vault: `chainAddress` is who asks. */
+/** The facts about the vault in questions to key servers: `chainAddress` is the caller's. */
 export function locateVault(vault: VaultObject, chainAddress: string): VaultLocation {
   const at = vault.members.findIndex((member) => member.chainAddress === chainAddress);
   return { initialSharedVersion: vault.initialSharedVersion, at: BigInt(Math.max(at, 0)) };

@@ -23,11 +23,14 @@ export interface ReadOptions {
   readonly minGeneration?: bigint | undefined;
   /** The same of the floor. */
   readonly minFloor?: bigint | undefined;
-  /** A generation that somebody else claims. If it is higher than the one in memory, the chain is read again; nothing else follows. */
+  /**
+   * A generation that somebody else claims. If it is higher than the one in memory, the client reads the chain again,
+   * and does nothing else.
+   */
   readonly hintedGeneration?: bigint | undefined;
   /**
-   * A time that somebody else claims the chain has reached, in milliseconds since 1970. A node that is at most
-   * {@link MOST_AHEAD_MS} short of it is waited for, and the chain is read again; nothing else follows.
+   * A time that somebody else claims the chain has reached, in milliseconds since 1970. The client waits for a node
+   * that is at most {@link MOST_AHEAD_MS} short of it, and reads the chain again. It does nothing else.
    */
   readonly hintedTime?: bigint | undefined;
   /** The object's version that a transaction has written. Below it: `rolled_back`. */
@@ -47,24 +50,27 @@ export interface VaultReader {
   readonly read: (objectId: string, options?: ReadOptions) => Promise<VaultObject>;
   /** The newest state that was shown, confirmed or not: nothing is written below it. null: none yet. */
   readonly newestShown: (objectId: string) => VaultObject | null;
-  /** What was shown before counts no more. */
+  /** What was shown before no longer counts. */
   readonly forget: (objectId: string) => void;
 }
 
-/** What one node has shown, and how far that is believed. */
+/** What one node has shown, and how far the client believes it. */
 interface Shown {
   /** The newest of all, and when it was first shown (`elapsed`). */
   readonly newest: VaultObject;
   readonly since: number;
-  /** The newest that witnesses, or a read {@link CONFIRMED_AFTER_MS} later, have confirmed: nothing older is taken any more. */
+  /**
+   * The newest state that witnesses, or a read {@link CONFIRMED_AFTER_MS} later, have confirmed: nothing older is
+   * accepted any more.
+   */
   readonly confirmed: VaultObject | null;
-  /** An older state was shown afterwards, and stayed: who reads waits for the newest no longer. */
+  /** The node showed an older state afterwards, and kept it: readers no longer wait for the newest. */
   readonly isDoubted: boolean;
 }
 
 /**
- * `elapsed`: milliseconds by a clock that is never set; of two clocks the one by which more time has passed is believed. Whatever the node
- * shows is believed when each of the `witnesses` shows the same.
+ * `elapsed`: milliseconds by a clock that is never set. The client believes the clock by which more time has passed.
+ * It believes everything that the node shows if each of the `witnesses` shows the same.
  */
 export function openVaultReader(
   node: Node,
@@ -102,7 +108,7 @@ export function openVaultReader(
   };
 
   const read = async (objectId: string, options: ReadOptions = {}): Promise<VaultObject> => {
-    // Callers that ask at once share one read; who wants it fresher than its beginning reads again.
+    // Callers that ask at once share one read; a caller that wants a later state reads again.
     await underway.get(objectId)?.catch(() => null);
     const remembered = findRemembered(objectId, options);
     if (remembered !== null) return remembered;
@@ -162,7 +168,7 @@ function ageOf({ readAt, readAtElapsed }: Memory, now: number, elapsed: () => nu
   return byClock < 0 ? Infinity : Math.max(byClock, elapsed() - readAtElapsed);
 }
 
-/** Whether the answer in memory says all that the caller asks for. */
+/** Whether the answer in memory is enough for the caller. */
 function isEnough(vault: VaultObject, options: ReadOptions): boolean {
   const { hintedGeneration = 0n, hintedTime = 0n } = options;
   return isReached(vault, options) && vault.generation >= hintedGeneration && vault.asOf >= hintedTime;

@@ -1,4 +1,4 @@
-/** What the owner and the members do to a vault: one function for each entry function of the Move module. */
+/** The acts of owner and members on a vault: one function for each entry function of the Move module. */
 import { END_STEP_MS, NO_END } from "@coffer/crypto";
 import type { VaultObjectMember } from "@coffer/contract/vault-object";
 import type { Chain } from "./chain.ts";
@@ -10,7 +10,7 @@ import type { TransactionSigner } from "./signer.ts";
 import { type VaultCall, vaultCalls, toTransaction } from "./vault-functions.ts";
 import { findMember, type VaultObject } from "./vault-object.ts";
 
-/** How an act ended: `done` by this call, or `already` so before it, without a transaction. */
+/** The result of an act: `done` by this call, or `already` so before it, without a transaction. */
 export interface VaultAct {
   readonly outcome: "done" | "already";
   /** Digest of the transaction; null when there was none. */
@@ -24,8 +24,8 @@ export interface VaultAct {
 const NO_KEY = new Uint8Array();
 
 /**
- * Shares a new vault that belongs to the signer. Not repeatable: two calls make two vaults. Store the transaction that `beforeSend` is
- * given, and go on with `resumeCreation` after a crash.
+ * Shares a new vault that belongs to the signer. Not repeatable: two calls make two vaults. Store the transaction of
+ * `beforeSend`, and go on with `resumeCreation` after a crash.
  */
 export async function createVault(
   chain: Chain,
@@ -52,8 +52,9 @@ export async function findCreatedVault(chain: Chain, digest: string): Promise<Va
 }
 
 /**
- * Adds a member, or gives `already` for one that is on the allowlist and has not ended, whatever its signing key and its end. `endsAt`: when
- * the membership ends, in milliseconds since 1970; never unless it is given. @throws ChainError `is_owner`, `end_invalid`, …
+ * Adds a member, or gives `already` for one that is on the allowlist and has not ended, whatever its signing key and
+ * its end. `endsAt`: when the membership ends, in milliseconds since 1970; absent: never.
+ * @throws ChainError `is_owner`, `end_invalid`, …
  */
 export async function addMember(
   chain: Chain,
@@ -108,8 +109,8 @@ export async function setUntil(
 }
 
 /**
- * Begins a rotation: raises the generation, and no key from then on leads to one of before. `already` where the vault's base is above `base`,
- * the one that the caller has seen.
+ * Begins a rotation: raises the generation, and no key from then on leads to an earlier one. `already` if the vault's
+ * base is above `base`, the one that the caller has seen.
  */
 export async function renew(
   chain: Chain,
@@ -126,7 +127,7 @@ export async function renew(
   });
 }
 
-/** Takes memberships that have ended, and are marked so, off the list: at most 50. `already` when there are none. */
+/** Takes marked memberships that have ended off the list: at most 50. `already` when there are none. */
 export async function sweep(
   chain: Chain,
   signer: TransactionSigner,
@@ -186,7 +187,10 @@ export async function leave(
   });
 }
 
-/** Sets the signer's own signing key. A first key takes no right away; replacing one raises the generation. @throws ChainError `not_a_member`, … */
+/**
+ * Sets the signer's own signing key. A first key takes no right away; replacing one raises the generation.
+ * @throws ChainError `not_a_member`, …
+ */
 export async function setSigningKey(
   chain: Chain,
   signer: TransactionSigner,
@@ -275,12 +279,12 @@ function requireEnd(endsAt: bigint, { asOf }: VaultObject): void {
 }
 
 interface Act {
-  /** Whether the vault says that the act has happened. */
+  /** Whether the vault shows that the act has happened. */
   isDone(vault: VaultObject): boolean;
-  /** Refuses, before anything costs gas, what the module would refuse. */
+  /** Refuses, before anything costs gas, every act that the module would refuse. */
   check(vault: VaultObject): void;
   call(vault: VaultObject): VaultCall;
-  /** The refusal that says that somebody else was faster with the same act. */
+  /** The refusal that means that somebody else was faster with the same act. */
   readonly already?: ChainError["code"];
 }
 
@@ -337,7 +341,8 @@ export async function readCreated(chain: Chain, executed: Executed): Promise<Vau
   );
   const [vault, ...more] = created;
   if (vault === undefined || more.length > 0) throw new ChainError("vault_not_found");
-  // Everything else about a vault is checked against its id. A stranger's in its place would be sealed for by its stranger.
+  // Everything else about a vault is checked against its id. With a stranger's vault in its place, keys would be
+  // sealed for the stranger.
   if (!isCreatedBy(executed.digest, vault.objectId))
     throw new ChainError("vault_changed", {
       message:

@@ -1,11 +1,11 @@
-/** Takes what one node shows of a vault for true when the witnesses show the same: whoever lies would need all of them (decision 0023). */
+/** Accepts one node's view of a vault when the witnesses show the same: a liar would need all of them (decision 0023). */
 import { ChainError } from "./errors.ts";
 import type { Node } from "./node.ts";
 import type { Pins } from "./pins.ts";
 import { findVaultAt, type Sighting } from "./vault-at-node.ts";
 import type { VaultObject } from "./vault-object.ts";
 
-/** A node, and what it is held to. */
+/** A node, and its pins. */
 export interface Source {
   readonly node: Node;
   readonly pins: Pins;
@@ -48,7 +48,7 @@ export async function readAgreed(first: Source, witnesses: readonly Source[], ob
   throw new ChainError("chain_stale");
 }
 
-/** One node's time leaves open whose clock is wrong. A second node that agrees with this machine settles it: the first node's. */
+/** One node's time does not show whose clock is wrong. If a second node agrees with this machine, the first node's is. */
 async function requireAll(sources: readonly Source[], asked: readonly Promise<View>[]): Promise<View[]> {
   try {
     return await Promise.all(asked);

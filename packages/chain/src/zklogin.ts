@@ -1,4 +1,4 @@
-/** zkLogin sign-ins end with an epoch of the chain, and what was good until then is refused without a word about why. */
+/** zkLogin sign-ins end with an epoch of the chain. A signature that was good until then is refused without a reason. */
 import { parseSerializedSignature, SIGNATURE_SCHEME_TO_FLAG } from "@mysten/sui/cryptography";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { fromBase64 } from "@mysten/sui/utils";

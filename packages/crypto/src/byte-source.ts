@@ -32,7 +32,7 @@ async function* readStream(stream: ReadableStream<Uint8Array>): AsyncGenerator<U
   }
 }
 
-/** Also a source that never answers lets go when the signal fires. */
+/** A source that never answers also ends when the signal fires. */
 async function* untilAborted(pieces: Pieces, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
   const iterator = iteratorOf(pieces);
   let ended = false;
@@ -44,7 +44,7 @@ async function* untilAborted(pieces: Pieces, signal: AbortSignal): AsyncGenerato
       yield next.value;
     }
   } catch (error) {
-    // What failed has ended by itself; what hangs would let nobody wait for its end.
+    // A failed source has ended by itself; with a hanging one, nobody could wait for its end.
     if (signal.aborted) void Promise.resolve(iterator.return?.()).catch(() => undefined);
     ended = true;
     throw error;
@@ -88,7 +88,10 @@ export function toReadableStream(pieces: AsyncIterable<Uint8Array>): ReadableStr
   );
 }
 
-/** A source read in two steps: a few bytes at its front, then the rest, as what is iterated. Ends its source when that stops early. */
+/**
+ * A source read in two steps: a few bytes at its front, then the rest by iteration. Ends its source when the iteration
+ * stops early.
+ */
 export class PieceReader implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, void, void> {
   readonly #pieces: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
   #held: Uint8Array = new Uint8Array(0);

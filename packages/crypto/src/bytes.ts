@@ -10,7 +10,7 @@ export function concatBytes(...pieces: readonly Uint8Array[]): Uint8Array {
   return all;
 }
 
-/** A copy, as a plain Uint8Array. `slice` is none where the bytes are a Node Buffer: it gives a view of the same memory. */
+/** A copy, as a plain Uint8Array. `slice` of a Node Buffer is no copy: it gives a view of the same memory. */
 export function copyBytes(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array {
   return new Uint8Array(bytes.subarray(from, to));
 }

@@ -12,7 +12,7 @@ export const SALT_BYTES = 24;
 export const COMMITMENT_BYTES = 32;
 const NONCE_BYTES = 12;
 
-/** What encrypts and decrypts the chunks of one message. Holds its keys where no log and no inspect sees them. */
+/** Encrypts and decrypts the chunks of one message. Holds its keys where no log and no inspect sees them. */
 export class MessageKeys {
   /** Random, unique for the input key; the first 24 bytes of the message. */
   readonly salt: Uint8Array;
@@ -34,7 +34,7 @@ export class MessageKeys {
     return this.#cipher.encrypt(plaintext, firstChunk, final);
   }
 
-  /** Chunks from `firstChunk` on; see {@link ChunkCipher.decrypt}. Throws CryptoError damaged for lengths no chunks have. */
+  /** Chunks from `firstChunk` on; see {@link ChunkCipher.decrypt}. Throws CryptoError damaged for lengths that no chunks have. */
   async decryptPieces(ciphertext: Uint8Array, firstChunk: number): Promise<OpenedChunks> {
     const last = ciphertext.length % BLOCK_BYTES;
     const end = firstChunk + Math.ceil(ciphertext.length / BLOCK_BYTES);
@@ -101,7 +101,7 @@ export async function encryptMessage(
   return concatBytes(keys.salt, keys.commitment, await keys.encrypt(plaintext, 0, true));
 }
 
-/** Decrypts a message whole; nothing of it is given unless all of it is good. Throws CryptoError wrong_key or damaged. */
+/** Decrypts a message whole; gives nothing unless all of it is good. Throws CryptoError wrong_key or damaged. */
 export async function decryptMessage(
   platform: CryptoPlatform,
   key: Uint8Array,

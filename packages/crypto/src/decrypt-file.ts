@@ -10,18 +10,18 @@ import type { DataKey } from "./secret-key.ts";
 import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./platform/platform.ts";
 import { MESSAGE_PREFIX_BYTES, plaintextSize } from "./sizes.ts";
 
-/** What opening a file's envelope gives. */
+/** The results of opening a file's envelope. */
 export interface FileKey {
   readonly dataKey: DataKey;
-  /** Bytes of the message as its version statement has them; absent when nobody stated them. */
+  /** Bytes of the message in its version statement; absent when nobody stated them. */
   readonly messageLength?: number;
   /** SHA-256 of the message from its version statement; null or absent when it states none. Checked on whole reads only. */
   readonly digest?: Uint8Array | null;
 }
 
 /**
- * Checks a file's start against whatever speaks for it (ids, statement, record) and unwraps its data key. Throws when any of it does not
- * hold: nothing is decrypted then.
+ * Checks a file's start against everything that vouches for it (ids, statement, record) and unwraps its data key.
+ * Throws when one does not hold, and decrypts nothing then.
  */
 export type Unlock = (start: FileStart) => FileKey | Promise<FileKey>;
 
@@ -48,7 +48,7 @@ export async function* decryptFile(
     const key = await unlock(start);
     const keys = await openFileKeys(platform, start, key);
     const { padded } = start.header;
-    // What takes padding away looks at a piece when the next is there.
+    // The code that removes padding checks a piece when the next is there.
     const chunks = decryptChunks(keys, checkedMessage(platform, start, key, reader), reuseBuffer && !padded);
     yield* padded ? withoutPadding(chunks) : chunks;
   } finally {
@@ -78,7 +78,7 @@ export async function decryptFileBytes(
   return start.header.padded ? contentOf(plaintext) : plaintext;
 }
 
-/** Without padding, of which the final chunk says how much there is. */
+/** Without padding, whose length the final chunk states. */
 async function contentOf(plaintext: Uint8Array): Promise<Uint8Array> {
   const finalChunk = plaintext.length - (plaintext.length % CHUNK_BYTES);
   const pieces: Uint8Array[] = [];
@@ -87,7 +87,7 @@ async function contentOf(plaintext: Uint8Array): Promise<Uint8Array> {
   return concatBytes(...pieces);
 }
 
-/** Holds the data key to the file's commitment, and the stated length to what messages can have. */
+/** Compares the data key with the file's commitment, and the stated length with the possible ones. */
 export async function openFileKeys(platform: CryptoPlatform, start: FileStart, key: FileKey): Promise<MessageKeys> {
   const prefix = concatBytes(start.salt, start.commitment);
   const keys = await openMessageKeys(platform, key.dataKey.reveal(), prefix, fileContext(start.headerPrefix));
@@ -95,7 +95,7 @@ export async function openFileKeys(platform: CryptoPlatform, start: FileStart, k
   return keys;
 }
 
-/** Plaintext bytes of a message of the stated length. Throws CryptoError damaged for a length no message has. */
+/** Plaintext bytes of a message of the stated length. Throws CryptoError damaged for a length that no message has. */
 export function statedPlaintextSize(messageLength: number): number {
   try {
     return plaintextSize(messageLength);
@@ -110,7 +110,7 @@ async function readFileStart(reader: PieceReader): Promise<FileStart> {
   return parseFileStart(concatBytes(headerBytes, await reader.take(envelopeLength + MESSAGE_PREFIX_BYTES)));
 }
 
-/** The chunks as they come, held to the length and the digest that were stated. */
+/** The chunks as they come, compared with the stated length and digest. */
 async function* checkedMessage(
   platform: CryptoPlatform,
   start: FileStart,

@@ -18,7 +18,7 @@ hashes.sha512 = sha512;
 export const SIGNATURE_BYTES = 64;
 export const PUBLIC_KEY_BYTES = 32;
 
-/** Signs with an Ed25519 seed of 32 bytes: a chain key that is its own signing key, or one that was made for signing. */
+/** Signs with an Ed25519 seed of 32 bytes: a chain key that is its own signing key, or one made for signing. */
 export function ed25519StatementSigner(seed: Uint8Array): StatementSigner {
   const secret = new SecretKey(sized(seed, 32, "seed"));
   const publicKey = getPublicKey(secret.reveal());
@@ -27,7 +27,7 @@ export function ed25519StatementSigner(seed: Uint8Array): StatementSigner {
     sign: async (message32) => {
       const digest = copyBytes(message32);
       const signature = (await (await findNativeEd25519())?.sign(secret, digest)) ?? sign(digest, secret.reveal());
-      // What other signers give is verified when it is read.
+      // Other signers' results are verified when they are read.
       if (digest.length === 32) noteSignature({ publicKey, digest, signature });
       return signature;
     },
@@ -48,7 +48,7 @@ export async function verifyEd25519(
   return native === null ? verifyPortably(publicKey, message, signature) : native.verify(publicKey, message, signature);
 }
 
-/** The same without the platform; exported for the test that holds both to one answer. */
+/** The same without the platform; exported for the test that compares both. */
 export function verifyEd25519Portably(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   return isWellFormed(publicKey, signature) && verifyPortably(publicKey, message, signature);
 }
@@ -99,7 +99,7 @@ const PRIME = Point.CURVE().p;
 const FIELD_PRIME = littleEndian(PRIME);
 const GROUP_ORDER = littleEndian(Point.CURVE().n);
 
-/** The y of the points of order 1, 2, 4 and 8; each stands for the points with either sign of x. */
+/** The y of the points of order 1, 2, 4 and 8; each covers the points with either sign of x. */
 const SMALL_ORDER_Y = [0n, 1n, PRIME - 1n, ...orderEight()].map(littleEndian);
 
 /** y of a point of order 8 and its negative (RFC 7748's curve maps to it; libsodium keeps the same list). */

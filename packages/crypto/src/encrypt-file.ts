@@ -9,7 +9,7 @@ import { plaintextSize } from "./sizes.ts";
 
 export interface EncryptFileOptions {
   readonly signal?: AbortSignal;
-  /** Is given the message (salt, commitment, chunks) as it is made: its SHA-256 is the `digest` of a version statement. */
+  /** Gets the message (salt, commitment, chunks) as it is made: its SHA-256 is the `digest` of a version statement. */
   readonly digest?: RunningDigest;
   /** Less memory: a piece is valid only until the one after the next is asked for. For callers with one write under way at most. */
   readonly reuseBuffer?: boolean;
@@ -45,8 +45,8 @@ async function* fileBytes(
 }
 
 /**
- * Encrypts without keeping anything: the SHA-256 of the message that `encryptFile` will make of the same content. For statements that
- * are signed before the file is sent; `encryptFileAgain` then holds the second pass to it.
+ * Encrypts without keeping anything: the SHA-256 of the message that `encryptFile` will make of the same content. For
+ * statements that are signed before the file is sent; `encryptFileAgain` then compares the second pass with it.
  */
 export async function digestMessage(
   platform: CryptoPlatform,
@@ -92,7 +92,7 @@ async function* heldToDigest(
   if (held !== null) yield held;
 }
 
-/** The content and, in a padded file, what fills it up. */
+/** The content and, in a padded file, the padding. */
 async function* plaintextOf(
   plan: FilePlan,
   content: ByteSource,
@@ -107,7 +107,7 @@ async function* plaintextOf(
   if (plan.padded) yield* paddingBetween(contentSize, contentSize, plaintextSize(messageSize));
 }
 
-/** Passes a source on and holds it to its size. */
+/** Passes a source on and checks its size. */
 export async function* exactly(size: number, pieces: Pieces): AsyncGenerator<Uint8Array, void, void> {
   let seen = 0;
   for await (const piece of pieces) {

@@ -8,7 +8,7 @@ import { encodePaddedMetadata, METADATA_SIZES, parsePaddedMetadata, type Metadat
 import type { CryptoPlatform } from "./platform/platform.ts";
 import type { VaultKey } from "./vault-key.ts";
 
-/** What encrypted metadata is bound to besides the vault. */
+/** The context of encrypted metadata besides the vault. */
 export interface MetadataPlace {
   readonly kind: EntryKind;
   /** UUID in lower case. */
@@ -24,7 +24,7 @@ const MESSAGE_OVERHEAD = 72;
 /** The sizes of encrypted metadata: 136, 200, 328 and 584 bytes. */
 export const ENCRYPTED_METADATA_SIZES: readonly number[] = METADATA_SIZES.map((size) => size + MESSAGE_OVERHEAD);
 
-/** One message under the subkey `metadata`. RangeError for metadata that its kind cannot have. */
+/** One message under the subkey `metadata`. RangeError for metadata that is impossible for its kind. */
 export async function encryptMetadata(
   platform: CryptoPlatform,
   vaultKey: VaultKey,

@@ -1,4 +1,4 @@
-/** What a member says about the name and the place of a file or folder (file-format §8). */
+/** A member's statement about the name and the place of a file or folder (file-format §8). */
 import { concatBytes, decodeUuid, encodeUuid } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { damaged } from "./errors.ts";
@@ -59,7 +59,7 @@ export async function signEntryStatement(fields: EntryFields, signer: StatementS
   return parseEntryStatement(concatBytes(body, await signStatement("coffer/entry/v1", body, signer)));
 }
 
-/** Reads one statement. Throws CryptoError `damaged` at step `entry`. Whether it may be trusted is for `openEntry`. */
+/** Reads one statement. Throws CryptoError `damaged` at step `entry`. `openEntry` decides whether you may trust it. */
 export function parseEntryStatement(bytes: Uint8Array): EntryStatement {
   const isJoint = bytes.length === JOINT_ENTRY_STATEMENT_BYTES;
   if (!isJoint && bytes.length !== ENTRY_STATEMENT_BYTES)
@@ -86,7 +86,7 @@ export function parseEntryStatement(bytes: Uint8Array): EntryStatement {
   return { ...fields, ...takeSignature(reader, isJoint), bytes: Uint8Array.from(bytes) };
 }
 
-/** The 16 bytes that stand for a folder; zeros for the root. */
+/** The 16 bytes of a folder; zeros for the root. */
 export function encodeFolderId(folderId: string | null): Uint8Array {
   return folderId === null ? new Uint8Array(16) : encodeUuid(folderId);
 }
@@ -110,7 +110,7 @@ function takeFolderId(reader: FieldReader): string | null {
   return isZero(bytes) ? null : decodeUuid(bytes);
 }
 
-/** What is signed of an entry. RangeError for fields of other lengths. */
+/** The signed part of an entry. RangeError for fields of other lengths. */
 export function encodeEntryBody(fields: EntryFields): Uint8Array {
   return concatBytes(
     sized(fields.vault, 32, "vault"),

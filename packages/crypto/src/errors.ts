@@ -1,6 +1,6 @@
 /**
- * The steps of reading, in the order they are taken (file-format §5, §10). `source` is the one step of writing that fails by
- * itself: the content is not what it was. `export` is of what holds a vault's files together outside the service (file-format §12).
+ * The steps of reading, in their order (file-format §5, §10). `source` is the one step of writing that fails by
+ * itself: the content has changed. `export` covers the files of a vault outside the service (file-format §12).
  */
 export const CRYPTO_STEPS = [
   "pins",
@@ -44,7 +44,7 @@ export type CryptoErrorCode =
   | "vault_changed"
   | "source_changed";
 
-/** Bytes that cannot be accepted. The message holds no key and no content. Nothing that came after the failure may be used. */
+/** Bytes that cannot be accepted. The message holds no key and no content. Do not use anything that came after the failure. */
 export class CryptoError extends Error {
   override readonly name = "CryptoError";
   readonly code: CryptoErrorCode;

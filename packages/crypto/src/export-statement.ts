@@ -1,4 +1,4 @@
-/** What a member says about an export of a vault: these files, all of them, then (file-format §12). */
+/** A member's statement about an export of a vault: these files, all of them, at that time (file-format §12). */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
@@ -58,7 +58,10 @@ export async function signExportStatement(fields: ExportFields, signer: Statemen
   return parseExportStatement(concatBytes(body, await signStatement("coffer/export/v1", body, signer)));
 }
 
-/** Reads 184 bytes. Throws CryptoError `damaged` at step `export`. Whether it may be trusted is for {@link verifyExportStatement}. */
+/**
+ * Reads 184 bytes. Throws CryptoError `damaged` at step `export`. {@link verifyExportStatement} decides whether you
+ * may trust it.
+ */
 export function parseExportStatement(bytes: Uint8Array): ExportStatement {
   if (bytes.length !== EXPORT_STATEMENT_BYTES)
     throw damaged("export", `an export's statement has ${EXPORT_STATEMENT_BYTES} bytes, not ${bytes.length}`);
@@ -74,8 +77,8 @@ export function parseExportStatement(bytes: Uint8Array): ExportStatement {
 }
 
 /**
- * The vault, the signature by a key of that generation, the floor, and that this manifest was signed. Throws CryptoError at step `pins`
- * (`vault_changed`) or `export` (`damaged`, `rolled_back`).
+ * Checks the vault, the signature by a key of that generation, the floor, and that this manifest was signed. Throws
+ * CryptoError at step `pins` (`vault_changed`) or `export` (`damaged`, `rolled_back`).
  */
 export async function verifyExportStatement(
   place: ReadingPlace,

@@ -1,9 +1,9 @@
-/** Fixed fields, one after the other, integers big endian: how everything signed and bound is laid out (file-format §6). */
+/** Fixed fields, one after the other, integers big endian: the layout of everything signed and bound (file-format §6). */
 import { copyBytes, decodeU16, decodeU64, encodeText, encodeU16, encodeU64 } from "./bytes.ts";
 
 const MAX_U64 = (1n << 64n) - 1n;
 
-/** `title` ‖ 00: what every context and everything signed begins with, so that no two kinds can be confused. */
+/** `title` ‖ 00: the beginning of every context and of everything signed, so that nobody can confuse two kinds. */
 export function titleBytes(title: string): Uint8Array {
   return encodeText(`${title}\0`);
 }
@@ -16,7 +16,7 @@ export function u16(value: number): Uint8Array {
   return encodeU16(inRange(value, 0xffffn));
 }
 
-/** A bigint, or a safe integer. Throws RangeError for what 64 bits without a sign do not hold. */
+/** A bigint, or a safe integer. Throws RangeError for a value outside 64 bits without a sign. */
 export function u64(value: bigint | number): Uint8Array {
   if (typeof value === "bigint" ? value < 0n || value > MAX_U64 : !Number.isSafeInteger(value) || value < 0)
     throw new RangeError("not an integer of 64 bits");
@@ -29,7 +29,7 @@ function inRange(value: number, highest: bigint): number {
   return value;
 }
 
-/** The field itself, if it has the length it must have: what a caller hands in is checked before it is signed. */
+/** The field itself, if it has its length: the caller's values are checked before they are signed. */
 export function sized(field: Uint8Array, bytes: number, name: string): Uint8Array {
   if (field.length !== bytes) throw new RangeError(`${name} must be ${bytes} bytes, not ${field.length}`);
   return field;
@@ -40,7 +40,7 @@ export function isZero(bytes: Uint8Array): boolean {
   return true;
 }
 
-/** Reads fields in order. Every answer is a copy: what was parsed cannot be changed through the buffer it came in. */
+/** Reads fields in order. Every answer is a copy: nobody can change a parsed field through the buffer it came in. */
 export class FieldReader {
   readonly #bytes: Uint8Array;
   #offset = 0;
@@ -72,7 +72,7 @@ export class FieldReader {
     return decodeU64(this.#bytes, this.#pass(8));
   }
 
-  /** Goes `length` bytes on; answers where they begin. */
+  /** Skips `length` bytes; answers where they begin. */
   #pass(length: number): number {
     if (length > this.left) throw new RangeError("the fields end early");
     const from = this.#offset;

@@ -8,13 +8,13 @@ import { paddingBetween } from "./padding.ts";
 import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./platform/platform.ts";
 import { plaintextSize } from "./sizes.ts";
 
-/** A part is held in memory: at most 64 MiB of content. */
+/** Memory holds a whole part: at most 64 MiB of content. */
 export const MAX_PART_CHUNKS = 4096;
 
-/** Content bytes `from` to `to` (exclusive) of what is being encrypted. */
+/** Content bytes `from` to `to` (exclusive). */
 export type ReadContent = (from: number, to: number) => ByteSource;
 
-/** What a journal keeps of a part before it is sent; no secret. */
+/** A journal's record of a part before it is sent; no secret. */
 export interface PartRecord {
   readonly firstChunk: number;
   /** One behind the last. */
@@ -31,7 +31,7 @@ export interface EncryptedPart {
   readonly record: PartRecord;
 }
 
-/** Bytes that any part of so many chunks fits in. Throws RangeError unless it is 1 to `MAX_PART_CHUNKS`. */
+/** The bytes of the largest part of so many chunks. Throws RangeError unless it is 1 to `MAX_PART_CHUNKS`. */
 export function partCapacity(chunks: number): number {
   if (!(chunks >= 1 && chunks <= MAX_PART_CHUNKS)) throw new RangeError(`a part has 1 to ${MAX_PART_CHUNKS} chunks`);
   return MAX_FILE_START_BYTES + chunks * BLOCK_BYTES;
@@ -40,8 +40,8 @@ export function partCapacity(chunks: number): number {
 export interface EncryptPartOptions {
   readonly signal?: AbortSignal;
   /**
-   * Memory for the part's bytes, of at least `partCapacity`, to be used for one part after the other: those bytes are valid until then.
-   * Absent: they are the caller's for good.
+   * Memory for the part's bytes, of at least `partCapacity`, for one part after the other: each part's bytes are valid
+   * until the next. Absent: they are the caller's for good.
    */
   readonly buffer?: Uint8Array;
 }
@@ -135,7 +135,7 @@ export async function reencryptPart(
   return part;
 }
 
-/** What the part's chunks hold: content, and behind its end padding. */
+/** The content of the part's chunks, and padding behind its end. */
 async function* partPlaintext(
   plan: FilePlan,
   readContent: ReadContent,
@@ -151,7 +151,7 @@ async function* partPlaintext(
   if (plan.padded) yield* paddingBetween(contentSize, from, to);
 }
 
-/** Bound to the salt and to the place, so that a record speaks for no other part. */
+/** Bound to the salt and to the place, so that a record fits no other part. */
 function digestTags(
   platform: CryptoPlatform,
   plan: FilePlan,

@@ -6,13 +6,13 @@ import type { CryptoPlatform } from "./platform/platform.ts";
 import { DataKey } from "./secret-key.ts";
 import { ciphertextSize, MESSAGE_PREFIX_BYTES, paddedSize } from "./sizes.ts";
 
-/** What has to be known of a file before its envelope can be written. */
+/** The facts about a file before its envelope can be written. */
 export interface EnvelopeRequest {
-  /** To be wrapped into the envelope; made for this file and used for nothing else. */
+  /** To be wrapped into the envelope; made for this file alone. */
   readonly dataKey: DataKey;
   /** The header's first 44 bytes. */
   readonly headerPrefix: Uint8Array;
-  /** The message's commitment, which the wrapped key is bound to. */
+  /** The message's commitment, part of the wrapped key's context. */
   readonly commitment: Uint8Array;
 }
 
@@ -29,8 +29,8 @@ export interface NewFile {
 }
 
 /**
- * Everything that decides a file's bytes but its content: encrypting the same content with it twice gives the same file. It must never
- * serve two contents (file-format §5).
+ * Everything that decides a file's bytes but its content: encrypting the same content with it twice gives the same
+ * file. Never use it for two contents (file-format §5).
  */
 export interface FilePlan {
   readonly header: Uint8Array;
@@ -58,7 +58,7 @@ export async function newFilePlan(platform: CryptoPlatform, file: NewFile): Prom
   return fixPlan(header, envelope, file.padded, file.contentSize, keys);
 }
 
-/** A plan that was kept without its secrets; see `resume.ts`. */
+/** A plan that was stored without its secrets; see `resume.ts`. */
 export interface SavedPlan {
   readonly header: Uint8Array;
   readonly envelope: Uint8Array;
@@ -69,8 +69,8 @@ export interface SavedPlan {
 }
 
 /**
- * The same plan again from what was saved and the data key; good for parts only, as some of the file may have been sent. Throws
- * CryptoError wrong_key when it is not this file's key.
+ * The same plan again from its record and the data key; good for parts only, as some of the file may have been sent.
+ * Throws CryptoError wrong_key when it is not this file's key.
  */
 export async function reopenFilePlan(platform: CryptoPlatform, saved: SavedPlan, dataKey: DataKey): Promise<FilePlan> {
   const context = fileContext(saved.header.subarray(0, HEADER_BYTES - 4));
@@ -90,7 +90,10 @@ export function claimPlan(plan: FilePlan): void {
   uses.set(plan, "whole");
 }
 
-/** Marks a plan as used for parts, which are held to each other. Throws when it was used for a whole file (file-format §5). */
+/**
+ * Marks a plan as used for parts, which must not contradict each other. Throws when it was used for a whole file
+ * (file-format §5).
+ */
 export function claimForParts(plan: FilePlan): void {
   if (uses.get(plan) === "whole") throw usedAlready();
   uses.set(plan, "parts");
@@ -100,7 +103,7 @@ function usedAlready(): Error {
   return new Error("a plan encrypts one file once; make a new plan, or encrypt nothing but parts");
 }
 
-/** All that comes before the chunks: header, envelope, salt, commitment. */
+/** Everything before the chunks: header, envelope, salt, commitment. */
 export function encodeFileStart(plan: FilePlan): Uint8Array {
   return concatBytes(plan.header, plan.envelope, plan.keys.salt, plan.keys.commitment);
 }

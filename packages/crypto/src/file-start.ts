@@ -7,12 +7,12 @@ import { MESSAGE_PREFIX_BYTES } from "./sizes.ts";
 /** Whatever a file's header, its start is within so many bytes. */
 export const MAX_FILE_START_BYTES = HEADER_BYTES + MAX_ENVELOPE_BYTES + MESSAGE_PREFIX_BYTES;
 
-/** What comes before the chunks of a file. Nothing in it is verified yet but its form. */
+/** The part before the chunks of a file. Only its form is verified yet. */
 export interface FileStart {
   readonly header: FileHeader;
   /** The 48 bytes as they are in the file. */
   readonly headerBytes: Uint8Array;
-  /** Their first 44: what keys and signatures are bound to. */
+  /** Their first 44: the part in keys' contexts and signatures. */
   readonly headerPrefix: Uint8Array;
   readonly envelope: Uint8Array;
   /** Where the message begins: 48 + envelope. */
@@ -22,8 +22,8 @@ export interface FileStart {
 }
 
 /**
- * Reads header, envelope, salt and commitment; bytes after them are ignored. Throws CryptoError: what `parseHeader` throws, and
- * damaged at step `length` when the bytes end too soon.
+ * Reads header, envelope, salt and commitment, and ignores bytes after them. Throws the errors of `parseHeader`, and
+ * CryptoError damaged at step `length` when the bytes end too soon.
  */
 export function parseFileStart(bytes: Uint8Array): FileStart {
   const header = parseHeader(bytes);

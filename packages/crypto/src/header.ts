@@ -3,7 +3,7 @@ import { CryptoError, damaged } from "./errors.ts";
 
 /** file-format §1. */
 export const HEADER_BYTES = 48;
-/** The header without the envelope's length: what keys and signatures are bound to. */
+/** The header without the envelope's length: the part in keys' contexts and signatures. */
 export const HEADER_PREFIX_BYTES = 44;
 export const MAX_ENVELOPE_BYTES = 4096;
 
@@ -61,7 +61,7 @@ export function parseHeader(bytes: Uint8Array): FileHeader {
   };
 }
 
-/** What a file's message is bound to (file-format §2): `"coffer/file/v1" || 00 || header[0..44)`. */
+/** The context of a file's message (file-format §2): `"coffer/file/v1" || 00 || header[0..44)`. */
 export function fileContext(headerPrefix: Uint8Array): Uint8Array {
   if (headerPrefix.length !== HEADER_PREFIX_BYTES) throw new TypeError("a header's prefix has 44 bytes");
   return concatBytes(encodeText("coffer/file/v1"), Uint8Array.of(0), headerPrefix);

@@ -1,4 +1,7 @@
-/** What a file or folder can be called. The service's rule, held by the client where the service sees no names (file-format §9). */
+/**
+ * The possible names of a file or folder. The service's rule, checked by the client where the service sees no names
+ * (file-format §9).
+ */
 
 const MAX_NAME_BYTES = 255;
 

@@ -1,8 +1,11 @@
-/** The port for vault keys: who may open one is decided outside this package, by an allowlist on a chain. */
+/** The port for vault keys. An allowlist on a chain, outside this package, decides who may open one. */
 
 import type { Place } from "./place.ts";
 
-/** Which vault key: one is made for one vault and one place in its history. It is bound to the sealed key, so it cannot be exchanged. */
+/**
+ * Names a vault key: each is made for one vault and one place in its history. The sealed key is bound to these, so
+ * nobody can exchange it.
+ */
 export interface KeyPlace extends Place {
   /** 32 bytes: the vault object's id on chain. */
   readonly vault: Uint8Array;

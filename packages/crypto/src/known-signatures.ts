@@ -10,13 +10,13 @@ import { sized } from "./fields.ts";
 export interface SignedDigest {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** 32 bytes: what was signed. */
+  /** 32 bytes: the signed digest. */
   readonly digest: Uint8Array;
   /** 64 bytes. */
   readonly signature: Uint8Array;
 }
 
-/** Two for a file: some 800 KiB. The one that was met longest ago gives way. */
+/** Two for a file: some 800 KiB. The one met longest ago gives way. */
 export const MOST_KNOWN = 4096;
 
 const known = new Set<string>();

@@ -15,7 +15,7 @@ import { VAULT_KEY_BYTES, VaultKey } from "./vault-key.ts";
 import type { OpenedVaultKey } from "./vault-keys.ts";
 import { requireKeyOf } from "./wrapping.ts";
 
-/** What a step says before its link. Nobody signs it. */
+/** A step's fields before its link. Nobody signs them. */
 interface StepFields {
   /** 32 bytes: the vault object's id. */
   readonly vault: Uint8Array;
@@ -84,7 +84,7 @@ export async function openLadderStep(
   step: LadderStep,
   target: VaultKeyRecord,
 ): Promise<OpenedVaultKey> {
-  // What was parsed elsewhere is read again here: fields and bytes cannot be two things.
+  // Reads again what was parsed elsewhere: fields and bytes must not differ.
   const { vault, from, to, check, link, bytes } = parseLadderStep(step.bytes);
   const [above, record] = [parseRecord(higher.record.bytes), parseRecord(target.bytes)];
   await verifyRecord(view, above);

@@ -7,14 +7,14 @@ import { MESSAGE_PREFIX_BYTES } from "./sizes.ts";
 
 /** Chunks per result: 256 KiB. Larger pieces are worked on in such runs, so that memory does not follow their size. */
 const RUN_CHUNKS = 16;
-/** With buffers that are filled again they may be larger: fewer results to wait for, and to write. */
+/** With reused buffers they may be larger: fewer results to wait for, and to write. */
 const REUSED_RUN_CHUNKS = 32;
 
 /** Where in a message the chunks are. */
 export interface EncryptedPlace {
   /** Number of the chunk that the source begins with. */
   readonly firstChunk?: number;
-  /** The source ends with whole chunks, behind which the message goes on. */
+  /** The source ends with whole chunks, and the message goes on behind them. */
   readonly unfinished?: boolean;
 }
 
@@ -33,7 +33,10 @@ export async function* encryptChunks(
   for await (const pieces of encryptRuns(keys, source, runChunks(reuseBuffer), place)) yield join(pieces);
 }
 
-/** The same into `target`, which must hold them; answers how many bytes were put there. Leaves nothing for the garbage collector. */
+/**
+ * The same into `target`, which must be large enough; answers how many bytes it wrote. Leaves nothing for the garbage
+ * collector.
+ */
 export async function encryptChunksInto(
   target: Uint8Array,
   keys: MessageKeys,
@@ -86,7 +89,7 @@ export async function* decryptChunks(
   }
 }
 
-/** The plaintext of exactly the full chunks `firstChunk` to `endChunk`, of which `source` holds the stored form. */
+/** The plaintext of exactly the full chunks `firstChunk` to `endChunk`, whose stored form is `source`. */
 export async function* decryptFullChunks(
   keys: MessageKeys,
   source: ByteSource,
@@ -105,7 +108,7 @@ export async function* decryptFullChunks(
   }
 }
 
-/** The plaintext of a whole message. Throws CryptoError wrong_key before anything of it is given, damaged as `decryptChunks`. */
+/** The plaintext of a whole message. Throws CryptoError wrong_key before it gives any byte, damaged as `decryptChunks`. */
 export async function* decryptMessageStream(
   platform: CryptoPlatform,
   key: Uint8Array,
@@ -173,7 +176,7 @@ function release({ buffer, byteLength }: Uint8Array): void {
 }
 
 interface Run {
-  /** A whole unit that comes before `bytes`, of which two pieces of the source held a part each. */
+  /** A whole unit before `bytes`; two pieces of the source held a part each. */
   readonly head: Uint8Array | null;
   readonly bytes: Uint8Array;
   /** The rest of the source: less than a unit, perhaps nothing. */

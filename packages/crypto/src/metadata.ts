@@ -17,15 +17,15 @@ export interface Metadata {
 /** So that every name fits 512 bytes together with every content type. */
 export const MAX_CONTENT_TYPE_BYTES = 245;
 
-/** What metadata is padded to before it is encrypted: a name's length is shown as one of four. */
+/** The padded sizes of metadata: they show a name's length as one of four. */
 export const METADATA_SIZES = [64, 128, 256, 512] as const;
 
 const ENCODING = 1;
 const CONTENT_TYPE = /^[\x20-\x7e]*$/;
 
 /**
- * Version 01 ‖ u16 length ‖ name ‖ u8 length ‖ content type ‖ u64 size: one encoding per value. The name is put into NFC first.
- * Throws RangeError for metadata that its kind cannot have.
+ * Version 01 ‖ u16 length ‖ name ‖ u8 length ‖ content type ‖ u64 size: one encoding per value. The name is put into
+ * NFC first. Throws RangeError for metadata that is impossible for its kind.
  */
 export function encodeMetadata(kind: EntryKind, metadata: Metadata): Uint8Array {
   const name = metadata.name.normalize("NFC");

@@ -1,4 +1,4 @@
-/** What the service compares instead of names, so that one folder holds a name once (file-format §9). */
+/** The service compares this instead of names, so that one folder holds a name once (file-format §9). */
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, encodeText } from "./bytes.ts";

@@ -74,7 +74,7 @@ function nodeEd25519(node: NodeCrypto): NativeEd25519 {
   };
 }
 
-/** What browsers have; exported for the test that holds every implementation to one answer. */
+/** The browsers' implementation; exported for the test that compares all of them. */
 export function webEd25519(subtle: SubtleCrypto): NativeEd25519 {
   return {
     async sign(secret, message) {

@@ -5,7 +5,7 @@ import { paddedSize, PADDING_FOOTER_BYTES } from "./sizes.ts";
 
 const ZERO_RUN_BYTES = 65536;
 
-/** What follows the content in a padded plaintext, from plaintext offset `from` to `to`: zeros, and the footer with the size. */
+/** The part after the content in a padded plaintext, from plaintext offset `from` to `to`: zeros, and the footer with the size. */
 export function* paddingBetween(contentSize: number, from: number, to: number): Generator<Uint8Array, void, void> {
   const footerAt = paddedSize(contentSize) - PADDING_FOOTER_BYTES;
   yield* zeros(Math.min(to, footerAt) - Math.max(from, contentSize));
@@ -34,9 +34,9 @@ function isPaddedTo(contentSize: number, plaintextSize: number): boolean {
 }
 
 /**
- * The content of a padded plaintext, whose final chunk is its last piece. Where the content ends is known only there, so zeros that may
- * be padding are counted, not kept, until something else follows. Throws CryptoError damaged for padding that is not zeros or has
- * another length than it must have.
+ * The content of a padded plaintext, whose final chunk is its last piece. Only that chunk shows where the content
+ * ends. So it counts zeros that may be padding, without keeping them, until something else follows. Throws CryptoError
+ * damaged for padding that is not zeros or has a wrong length.
  */
 export async function* withoutPadding(pieces: Pieces): AsyncGenerator<Uint8Array, void, void> {
   let held: Uint8Array | null = null;

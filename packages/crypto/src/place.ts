@@ -1,4 +1,4 @@
-/** Where in a vault's history a key belongs, and what is signed with it (file-format §6.3). */
+/** A point in a vault's history, to which a key and its signatures belong (file-format §6.3). */
 import { concatBytes } from "./bytes.ts";
 import { damaged, type CryptoStep } from "./errors.ts";
 import { u64, type FieldReader } from "./fields.ts";
@@ -29,13 +29,13 @@ export function laterPlace(a: Place, b: Place): Place {
   return comparePlaces(a, b) < 0 ? b : a;
 }
 
-/** 16 bytes. RangeError for an `after` that no end of a membership can be. */
+/** 16 bytes. RangeError for an `after` that cannot be the end of a membership. */
 export function encodePlace({ generation, after }: Place): Uint8Array {
   if (after % END_STEP_MS !== 0n) throw new RangeError("a place's time is a whole quarter of an hour");
   return concatBytes(u64(generation), u64(after));
 }
 
-/** Throws CryptoError `damaged` for an `after` that no end of a membership can be. */
+/** Throws CryptoError `damaged` for an `after` that cannot be the end of a membership. */
 export function takePlace(reader: FieldReader, step: CryptoStep): Place {
   const [generation, after] = [reader.takeU64(), reader.takeU64()];
   if (after % END_STEP_MS !== 0n) throw damaged(step, "the place's time is no whole quarter of an hour");

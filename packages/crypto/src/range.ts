@@ -37,8 +37,8 @@ export interface RangeReader {
 }
 
 /**
- * Reads the start of a file and its final chunk, which authenticates the length (file-format §4). Throws what `decryptFile` throws
- * up to the step `padding`. A digest is not checked: it speaks for the whole message.
+ * Reads the start of a file and its final chunk, which authenticates the length (file-format §4). Throws the errors of
+ * `decryptFile` up to the step `padding`. It checks no digest: that covers the whole message.
  */
 export async function openRangeReader(platform: CryptoPlatform, options: RangeReaderOptions): Promise<RangeReader> {
   const fetched = await fetchAll(options, 0, FIRST_READ_BYTES, options.signal);
@@ -106,7 +106,7 @@ async function* rangePieces(
     }
   }
   const finalAt = finalChunk * CHUNK_BYTES;
-  // A copy: what is kept must not change with what was given.
+  // A copy: the stored bytes must not change with the given ones.
   if (to > finalAt) yield copyBytes(finalPlaintext, Math.max(0, from - finalAt), to - finalAt);
 }
 

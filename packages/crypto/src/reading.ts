@@ -1,4 +1,4 @@
-/** The reading order (file-format §10): what is checked before a byte of content or a name is believed; a failure names its step. */
+/** The reading order (file-format §10): the checks before a byte of content or a name is believed; a failure names its step. */
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { parseEntryStatement, type EntryKind, type EntryStatement } from "./entry-statement.ts";
 import { decryptMetadata } from "./entry-metadata.ts";
@@ -23,7 +23,7 @@ import { requireKeyOf, unwrapDataKey } from "./wrapping.ts";
 export interface ReadingPlace {
   /** 32 bytes: the vault object's id that was pinned. */
   readonly vault: Uint8Array;
-  /** Read from the chain. Read it again first when a statement's place is later: to an old view it is nobody's. */
+  /** Read from the chain. Read it again first when a statement's place is later: an old view has no members there. */
   readonly view: VaultView;
 }
 
@@ -40,20 +40,20 @@ export interface VersionQuestion extends ReadingPlace {
   readonly versionId: string | null;
   /** The newest version statement seen of this file; null at first sight, and when an older version is asked for by its id. */
   readonly seen: SeenStatement | null;
-  /** The entry that the service shows with it, verified: if the two say that they were signed together, they are held to it. */
+  /** The entry that the service shows with it, verified. If both say that they were signed together, they must name each other. */
   readonly entry?: EntryStatement;
 }
 
-/** What the service answered. */
+/** The service's answer. */
 export interface VersionAnswer {
   /** The signed statement. */
   readonly statement: Uint8Array;
   readonly start: FileStart;
-  /** Bytes of the whole stored file; null when that shows only at its end: who reads the chunks then counts them. */
+  /** Bytes of the whole stored file; null when only its end shows that: the reader of the chunks then counts them. */
   readonly fileSize: number | null;
 }
 
-/** Everything before the chunks is true: what `decryptFile` and `openRangeReader` need to unlock the file. */
+/** Everything before the chunks is true: `decryptFile` and `openRangeReader` need this to unlock the file. */
 export interface VerifiedVersion {
   readonly statement: VersionStatement;
   readonly record: VaultKeyRecord;
@@ -65,8 +65,9 @@ export interface VerifiedVersion {
 }
 
 /**
- * Takes the reading order up to the chunks, and opens the data key. Throws CryptoError; its step is one of pins, statement, ids, start,
- * record, wrap, commitment, length. Rejects as `findVaultKey` does, which is asked only for a record that is in order.
+ * Goes through the reading order up to the chunks, and opens the data key. Throws CryptoError; its step is one of
+ * pins, statement, ids, start, record, wrap, commitment, length. Rejects as `findVaultKey` does, which gets only a
+ * record that is in order.
  */
 export async function verifyVersion(
   platform: CryptoPlatform,
@@ -115,7 +116,7 @@ export interface EntryQuestion extends ReadingPlace {
   readonly seen: SeenStatement | null;
 }
 
-/** What the service answered. */
+/** The service's answer. */
 export interface EntryAnswer {
   /** The signed statement. */
   readonly statement: Uint8Array;

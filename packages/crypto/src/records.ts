@@ -1,4 +1,4 @@
-/** The record of a vault key: the sealed key, who made it and for which place, signed (file-format §7). */
+/** The record of a vault key: the sealed key, its maker and its place, signed (file-format §7). */
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { CryptoError, damaged } from "./errors.ts";
@@ -43,7 +43,7 @@ export async function signRecord(fields: RecordFields, signer: StatementSigner):
   return parseRecord(concatBytes(body, await signStatement("coffer/vault-key/v1", body, signer)));
 }
 
-/** Reads one record and nothing after it. Throws CryptoError `damaged`; who signed it is for {@link verifyRecord}. */
+/** Reads one record and nothing after it. Throws CryptoError `damaged`; {@link verifyRecord} checks its signer. */
 export function parseRecord(bytes: Uint8Array): VaultKeyRecord {
   if (bytes.length <= FIXED_BYTES || bytes.length > MAX_RECORD_BYTES)
     throw damaged("record", `a vault key's record has ${FIXED_BYTES + 1} to ${MAX_RECORD_BYTES} bytes`);

@@ -5,7 +5,7 @@ import type { PartRecord } from "./file-part.ts";
 import { HEADER_BYTES, MAX_ENVELOPE_BYTES, parseHeader } from "./header.ts";
 import { MAX_CHUNKS } from "./sizes.ts";
 
-/** A plan as a journal keeps it: JSON, all bytes in base64, and no secret: the data key is unwrapped from the envelope again. */
+/** A plan in a journal's form: JSON, all bytes in base64, and no secret: the data key is unwrapped from the envelope again. */
 export interface SavedPlanRecord {
   readonly format: "coffer/plan/v1";
   readonly header: string;
@@ -15,14 +15,14 @@ export interface SavedPlanRecord {
   readonly contentSize: number;
 }
 
-/** A part as a journal keeps it. */
+/** A part in a journal's form. */
 export interface SavedPartRecord {
   readonly firstChunk: number;
   readonly endChunk: number;
   readonly tagDigest: string;
 }
 
-/** Throws TypeError for a plan whose content's size is not known: it cannot be resumed. */
+/** Throws TypeError for a plan whose content's size is unknown: it cannot be resumed. */
 export function encodeSavedPlan(plan: FilePlan): SavedPlanRecord {
   if (plan.contentSize === null) throw new TypeError("a content of unknown size cannot be resumed");
   return {

@@ -1,4 +1,4 @@
-/** sign(t, b): what statements and records are signed with (file-format §6). */
+/** sign(t, b): the signature of statements and records (file-format §6). */
 import { blake2b } from "@noble/hashes/blake2.js";
 import { concatBytes, copyBytes } from "./bytes.ts";
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyEd25519 } from "./ed25519.ts";
@@ -6,7 +6,7 @@ import { sized, titleBytes } from "./fields.ts";
 import { isKnownSignature, noteSignature } from "./known-signatures.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
-/** What a signature is for. */
+/** The purposes of a signature. */
 export type SignedTitle =
   "coffer/vault-key/v1" | "coffer/version/v1" | "coffer/entry/v1" | "coffer/upload/v1" | "coffer/export/v1";
 
@@ -28,7 +28,7 @@ export async function signStatement(
   return Uint8Array.from(sized(await signer.sign(statementDigest(title, body)), SIGNATURE_BYTES, "signature"));
 }
 
-/** Strict (file-format §6); false for whatever is not exactly such a signature. */
+/** Strict (file-format §6); false for anything but exactly such a signature. */
 export async function verifyStatement(
   title: SignedTitle,
   body: Uint8Array,
@@ -36,7 +36,7 @@ export async function verifyStatement(
   signature: Uint8Array,
 ): Promise<boolean> {
   if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
-  // Copies: what is noted is what was verified, whatever happens to the caller's bytes meanwhile.
+  // Copies: it notes what it verified, whatever happens to the caller's bytes meanwhile.
   const signed = {
     publicKey: copyBytes(publicKey),
     digest: statementDigest(title, body),

@@ -14,19 +14,19 @@ export interface SeenStatement extends Place {
   readonly hash: Uint8Array;
 }
 
-/** What two kinds of statement have in common; `number` is a version's sequence, an entry's revision. */
+/** The common fields of both kinds of statement; `number` is a version's sequence, an entry's revision. */
 export interface LinkedStatement extends Place {
   readonly number: bigint;
   readonly previous: Uint8Array;
   readonly bytes: Uint8Array;
 }
 
-/** SHA-256 of a whole signed statement: what the next one names as `previous`. 32 bytes. */
+/** SHA-256 of a whole signed statement: the `previous` of the next one. 32 bytes. */
 export function statementHash(bytes: Uint8Array): Uint8Array {
   return sha256(bytes);
 }
 
-/** What `previous` is in a first statement. */
+/** The `previous` of a first statement. */
 export const NO_PREVIOUS: Uint8Array = new Uint8Array(32);
 
 /** A first statement has number 1 and no previous one, every other has both. Throws CryptoError `damaged`. */
@@ -80,7 +80,7 @@ export function takeSafe(reader: FieldReader, step: CryptoStep): number {
 /** The digest of the other statement of the same signature, between a statement's fields and the signature. */
 export const SIBLING_BYTES = 32;
 
-/** What comes last: the sibling's digest where two were signed together, and the signature. */
+/** The end of a statement: the sibling's digest if two were signed together, and the signature. */
 export function takeSignature(
   reader: FieldReader,
   isJoint: boolean,

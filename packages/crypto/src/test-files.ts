@@ -32,7 +32,7 @@ export async function planFile(file: Partial<NewFile> & { readonly contentSize: 
   return { plan, dataKey, unlock: (): FileKey => ({ dataKey }) };
 }
 
-/** The same plan once more, as the next process takes it up: for parts. */
+/** The same plan once more, as the next process goes on with it: for parts. */
 export function reopened({ dataKey, plan }: Planned): Promise<FilePlan> {
   const { contentSize, envelope, header, keys, padded } = plan;
   const saved = { contentSize, envelope, header, padded, salt: keys.salt, commitment: keys.commitment };
@@ -54,7 +54,7 @@ export async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Uint8A
   return new Uint8Array(await collectBuffer(pieces));
 }
 
-/** What came before the failure, and the failure; null when there was none. */
+/** The content before the failure, and the failure; null when there was none. */
 export async function collectUntilFailure(
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly content: Uint8Array; readonly error: unknown }> {

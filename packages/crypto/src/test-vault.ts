@@ -69,7 +69,7 @@ export const ENTRY: EntryFields = {
   time: TIME,
 };
 
-/** The vault as it was in an older generation, to those who were in it. */
+/** The vault as it was in an older generation, as its members of then see it. */
 export function viewIn(generation: bigint): VaultView {
   const wasOpen = ({ since, until }: FormerEntry): boolean => since <= generation && generation <= until;
   const back = VIEW.former.filter(wasOpen).map((entry) => ({ ...entry, until: null }));
@@ -89,7 +89,10 @@ export interface TestKeyWrap extends VaultKeyWrap {
   readonly requests: number[];
 }
 
-/** Keys that whoever holds `secret` can unwrap: the key XOR one stream, and a MAC over key and place. Deterministic; protects nothing. */
+/**
+ * Keys that any holder of `secret` can unwrap: the key XOR one stream, and a MAC over key and place. Deterministic;
+ * protects nothing.
+ */
 export function testKeyWrap(secret: string): TestKeyWrap {
   const requests: number[] = [];
   const mac = (use: string, ...parts: Uint8Array[]): Uint8Array =>
@@ -181,7 +184,7 @@ export function* bitFlips(bytes: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** The failure's `step code`, or what did not fail. */
+/** The failure's `step code`, or the result if it did not fail. */
 export async function failureOf(act: () => unknown): Promise<string> {
   try {
     await act();

@@ -10,7 +10,7 @@ import { SIBLING_BYTES } from "./statement-chain.ts";
 import type { SignedTitle } from "./signatures.ts";
 import type { VersionStatement } from "./version-statement.ts";
 
-/** What a signature is of. */
+/** The parts of a signature. */
 export interface SignedPart {
   readonly title: SignedTitle;
   readonly body: Uint8Array;
@@ -18,7 +18,7 @@ export interface SignedPart {
 
 export type StatementTitle = "coffer/version/v1" | "coffer/entry/v1";
 
-/** A statement's fields under its own title, 32 bytes: neither kind can stand for the other. */
+/** A statement's fields under its own title, 32 bytes: neither kind fits the other's place. */
 export function bodyDigest(title: StatementTitle, body: Uint8Array): Uint8Array {
   return sha256(concatBytes(titleBytes(title), body));
 }

@@ -7,7 +7,7 @@ import { SecretKey } from "./secret-key.ts";
 /** In bytes. */
 export const VAULT_KEY_BYTES = 32;
 
-/** What a subkey is for. The vault key itself encrypts nothing. */
+/** The uses of a subkey. The vault key itself encrypts nothing. */
 export type SubkeyUse = "wrap" | "metadata" | "name-index" | "ladder" | "check";
 
 /** The key of one vault and one place in its history, opened. Its text forms are redacted. */

@@ -9,7 +9,7 @@ import type { Author } from "./statement-signer.ts";
 import { randomVaultKey, VAULT_KEY_BYTES, VaultKey } from "./vault-key.ts";
 import { requireKeyOf } from "./wrapping.ts";
 
-/** A record and the key it is of. */
+/** A record and its key. */
 export interface OpenedVaultKey {
   readonly record: VaultKeyRecord;
   readonly key: VaultKey;
@@ -31,7 +31,7 @@ export async function newVaultKeyRecord(
   if (!equalBytes(vault, view.vault)) throw new CryptoError("wrong_key", "record", "the vault key is another vault's");
   requireOwnKey(view, author, key, "record");
   const creator = author.address;
-  // A copy: a wrap may hand it to a worker, and what is handed over is gone here.
+  // A copy: a wrap may pass it to a worker, and then it is gone here.
   const sealedKey = await wrap.wrap(Uint8Array.from(key.reveal()), { vault, generation, after, creator });
   const fields = { vault, generation, after, creator, check: key.subkey("check"), sealedKey };
   const record = await signRecord(fields, author.signer);
@@ -39,15 +39,16 @@ export async function newVaultKeyRecord(
 }
 
 /**
- * Verifies each record, then has all of them unwrapped at once: answers in their order, or throws as a whole. CryptoError at step
- * `record`: `damaged`, `vault_changed`, or `wrong_key` for a sealed key that is not the one its record names. Rejects as the wrap does.
+ * Verifies each record, then has all of them unwrapped at once: answers in their order, or throws as a whole.
+ * CryptoError at step `record`: `damaged`, `vault_changed`, or `wrong_key` for a sealed key that is not its record's.
+ * Rejects as the wrap does.
  */
 export async function openVaultKeys(
   view: VaultView,
   records: readonly VaultKeyRecord[],
   wrap: VaultKeyWrap,
 ): Promise<OpenedVaultKey[]> {
-  // What was parsed elsewhere is read again here: fields and signed bytes cannot be two things.
+  // Reads again what was parsed elsewhere: fields and signed bytes must not differ.
   const read = records.map((record) => parseRecord(record.bytes));
   for (const record of read) await verifyRecord(view, record);
   if (read.length === 0) return [];

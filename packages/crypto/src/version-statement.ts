@@ -1,4 +1,4 @@
-/** What a member says about one version of a file's content (file-format §8). */
+/** A member's statement about one version of a file's content (file-format §8). */
 import { concatBytes } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { damaged } from "./errors.ts";
@@ -26,7 +26,7 @@ export interface VersionFields extends Place {
   readonly keyId: Uint8Array;
   /** 32 bytes: the message's key commitment. */
   readonly commitment: Uint8Array;
-  /** Bytes of the message: what the stored file has beyond header and envelope. At most 2^53 - 1. */
+  /** Bytes of the message: the stored file without header and envelope. At most 2^53 - 1. */
   readonly messageLength: number;
   /** 32 bytes: SHA-256 of the message, or zeros where it was not computed. Never of plaintext. */
   readonly digest: Uint8Array;
@@ -63,8 +63,8 @@ export async function signVersionStatement(fields: VersionFields, signer: Statem
 }
 
 /**
- * Reads one statement. Throws CryptoError: `damaged` at step `statement`, and what `parseHeader` throws. Whether it may be trusted is
- * for `verifyVersion`.
+ * Reads one statement. Throws CryptoError `damaged` at step `statement`, and the errors of `parseHeader`.
+ * `verifyVersion` decides whether you may trust it.
  */
 export function parseVersionStatement(bytes: Uint8Array): VersionStatement {
   const isJoint = bytes.length === JOINT_VERSION_STATEMENT_BYTES;
@@ -103,7 +103,7 @@ function takeMessageLength(reader: FieldReader): number {
   }
 }
 
-/** What is signed of a version. RangeError for fields of other lengths. */
+/** The signed part of a version. RangeError for fields of other lengths. */
 export function encodeVersionBody(fields: VersionFields): Uint8Array {
   return concatBytes(
     sized(fields.vault, 32, "vault"),

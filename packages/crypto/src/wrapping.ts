@@ -11,10 +11,10 @@ import type { VaultKeyRecord } from "./records.ts";
 import { DataKey } from "./secret-key.ts";
 import type { VaultKey } from "./vault-key.ts";
 
-/** What a wrapped key is bound to besides the vault and its key: one message of one file. */
+/** The context of a wrapped key besides the vault and its key: one message of one file. */
 export type WrapPlace = Omit<EnvelopeRequest, "dataKey">;
 
-/** The envelope of a new file: what `newFilePlan` asks for. Throws CryptoError `wrong_key` when the record is another key's. */
+/** The envelope of a new file, for `newFilePlan`. Throws CryptoError `wrong_key` when the record is another key's. */
 export async function makeEnvelope(
   platform: CryptoPlatform,
   record: VaultKeyRecord,

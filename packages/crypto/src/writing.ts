@@ -114,7 +114,7 @@ export async function signUploadStatements(
   return signed;
 }
 
-/** What to remember of a statement that was made or verified. */
+/** The facts to remember of a statement that was made or verified. */
 export function seenVersion({ bytes, generation, after, sequence }: VersionStatement): SeenStatement {
   return { number: sequence, generation, after, hash: statementHash(bytes) };
 }

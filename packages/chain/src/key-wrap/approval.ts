@@ -12,7 +12,7 @@ export interface Approval {
   readonly identity: Uint8Array;
 }
 
-/** What a question names of a vault object besides its id. */
+/** The facts about a vault object in a question, besides its id. */
 export interface VaultLocation {
   /** The version in which it was shared; it never changes, so it can be kept with the vault. */
   readonly initialSharedVersion: bigint;
@@ -24,7 +24,7 @@ export interface VaultObjects {
   locate(vault: Uint8Array): Promise<VaultLocation>;
 }
 
-/** Every input is named in full, so that building it asks nobody. */
+/** Names every input in full, so that building it asks nobody. */
 export async function buildApproval(
   packageId: string,
   approvals: readonly Approval[],
@@ -51,7 +51,7 @@ export async function buildApproval(
   return transaction;
 }
 
-/** What our own chain node says of the same question. */
+/** Our own chain node's answer to the same question. */
 export type ApprovalVerdict =
   | "granted"
   /** The address is neither owner nor member. */
@@ -66,7 +66,7 @@ export type ApprovalVerdict =
   /** The package refuses for a reason that a well-formed question does not have. */
   | "malformed";
 
-/** What the node says, and what the simulation computed: in MIST, null where it did not come to its end. */
+/** The node's verdict, and the simulation's cost: in MIST, null if it did not come to its end. */
 export interface ApprovalOpinion {
   readonly verdict: ApprovalVerdict;
   readonly cost: bigint | null;

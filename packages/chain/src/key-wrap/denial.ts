@@ -12,11 +12,11 @@ export interface Denial {
   readonly set: KeyServerSet;
   /** By object id; null for a server that was not asked. */
   readonly outcomes: ReadonlyMap<string, Outcome | null>;
-  /** What SealClient threw. */
+  /** The error that SealClient threw. */
   readonly cause: unknown;
 }
 
-/** What the chain said to the question: its verdict, or the error of asking. `skew`: the node's time is not believed. */
+/** The chain's answer to the question: its verdict, or the error of asking. `skew`: the node's time is not believed. */
 export interface ChainOpinion {
   readonly verdict: ApprovalVerdict | { readonly failed: unknown };
   readonly skew: ChainError | null;
@@ -26,7 +26,7 @@ export function classifyDenial(denial: Denial, opinion: ChainOpinion): ChainErro
   return classifyByChain(opinion, denial.cause) ?? classifyByServers(denial);
 }
 
-/** Null when the chain grants what the key servers did not. */
+/** Null when the chain grants the keys that the key servers refused. */
 function classifyByChain({ verdict, skew }: ChainOpinion, cause: unknown): ChainError | null {
   if (typeof verdict === "object") return new ChainError("chain_unavailable", { cause: verdict.failed });
   if (verdict !== "granted" && skew !== null) return skew;
@@ -58,7 +58,7 @@ function classifyByServers(denial: Denial): ChainError {
       .reduce((sum, { weight }) => sum + weight, 0);
   const undecided = weightOf((outcome) => outcome === null || outcome.kind === "cancelled");
   const given = weightOf((outcome) => outcome?.kind === "answered");
-  // The first reason whose end would be enough; with too many servers away, nothing else matters.
+  // The first reason that alone would be enough; with too many servers away, nothing else matters.
   const enough = (reason: Reason): boolean => {
     const refusing = weightOf((outcome) => outcome !== null && reasonOf(outcome) === reason);
     return refusing > 0 && refusing + given + undecided >= denial.set.threshold;
@@ -117,7 +117,7 @@ function isForCallers({ status }: { readonly status: number }): boolean {
 
 const OTHER_CLIENT = "does not serve this version of the Seal client";
 
-/** What a refusal means, where its name does not say it. */
+/** The meaning of a refusal, if its name does not say it. */
 const REFUSED: Partial<Record<Refusal, string>> = {
   Failure: "answers that it failed, as it also does while its chain node is more than two minutes behind",
   InvalidMVRName: "does not know the package by the name that it was asked with",

@@ -13,7 +13,7 @@ import { findSessionProblem } from "./session.ts";
 
 /** What a key server accepts in one request. */
 export const MAX_BATCH = 100;
-/** What a key server lets its simulation of a request cost, in MIST (MystenLabs/seal `crates/key-server/src/server.rs`). */
+/** The most a key server lets its simulation of a request cost, in MIST (MystenLabs/seal `crates/key-server/src/server.rs`). */
 const APPROVAL_BUDGET = 500_000_000n;
 /** How long key servers that are behind are asked again, in milliseconds: as far as their nodes may lag. */
 const PATIENCE = 120_000;
@@ -27,7 +27,7 @@ interface Batch {
 }
 
 /**
- * One request per key server for each batch of identities. The function that comes back decrypts without asking anybody.
+ * One request per key server for each batch of identities. The resulting function decrypts without asking anybody.
  *
  * @throws ChainError when the keys are not given.
  */
@@ -50,7 +50,7 @@ export async function fetchUserKeys(
   return async (key) => {
     const batch = batchOf.get(idOf(key));
     if (batch === undefined) throw new TypeError("this key was not asked for");
-    // Session and transaction are for keys that are not there yet; all of them are.
+    // Session and transaction are for missing keys; all keys are here.
     return await group.seal.decrypt({ data: key.sealedKey, sessionKey, txBytes: batch.bytes });
   };
 }
@@ -114,7 +114,7 @@ async function askOnce(parts: KeyWrapParts, group: KeyServerGroup, batch: Batch)
   } catch (cause) {
     const outcomes = new Map([...group.urls].map(([objectId, url]) => [objectId, group.outcomes.of(url)]));
     const denial = classifyDenial({ set: group.set, outcomes, cause }, await askChain(parts, batch.approval));
-    // The next call reads again where the key servers are, and has a certificate of its own.
+    // The next call reads the addresses of the key servers again, and has a certificate of its own.
     parts.reads.forget();
     if (denial.code === "clock_skew" || denial.code === "address_alias") parts.sessions.forget();
     // A zkLogin sign-in that has ended is refused in the words of an address with aliases.

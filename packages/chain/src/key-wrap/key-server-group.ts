@@ -1,4 +1,4 @@
-/** The key servers of one accepted set, as SealClient sees them, held against what is pinned. */
+/** The key servers of one accepted set, as SealClient sees them, compared with the pinned ones. */
 import {
   InvalidClientOptionsError,
   InvalidKeyServerError,
@@ -17,7 +17,7 @@ export interface KeyServerGroup {
   /** A client for this group only: it keeps every user key for ever, so it ends with one call. */
   readonly seal: SealClient;
   readonly outcomes: OutcomeRecorder;
-  /** By object id: where each server is asked. */
+  /** By object id: the address of each server. */
   readonly urls: ReadonlyMap<string, string>;
 }
 
@@ -43,7 +43,8 @@ export async function openKeyServers(set: KeyServerSet, options: GroupOptions): 
       ...(aggregatorUrl === undefined ? {} : { aggregatorUrl }),
       ...(apiKeyName === undefined || apiKey === undefined ? {} : { apiKeyName, apiKey }),
     })),
-    // The keys are pinned and each answer is checked against them; asking the servers as well would let one that is down stop all.
+    // The keys are pinned, and each answer is checked against them. If it asked the servers as well, one that is down
+    // would stop all.
     verifyKeyServers: false,
     timeout: options.timeout,
     fetch: outcomes.fetch,

@@ -1,4 +1,4 @@
-/** Whether key servers answer: for `checkAccess`, in words. Nothing is decided from it. */
+/** Whether key servers answer: for `checkAccess`, in words. No decision depends on it. */
 import { ChainError, type ChainErrorCode } from "../errors.ts";
 import { openKeyServers, nameKeyServer, type KeyServerGroup } from "./key-server-group.ts";
 import type { KeyServer } from "../network.ts";
@@ -12,11 +12,11 @@ export interface KeyServerStatus {
   readonly state: "ok" | "failed" | "unknown";
   /** Present when it failed. */
   readonly code?: ChainErrorCode;
-  /** What is the matter, in words; present unless all is well. */
+  /** The problem, in words; present unless all is well. */
   readonly detail?: string;
 }
 
-/** Milliseconds. A key server that needs longer is as good as away. */
+/** Milliseconds. A key server that needs longer counts as away. */
 const PATIENCE = 3_000;
 
 /** The state of the set for writing. Never rejects. */
@@ -28,7 +28,7 @@ export async function checkKeyServers(parts: KeyWrapParts): Promise<KeyServerSta
     name: nameKeyServer(set, server),
     ...facts,
   });
-  // What is remembered may be what is wrong.
+  // The memory may be what is wrong.
   parts.reads.forget();
   const { reads, fetch, network } = parts;
   const options = { client: reads.client, fetch, timeout: PATIENCE, keys: 0, network: network.network };
@@ -38,7 +38,7 @@ export async function checkKeyServers(parts: KeyWrapParts): Promise<KeyServerSta
   return await Promise.all(set.servers.map(async (server) => status(server, await askService(parts, group, server))));
 }
 
-/** A chain node that says nothing is asked no longer; what it says later is not waited for. */
+/** It gives up on a chain node that does not answer, and does not wait for later answers. */
 async function withPatience<T>(promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

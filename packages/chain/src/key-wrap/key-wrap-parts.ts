@@ -5,7 +5,7 @@ import type { VaultObjects } from "./approval.ts";
 import type { RememberedReads } from "./remembered-reads.ts";
 import type { Sessions } from "./session.ts";
 
-/** What one wrap works with. */
+/** The parts of one wrap. */
 export interface KeyWrapParts {
   readonly client: SuiGrpcClient;
   readonly network: NetworkConfiguration;

@@ -1,6 +1,6 @@
-/** What each key server answered to one question. SealClient reports one error for all of them, often the least telling one. */
+/** Each key server's answer to one question. SealClient reports one error for all of them, often the least helpful one. */
 
-/** How a key server refuses, as far as it matters here (MystenLabs/seal `crates/key-server/src/errors.rs`). */
+/** A key server's refusals, as far as they matter here (MystenLabs/seal `crates/key-server/src/errors.rs`). */
 const REFUSALS = [
   "NoAccess",
   "InvalidParameter",
@@ -24,17 +24,17 @@ export type Refusal = (typeof REFUSALS)[number];
 export type Outcome =
   | { readonly kind: "answered" }
   | { readonly kind: "refused"; readonly error: Refusal }
-  /** A failure that is none of a key server's. */
+  /** A failure that no key server sends. */
   | { readonly kind: "http"; readonly status: number }
-  /** A success that is none of a key server's: no keys in it, or no version beside it. */
+  /** A success that no key server sends: no keys in it, or no version beside it. */
   | { readonly kind: "foreign" }
   /** A version that SealClient takes no keys from. */
   | { readonly kind: "outdated" }
-  /** It names another address, which is not followed: certificate and API key are for this one alone. */
+  /** It names another address. This client does not follow it: certificate and API key are for this one alone. */
   | { readonly kind: "redirected" }
   | { readonly kind: "timeout" }
   | { readonly kind: "unreachable" }
-  /** Not waited for: others had decided already. */
+  /** Not awaited: others had decided already. */
   | { readonly kind: "cancelled" };
 
 /** A key takes some 500 bytes of an answer, and 60 ms to check, whether it was asked for or not. */
@@ -42,13 +42,13 @@ const KEY_BYTES = 1024;
 /** Errors and the bytes around the keys. */
 const OTHER_BYTES = 8 * 1024;
 
-/** A `fetch` that notes what came of each request, by the server's address, and reads no more than an answer can have. */
+/** A `fetch` that notes the result of each request, by the server's address. It reads no more than an answer can have. */
 export class OutcomeRecorder {
   readonly #byUrl = new Map<string, Outcome>();
   readonly #fetch: typeof fetch;
   readonly #mostBytes: number;
 
-  /** @param keys how many are asked for at once. */
+  /** @param keys how many are requested at once. */
   constructor(fetch: typeof globalThis.fetch, keys: number) {
     this.#fetch = fetch;
     this.#mostBytes = OTHER_BYTES + keys * KEY_BYTES;
@@ -91,7 +91,7 @@ function serverOf(url: string): string {
   return url.replace(/\/v1\/[a-z_]+(\?.*)?$/, "");
 }
 
-/** Also where the transport does not look at the signal: a body that begins and never ends. */
+/** Also if the transport ignores the signal: a body that begins and never ends. */
 async function readBounded(
   response: Response,
   most: number,
@@ -141,7 +141,7 @@ export function isRedirect({ type, status }: Response): boolean {
 /** SealClient takes no keys from older ones. */
 const OLDEST_VERSION = [0, 4, 1] as const;
 
-/** Whether what answers calls itself a key server, and one of a version whose keys are taken. */
+/** Whether the server calls itself a key server, and has a version whose keys SealClient accepts. */
 export function versionOf(headers: Headers): "usable" | "outdated" | "foreign" {
   const parts = /^(\d{1,6})\.(\d{1,6})\.(\d{1,6})(?![\d.])/.exec(headers.get("X-KeyServer-Version") ?? "");
   if (parts === null) return "foreign";

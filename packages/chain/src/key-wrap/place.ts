@@ -17,7 +17,7 @@ export function freshIdentity(place: KeyPlace): Uint8Array {
   return identity;
 }
 
-/** What every identity of the place begins with: vault ‖ generation ‖ after. */
+/** The beginning of every identity of the place: vault ‖ generation ‖ after. */
 export function identityStart({ vault, generation, after }: KeyPlace): Uint8Array {
   return joinBytes(vault, encodeU64(generation), encodeU64(after));
 }

@@ -8,7 +8,7 @@ export interface RememberedReads {
   forget(): void;
 }
 
-/** A client that makes each of SealClient's two reads once. A read that failed is made again. */
+/** A client that makes each of SealClient's two reads once. It repeats a failed read. */
 export function rememberReads(client: SuiGrpcClient): RememberedReads {
   const known = new Map<string, Promise<unknown>>();
   const once = <T>(key: string, read: () => Promise<T>): Promise<T> => {

@@ -21,7 +21,7 @@ export interface SealKeyWrapOptions {
   readonly network: NetworkConfiguration;
   readonly signer: TransactionSigner;
   readonly vaultObjects: VaultObjects;
-  /** Carries the requests to key servers; a local net in the same process hands one in. */
+  /** Carries the requests to key servers; a local net in the same process brings its own. */
   readonly fetch?: typeof fetch | undefined;
   /** Milliseconds since 1970. */
   readonly clock?: (() => number) | undefined;
@@ -48,8 +48,8 @@ export interface SealKeyWrap extends VaultKeyWrap {
   /** Quick and advisory: whether each key server of the writing set answers. Never rejects; no decision is taken from it. */
   checkKeyServers(): Promise<KeyServerStatus[]>;
   /**
-   * Whether key servers would believe the signer: opens the session that the next unwrapping would open, or looks at the one that is open.
-   * Advisory, as above.
+   * Whether key servers would believe the signer: opens the session that the next unwrapping would open, or checks the
+   * open one. Advisory, as above.
    * @throws ChainError `wrong_chain_key`, `sign_in_ended`, `chain_unavailable`.
    */
   checkSession(): Promise<void>;
@@ -57,7 +57,7 @@ export interface SealKeyWrap extends VaultKeyWrap {
   close(): void;
 }
 
-/** Nothing is sent before it is used. */
+/** Sends nothing before its first use. */
 export function sealVaultKeyWrap(options: SealKeyWrapOptions): SealKeyWrap {
   const parts = partsOf(options);
   let closed = false;
@@ -114,7 +114,7 @@ async function wrapKey(parts: KeyWrapParts, key: Uint8Array, place: SealedVaultK
     aad: associatedData(place),
   });
   if (sealed.length > MAX_SEALED_KEY_BYTES) throw new TypeError("too many key servers: the sealed key is too large");
-  // What we seal must be what we would open.
+  // A sealed key must be one that we would open.
   parseSealedKey({ sealedKey: sealed, place }, network);
   return sealed;
 }
@@ -157,7 +157,7 @@ async function unwrapFrom(
   return opened;
 }
 
-/** The key servers gave the right keys, so what they do not open was never sealed as it says. */
+/** The key servers gave the right keys, so the sealed key does not match its own description. */
 function refuseSealedKey(cause: unknown): never {
   throw new CryptoError("damaged", "record", "The vault key is not sealed as it must be: it does not open", { cause });
 }

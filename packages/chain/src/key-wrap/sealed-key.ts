@@ -20,7 +20,7 @@ export interface CheckedKey {
   readonly set: KeyServerSet;
 }
 
-/** Whether it is as it must be, and for the key servers that keys are sealed for now. That it opens is not said. */
+/** Whether it is well-formed, and for the key servers for which keys are sealed now. It says nothing about whether it opens. */
 export function isSealedForWriting(item: SealedVaultKey, network: Accepted): boolean {
   try {
     return parseSealedKey(item, network).set === network.keyServerSets[0];
@@ -46,7 +46,7 @@ export function parseSealedKey({ sealedKey, place }: SealedVaultKey, network: Ac
   return { sealedKey, identity, vault: place.vault, set: findSet(sealed, network.keyServerSets) };
 }
 
-/** One text for one object: the parser ignores what follows and accepts lengths that are written too long. */
+/** One text for one object: the parser ignores trailing bytes and accepts lengths that are written too long. */
 function decode(bytes: Uint8Array): SealedObject {
   if (bytes.length === 0 || bytes.length > MAX_SEALED_KEY_BYTES) throw refuse("of another size");
   try {

@@ -31,7 +31,10 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** @throws ChainError `wrong_chain_key` when the signer does not sign for its address, `sign_in_ended` when its zkLogin does not any more. */
+  /**
+   * @throws ChainError `wrong_chain_key` when the signer does not sign for its address, `sign_in_ended` when its
+   * zkLogin no longer does.
+   */
   async open(): Promise<SessionKey> {
     const now = this.#options.clock();
     if (this.#open !== null && now < this.#open.until) return await this.#open.key;
@@ -73,7 +76,7 @@ async function createSession(options: SessionOptions, createdAt: number): Promis
   return session;
 }
 
-/** Why the signature under a session's certificate does not hold, or not any more; null when it does. */
+/** Why the signature under a session's certificate does not hold, or no longer does; null when it does. */
 export async function findSessionProblem(session: SessionKey, client: SuiGrpcClient): Promise<ChainError | null> {
   return await explainSignature(session, (await session.getCertificate()).signature, client);
 }
@@ -87,7 +90,7 @@ async function explainSignature(
   try {
     if (await isValidPersonalMessageSignature(session.getPersonalMessage(), signature, options)) return null;
   } catch (cause) {
-    // A zkLogin signature is checked by the chain node, which may not answer; every other is checked here.
+    // The chain node checks a zkLogin signature, and may not answer; every other is checked here.
     if (isZklogin(signature)) return new ChainError("chain_unavailable", { cause });
     if (isMultisig(signature)) return new ChainError("wrong_chain_key", { message: NOT_CHECKED, cause });
   }
@@ -99,7 +102,7 @@ const NOT_CHECKED =
   "The signature of this multisig cannot be checked here, as of one that zkLogin signed for. Let its other keys sign, or use another address.";
 const NOT_PROVEN = "The zkLogin proof is not this address's, or not this key's. Sign in again.";
 
-/** Nothing is signed but this text, whatever the library makes of it one day. */
+/** The signer signs this text alone, whatever the library makes of it one day. */
 function checkMessage(message: Uint8Array, packageId: string, createdAt: number, sessionKey: string): void {
   const from = new Date(createdAt).toISOString().slice(0, 19).replace("T", " ");
   const expected = `Accessing keys of package ${packageId} for ${MINUTES} mins from ${from} UTC, session key ${sessionKey}`;

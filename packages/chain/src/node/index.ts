@@ -1,5 +1,6 @@
 /**
- * `@coffer/chain/node`: what needs Node. The key wrap in a worker, for processes that have others to answer meanwhile.
+ * `@coffer/chain/node`: the parts that need Node. The key wrap in a worker, for processes that answer others
+ * meanwhile.
  * @packageDocumentation
  */
 export { sealVaultKeyWrapInWorker, type WorkerKeyWrapOptions } from "./worker-key-wrap.ts";

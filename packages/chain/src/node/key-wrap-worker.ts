@@ -1,4 +1,4 @@
-/** The worker's side: the key wrap itself. Imported by anything but a worker of this package it does nothing. */
+/** The worker's side: the key wrap itself. It does nothing unless a worker of this package imports it. */
 import { parentPort, workerData } from "node:worker_threads";
 import { openChain } from "../chain.ts";
 import { sealVaultKeyWrap, type SealKeyWrap, type VaultLocation } from "../key-wrap/index.ts";

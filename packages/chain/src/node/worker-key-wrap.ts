@@ -12,13 +12,13 @@ import {
 import { Conversation } from "./conversation.ts";
 import type { Call, Question, WorkerStart } from "./worker-messages.ts";
 
-/** Requests are made by the worker, with its own `fetch` and clock. */
+/** The worker makes the requests, with its own `fetch` and clock. */
 export type WorkerKeyWrapOptions = Pick<SealKeyWrapOptions, "network" | "signer" | "vaultObjects" | "timeout">;
 
 /**
- * As `sealVaultKeyWrap`, in a worker that is started at the first use, does not keep the process alive, and is started again
- * should it die. Signer and vault lookup are asked in this thread. Where the worker's file is not there (a program bundled into
- * one file), the work is done in this thread. Errors lose their `cause`.
+ * Like `sealVaultKeyWrap`, in a worker. The worker starts at the first use, does not keep the process alive, and
+ * starts again if it dies. Signer and vault lookup run in this thread. If the worker's file is not there (a program
+ * bundled into one file), this thread does the work. Errors lose their `cause`.
  */
 export function sealVaultKeyWrapInWorker(options: WorkerKeyWrapOptions): SealKeyWrap {
   const file = workerFile();

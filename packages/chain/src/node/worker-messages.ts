@@ -1,9 +1,9 @@
-/** What a thread and its key-wrap worker say to each other. */
+/** The messages between a thread and its key-wrap worker. */
 import { CryptoError, type CryptoErrorCode, type CryptoStep, type SealedVaultKey } from "@coffer/crypto";
 import { ChainError, type ChainErrorCode } from "../errors.ts";
 import type { NetworkConfiguration } from "../network.ts";
 
-/** What a worker is started with. */
+/** The start data of a worker. */
 export interface WorkerStart {
   readonly network: NetworkConfiguration;
   readonly chainAddress: string;
@@ -15,7 +15,7 @@ export type Call =
   | { readonly method: "unwrap"; readonly items: readonly SealedVaultKey[] }
   | { readonly method: "checkKeyServers" | "checkSession" };
 
-/** What the worker cannot do itself: sign, and look vaults up. */
+/** The worker cannot do these itself: sign, and look vaults up. */
 export type Question =
   | { readonly method: "signPersonalMessage"; readonly message: Uint8Array }
   | { readonly method: "locate"; readonly vault: Uint8Array };

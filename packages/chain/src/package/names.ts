@@ -1,7 +1,7 @@
 /** The module's name, and its types are `<package>::vault::<name>`. */
 export const MODULE = "vault";
 
-/** The module's entry functions (encryption design §3), by what they are called in transactions. */
+/** The module's entry functions (encryption design §3), by their names in transactions. */
 export const FUNCTIONS = {
   create: "create",
   add: "add",
@@ -19,7 +19,7 @@ export const FUNCTIONS = {
 
 export type FunctionName = (typeof FUNCTIONS)[keyof typeof FUNCTIONS];
 
-/** Why the module aborts: its constants, which test/move holds against the source. */
+/** Why the module aborts: its constants, which test/move compares with the source. */
 export const ABORT_CODES = {
   ENotOwner: 1,
   ENotMember: 2,

@@ -5,8 +5,9 @@ import type { ReadContent } from "../file-part.ts";
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * The content of an open file, for `encryptPart`, or from 0 to its size for `encryptFile`. The next piece is read while the last is worked
- * on. All pieces lie in two buffers, so one reading at a time: what the encrypting functions do. Ends early where the file does.
+ * The content of an open file, for `encryptPart`, or from 0 to its size for `encryptFile`. The next piece is read
+ * while the last is in work. All pieces lie in two buffers, so only one reading may run at a time, as in the
+ * encrypting functions. Ends early if the file does.
  */
 export function readContentOf(file: FileHandle): ReadContent {
   const buffers = [new Uint8Array(PIECE_BYTES), new Uint8Array(PIECE_BYTES)] as const;
@@ -24,12 +25,12 @@ export function readContentOf(file: FileHandle): ReadContent {
         at += piece.length;
         [current, other] = [other, current];
         next = read(at, current);
-        // Looked at when its turn comes; until then a failure is nobody's.
+        // Read when its turn comes; nobody handles a failure before that.
         next.catch(() => undefined);
         yield piece;
       }
     } finally {
-      // Nobody closes the file under a read.
+      // Nobody may close the file during a read.
       await next.catch(() => undefined);
     }
   };
@@ -56,7 +57,7 @@ export async function writePieces(file: FileHandle, pieces: AsyncIterable<Uint8A
     await writing;
     return written;
   } finally {
-    // Nobody closes the file under a write.
+    // Nobody may close the file during a write.
     await writing.catch(() => undefined);
   }
 }

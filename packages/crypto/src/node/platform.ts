@@ -25,7 +25,8 @@ export const nodePlatform: CryptoPlatform = {
   name: "node",
   randomBytes: (length) => new Uint8Array(randomBytes(length)),
   expandSha512: (key, info, length) => {
-    // Imported once: createHmac takes five times as long with plain bytes, of which it asks first what kind of key they are.
+    // Imported once: createHmac takes five times as long with plain bytes, because it first asks what kind of key
+    // they are.
     const imported = createSecretKey(key);
     return expandSha512(key, info, length, (_, ...pieces) => hmacSha512(imported, pieces));
   },
@@ -84,7 +85,7 @@ function decrypt(key: KeyObject, baseNonce: Uint8Array, ciphertext: Uint8Array, 
 
 const WHOLE_TAGS = { authTagLength: TAG_BYTES };
 
-/** Null when it does not authenticate: what `update` gave before `final` agreed is dropped. */
+/** Null when it does not authenticate: it drops the output of `update` unless `final` agrees. */
 function openBlock(key: KeyObject, nonce: Uint8Array, block: Uint8Array): Uint8Array | null {
   const decipher = createDecipheriv("aes-256-gcm", key, nonce, WHOLE_TAGS);
   decipher.setAuthTag(block.subarray(block.length - TAG_BYTES));

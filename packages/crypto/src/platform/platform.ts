@@ -1,8 +1,8 @@
 import { copyBytes } from "../bytes.ts";
 
 /**
- * What the codec needs from the runtime. `webPlatform` runs everywhere; `@coffer/crypto/node` has a faster one. Both pass the same
- * vectors, and bytes written through one are read through the other.
+ * The codec's needs of the runtime. `webPlatform` runs everywhere; `@coffer/crypto/node` has a faster one. Both pass
+ * the same vectors, and each reads the other's bytes.
  */
 export interface CryptoPlatform {
   readonly name: string;
@@ -24,13 +24,14 @@ export interface RunningDigest {
 }
 
 /**
- * AES-256-GCM over consecutive chunks of one message, many per call. Results come in pieces, as the runtime made them: who needs them in
- * one buffer copies them once, into the buffer of its choice. The caller checks lengths and counts (cobblestone.ts).
+ * AES-256-GCM over consecutive chunks of one message, many per call. Results come in the runtime's own pieces. A
+ * caller that needs one buffer copies them once, into a buffer of its choice. The caller checks lengths and counts
+ * (cobblestone.ts).
  */
 export interface ChunkCipher {
   /**
-   * Encrypts chunks of 16384 bytes from `firstChunk` on. With `final`, what is left over, also nothing, is the short final chunk;
-   * without, nothing is left over. The input is not kept.
+   * Encrypts chunks of 16384 bytes from `firstChunk` on. With `final`, the rest, even if empty, is the short final
+   * chunk; without, there is no rest. It does not keep the input.
    */
   encrypt(plaintext: Uint8Array, firstChunk: number, final: boolean): Promise<readonly Uint8Array[]>;
   /**
@@ -41,7 +42,7 @@ export interface ChunkCipher {
 }
 
 export interface OpenedChunks {
-  /** All chunks that were good before the first bad one. */
+  /** All good chunks before the first bad one. */
   readonly pieces: readonly Uint8Array[];
   /** Whether all of them were good. */
   readonly complete: boolean;

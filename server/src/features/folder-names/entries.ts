@@ -63,7 +63,7 @@ export async function requireFittingEntry(
   requireFittingEntryAt(writer, await findCurrentKeyId(queries, { vaultId: vault.id, generation, after }), entry);
 }
 
-/** The same for who knows the current key of the entry's place already. */
+/** The same for a caller that has the current key of the entry's place already. */
 export function requireFittingEntryAt(
   writer: Writer,
   keyId: string | null,
