@@ -2,18 +2,21 @@
 import { END_STEP, vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { parseEntryStatement, parseVersionStatement } from "@coffer/crypto";
 import type { File } from "@coffer/sdk";
+import { exportVault, openExport } from "@coffer/sdk/node";
 import { beforeAll, expect, test } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
 let skew = 0;
 const clock = (): number => Date.now() + skew;
-const stack = sharedStack({ clock });
+const stack = sharedStack({ clock, ownNode: true });
 
 /** Invited before the clock moves: to redeem an invite, an agent signs this machine's time. */
 let reader: SharedPerson;
+let keptOn: SharedPerson;
 beforeAll(async () => {
-  reader = await stack.invite("reader");
+  [reader, keptOn] = [await stack.invite("reader"), await stack.invite("kept on")];
 });
 
 const placesOf = ({ shared }: File) =>
@@ -94,4 +97,32 @@ test("a reader whose node has not reached an end yet waits for it, and calls not
   expect(skew - before).toBeLessThan(31_000);
   skew = before;
   expect(await read(late(), file.id)).toBe("after");
+});
+
+test("an export is of the latest place that anything in it was written at, also when an end was put off", async () => {
+  const { client: owner, signer } = stack.owner;
+  const { id: vaultId } = await owner.vaults.create({ name: "Put off", type: "shared" });
+  const end = Math.ceil((clock() + 30_000) / END_STEP) * END_STEP;
+  await owner.vaults.members.add(vaultId, keptOn.signer.chainAddress, { until: new Date(end) });
+  skew += end - clock() - 10_000;
+  // Two nodes whose clocks are ahead, the service's and the writer's.
+  const ahead = await stack.localnet.openNode({ lag: -20_000 });
+  if (stack.serviceNode !== null) stack.serviceNode.lag = -20_000;
+  const writer = stack.owner.another({ shared: { network: { ...stack.network, grpcUrl: ahead.url } } });
+  const { file } = await writer.files.upload({ vaultId, name: "early.txt", body: "early" });
+  expect(placesOf(await writer.files.get(file.id))[0]).toEqual([1n, BigInt(end)]);
+  if (stack.serviceNode !== null) stack.serviceNode.lag = 0;
+  await owner.vaults.members.setUntil(vaultId, keptOn.signer.chainAddress, new Date(end + 8 * END_STEP));
+
+  const directory = makeDirectory();
+  const standing = {
+    ...passing,
+    after: (milliseconds: number, action: () => void) => passing.after(milliseconds > 5_000 ? milliseconds : 0, action),
+  };
+  await expect(exportVault(stack.owner.another({ clock: standing }), vaultId, directory)).rejects.toMatchObject({
+    code: "chain_stale",
+  });
+  await exportVault(stack.owner.another({ clock: passing }), vaultId, directory);
+  const opened = await openExport(directory, { signer, network: stack.network, clock });
+  expect([opened.exportedBy, await opened.verify()]).toEqual([signer.chainAddress, []]);
 });

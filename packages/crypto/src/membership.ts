@@ -1,4 +1,4 @@
-import { NO_END, type Place } from "./place.ts";
+import { comparePlaces, NO_END, type Place } from "./place.ts";
 
 /** The members at each time: the part of the vault object on chain that verification needs (file-format §6). */
 export interface MemberEntry {
@@ -40,6 +40,8 @@ export interface VaultView {
   readonly owner: MemberEntry;
   readonly members: readonly ListedEntry[];
   readonly former: readonly FormerEntry[];
+  /** The last place that counts, for a reader of an export; absent: wherever the vault has come. */
+  readonly upTo?: Place;
 }
 
 /** Where the vault is now: the latest end that the chain's time has reached, of an entry that no act has marked yet. */
@@ -51,7 +53,8 @@ export function placeOf({ generation, members, time }: VaultView): Place {
 }
 
 /** Whether the view has come so far. For a later place it has no members: read the vault object again first. */
-export function isReached({ generation, time }: VaultView, place: Place): boolean {
+export function isReached({ generation, time, upTo }: VaultView, place: Place): boolean {
+  if (upTo !== undefined && comparePlaces(place, upTo) > 0) return false;
   return place.generation <= generation && place.after <= time;
 }
 

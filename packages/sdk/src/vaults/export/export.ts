@@ -2,16 +2,22 @@
  * Copying a shared vault out of the service, so that it opens without it: with the chain, the key servers and a
  * member's key alone.
  */
-import { clientApi as api } from "@coffer/contract";
+import { clientApi as api, type Folder } from "@coffer/contract";
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { toVaultView, type NetworkConfiguration, type VaultObject } from "@coffer/chain";
 import {
+  CryptoError,
   findSigner,
   placeOf,
   HEADER_BYTES,
+  isReached,
+  laterPlace,
   makeExportStatement,
+  parseEntryStatement,
   parseHeader,
+  parseVersionStatement,
   type Author,
+  type Place,
   type VaultView,
 } from "@coffer/crypto";
 import * as z from "zod/mini";
@@ -49,6 +55,7 @@ import type { OpenVault } from "../open-vault.ts";
 import type { VaultSession } from "../session.ts";
 import { requireVault } from "../names/places.ts";
 import { inVaultTerms } from "../vault-terms.ts";
+import { vaultError } from "../vault-error.ts";
 import { VaultError } from "../../errors.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
@@ -80,7 +87,7 @@ export interface ExportOptions {
  * again that are there. The manifest comes last: an export without one is not finished. A repeated one has none until
  * it is finished again.
  * @throws ApiError, IntegrityError for bytes that are not those the service announced, VaultError `damaged` for ids
- * that are not.
+ * that are not, `chain_stale` and `rolled_back` for a chain node that is behind what members wrote.
  */
 export async function exportVault(
   connection: Connection,
@@ -90,7 +97,8 @@ export async function exportVault(
 ): Promise<ExportResult> {
   const vault = await requireOpenVault(connection, vaultId, { signal });
   for (const path of [MANIFEST, STATEMENT]) await store.remove(path);
-  const writing: Writing = { connection, vaultId, store, signal, run: crypto.randomUUID(), records: new Set() };
+  const run = crypto.randomUUID();
+  const writing: Writing = { connection, vaultId, store, signal, run, records: new Set(), latest: NOWHERE };
   let progress: ExportProgress = { files: 0, folders: 0, bytes: 0 };
   const note = (change: Partial<ExportProgress>): void => {
     progress = { ...progress, ...change };
@@ -118,40 +126,51 @@ interface Writing {
   readonly run: string;
   /** Key ids: some for each generation. */
   readonly records: Set<string>;
+  /** The latest place that a statement in it names. */
+  latest: Place;
 }
+
+const NOWHERE: Place = { generation: 0n, after: 0n };
 
 /** The chain's state, the files, and who signs for them. The manifest last. */
 async function finish(
-  { connection, vaultId, store, records }: Writing,
+  { connection, vaultId, store, records, latest }: Writing,
   { pin }: OpenVault,
   { files, folders }: ExportProgress,
 ): Promise<{ readonly records: number; readonly signedBy: string | null }> {
   const { chain, clock, signer } = vaultSession(connection);
-  const object = await inVaultTerms(() => chain.readVault(pin.chainObjectId ?? "", { maxAge: 0 }));
+  const wanted = { maxAge: 0, minGeneration: latest.generation, hintedTime: latest.after };
+  const object = await inVaultTerms(() => chain.readVault(pin.chainObjectId ?? "", wanted));
   const digest = await digestItems(store, { files, folders, records: records.size });
   const createdAt = clock();
   const facts = { createdAt, origin: connection.place.origin, vaultId, ...digest };
   const manifest = renderDocument(renderManifest(facts, chain.network, object));
   const view = toVaultView(object);
-  const author = authorOf(view, signer);
+  if (!isReached(view, latest))
+    throw vaultError("chain_stale", "The chain node's time is before a place that a member has written at");
+  // An end that was put off takes the vault's place back, although somebody may have written at the later one.
+  const place = laterPlace(placeOf(view), latest);
+  const author = authorOf(view, signer, place);
   if (author !== null) {
-    const { bytes } = await inVaultTerms(() => makeExportStatement(view, author, manifest, createdAt));
+    const { bytes } = await inVaultTerms(() => makeExportStatement(view, author, manifest, createdAt, place));
     await store.write(STATEMENT, bytes);
   }
   await store.write(MANIFEST, manifest);
   return { records: digest.records, signedBy: author === null ? null : signer.chainAddress };
 }
 
-/** null if the vault names no key for this client, or another one than the client has. */
-function authorOf(view: VaultView, { chainAddress, statements }: VaultSession["signer"]): Author | null {
+/** null if the vault names no key for this client there, or another one than the client has. */
+function authorOf(view: VaultView, { chainAddress, statements }: VaultSession["signer"], place: Place): Author | null {
   if (statements === undefined) return null;
   const address = bytesOf(chainAddress);
-  const named = findSigner(view, address, placeOf(view));
+  const named = findSigner(view, address, place);
   return named !== null && toHex(named) === toHex(statements.publicKey) ? { address, signer: statements } : null;
 }
 
-async function* exportFolders({ connection, vaultId, store, signal, run }: Writing) {
+async function* exportFolders(writing: Writing) {
+  const { connection, vaultId, store, signal, run } = writing;
   for await (const folder of everyItem(connection, FOLDERS, vaultId, signal)) {
+    notePlaces(writing, folder);
     await store.write(folderPath(folder.id), renderDocument(z.parse(exportedFolder, { ...folder, run })));
     yield;
   }
@@ -187,7 +206,8 @@ async function exportFile(writing: Writing, listed: File): Promise<number | "clo
   }
 }
 
-async function exportVersion({ connection, store, signal, run }: Writing, file: File): Promise<number> {
+async function exportVersion(writing: Writing, file: File): Promise<number> {
+  const { connection, store, signal, run } = writing;
   let fetched = 0;
   if (!(await isThere(store, file))) {
     const { stream } = await openDownload(connection, file.id, { signal }, file.versionId);
@@ -195,8 +215,23 @@ async function exportVersion({ connection, store, signal, run }: Writing, file: 
     await store.write(contentPath(file.id), { [Symbol.asyncIterator]: () => pieces });
     fetched = file.size;
   }
+  notePlaces(writing, file);
   await store.write(filePath(file.id), renderDocument(z.parse(exportedFile, { ...file, run })));
   return fetched;
+}
+
+/** Readers take nothing of a later place than the export's own. What is no statement stays as it is, for them to refuse. */
+function notePlaces(writing: Writing, { shared }: Pick<File | Folder, "shared">): void {
+  const version = shared !== null && "version" in shared ? shared.version : null;
+  for (const [bytes, parse] of [
+    [fromBase64(shared?.entry ?? ""), parseEntryStatement],
+    [fromBase64(version ?? ""), parseVersionStatement],
+  ] as const)
+    try {
+      if (bytes !== null) writing.latest = laterPlace(writing.latest, parse(bytes));
+    } catch (error) {
+      if (!(error instanceof CryptoError)) throw error;
+    }
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Opening an export of a shared vault: with the chain, the key servers and a member's key, and without the service. */
-import { openChain, toVaultView, type Chain, type VaultObject } from "@coffer/chain";
+import { openChain, toVaultView, type Chain, type ReadOptions, type VaultObject } from "@coffer/chain";
 import {
   EXPORT_STATEMENT_BYTES,
   isMemberIn,
+  parseExportStatement,
   placeOf,
   verifyExportStatement,
   webPlatform,
@@ -73,11 +74,14 @@ export async function openExport(store: ExportStore, options: OpenExportOptions)
     const statement = await readStatement(store, options);
     const { network, fetch, clock = Date.now, platform = webPlatform } = options;
     const chain = openChain(network, { fetch, clock });
-    const read = (maxAge?: number) => readVault(chain, facts, options, maxAge);
-    const exporter = statement === null ? null : await verifyStatement(await read(), facts, manifest, statement);
+    const read = (wanted?: ReadOptions) => readVault(chain, facts, options, wanted);
+    const exporter = statement === null ? null : await verifyStatement(read, facts, manifest, statement);
     const items = await checkItems(store, facts);
-    const keys = new ExportKeys(items, chain, options, read);
-    return new StoredExport(facts, exporter, { store, items, opened: openOffline(facts, platform, read, keys) });
+    // What the exporter says was there cannot be from later than the statement.
+    const upTo = exporter === null ? {} : { upTo: exporter.place };
+    const readThen = async (wanted?: ReadOptions) => ({ ...(await read(wanted)), ...upTo });
+    const keys = new ExportKeys(items, chain, options, readThen);
+    return new StoredExport(facts, exporter, { store, items, opened: openOffline(facts, platform, readThen, keys) });
   }, NEXT_STEPS);
 }
 
@@ -97,18 +101,21 @@ async function readStatement(
   return statement;
 }
 
-/** Answers who exported it. */
+/** Answers who exported it, and at which place of the vault. */
 async function verifyStatement(
-  view: VaultView,
+  read: (options: ReadOptions) => Promise<VaultView>,
   { createdAt, vault: { objectId, generation } }: Manifest,
   manifest: Uint8Array,
   bytes: Uint8Array,
 ): Promise<Exporter> {
+  // A node that has not come to an end yet is early, and the export is not forged.
+  const view = await read({ hintedTime: parseExportStatement(bytes).after });
   const statement = await verifyExportStatement({ vault: bytesOf(objectId), view }, manifest, bytes);
   if (statement.time !== createdAt || String(statement.generation) !== generation)
     throw damagedExport("its statement is of another time or generation than its manifest");
-  const { signer } = statement;
-  return { address: `0x${toHex(signer)}`, isMember: isMemberIn(view, signer, placeOf(view)) };
+  const { after, signer } = statement;
+  const place = { generation: statement.generation, after };
+  return { address: `0x${toHex(signer)}`, isMember: isMemberIn(view, signer, placeOf(view)), place };
 }
 
 function requirePlace(facts: Manifest, { network, vaultObjectId }: OpenExportOptions): void {
@@ -139,13 +146,10 @@ async function readVault(
   chain: Chain,
   { vault }: Manifest,
   { acceptBelowFloor = false }: OpenExportOptions,
-  maxAge?: number,
+  read?: ReadOptions,
 ): Promise<VaultView> {
   const minGeneration = BigInt(vault.generation);
-  const object: VaultObject = await chain.readVault(vault.objectId, {
-    minGeneration,
-    ...(maxAge === undefined ? {} : { maxAge }),
-  });
+  const object: VaultObject = await chain.readVault(vault.objectId, { ...read, minGeneration });
   const view = toVaultView(object);
   return acceptBelowFloor ? { ...view, floor: 0n } : view;
 }
@@ -154,7 +158,7 @@ async function readVault(
 function openOffline(
   { vault, vaultId, origin }: Manifest,
   platform: CryptoPlatform,
-  read: () => Promise<VaultView>,
+  read: (options?: ReadOptions) => Promise<VaultView>,
   keys: ExportKeys,
 ): OpenVault {
   const refuse = (): never => {

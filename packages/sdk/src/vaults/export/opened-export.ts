@@ -5,6 +5,7 @@ import {
   verifyVersion,
   type EntryKind,
   type EntryStatement,
+  type Place,
   type RunningDigest,
 } from "@coffer/crypto";
 import { fromBase64, toHex } from "../../digest.ts";
@@ -90,6 +91,8 @@ export interface ExportProblem {
 export interface Exporter {
   readonly address: string;
   readonly isMember: boolean;
+  /** The statement's: the export holds nothing that was written later. */
+  readonly place: Place;
 }
 
 export class StoredExport implements OpenedExport {
