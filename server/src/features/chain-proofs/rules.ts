@@ -37,7 +37,7 @@ export async function requireProof(
   }
   const claim = { chainAddress, message: Buffer.from(text, "utf8"), signature: bytes };
   if (bytes[0] === ED25519) {
-    const { verdict, publicKey } = await verifyEd25519(claim);
+    const { verdict, publicKey } = verifyEd25519(claim);
     requireValid(verdict, text);
     return Buffer.from(publicKey).toString("base64");
   }

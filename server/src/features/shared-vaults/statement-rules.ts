@@ -2,9 +2,9 @@
 import { hash } from "node:crypto";
 import { ENTRY_STATEMENT, KEY_RECORD, SIGNATURE_BYTES, UPLOAD_TITLE, VERSION_STATEMENT } from "@coffer/contract";
 import { ServiceError } from "../../service-error.ts";
+import { isSignedMessage } from "../chain-proofs/ed25519.ts";
 import type { Writer } from "../reach/access.ts";
 import { comparePlaces, isReached, type Place, placeOf } from "../reach/places.ts";
-import { isSigned } from "./signatures.ts";
 import { invalid, ZERO_DIGEST, type EntryStatement, type KeyRecord, type VersionStatement } from "./statements.ts";
 
 /** What holds beside the statement itself. */
@@ -150,10 +150,10 @@ const MOST_VERIFIED = 4096;
 function requireSigned({ member }: Writer, { title, body, signature }: Signed, what: string): void {
   const { signingKey } = member;
   // Key and signature have fixed lengths, and no title holds a zero byte: no two signatures share a name.
-  const all = Buffer.concat([signingKey, signature, Buffer.from(`${title}\0`), body]);
-  const name = hash("sha256", all, "base64");
+  const message = Buffer.concat([Buffer.from(`${title}\0`), body]);
+  const name = hash("sha256", Buffer.concat([signingKey, signature, message]), "base64");
   const isKnown = verified.delete(name);
-  if (!isKnown && !isSigned(title, body, { publicKey: signingKey, signature }))
+  if (!isKnown && !isSignedMessage(message, { publicKey: signingKey, signature }))
     throw invalid(`${what}: the signature is not of the caller's signing key`);
   verified.add(name);
   const oldest = verified.size > MOST_VERIFIED ? verified.keys().next().value : undefined;
