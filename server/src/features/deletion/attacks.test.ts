@@ -189,10 +189,15 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   test("while the chain does not answer is refused for now, and the proof is still good afterwards", async () => {
     const { shared, acts } = scene;
     const proof = await prove(service, shared, act, fileOf(act, scene));
-    service.chain.down = true;
     const before = await stateOf(service);
-    expect(await codeOf(acts[act](proof))).toBe("chain_unavailable");
-    expect(await stateOf(service)).toEqual(before);
+    for (const [fault, code] of [
+      [{ skew: 31_000 }, "clock_skew"],
+      [{ skew: 0, down: true }, "chain_unavailable"],
+    ] as const) {
+      Object.assign(service.chain, fault);
+      expect(await codeOf(acts[act](proof))).toBe(code);
+      expect(await stateOf(service)).toEqual(before);
+    }
     service.chain.down = false;
     service.clock.advance(1);
     expect(await codeOf(acts[act](proof))).toBe("ok");
