@@ -5,17 +5,17 @@ import { format } from "prettier";
 import { renderApiPage } from "./api-page.ts";
 import { renderErrors } from "./error-page.ts";
 import { renderInputTypes } from "./input-types.ts";
+import { renderResultTypes } from "./result-types.ts";
 import { CLAIM_TESTS, renderClaimTests } from "../test/pins/claims.ts";
 
 /** Path below the repository's root → text. */
 export async function renderGenerated(): Promise<Readonly<Record<string, string>>> {
   const markdown = (text: string) => format(text, { parser: "markdown", proseWrap: "preserve" });
+  const code = (text: string) => format(text, { parser: "typescript", printWidth: 120 });
   return {
     "docs/generated/openapi.json": `${JSON.stringify(renderOpenApi(api), null, 2)}\n`,
-    "packages/sdk/src/resources/input-types.ts": await format(renderInputTypes(), {
-      parser: "typescript",
-      printWidth: 120,
-    }),
+    "packages/sdk/src/resources/input-types.ts": await code(renderInputTypes()),
+    "packages/sdk/src/resources/result-types.ts": await code(renderResultTypes()),
     "docs/generated/api.md": await markdown(renderApiPage()),
     "docs/generated/errors.md": await markdown(await renderErrors()),
     "docs/generated/threat-model-tests.md": await markdown(renderClaimTests(CLAIM_TESTS)),

@@ -1,6 +1,7 @@
 /** Middleware that makes of an honest service one that lies: tests see what a client then believes, and what not. */
 import { createHash } from "node:crypto";
-import type { File, Middleware } from "@coffer/sdk";
+import type { File, Folder } from "@coffer/contract";
+import type { File as NamedFile, Folder as NamedFolder, Middleware } from "@coffer/sdk";
 import type { SharedStack } from "./shared-stack.ts";
 
 /** A file of a shared vault as the service answers it, and as a lie may have it. */
@@ -10,6 +11,13 @@ export interface Shown {
   vaultId: string;
   shared: { version: string; entry: string; metadata: string; nameIndex: string };
   [field: string]: unknown;
+}
+
+/** An item of a client with what only the wire needs, which the SDK's types leave out. */
+export function onWire(item: NamedFile): File;
+export function onWire(item: NamedFolder): Folder;
+export function onWire(item: NamedFile | NamedFolder): File | Folder {
+  return item as File | Folder;
 }
 
 /** Rewrites what the service says of files: in their own answers, in lists and beside the bytes. */

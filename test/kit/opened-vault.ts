@@ -19,7 +19,8 @@ import {
   type VaultView,
 } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
-import type { File, Vault } from "@coffer/sdk";
+import type { File } from "@coffer/contract";
+import type { Vault } from "@coffer/sdk";
 import { collect } from "./bytes.ts";
 import type { KeptVersion } from "./lying-service.ts";
 import type { SharedPerson } from "./shared-stack.ts";

@@ -10,6 +10,7 @@ import { memoryPins, type Client, type Middleware, type Vault } from "@coffer/sd
 import { uploadFile } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
+import { onWire } from "../kit/lying-service.ts";
 import { raiseGeneration, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 
 const PART = 256 * 1024;
@@ -185,7 +186,7 @@ describe("an upload that was cut off", () => {
     await stack.owner.client.vaults.members.add(vault.id, other.signer.chainAddress);
     const path = await cutOff("both.bin", randomBytes(PART * 6));
     const mine = await uploadFile(other.client, path, options());
-    const signed = parseVersionStatement(Buffer.from(mine.file.shared?.version ?? "", "base64"));
+    const signed = parseVersionStatement(Buffer.from(onWire(mine.file).shared?.version ?? "", "base64"));
     expect(`0x${Buffer.from(signed.signer).toString("hex")}`).toBe(other.signer.chainAddress);
     expect(line.ended).toEqual([]);
     await stack.owner.client.files.update(mine.file.id, { name: "another.bin" }, { vaultId: vault.id });

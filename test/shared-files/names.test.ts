@@ -1,4 +1,5 @@
 /** Names, folders and the trash of shared vaults: the service sees none of it, its members all. */
+import type { File as SaidFile } from "@coffer/contract";
 import type { Client, File, Middleware, Vault } from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readHeight } from "../kit/crash-points.ts";
@@ -105,7 +106,7 @@ describe("a list", () => {
   test("shows what is good beside what is not, and says why; the one that was asked for is refused", async () => {
     const vault = await client.vaults.create({ name: "bad entry", type: "shared" });
     const [good, bad] = [await put(vault, "good.txt"), await put(vault, "bad.txt")];
-    const damage = (file: File): File =>
+    const damage = (file: SaidFile): SaidFile =>
       file.id === bad.id && file.shared !== null
         ? { ...file, name: "evil.exe", shared: { ...file.shared, metadata: flip(file.shared.metadata) } }
         : file;

@@ -10,7 +10,8 @@ import {
   type FilePlan,
 } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
-import type { File, Middleware, Vault } from "@coffer/sdk";
+import type { File } from "@coffer/contract";
+import type { Middleware, Vault } from "@coffer/sdk";
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { openVaultOutside } from "../kit/opened-vault.ts";

@@ -6,7 +6,7 @@ import { type Client, type ClientOptions, type Middleware, type Vault } from "@c
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { enlargeVault, strangerAt } from "../kit/large-vault.ts";
-import { keepVersion, lyingAt, servingVersion } from "../kit/lying-service.ts";
+import { keepVersion, lyingAt, onWire, servingVersion } from "../kit/lying-service.ts";
 import { openMachine } from "../kit/machine.ts";
 import { openVaultOutside, writeOutside, type OpenedVault } from "../kit/opened-vault.ts";
 import { read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
@@ -69,7 +69,7 @@ async function openScene(): Promise<Scene> {
 }
 
 async function placeOf(fileId: string): Promise<[bigint, bigint]> {
-  const { shared } = await stack.owner.client.files.get(fileId);
+  const { shared } = onWire(await stack.owner.client.files.get(fileId));
   const { generation, after } = parseVersionStatement(Buffer.from(shared?.version ?? "", "base64"));
   return [generation, after];
 }

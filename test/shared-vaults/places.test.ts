@@ -5,6 +5,7 @@ import type { File } from "@coffer/sdk";
 import { exportVault, openExport } from "@coffer/sdk/node";
 import { beforeAll, expect, test } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
+import { onWire } from "../kit/lying-service.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
@@ -19,11 +20,13 @@ beforeAll(async () => {
   [reader, keptOn] = [await stack.invite("reader"), await stack.invite("kept on")];
 });
 
-const placesOf = ({ shared }: File) =>
-  [
+const placesOf = (file: File) => {
+  const { shared } = onWire(file);
+  return [
     parseVersionStatement(Buffer.from(shared?.version ?? "", "base64")),
     parseEntryStatement(Buffer.from(shared?.entry ?? "", "base64")),
   ].map(({ generation, after }) => [generation, after]);
+};
 
 test("after the end of a member, all is written under a key of that end; the rest of the members read both", async () => {
   const { client: owner } = stack.owner;

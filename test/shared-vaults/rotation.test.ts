@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Middleware } from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
 import { raiseGeneration, read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
-import { keepVersion, servingVersion, spoilingContent } from "../kit/lying-service.ts";
+import { keepVersion, onWire, servingVersion, spoilingContent } from "../kit/lying-service.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
 const stack = sharedStack(UNLIMITED);
@@ -59,12 +59,13 @@ function pattern(length: number): Uint8Array {
 async function generationsOf(person: SharedPerson, vaultId: string): Promise<Set<number>> {
   const found = new Set<number>();
   for (const trashed of [false, true]) {
-    for await (const { shared } of person.client.files.list({ vaultId, trashed })) {
+    for await (const file of person.client.files.list({ vaultId, trashed })) {
+      const { shared } = onWire(file);
       found.add(generationAt(shared?.version, 148));
       found.add(generationAt(shared?.entry, 89));
     }
-    for await (const { shared } of person.client.folders.list({ vaultId, trashed }))
-      found.add(generationAt(shared?.entry, 89));
+    for await (const folder of person.client.folders.list({ vaultId, trashed }))
+      found.add(generationAt(onWire(folder).shared?.entry, 89));
   }
   return found;
 }

@@ -2,8 +2,8 @@
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ENTRY_STATEMENT, HEADERS } from "@coffer/contract";
-import { createClient, type Client, type File, type Folder, type Middleware } from "@coffer/sdk";
+import { ENTRY_STATEMENT, type File, HEADERS } from "@coffer/contract";
+import { createClient, type Client, type Folder, type Middleware } from "@coffer/sdk";
 import { exportVault } from "@coffer/sdk/node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { lyingAt, lyingLater, shown, watching } from "../kit/lying-service.ts";
@@ -98,7 +98,7 @@ test("a file whose second answer shows it in another vault is no part of an expo
 });
 
 describe("in a list of a shared vault", () => {
-  const adding = (file: File): Middleware =>
+  const adding = (file: object): Middleware =>
     lyingAt("files.list", (said: { files: File[] }) => ({ ...said, files: [...said.files, file] }));
 
   test("what has another vault's entry has no name, and hides no others; nor does what the service shows in another vault", async () => {

@@ -16,7 +16,8 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   vaultId: "UUID of the vault.",
   folderId: "UUID of the folder. null: the top of the vault.",
   keyId: "SHA-256 of the vault key's record: 64 lower-case hex digits.",
-  revision: "Raised by every rename, move, trash and restore. Send it in `If-Match` to change only this revision.",
+  revision:
+    "Raised by every rename, move, trash and restore. A change can name it, in `If-Match` or as `ifRevision`, to act on no other.",
   message: "A sentence for the person. It is the same whether or not an account exists.",
   error: "What went wrong and what to do, in one sentence. The code is in the header X-Error-Code.",
 
@@ -30,7 +31,8 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   accessLevel:
     "`owner`: may do everything its scopes allow. `agent`: may not manage vaults, keys, members, billing or webhooks.",
   "actor.accessLevel": "`owner` or `agent`. null: the actor used no credential of the account.",
-  chainAddress: "Sui address: `0x` and 64 lower-case hex digits. null: none is linked.",
+  chainAddress: "Sui address: `0x` and 64 lower-case hex digits. null: none.",
+  "account.chainAddress": "Sui address: `0x` and 64 lower-case hex digits. null: none is linked.",
   chainAddressSource: "`zklogin`: made by a zkLogin sign-in. `external`: linked with a signature. null: no address.",
   plan: "`free` or `pro`. It sets the limits of the account.",
   usage: "What the account stores now, trash included.",
@@ -145,8 +147,8 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   files: "Files, newest first.",
   folder: "The folder as it is now.",
   folders: "Folders, newest first.",
-  "file.name": 'Name of the file. "": only members can read it, in `shared`.',
-  "folder.name": 'Name of the folder. "": only members can read it, in `shared`.',
+  "file.name": 'Name of the file. "": only members can read it.',
+  "folder.name": 'Name of the folder. "": only members can read it.',
   versionId: "UUID of the content. Every new content gets a new one.",
   size: "Stored bytes, after encryption.",
   contentType: "Media type, such as `text/plain`.",

@@ -159,7 +159,8 @@ function renderContent(body: NonNullable<EndpointDefinition["body"]>, io: "input
   return { "application/json": { schema: describeSchema(renderSchema(body, io), io, id) } };
 }
 
-function renderSchema(schema: z.core.$ZodType, io: "input" | "output"): Json {
+/** A schema of the contract as JSON Schema. The words of a value that may get others are in `x-known-values`. */
+export function renderSchema(schema: z.core.$ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     unrepresentable: "any",

@@ -1,12 +1,13 @@
 import type { Download } from "./download/download.ts";
-import type { File, FileChanges } from "./file.ts";
-import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "./options.ts";
+import type { FileChanges } from "./file.ts";
+import type { Connection, CallOptions, FileDeletion, PlaceOptions, UpdateOptions } from "./options.ts";
 import { PagePromise } from "./pages.ts";
 import { onDemand, withCursor } from "./resources/calling.ts";
 import type { UploadResult } from "./upload/target.ts";
 import type { DownloadOptions } from "./download/content-facts.ts";
 import type { ReplaceInput, UploadInput, UploadOptions } from "./upload/input.ts";
-import type { FileListQuery } from "./resources/input-types.ts";
+import type { FileListQuery, FileRestoreInput } from "./resources/input-types.ts";
+import type { File } from "./resources/result-types.ts";
 
 export interface FileResource {
   /** Newest first. `folderId: "root"` lists the files at the top; `name` finds the exact name. */
@@ -50,9 +51,9 @@ export interface FileResource {
   /** Renames or moves. */
   update(fileId: string, changes: FileChanges, options?: UpdateOptions): Promise<File>;
   /** Moves to the trash. With `permanent` it deletes for good and answers null. */
-  delete(fileId: string, options?: CallOptions & { readonly permanent?: boolean | undefined }): Promise<File | null>;
+  delete(fileId: string, options?: FileDeletion): Promise<File | null>;
   /** Brings a file back from the trash, to the top of the vault if its folder is gone. */
-  restore(fileId: string, changes?: { readonly name?: string }, options?: PlaceOptions): Promise<File>;
+  restore(fileId: string, changes?: FileRestoreInput, options?: PlaceOptions): Promise<File>;
 }
 
 /** Code of the methods is loaded when it is first used: the core stays small in a browser. */

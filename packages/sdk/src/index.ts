@@ -7,26 +7,10 @@
 export {
   clientApi as api,
   isErrorCode,
-  type Account,
-  type ApiKey,
-  type AuditEvent,
-  type Billing,
   type ChainNetwork,
-  type CreatedApiKey,
-  type Credential,
-  type Delivery,
-  type DeliveryAttempt,
   type ErrorCode,
   type EventKind,
-  type Folder,
-  type Invite,
-  type RedeemedInvite,
-  type Session,
-  type SessionTokens,
-  type SignedIn,
-  type Vault,
-  type VaultMember,
-  type Webhook,
+  type Scope,
   type WebhookEvent,
 } from "@coffer/contract";
 export type { AuditVerdict, AuditVerifyOptions } from "./audit/verify.ts";
@@ -60,10 +44,9 @@ export {
   type ErrorFacts,
 } from "./errors.ts";
 export type { FollowOptions } from "./events/follow.ts";
-export type { File } from "./file.ts";
 export type { FileResource } from "./files.ts";
 export type { FileChanges } from "./file.ts";
-export type { PlaceOptions, UpdateOptions } from "./options.ts";
+export type { AccountOptions, FileDeletion, PlaceOptions, UpdateOptions, VaultDeletion } from "./options.ts";
 export { type SharedVaultOptions, type SharedVaults, type TimeLimits } from "./options.ts";
 export {
   developmentCredentials,
@@ -79,9 +62,11 @@ export type {
   ApiKeyResource,
   AuditResource,
   BillingResource,
+  BoundApiKeyCreateInput,
   DevelopmentResource,
 } from "./resources/account.ts";
 export type * from "./resources/input-types.ts";
+export type * from "./resources/result-types.ts";
 export type { InviteResource } from "./resources/invites.ts";
 export type { NewInvite, RedeemedAgent, RedeemOptions } from "./vaults/members/inviting.ts";
 export type {
@@ -94,11 +79,11 @@ export type {
   AgentResource,
   FolderResource,
   MemberResource,
+  TrashedVaultsQuery,
   TrashResource,
   VaultCreateInput,
   VaultResource,
 } from "./resources/storage.ts";
-export type { EventDescription } from "./resources/webhook-calls.ts";
 export type { EventResource, WebhookResource } from "./resources/webhooks.ts";
 export type { RetryPolicy } from "./retry.ts";
 export { Secret } from "./secret.ts";

@@ -98,6 +98,12 @@ export interface CallOptions {
   readonly onSent?: ((bytes: number) => void) | undefined;
 }
 
+/** For a proof that names the account. */
+export interface AccountOptions extends CallOptions {
+  /** UUID of the account. Default: the client asks the service for it. */
+  readonly accountId?: string | undefined;
+}
+
 /** For an act on a file or folder that its id names. */
 export interface PlaceOptions extends CallOptions {
   /**
@@ -110,6 +116,11 @@ export interface PlaceOptions extends CallOptions {
 export interface UpdateOptions extends PlaceOptions {
   /** The `revision` that the file or folder must still have; else `precondition_failed`. */
   readonly ifRevision?: number | undefined;
+}
+
+export interface FileDeletion extends CallOptions {
+  /** Deletes for good. Default: false, to the trash for 30 days. */
+  readonly permanent?: boolean | undefined;
 }
 
 export interface VaultDeletion extends CallOptions {

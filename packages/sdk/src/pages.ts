@@ -1,10 +1,17 @@
-/** One page of a list: the contract's answer; `items` is its list for every resource (not in JSON). */
-export type Page<Name extends string, Item> = { readonly [K in Name]: Item[] } & {
-  readonly nextCursor: string | null;
-  readonly items: readonly Item[];
-};
+import type { PageLists } from "./resources/result-types.ts";
 
-type Loaded<Name extends string, Item> = { readonly [K in Name]: Item[] } & { readonly nextCursor: string | null };
+/** One page of a list: the list under its own name, and under `items`. */
+export type Page<Name extends keyof PageLists<Item>, Item> = Pick<PageLists<Item>, Name> & PageFacts<Item>;
+
+/** What every page of a list has. */
+export interface PageFacts<Item> {
+  /** Pass it as `cursor` to get the next page. null: this is the last page. */
+  readonly nextCursor: string | null;
+  /** The rows of this page, whatever the list is called. Not in JSON. */
+  readonly items: readonly Item[];
+}
+
+type Loaded<Name extends keyof PageLists<Item>, Item> = Omit<Page<Name, Item>, "items">;
 
 /**
  * A list call. Nothing is sent until it is awaited or iterated.
@@ -16,7 +23,9 @@ type Loaded<Name extends string, Item> = { readonly [K in Name]: Item[] } & { re
  * for await (const page of client.files.list().pages()) console.log(page.items.length);
  * ```
  */
-export class PagePromise<Name extends string, Item> implements PromiseLike<Page<Name, Item>>, AsyncIterable<Item> {
+export class PagePromise<Name extends keyof PageLists<Item>, Item>
+  implements PromiseLike<Page<Name, Item>>, AsyncIterable<Item>
+{
   readonly #name: Name;
   readonly #load: (cursor: string | undefined) => Promise<Loaded<Name, Item>>;
   readonly #start: string | undefined;

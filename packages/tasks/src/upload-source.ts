@@ -99,7 +99,7 @@ async function findByName(task: Task, wish: UploadWish, name: string): Promise<F
 async function findEarlier(task: Task, source: SourceFile, wish: UploadWish, name: string): Promise<Stored | null> {
   if (wish.idempotencyKey === undefined || (await task.chainAddress()) === null) return null;
   const file = await findByName(task, wish, name);
-  if (file === null || file.shared === null || file.size !== source.size) return null;
+  if (file === null || !file.encrypted || file.size !== source.size) return null;
   const [local, stored] = [await digestLocal(task, source), await digestStored(task, file.id, file.size)];
   if (stored.damaged || stored.bytes !== local.bytes || stored.sha256 !== local.sha256) return null;
   return { file, bytes: local.bytes, sha256: local.sha256, replaced: false };
@@ -187,7 +187,7 @@ async function send(task: Task, source: SourceFile, { wish, name, key, replaces 
     },
   });
   // In a shared vault the service's digest is of the encrypted bytes; the SDK has compared that one.
-  const digestFits = done.file.shared !== null || done.sha256 === done.file.sha256;
+  const digestFits = done.file.encrypted || done.sha256 === done.file.sha256;
   if (done.bytes !== done.file.size || !digestFits) throw new TaskFailure("integrity_failed");
   return { file: done.file, bytes: done.bytes, sha256: done.sha256, replaced: replaces !== null };
 }

@@ -18,7 +18,7 @@ export async function findOwnFile(call: Call, fileId: string): Promise<File> {
  */
 export async function findReadableFile(call: Call, fileId: string): Promise<File> {
   const file = await findOwnFile(call, fileId);
-  if (file.shared !== null && (await call.chainAddress()) === null) throw new TaskFailure("shared_vault");
+  if (file.encrypted && (await call.chainAddress()) === null) throw new TaskFailure("shared_vault");
   return file;
 }
 
@@ -32,9 +32,9 @@ export function fileFacts(file: File): Record<string, Fact> {
     fileId: file.id,
     name: open ? untrusted(file.name) : null,
     bytes: open ? file.size : null,
-    ...(file.shared === null
-      ? { sha256: file.sha256 }
-      : { encrypted: true, storedBytes: file.storedSize ?? file.size, storedSha256: file.sha256 }),
+    ...(file.encrypted
+      ? { encrypted: true, storedBytes: file.storedSize ?? file.size, storedSha256: file.sha256 }
+      : { sha256: file.sha256 }),
     contentType: open ? untrusted(file.contentType) : null,
     vaultId: file.vaultId,
     folderId: file.folderId,
@@ -48,7 +48,7 @@ export function fileFacts(file: File): Record<string, Fact> {
 /** Why this server cannot read the name and size of an encrypted file, as a code; null when it can. */
 export function whyClosed(file: File): string | null {
   if (file.unreadable !== undefined) return file.unreadable;
-  return file.shared !== null && file.name === "" ? "shared_vault" : null;
+  return file.encrypted && file.name === "" ? "shared_vault" : null;
 }
 
 /** Why a file is closed to this server, and what to do about it. */

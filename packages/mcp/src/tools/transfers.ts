@@ -141,9 +141,9 @@ export const transferTools = [
       const local = path === undefined ? null : await digestPath(call, path);
       const stored = await digestStored(call, file.id, file.size);
       // Only a client that decrypts it can compute this digest: the service lists the digest of the encrypted bytes.
-      const sha256 = file.shared === null ? file.sha256 : stored.sha256;
+      const sha256 = file.encrypted ? stored.sha256 : file.sha256;
       const intact = !stored.damaged && stored.sha256 === sha256 && stored.bytes === file.size;
-      const known = intact || file.shared === null;
+      const known = intact || !file.encrypted;
       const equal = local === null || !known ? null : local.sha256 === sha256 && local.bytes === file.size;
       return {
         summary: verdict(intact, equal),

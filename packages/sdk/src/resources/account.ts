@@ -1,17 +1,9 @@
 /** The account, its plan, its keys and its log. */
-import {
-  clientApi as api,
-  type Account,
-  type ApiKey,
-  type AuditEvent,
-  type Billing,
-  type CreatedApiKey,
-  type Credential,
-} from "@coffer/contract";
+import { clientApi as api } from "@coffer/contract";
 import { callingOn, callOn } from "../call.ts";
 import type { AuditVerdict, AuditVerifyOptions } from "../audit/verify.ts";
 import type { Signer } from "../chain/signer.ts";
-import type { Connection, CallOptions } from "../options.ts";
+import type { AccountOptions, Connection, CallOptions } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import { onDemand, withCursor } from "./calling.ts";
 import type {
@@ -24,17 +16,27 @@ import type {
   BillingCheckoutInput,
   DevelopmentSignupInput,
 } from "./input-types.ts";
+import type {
+  Account,
+  AccountWithCredential,
+  ApiKey,
+  AuditEvent,
+  Billing,
+  CheckoutPage,
+  CreatedApiKey,
+  DevelopmentAccount,
+} from "./result-types.ts";
 
 export interface AccountResource {
   /** The account, and the rights of this client's credential. */
-  get(options?: CallOptions): Promise<{ account: Account; credential: Credential }>;
+  get(options?: CallOptions): Promise<AccountWithCredential>;
   /** Changes the account's name. */
   update(changes: AccountUpdateInput, options?: CallOptions): Promise<Account>;
   /**
    * Links the signer's chain address to the account: gets a challenge, signs a text made here, and sends it. Without
    * `accountId` it asks the service for the account's id.
    */
-  linkChain(signer: Signer, options?: CallOptions & { readonly accountId?: string | undefined }): Promise<Account>;
+  linkChain(signer: Signer, options?: AccountOptions): Promise<Account>;
 }
 
 /** The signing code is loaded when it is first used. */
@@ -49,17 +51,20 @@ export function accountResource(connection: Connection): AccountResource {
 
 const proving = () => import("../chain/proving.ts");
 
-type KeyInput = ApiKeyCreateInput;
+/** The fields of a new API key. */
+export interface BoundApiKeyCreateInput extends ApiKeyCreateInput {
+  /** Sui address of the key: `0x` and 64 hex digits. Default: that of `signer`, or none. */
+  readonly chainAddress?: string | undefined;
+  /** Proves that the holder of the address agrees. Default: none, which only the account's own address needs. */
+  readonly signer?: Signer | undefined;
+}
 
 export interface ApiKeyResource {
   /**
    * Makes an API key. Only this answer holds the raw key. `signer` binds the key to a chain address and proves that
    * its holder agrees. `chainAddress` alone is enough for the address that is linked to the account.
    */
-  create(
-    input: KeyInput & { readonly chainAddress?: string | undefined; readonly signer?: Signer | undefined },
-    options?: CallOptions & { readonly accountId?: string | undefined },
-  ): Promise<CreatedApiKey>;
+  create(input: BoundApiKeyCreateInput, options?: AccountOptions): Promise<CreatedApiKey>;
   /** API keys, newest first; revoked and expired ones too. */
   list(query?: ApiKeyListQuery, options?: CallOptions): PagePromise<"apiKeys", ApiKey>;
   /** One API key, without the key itself. */
@@ -91,7 +96,7 @@ export interface BillingResource {
   /** The account's plan and subscription. */
   get(options?: CallOptions): Promise<Billing>;
   /** Where to pay for a plan; fails with `email_unverified` before the address is confirmed. */
-  checkout(input: BillingCheckoutInput, options?: CallOptions): Promise<{ url: string }>;
+  checkout(input: BillingCheckoutInput, options?: CallOptions): Promise<CheckoutPage>;
   /** Changes the plan of a paying account. Needs a verified e-mail address. */
   changePlan(input: BillingChangePlanInput, options?: CallOptions): Promise<Billing>;
 }
@@ -130,10 +135,7 @@ export function auditResource(connection: Connection): AuditResource {
 
 export interface DevelopmentResource {
   /** Makes an account with a key; 404 outside development. */
-  signup(
-    input: DevelopmentSignupInput,
-    options?: CallOptions,
-  ): Promise<{ id: string; email: string; apiKey: string; warning: string }>;
+  signup(input: DevelopmentSignupInput, options?: CallOptions): Promise<DevelopmentAccount>;
 }
 
 export function developmentResource(connection: Connection): DevelopmentResource {

@@ -2,7 +2,7 @@
 import { clientApi as api } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { FileChanges } from "../file.ts";
-import type { CallOptions, Connection, UpdateOptions } from "../options.ts";
+import type { CallOptions, Connection, FileDeletion, UpdateOptions } from "../options.ts";
 import type { Query } from "./calling.ts";
 import { deleteWithProof } from "./deletion-calls.ts";
 import { itemCalls } from "./item-calls.ts";
@@ -25,10 +25,7 @@ export function fileCalls(connection: Connection) {
     },
     update: (fileId: string, given: FileChanges, updating: UpdateOptions = {}) =>
       update(fileId, { name: given.name, parentId: given.folderId }, { ...updating, given }),
-    delete: async (
-      fileId: string,
-      { permanent, ...options }: CallOptions & { readonly permanent?: boolean | undefined } = {},
-    ) => {
+    delete: async (fileId: string, { permanent, ...options }: FileDeletion = {}) => {
       const query = permanent === undefined ? {} : { permanent };
       const deleted = await deleteWithProof(
         connection,

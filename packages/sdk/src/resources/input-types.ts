@@ -218,6 +218,12 @@ export interface VaultUpdateInput {
   readonly name?: string | undefined;
 }
 
+/** Input of `vaults.restore`. */
+export interface VaultRestoreInput {
+  /** Another name, when the old one is taken. Default: the old name. */
+  readonly name?: string | undefined;
+}
+
 /** Input of `folders.create`. */
 export interface FolderCreateInput {
   /** Name of the folder. Leave it out in a shared vault with encrypted names. */
@@ -271,6 +277,12 @@ export interface FileListQuery {
   /** `true`: only items in the trash. Default: `false`, only items outside it. */
   readonly trashed?: boolean | undefined;
   /** Lists only this exact name. Default: every name. */
+  readonly name?: string | undefined;
+}
+
+/** Input of `files.restore`. */
+export interface FileRestoreInput {
+  /** Another name, when the old one is taken. Default: the old name. */
   readonly name?: string | undefined;
 }
 

@@ -1,5 +1,4 @@
 /** Invites: how an owner gives keys to agents without ever seeing their chain keys (specification §5.8). */
-import type { Invite } from "@coffer/contract";
 import { callingOn } from "../call.ts";
 import type { ProvenInvite } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
@@ -8,6 +7,7 @@ import { PagePromise } from "../pages.ts";
 import { onDemand, withCursor } from "./calling.ts";
 import type { NewInvite, RedeemOptions, RedeemedAgent } from "../vaults/members/inviting.ts";
 import type { InviteCreateInput, InviteListQuery } from "./input-types.ts";
+import type { Invite } from "./result-types.ts";
 
 export interface InviteResource {
   /** Makes an invite that works once. Only this answer holds its code. */

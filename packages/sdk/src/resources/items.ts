@@ -74,7 +74,14 @@ export const FILES: Items<File> = {
       return { items: page.files, nextCursor: page.nextCursor };
     }),
   facts: fileFacts,
-  named: (file, { name, contentType, size }) => ({ ...file, name, contentType, size, storedSize: file.size }),
+  named: (file, { name, contentType, size }) => ({
+    ...file,
+    name,
+    contentType,
+    size,
+    storedSize: file.size,
+    encrypted: true,
+  }),
 };
 
 function fileFacts({ name, parentId }: ItemChange): { readonly name?: string; readonly folderId?: string | null } {

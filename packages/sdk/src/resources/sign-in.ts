@@ -1,6 +1,4 @@
 /** Signing up, in and out, and the web sessions that result. */
-import type { Session, SessionTokens, SignedIn, ZkloginProof } from "@coffer/contract";
-
 import { callingOn } from "../call.ts";
 import { configurationError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
@@ -19,8 +17,15 @@ import type {
   ZkloginAuthorizeFields,
   SessionListQuery,
 } from "./input-types.ts";
-
-type Said = Promise<{ message: string }>;
+import type {
+  AuthMessage,
+  Authorization,
+  Session,
+  SessionTokens,
+  SignedIn,
+  ZkloginSession,
+  ZkloginTokens,
+} from "./result-types.ts";
 
 export interface AuthResource {
   /**
@@ -42,13 +47,13 @@ export interface AuthResource {
   /** Ends every other session. */
   changePassword(input: AuthChangePasswordInput, options?: CallOptions): Promise<void>;
   /** The answer is the same whether or not there is such an account. */
-  forgotPassword(email: string, options?: CallOptions): Said;
+  forgotPassword(email: string, options?: CallOptions): Promise<AuthMessage>;
   /** Sets a new password with a mailed token, and ends every session. The token works once. */
-  resetPassword(input: AuthResetPasswordInput, options?: CallOptions): Said;
+  resetPassword(input: AuthResetPasswordInput, options?: CallOptions): Promise<AuthMessage>;
   /** Confirms the e-mail address with a mailed token. The token works once. */
-  verifyEmail(token: string, options?: CallOptions): Said;
+  verifyEmail(token: string, options?: CallOptions): Promise<AuthMessage>;
   /** Mails a new verification link if one is needed. The answer is the same either way. */
-  resendVerification(email: string, options?: CallOptions): Said;
+  resendVerification(email: string, options?: CallOptions): Promise<AuthMessage>;
   /** Whether an access code is still unused; the sign-up uses it up. */
   checkAccessCode(code: string, options?: CallOptions): Promise<boolean>;
 }
@@ -90,8 +95,6 @@ export function sessionResource(connection: Connection): SessionResource {
   };
 }
 
-type Authorization = Promise<{ url: string; state: string }>;
-
 /** What binds a zkLogin sign-in to a key of the client. */
 export interface IdentityProviderAuthorizeZkloginQuery extends ZkloginAuthorizeFields {
   /** zkLogin nonce: 27 characters of base64url. */
@@ -100,24 +103,18 @@ export interface IdentityProviderAuthorizeZkloginQuery extends ZkloginAuthorizeF
 
 export interface IdentityProviderResource {
   /** The address to send the browser to. People without an account also need an access code. */
-  authorize(query?: IdentityProviderAuthorizeQuery, options?: CallOptions): Authorization;
+  authorize(query?: IdentityProviderAuthorizeQuery, options?: CallOptions): Promise<Authorization>;
   /**
    * `nonce`: made of the client's own ephemeral key. Refuses an address that carries another one, a second one, or a
    * request object.
    */
-  authorizeZklogin(query: IdentityProviderAuthorizeZkloginQuery, options?: CallOptions): Authorization;
+  authorizeZklogin(query: IdentityProviderAuthorizeZkloginQuery, options?: CallOptions): Promise<Authorization>;
   /** Finishes a sign-in: finds or creates the account and opens a session. */
   callback(input: IdentityProviderCallbackInput, options?: CallOptions): Promise<SessionTokens>;
   /** First step of zkLogin: exchanges the code for identity token, salt and chain address. */
-  zkloginToken(
-    input: IdentityProviderZkloginTokenInput,
-    options?: CallOptions,
-  ): Promise<{ idToken: string; chainAddress: string; salt: string }>;
+  zkloginToken(input: IdentityProviderZkloginTokenInput, options?: CallOptions): Promise<ZkloginTokens>;
   /** Opens a session with zkLogin: in one call with `code`, or as the second step with `idToken`. */
-  zkloginAuth(
-    input: IdentityProviderZkloginAuthInput,
-    options?: CallOptions,
-  ): Promise<SessionTokens & { chainAddress: string; salt: string; proof: ZkloginProof | null }>;
+  zkloginAuth(input: IdentityProviderZkloginAuthInput, options?: CallOptions): Promise<ZkloginSession>;
 }
 
 export function identityProviderResource(connection: Connection): IdentityProviderResource {

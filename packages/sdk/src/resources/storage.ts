@@ -1,5 +1,4 @@
 /** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
-import type { File, Folder, Vault, VaultMember } from "@coffer/contract";
 import type { Connection, CallOptions, PlaceOptions, UpdateOptions, VaultDeletion } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { AccessCheck } from "../vaults/keys/check-access.ts";
@@ -30,8 +29,10 @@ import type {
   TrashListQuery,
   VaultFields,
   VaultListQuery,
+  VaultRestoreInput,
   VaultUpdateInput,
 } from "./input-types.ts";
+import type { EmptiedTrash, File, Folder, Vault, VaultMember } from "./result-types.ts";
 
 /** The fields of a new vault. The last two are for shared vaults. */
 export interface VaultCreateInput extends VaultFields, Omit<NewSharedVault, "name"> {}
@@ -65,7 +66,7 @@ export interface VaultResource {
    */
   delete(vaultId: string, options?: VaultDeletion): Promise<Vault | null>;
   /** Brings a vault back from the trash, perhaps under another name. */
-  restore(vaultId: string, changes?: { readonly name?: string }, options?: CallOptions): Promise<Vault>;
+  restore(vaultId: string, changes?: VaultRestoreInput, options?: CallOptions): Promise<Vault>;
   /** Members of a shared vault, who may read and write it. */
   readonly members: MemberResource;
   /** Why a shared vault does not open, layer by layer, each with its next step. For people only: base no decision on it. */
@@ -236,15 +237,14 @@ export function folderResource(connection: Connection): FolderResource {
   };
 }
 
-export interface EmptiedTrash {
-  readonly leftVaults: readonly { readonly id: string; readonly name: string }[];
-}
+/** Which vaults of the trash to list. */
+export interface TrashedVaultsQuery extends Omit<TrashListQuery, "vaultId"> {}
 
 export interface TrashResource {
   /** Files in the trash, except those of vaults in the trash. */
   list(query?: TrashListQuery, options?: CallOptions): PagePromise<"files", File>;
   /** The vaults in the trash, with everything in them. */
-  vaults(query?: Omit<TrashListQuery, "vaultId">, options?: CallOptions): PagePromise<"vaults", Vault>;
+  vaults(query?: TrashedVaultsQuery, options?: CallOptions): PagePromise<"vaults", Vault>;
   /**
    * Deletes the files and folders in the trash for good: of one vault, or of all public ones. `leftVaults` then lists
    * shared vaults with something in their trash. Empty each by its id, with the chain key of its owner.

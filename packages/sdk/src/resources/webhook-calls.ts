@@ -1,12 +1,10 @@
 /** The calls behind {@link WebhookResource}: each is one endpoint of the contract, its answer unwrapped. */
-import type { Output } from "@coffer/contract";
 import { webhookEventsGroup, webhooksGroup } from "@coffer/contract/webhooks";
 import type { Calling } from "../call.ts";
 import type { Body, Query } from "./calling.ts";
 import type { CallOptions } from "../options.ts";
 
 type Webhooks = typeof webhooksGroup;
-export type EventDescription = Output<typeof webhookEventsGroup.list, never>["events"][number];
 
 export function webhookCalls(call: Calling) {
   return { ...endpointCalls(call), ...deliveryCalls(call) };

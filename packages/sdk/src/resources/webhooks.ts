@@ -1,12 +1,10 @@
 /** Webhooks and the event feed (specification §4.1, §6). The code of the calls is loaded when it is first used. */
-import type { Delivery, DeliveryAttempt, Webhook } from "@coffer/contract";
 import { callingOn } from "../call.ts";
 import type { FollowOptions } from "../events/follow.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { ReceivedEvent } from "../webhooks/received-event.ts";
 import { onDemand, withCursor } from "./calling.ts";
-import type { EventDescription } from "./webhook-calls.ts";
 import type {
   WebhookCreateInput,
   WebhookDeliveriesQuery,
@@ -14,6 +12,14 @@ import type {
   WebhookRecoverInput,
   WebhookUpdateInput,
 } from "./input-types.ts";
+import type {
+  CreatedWebhook,
+  Delivery,
+  DeliveryDetails,
+  EventDescription,
+  RotatedSecret,
+  Webhook,
+} from "./result-types.ts";
 
 export interface WebhookResource {
   /** Newest first. */
@@ -27,7 +33,7 @@ export interface WebhookResource {
    * const { status, lastError } = await client.webhooks.test(webhook.id);
    * ```
    */
-  create(input: WebhookCreateInput, options?: CallOptions): Promise<{ webhook: Webhook; secret: string }>;
+  create(input: WebhookCreateInput, options?: CallOptions): Promise<CreatedWebhook>;
   /** One webhook endpoint. */
   get(webhookId: string, options?: CallOptions): Promise<Webhook>;
   /** `active: false` keeps events for later; `active: true` sends them. */
@@ -40,7 +46,7 @@ export interface WebhookResource {
    * Replaces the secret. The old one signs beside the new one until `previousSecretExpiresAt`, so you have 24 hours to
    * give receivers both.
    */
-  rotateSecret(webhookId: string, options?: CallOptions): Promise<{ secret: string; previousSecretExpiresAt: string }>;
+  rotateSecret(webhookId: string, options?: CallOptions): Promise<RotatedSecret>;
   /** Newest first. `lastError` is data from outside. */
   deliveries(
     webhookId: string,
@@ -48,11 +54,7 @@ export interface WebhookResource {
     options?: CallOptions,
   ): PagePromise<"deliveries", Delivery>;
   /** A delivery with the receiver's answer to each attempt: data from outside, do not trust it. */
-  delivery(
-    webhookId: string,
-    deliveryId: string,
-    options?: CallOptions,
-  ): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] }>;
+  delivery(webhookId: string, deliveryId: string, options?: CallOptions): Promise<DeliveryDetails>;
   /** Sends the same message once more, in a delivery of its own. */
   redeliver(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Delivery>;
   /** Sends failed deliveries of a time again; resolves with how many. A repeat adds nothing. */

@@ -5,12 +5,16 @@ import { settleRepeat } from "../settle-repeat.ts";
 import { toBase64, toHex } from "../digest.ts";
 import { IntegrityError } from "../errors.ts";
 import type { File } from "../file.ts";
+import type { File as NamedFile } from "../resources/result-types.ts";
 import type { Connection, CallOptions } from "../options.ts";
 
-/** `sha256` (hex) and `bytes` were counted here, and equal the server's. */
+/** Result of an upload. `sha256` and `bytes` were counted here, and equal the server's. */
 export interface UploadResult {
-  readonly file: File;
+  /** The file as it is now. */
+  readonly file: NamedFile;
+  /** Bytes of the content. */
   readonly bytes: number;
+  /** SHA-256 of the content: 64 lower-case hex digits. */
   readonly sha256: string;
 }
 

@@ -13,7 +13,6 @@ import type { ReadOptions } from "@coffer/chain";
 import { callOn } from "../../call.ts";
 import { fromBase64, toHex } from "../../digest.ts";
 import { ContractError, SdkError } from "../../errors.ts";
-import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import { endUpload } from "../../upload/upload-session.ts";
 import type { Source } from "../../upload/source.ts";
@@ -138,15 +137,16 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
   await requireNow(vault, begun.statement, fresh);
   const place = targetOf(vault, target, begun.shared, view.plainNames);
   const { journal, ...plain } = { ...options, idempotencyKey: undefined };
-  const { file } = await uploadSource(connection, place, sending.source, plain, journal);
+  const sent = await uploadSource(connection, place, sending.source, plain, journal);
   const { id, folderId } = parseEntryStatement(fromBase64(begun.shared.entry) ?? new Uint8Array(0));
+  const { file } = sent;
   if (file.id !== id || file.vaultId !== vault.id || file.folderId !== folderId)
     throw vaultError("damaged", `The service answers with file ${file.id}, which is not the one that was sent there`, {
       step: "ids",
     });
   vault.seen.noteVersion(file.id, seenVersion(begun.statement));
   noteOwnEntry(vault, file.id, begun.shared);
-  return describe(file, begun, content);
+  return describe(sent, begun, content);
 }
 
 /** The upload that an earlier process began; null: none can go on, and the rest was given up. */
@@ -197,9 +197,13 @@ function targetOf(vault: OpenVault, target: SharedUploadTarget, shared: SharedFi
 }
 
 /** As its members see it: bytes and digest of the content, which only this client has counted. */
-function describe(file: File, { name, contentType }: BegunVersion, { source, size }: Content): UploadResult {
+function describe(
+  { file }: UploadResult,
+  { name, contentType }: BegunVersion,
+  { source, size }: Content,
+): UploadResult {
   return {
-    file: { ...file, name, contentType, size, storedSize: file.size },
+    file: { ...file, name, contentType, size, storedSize: file.size, encrypted: true },
     ...{ bytes: size, sha256: toHex(source.digest()) },
   };
 }
