@@ -31,7 +31,7 @@ import { createUnmatched } from "./http/unmatched.ts";
 
 export type { Deps } from "./deps.ts";
 
-/** The application as its owners hold it: they listen, call and close it, and need not know what it is made of. */
+/** The application for its owners: they listen, call and close it, and need none of its parts. */
 export type App = FastifyInstance;
 
 export interface AppOptions {
@@ -102,7 +102,7 @@ function openFeeds(app: FastifyInstance): OpenFeeds {
 }
 
 function createServer(deps: Deps, log: Log, crossOrigin: CrossOrigin): FastifyInstance {
-  // Blocks only: a hop count cannot tell the proxy from a client that calls directly (GHSA-3m5p-2c4r-xxw2).
+  // Blocks only: a hop count cannot distinguish the proxy from a client that calls directly (GHSA-3m5p-2c4r-xxw2).
   const { trustedProxies } = deps.settings;
   const app = Fastify({
     logger: false,
@@ -125,7 +125,7 @@ function createServer(deps: Deps, log: Log, crossOrigin: CrossOrigin): FastifyIn
       answerMalformed(error, socket, deps.random.uuid(), log);
     },
   });
-  // RFC 9110 §10.1.1 lets a server ignore expectations it does not know; Node's own 417 has no error body.
+  // RFC 9110 §10.1.1 lets a server ignore unknown expectations; Node's own 417 has no error body.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   // Bodies are read by the endpoints themselves: here nothing is parsed, buffered or refused.
   app.removeAllContentTypeParsers();

@@ -49,7 +49,7 @@ export interface WebhookSettings {
   readonly endpointRate: number;
 }
 
-/** What the features need to know. Sizes in bytes, times in milliseconds. */
+/** The settings of the features. Sizes in bytes, times in milliseconds. */
 export interface Settings {
   readonly mode: "development" | "production";
   readonly plans: { readonly free: PlanLimits; readonly pro: PlanLimits };
@@ -91,7 +91,7 @@ export interface Settings {
     readonly idempotency: number;
     /** How long running requests may go on after a stop was asked for. */
     readonly shutdownGrace: number;
-    /** How often a running transfer checks that its key is still live. */
+    /** How often a running transfer checks that its key is still valid. */
     readonly recheck: number;
     /** How often the last use of keys is written down. */
     readonly lastUsedFlush: number;
@@ -130,7 +130,7 @@ export interface ChainConfig {
   readonly url: string;
   /** The id that the Coffer package was first published under: types keep it through upgrades. */
   readonly packageId: string;
-  /** Base58 digest of its genesis checkpoint; null: the chain that the node names first, for as long as the process lives. */
+  /** Base58 digest of its genesis checkpoint; null: the chain that the node names first, until the process ends. */
   readonly chainId: string | null;
 }
 

@@ -70,8 +70,8 @@ export interface RequestContext<Caller extends Principal | null> {
 export interface CreationContext<Caller extends Principal | null> extends RequestContext<Caller> {
   /**
    * Writes the answer beside the effect, as the last statement of the effect's transaction, and wraps it for return.
-   * Rejects when another run of the same key has taken over: let it pass, the transaction must roll back.
-   * An answer with a secret is not kept: give it a `location` header, which a repeat is told.
+   * Rejects when another run of the same key has taken over: let it pass, the transaction must roll back. An answer
+   * with a secret is not kept: give it a `location` header, which a repeat gets.
    */
   record<Body>(transaction: Queries, answer: Body | Reply<Body>): Promise<Recorded<Body>>;
 }

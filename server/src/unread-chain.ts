@@ -3,8 +3,8 @@ import { ChainUnavailableError, ClockSkewError, OtherChainError } from "./ports/
 import { ServiceError } from "./service-error.ts";
 
 /**
- * What a caller is told of a failed read: `clock_skew` with seconds and direction, or `chain_unavailable` with `message`. A node's own
- * words are logged and never sent. Everything else passes as it is.
+ * The caller's error for a failed read: `clock_skew` with seconds and direction, or `chain_unavailable` with
+ * `message`. A node's own words are logged and never sent. Everything else passes unchanged.
  */
 export function unreadError(cause: unknown, message?: string): unknown {
   if (cause instanceof ClockSkewError) return new ServiceError("clock_skew", cause.message, { status: 503, cause });

@@ -121,7 +121,7 @@ function webhookProblems({ mode, webhookNetworks, webhookProxy }: Partial<Values
   return problems;
 }
 
-/** The length of the block's prefix in bits; null when it is no block. */
+/** The length of the block's prefix in bits; null for text that is not a block. */
 function parseBlock(block: string): number | null {
   const [address = "", ...rest] = block.split("/");
   const bits = ipaddr.IPv4.isValidFourPartDecimal(address) ? 32 : ipaddr.IPv6.isValid(address) ? 128 : null;

@@ -4,7 +4,7 @@ import type { Values } from "./values.ts";
 
 /** An HS256 key (RFC 7518 §3.2: at least 32 bytes). */
 export interface JwtKey {
-  /** Names the key in a token's header, so that two can be live while they are rotated. */
+  /** Names the key in a token's header, so that two can be valid during a rotation. */
   readonly kid: string;
   readonly secret: Uint8Array;
 }

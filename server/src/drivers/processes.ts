@@ -81,7 +81,7 @@ function touch(path: string): void {
   }
 }
 
-/** When a process started, in whatever words the system has; null when there is no such process. */
+/** When a process started, in the system's own words; null when there is no such process. */
 function startOf(pid: number): string | null {
   return process.platform === "linux" ? startFromProc(pid) : startFromPs(pid);
 }

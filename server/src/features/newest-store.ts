@@ -8,8 +8,8 @@ type Values = Readonly<Record<string, string | number>>;
 type Rows<From extends keyof Tables, Row> = SelectQueryBuilder<Tables, From, Row>;
 
 /**
- * Lists what `define` selects, of one table that has `created_at` and `id`: in one query with the page's limit, compiled once.
- * One row more than the page holds comes back, so that the caller can tell whether another page follows.
+ * Lists the rows of `define`, of one table that has `created_at` and `id`: in one query with the page's limit,
+ * compiled once. It gives one row more than the page holds, so that the caller can see whether another page follows.
  */
 export function newest<Given extends Values, From extends keyof Tables, Row>(
   define: (build: Kysely<Tables>, value: Given) => Rows<From, Row>,

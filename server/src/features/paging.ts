@@ -68,7 +68,7 @@ function encodeCursor(list: string, position: Position): string {
 
 function decodeCursor(list: string, cursor: string): Position {
   const bytes = Buffer.from(cursor, "base64url");
-  // Node's decoder skips what it does not know, so only a text that encodes back to itself is the one we sent.
+  // Node's decoder skips unknown characters, so only a text that encodes back to itself is the one that we sent.
   const intact = bytes.length === CURSOR_BYTES && bytes.toString("base64url") === cursor;
   if (!intact || !checksum(list, bytes).equals(bytes.subarray(TIME_BYTES + ID_BYTES))) {
     throw new ServiceError("validation_failed", "query.cursor: not a cursor of this list");

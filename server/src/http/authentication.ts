@@ -93,7 +93,7 @@ export function createAuthenticator(deps: Needs): Authenticator {
  */
 const JWT = /^[\w-]{2,512}\.[\w-]{2,1024}\.[\w-]{42}[AEIMQUYcgkosw048]$/;
 
-/** The signature says that the token was made here, the clock whether it is over, the row whether its session lives. */
+/** The signature proves that the token was made here, the clock whether it is over, and the row whether its session is open. */
 async function authenticateSession(
   deps: Needs,
   tokens: AccessTokens,

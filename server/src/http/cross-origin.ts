@@ -1,4 +1,7 @@
-/** Pages of other origins: whose may call and read answers, and what their browsers are told (fetch.spec.whatwg.org, "CORS protocol"). */
+/**
+ * Pages of other origins: which may call and read answers, and the headers for their browsers (fetch.spec.whatwg.org,
+ * "CORS protocol").
+ */
 import type { IncomingHttpHeaders } from "node:http";
 
 export interface CrossOrigin {

@@ -18,7 +18,7 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 /** Never throws, and never lets the message of an unexpected error through. */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof ServiceError) {
-    // What a server is not set up for is no fault of it, and no reason to fill its log.
+    // A missing set-up is not a fault of the server, and does not fill its log.
     const unexpected = error.status >= 500 && error.code !== "not_configured";
     const message = error.code === "internal" ? ERRORS.internal.message : error.message;
     return {

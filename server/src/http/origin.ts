@@ -26,7 +26,8 @@ class Origin implements RequestOrigin {
 /** The client's network address, past trusted proxies only (SERVICE_TRUSTED_PROXIES). Always an address. */
 export function addressOf(request: FastifyRequest): string {
   const given = withoutPort(request.ip);
-  // A proxy that passes on what is no address stands for its clients: nobody may choose words for limits and records.
+  // A proxy that passes on text that is no address counts for its clients: nobody may choose words for limits and
+  // records.
   const address = isIP(given) === 0 ? (request.raw.socket.remoteAddress ?? "") : given;
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }

@@ -61,7 +61,7 @@ export function sendText(
   leaveTogether(raw, body, length === body.length ? "latin1" : "utf8");
 }
 
-/** Says that nothing follows, where a client would else be told of chunks (RFC 9110 §8.6). */
+/** Announces that nothing follows; otherwise a client would expect chunks (RFC 9110 §8.6). */
 function framingOf(method: string, status: number): Record<string, string> {
   return method === "HEAD" || status === 204 || status === 304 ? {} : { "Content-Length": "0" };
 }

@@ -5,7 +5,7 @@ import type { JobDeps } from "./job-deps.ts";
 
 type Deleting = Pick<JobDeps, "database" | "blobs" | "clock" | "log">;
 
-/** First the bytes, then the queue's row: a crash in between repeats a deletion, which is no error. */
+/** First the bytes, then the queue's row: a crash in between repeats a deletion, which is harmless. */
 export async function deleteQueuedBlobs(
   deps: Deleting,
   signal: AbortSignal,

@@ -212,7 +212,7 @@ const anyEmptyFolder = prepared((build, value: { cutoff: number }) =>
     .limit(1),
 );
 
-/** Whose the next folder is that has been in the trash since then and holds nothing; null: there is none. */
+/** The account of the next empty folder that has been in the trash since then; null: there is none. */
 export async function findEmptyFolder(queries: Queries, cutoff: number): Promise<string | null> {
   return (await queries.first(anyEmptyFolder(queries, { cutoff })))?.account_id ?? null;
 }

@@ -58,7 +58,7 @@ interface OpenBucket {
   readonly begin: string;
 }
 
-/** A burst is told in a parameter of our own, as draft-11 §3.1 has it. */
+/** A burst has a parameter of our own, as draft-11 §3.1 allows. */
 function openBucket(policy: Policy, capacity: number): OpenBucket {
   const { name, quota, window, burst } = policy;
   const own = burst === quota ? "" : `;coffer-burst=${burst}`;

@@ -1,4 +1,4 @@
-/** Whose the bytes are that wait for their deletion, and how many (decision 0027). What was queued before counts for nobody. */
+/** The account of the bytes that wait for their deletion, and how many (decision 0027). Bytes queued before count for nobody. */
 import type { Migration } from "./migration.ts";
 
 export const deletedBytes: Migration = {

@@ -13,7 +13,7 @@ export interface OperatorCommand {
   /** Its options, as the usage shows them. */
   readonly options: string;
   readonly about: string;
-  /** Resolves with the exit status. Throws {@link UsageError} for options it does not know. */
+  /** Resolves with the exit status. Throws {@link UsageError} for unknown options. */
   run(config: Config, options: readonly string[], streams: Streams): Promise<number>;
 }
 

@@ -45,17 +45,17 @@ export class ChainUnavailableError extends Error {
   override readonly name = "ChainUnavailableError";
 }
 
-/** The node answers for another chain than the service's. The message names both, and may be told to clients. */
+/** The node answers for another chain than the service's. The message names both, and clients may see it. */
 export class OtherChainError extends ChainUnavailableError {}
 
-/** The node's time and this process's clock are too far apart. The message says by how much, and may be told to clients. */
+/** The node's time and this process's clock are too far apart. The message says by how much, and clients may see it. */
 export class ClockSkewError extends ChainUnavailableError {}
 
 export interface Chain extends AsyncDisposable {
   /**
-   * The vault object; null when there is no such object, or it is none of the configured package's vaults. May answer from memory what it
-   * read at most `maxAge` milliseconds ago (0: reads now); callers that ask at once share one read. Never a generation below one that it
-   * has answered before.
+   * The vault object; null when there is no such object, or it is not a vault of the configured package. May answer
+   * from memory what it read at most `maxAge` milliseconds ago (0: reads now); callers that ask at once share one
+   * read. Never a generation below one that it has answered before.
    * @throws ChainUnavailableError when it cannot be read within a few seconds.
    */
   readVault(objectId: string, options: { readonly maxAge: number }): Promise<ChainVault | null>;

@@ -10,7 +10,7 @@ export interface VaultMemberRow {
   removed_at: number | null;
   /** When the membership ends by itself, as the chain was last seen to say; null: never. A hint: the chain decides. */
   ends_at: number | null;
-  /** When that end was told as an event; a new membership clears it. */
+  /** When an event reported that end; a new membership clears it. */
   ended_at: number | null;
 }
 

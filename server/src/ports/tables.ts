@@ -66,7 +66,7 @@ export interface VaultRow {
   plain_names: number | null;
   created_at: number;
   updated_at: number;
-  /** null: live. What lies in a vault in the trash is there for nobody until it is restored. */
+  /** null: not in the trash. Nobody sees the content of a vault in the trash until it is restored. */
   trashed_at: number | null;
 }
 
@@ -297,7 +297,7 @@ export interface IdempotencyRow {
   status: number | null;
   headers_json: string | null;
   body: string | null;
-  /** The process that runs it, so that a crash can be told from a slow request. */
+  /** The process that runs it: it shows whether the request crashed or is slow. */
   owner: string;
   created_at: number;
   expires_at: number;
@@ -336,7 +336,7 @@ export interface SignInDelayRow {
 export interface BlobDeletionRow {
   blob_key: string;
   not_before: number;
-  /** Whose storage the bytes were; null: queued before that was noted. */
+  /** The account of the bytes; null: queued before accounts were noted. */
   account_id: string | null;
   bytes: number;
 }

@@ -27,7 +27,7 @@ export interface WebhookRow {
 export interface WebhookCursorRow {
   account_id: string;
   sequence: number;
-  /** When its owner was last told of an endpoint that was turned off: at most once a day. */
+  /** When its owner last got a mail about an endpoint that was turned off: at most once a day. */
   mailed_at: number | null;
 }
 

@@ -42,7 +42,7 @@ export interface ProofRequest {
 /** Failure contract. Rejects with {@link ProverRefusedError} for inputs that do not belong together, and with {@link ProverUnavailableError} when it does not answer. */
 export interface Prover {
   readonly capabilities: {
-    /** `check` can tell a bad proof; otherwise only the chain can. */
+    /** `check` can recognise a bad proof; otherwise only the chain can. */
     readonly checks: boolean;
   };
   prove(request: ProofRequest): Promise<ZkloginProof>;

@@ -1,6 +1,6 @@
 /**
- * TEST ONLY: the races that every driver of the database port is held to, with what must be true afterwards
- * (test/suites/database-races.ts runs them). They go through the app, as its callers do, and know no dialect.
+ * TEST ONLY: the races that every driver of the database port must pass, with what must be true afterwards
+ * (test/suites/database-races.ts runs them). They go through the app, as its callers do, and use no dialect.
  */
 import { ACCOUNT_RACES } from "./test-accounts.ts";
 import { DELIVERY_RACES } from "./test-deliveries.ts";

@@ -130,7 +130,7 @@ function requireTrees(folders: readonly FolderRow[]): void {
   }
 }
 
-/** What is live lies in what is live. */
+/** Live items have live parents. */
 async function requirePlaces(world: World): Promise<void> {
   const folders = new Map((await world.rows("folders")).map((row) => [row.id, row]));
   const inFolder = [...folders.values()].map((row) => ({ ...row, folder_id: row.parent_id }));

@@ -14,7 +14,8 @@ const TAG_BYTES = 16;
 
 /** AES-256-GCM with random nonces (NIST SP 800-38D §8.2.2), one key per purpose by HKDF-SHA-256 (RFC 5869). */
 export function createAtRest(masterKey: Uint8Array, random: Random): AtRest {
-  // As key objects: with bare buffers Node 24.21 spends more on telling that they are no keys than on the cipher.
+  // As key objects: with bare buffers Node 24.21 spends more time on checking that they are no keys than on the
+  // cipher.
   const keys = new Map<string, KeyObject>();
   const keyFor = (purpose: string): KeyObject => {
     const known = keys.get(purpose);

@@ -2,7 +2,7 @@
 import { type Chain, ChainUnavailableError, type ChainVault } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** Reads a vault object; null when there is none. Rejects, with whatever error, when that cannot be told. */
+/** Reads a vault object; null when there is none. Rejects, with whatever error, when the result is unknown. */
 export type ReadObject = (objectId: string, signal: AbortSignal) => Promise<Omit<ChainVault, "readAt"> | null>;
 
 export interface Bounds {

@@ -76,7 +76,7 @@ function toVault(objectId: string, content: Uint8Array): Omit<ChainVault, "readA
 type Entry = Pick<VaultObjectMember, "chainAddress" | "signingKey" | "since" | "endsAt">;
 
 function toMember({ chainAddress, signingKey, since, endsAt }: Entry): ChainMember {
-  // No end, or one that nobody lives to see.
+  // No end, or one too far in the future.
   const end = endsAt > BigInt(Number.MAX_SAFE_INTEGER) ? null : Number(endsAt);
   return { address: chainAddress, signingKey, since: toNumber(since), endsAt: end };
 }

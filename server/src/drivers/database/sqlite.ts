@@ -37,8 +37,8 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens or creates the database. One connection writes, one transaction at a time; another reads what is committed.
- * @throws DatabaseUnavailableError when the file cannot be opened or is no database.
+ * Opens or creates the database. One connection writes, one transaction at a time; another reads committed state.
+ * @throws DatabaseUnavailableError when the file cannot be opened or is not a database.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   makePrivate(options.path);

@@ -140,7 +140,7 @@ class ReadCommitted implements Database {
       if (early !== null && isRead(compiled) && !isOfOwn(transaction, compiled))
         return early[kind](query) as Promise<never>;
       const result = await this.#perform<never>(transaction, kind, compiled);
-      // Whose condition did not hold looks again, and must see why.
+      // A transaction whose condition did not hold looks again, and must see why.
       if (!isRead(compiled) && (result ?? 0) === 0) early?.renew();
       return result;
     };

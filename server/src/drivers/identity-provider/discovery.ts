@@ -24,7 +24,7 @@ export interface DiscoveryOptions {
 
 /** Endpoints move rarely: a document is read again after this. Milliseconds. */
 const FRESH = 3_600_000;
-/** After a failure, callers are told at once for this long: a provider that is down is not asked by every sign-in. */
+/** After a failure, callers get an error at once for this long: not every sign-in asks a provider that is down. */
 const PAUSE = 1_000;
 
 /**

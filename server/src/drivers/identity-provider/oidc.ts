@@ -62,8 +62,8 @@ export function openOidc(config: IdentityProviderConfig, options: OidcOptions): 
 }
 
 /**
- * What the browser came back to, made anew: the feature has checked the state. `iss` guards clients of several providers
- * against mix-up (RFC 9207 §2); here there is one, and its answer can be no other's.
+ * The browser's return address, built again: the feature has checked the state. `iss` guards clients of several
+ * providers against mix-up (RFC 9207 §2); here there is one, and its answer can be no other's.
  */
 function callbackUrl(redirectUri: string, issuer: string, code: string): URL {
   const url = new URL(redirectUri);

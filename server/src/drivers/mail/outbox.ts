@@ -1,6 +1,6 @@
 /**
- * Mails as files, one each: for development, and for a server whose operator has not set up SMTP. Any mail program opens
- * them. They hold live tokens, so nobody but the server's own user may read them.
+ * Mails as files, one each: for development, and for a server whose operator has not set up SMTP. Any mail program
+ * opens them. They hold valid tokens, so only the server's own user may read them.
  */
 import { chmod } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -32,7 +32,7 @@ const CONNECTIONS = 4;
 /** Closed by us first: a server may close an idle connection at the moment a mail goes out on it. */
 const KEEP_IDLE = 30_000;
 
-/** Opens no connection yet: a server that is down when we start is no reason not to start. */
+/** Opens no connection yet: the service starts even if a server is down. */
 export function openSmtp(options: SmtpOptions): Mailer {
   return new Smtp(options, readSender(options.from));
 }

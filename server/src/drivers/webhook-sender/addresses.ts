@@ -39,7 +39,10 @@ function read(text: string): Parsed | null {
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
-/** 6to4 (RFC 7526) and Teredo (RFC 4380) carry IPv4 addresses too; both are given up, no receiver lives there, and they stay refused. */
+/**
+ * 6to4 (RFC 7526) and Teredo (RFC 4380) carry IPv4 addresses too. Both are obsolete, no receiver uses them, and they
+ * stay refused.
+ */
 function isPublic(address: Parsed): boolean {
   if (address instanceof ipaddr.IPv4) return address.range() === "unicast" && !isIn(PLATFORM, address);
   if (isIn([TRANSLATED], address)) return isPublic(new ipaddr.IPv4(address.toByteArray().slice(-4)));

@@ -25,6 +25,6 @@ export function retryAfterOf(status: number, header: string | string[] | undefin
  */
 export function textOf(body: Uint8Array, whole: boolean): string {
   if (body.length === 0) return "";
-  // A character whose other half was cut off is no mistake of the receiver's.
+  // A character whose other half was cut off is not the receiver's mistake.
   return new TextDecoder().decode(body, { stream: !whole }).replaceAll(CONTROLS, "");
 }

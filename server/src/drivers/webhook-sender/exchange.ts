@@ -41,7 +41,7 @@ export class Stop {
     return this.#isStopped;
   }
 
-  /** null: nobody needs to be told any more. */
+  /** null: nobody waits for the result any more. */
   tell(listener: (() => void) | null): void {
     this.#listener = listener;
   }

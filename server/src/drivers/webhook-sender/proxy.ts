@@ -15,7 +15,7 @@ export interface Proxy {
   readonly authorization: string | null;
 }
 
-/** Throws, without repeating the URL, when it is no http or https address. */
+/** Throws, without repeating the URL, when it is not an http or https address. */
 export function readProxy(url: string, secureContext = createSecureContext()): Proxy {
   const read = URL.parse(url);
   if (read === null || !/^https?:$/.test(read.protocol))

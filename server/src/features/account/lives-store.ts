@@ -1,4 +1,4 @@
-/** The SQL of the lives of keys and sessions. */
+/** The SQL of the validity of keys and sessions. */
 import { prepared, type Queries } from "../../ports/database.ts";
 
 /** What may have changed of a key since its request was let in. */

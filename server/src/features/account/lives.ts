@@ -1,4 +1,4 @@
-/** What a key or session allows whoever calls with it now: whether it lives, and as whom it speaks. */
+/** What a key or session allows its caller now: whether it is valid, and in whose name it calls. */
 import type { AccessLevel } from "@coffer/contract";
 import type { ApiKeyRow, SessionRow } from "../../ports/tables.ts";
 

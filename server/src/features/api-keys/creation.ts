@@ -30,8 +30,8 @@ export interface Maker {
 }
 
 /**
- * Mints a key and writes its row, hash only, with the change beside it. The answer holds the raw key: it exists nowhere
- * else. Throws `limit_reached` when the account has its maximum of live keys.
+ * Makes a key and writes its row, hash only, with the change beside it. The answer holds the raw key: it exists
+ * nowhere else. Throws `limit_reached` when the account has its maximum of valid keys.
  */
 export async function addKey(
   deps: Needs,

@@ -40,7 +40,7 @@ export function endOf(maker: Pick<RightsOfMaker, "kind" | "expiresAt">): number 
   return maker.kind === "api-key" ? maker.expiresAt : null;
 }
 
-/** The end of a key that lives for so many days, in whole milliseconds: a fraction of one is rounded up. */
+/** The end of a key that is valid for so many days, in whole milliseconds: a fraction of one is rounded up. */
 export function endAfter(days: number, now: number): number {
   return Math.ceil(now + days * DAY);
 }

@@ -35,7 +35,7 @@ export const revokeKey = prepared((build, value: { accountId: string; id: string
     .where("revoked_at", "is", null),
 );
 
-/** Brings the end of a live key forward; never puts it off. */
+/** Brings the end of a valid key forward; never puts it off. */
 export const endKeyAt = prepared((build, value: { accountId: string; id: string; at: number }) =>
   build
     .updateTable("api_keys")

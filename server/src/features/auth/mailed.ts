@@ -38,10 +38,10 @@ export const mailTokenHandlers = (deps: Needs): MailTokenHandlers => ({
   },
 });
 
-/** Stands for every text that is no address. Nobody's: an account has one, or none at all. */
+/** The common key of all texts that are no address. No account has it. */
 const NO_ADDRESS = "";
 
-/** What is no address is asked for as one that nobody has: the same work, and no word of it is kept. */
+/** Text that is no address counts as an address without an account: the same work, and nothing of it is kept. */
 function addressIn(text: string): string {
   const parsed = z.safeParse(email, text);
   return parsed.success ? parsed.data : NO_ADDRESS;

@@ -1,6 +1,6 @@
 /**
- * Which passwords may be set: length, and a blocklist of what is commonly used, expected or known from breaches. There
- * are no composition rules (NIST SP 800-63B-4 §3.1.1.2; OWASP ASVS 5.0 6.2.4, 6.2.5, 6.2.9, 6.2.11).
+ * Which passwords are allowed: length, and a blocklist of common, expected or leaked ones. There are no composition
+ * rules (NIST SP 800-63B-4 §3.1.1.2; OWASP ASVS 5.0 6.2.4, 6.2.5, 6.2.9, 6.2.11).
  */
 import { PASSWORD_LENGTH } from "@coffer/contract";
 import { ZxcvbnFactory } from "@zxcvbn-ts/core";

@@ -29,7 +29,7 @@ const AT_ONCE = 2;
 const MAX_WAITING = 128;
 const RETRY_AFTER_SECONDS = "2";
 
-/** Compared against when there is no account: the same work, and no password has this hash (ASVS 5.0 6.3.8). */
+/** The hash for the case without an account: the same work, and no password has this hash (ASVS 5.0 6.3.8). */
 const NOBODY: PasswordHash = { cost: COST, salt: new Uint8Array(SALT_BYTES), tag: new Uint8Array(TAG_BYTES) };
 
 /**

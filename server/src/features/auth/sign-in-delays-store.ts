@@ -65,7 +65,7 @@ const replace = prepared((build, row: Row) =>
     .onConflict((conflict) => conflict.column("key").doUpdateSet({ expires_at: row.expires_at })),
 );
 
-/** Whatever was known: the row lives until its new end. */
+/** Whatever was read before: the row stays until its new end. */
 export async function prolong(transaction: Queries, key: string, expiresAt: number): Promise<void> {
   await transaction.run(replace(transaction, { key, attempts: 0, next_at: 0, expires_at: expiresAt }));
 }

@@ -1,4 +1,4 @@
-/** Events of the payment provider: what was paid for, told by the one who was paid. */
+/** Events of the payment provider: it reports what was paid for. */
 import type { Deps } from "../../deps.ts";
 import type { IncomingBytes, RequestOrigin } from "../../handler.ts";
 import { JsonBounds } from "../../json-bounds.ts";

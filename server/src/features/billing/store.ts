@@ -56,8 +56,8 @@ function isSame(old: Old, reference: string) {
 }
 
 /**
- * What is there was told by an event before this one; of one moment, the later state of a subscription's life counts.
- * One that takes over from another begins in the moment in which that ends: providers count in seconds.
+ * The row comes from an earlier event. For one moment, the later state of a subscription's life counts. A subscription
+ * that replaces another begins in the moment in which that ends: providers count in seconds.
  */
 function isOlder(old: Old, { event_at: at, status, reference }: Told) {
   const sameMoment = old.and([

@@ -51,12 +51,12 @@ export async function makeChallenge(
 interface Presented {
   readonly purpose: string;
   readonly nonce: string;
-  /** Which address must have signed which text; asked only for a live challenge. */
+  /** Which address must have signed which text; asked only for a valid challenge. */
   readonly proof: () => Promise<ChainProof> | ChainProof;
 }
 
 /**
- * Rejects unless the address signed the text of a live challenge of this very credential and purpose. Resolves with
+ * Rejects unless the address signed the text of a valid challenge of this very credential and purpose. Resolves with
  * its public key if that is one Ed25519 key. Presenting the challenge uses it up, even with a signature that does not
  * hold: a nonce is for one answer, and another one costs nothing. It stays if nothing became known of the signature,
  * because the chain's node was away.

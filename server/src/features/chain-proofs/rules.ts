@@ -31,7 +31,7 @@ export async function requireProof(
   { chainAddress, text, signature }: ChainProof,
 ): Promise<string | null> {
   const bytes = Buffer.from(signature, "base64");
-  // Node's decoder skips what it does not know: only a text that encodes back to itself is one signature's one form.
+  // Node's decoder skips unknown characters: only a text that encodes back to itself is the one form of a signature.
   if (bytes.toString("base64") !== signature) {
     throw new ServiceError("signature_invalid", "The signature is not base64");
   }

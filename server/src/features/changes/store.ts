@@ -121,7 +121,7 @@ function renderActor(actor: Actor | null): AuditEvent["actor"] {
   return { type, id: keyId ?? sessionId, accessLevel, chainAddress };
 }
 
-/** Where a member of another account works from is not this account's to know; the request's id lets the operator find it. */
+/** This account must not see the network address of another account's member; the request's id lets the operator find it. */
 function renderContext({ accountId, actor, origin: given }: Change): AuditEvent["context"] {
   const principal = actor === null || actor.kind === "invite" || actor.kind === "operator" ? null : actor;
   const origin = given ?? principal?.origin;

@@ -55,7 +55,7 @@ export async function* openFeed(parts: FeedParts, start: FeedStart): AsyncGenera
   }
 }
 
-/** Nothing for a change that is no event, such as a sign-in. JSON has no line break, so the data is one line. */
+/** Nothing for a change that is not an event, such as a sign-in. JSON has no line break, so the data is one line. */
 function renderEvent(change: ChangeRow): string {
   const payload = renderPayload(change);
   return payload === null ? "" : `id: ${change.sequence}\nevent: ${change.action}\ndata: ${payload}\n\n`;

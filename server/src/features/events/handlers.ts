@@ -13,7 +13,7 @@ export interface EventsParts {
 
 type Needs = Pick<Deps, "database" | "clock"> & EventsParts;
 
-/** nginx holds answers back to fill its buffers unless told not to (ngx_http_proxy_module, `proxy_buffering`). */
+/** nginx holds answers back to fill its buffers unless a header forbids it (ngx_http_proxy_module, `proxy_buffering`). */
 const HEADERS = { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
 
 export const eventsHandlers = (deps: Needs): GroupHandlers<typeof api.events> => ({

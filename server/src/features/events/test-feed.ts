@@ -44,7 +44,7 @@ export async function takeIds(blocks: AsyncGenerator<ReadBlock, void, undefined>
   return ids;
 }
 
-/** Makes one change in an act of its own; `kind` null: one that is no event. Resolves with its sequence number. */
+/** Makes one change in an act of its own; `kind` null: one that is not an event. Resolves with its sequence number. */
 export function addChange(
   database: Deps["database"],
   accountId: string,

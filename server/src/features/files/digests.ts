@@ -17,8 +17,8 @@ interface DigestHeaders {
 }
 
 /**
- * One member of an RFC 9651 dictionary whose value is a byte sequence, with parameters that mean nothing here.
- * Byte sequences hold no comma, so members can be told apart without a full parser.
+ * One member of an RFC 9651 dictionary whose value is a byte sequence, with parameters that mean nothing here. Byte
+ * sequences hold no comma, so a comma separates members without a full parser.
  */
 const MEMBER = /^([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):(?:[ ]*;[ ]*[a-z*][a-z0-9_.*-]*(?:=[^,;"\s]+)?)*$/;
 

@@ -13,7 +13,7 @@ export interface Room {
   readonly storageBytes: number;
 }
 
-/** Whose the storage is, and what of it the upload gives back. */
+/** The account of the storage, and how much of it the upload gives back. */
 export type OwnedRoom = Room & Pick<WantedHold, "accountId" | "freed">;
 
 export interface Incoming {

@@ -16,7 +16,7 @@ interface OpenPart extends FilePart {
   readonly stream: BusboyFileStream;
 }
 
-/** A second part is counted before its header is read: the parser passes over parts that are no field of a form without a word. */
+/** A second part counts before its header is read: the parser skips parts that are no field of a form without an error. */
 const LIMITS = { files: 1, fields: 1, parts: 1, fieldSize: 1024, headerSize: 16 * 1024 } as const;
 
 const INPUT_BYTES = 256 * 1024;
@@ -40,7 +40,7 @@ export async function openMultipart(contentType: string, source: AsyncIterable<U
   form.on("field", refuse).on("partsLimit", refuse);
   const begun = new Promise<OpenPart>((resolve) => {
     form.on("file", (_field, stream, fileName, _encoding, type) => {
-      // The part can fail before anyone reads it; what went wrong is told by the form.
+      // The part can fail before anyone reads it; the form reports that error.
       stream.on("error", ignore);
       resolve({ name: parseName(fileName), contentType: parseType(type), stream });
     });

@@ -163,7 +163,7 @@ export async function addVersion(
   return row;
 }
 
-/** The file that a new version is for: live, and with the content that If-Match names. */
+/** The file of a new version: not in the trash, and with the content that If-Match names. */
 export async function readReplaceable(
   queries: Queries,
   principal: Principal,

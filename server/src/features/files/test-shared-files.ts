@@ -1,4 +1,7 @@
-/** TEST ONLY: files of shared vaults as clients make them, except that nothing in them is really encrypted: the service cannot tell. */
+/**
+ * TEST ONLY: files of shared vaults as clients make them, except that nothing in them is really encrypted: the service
+ * cannot see that.
+ */
 import { hash, randomBytes, randomUUID } from "node:crypto";
 import type { File, SharedEntry } from "@coffer/contract";
 import { allOf, collect } from "../../../../test/kit/bytes.ts";

@@ -17,7 +17,7 @@ export interface SignedEntry {
   readonly statement: EntryStatement;
 }
 
-/** Throws `statement_invalid` for what is no entry statement, or one of other metadata than comes with it. */
+/** Throws `statement_invalid` for anything but an entry statement, or for one of other metadata than comes with it. */
 export function parseSignedEntry({ entry, metadata, nameIndex }: SharedEntry): SignedEntry {
   const statement = parseEntryStatement(entry);
   requireUuid(statement.id, "entry");

@@ -1,6 +1,7 @@
 /**
- * A folder changes to another key: its entries' names wait under that key until every live one does, and then all change together. So at
- * no time two names of a folder are under keys that cannot be compared (encryption design §2, "Names").
+ * A folder changes to another key. Its entries' names wait under that key until every live one does, and then all
+ * change together. So two names of a folder are never under keys that cannot be compared (encryption design §2,
+ * "Names").
  */
 import { setImmediate } from "node:timers/promises";
 import type { SharedEntry, SharedFile } from "@coffer/contract";
@@ -169,7 +170,7 @@ async function stageAndSwitch(
 /** Ends the transaction that found them; never leaves {@link stageOrForget}. */
 class OutdatedNames extends Error {
   override readonly name = "OutdatedNames";
-  /** Live entries of which nothing fitting is staged; at least one. */
+  /** Live entries without a fitting staged name; at least one. */
   readonly ids: readonly string[];
   constructor(ids: readonly string[]) {
     super("entries have changed since they were staged");
@@ -178,7 +179,7 @@ class OutdatedNames extends Error {
 }
 
 /**
- * Names every live entry anew: other writers wait for as long (decision 0024).
+ * Gives every live entry its new name: other writers wait meanwhile (decision 0024).
  * @throws OutdatedNames when some have changed since they were staged, or were not.
  */
 async function nameAll(act: Queries, folder: SwitchingFolder, keyId: string): Promise<void> {

@@ -98,7 +98,7 @@ const statements = eachKind((kind) => {
   };
 });
 
-/** How many live entries one look takes. */
+/** How many live entries one read takes. */
 const BATCH = 500;
 
 /** Whatever lies directly in the folder and is not in the trash. */

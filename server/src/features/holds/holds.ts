@@ -25,7 +25,7 @@ const SPARE_BYTES = 16 * MIB;
 /** Nothing is taken along unless this much is left: near the quota every byte counts for what it is. */
 const AMPLE_BYTES = 256 * MIB;
 
-/** A hold lives this much longer than the longest silence of a sender. Milliseconds. */
+/** A hold lasts this much longer than the longest silence of a sender. Milliseconds. */
 const AFTER_SILENCE_MS = 60_000;
 
 export interface WantedHold {
@@ -136,7 +136,7 @@ export class Hold {
     await giving.catch(ignore);
   }
 
-  /** What is no larger than what it gives back fits into any account, above its quota, too. */
+  /** An upload that is no larger than the bytes it frees fits into any account, above its quota, too. */
   async #fits(act: AccountAct, size: number): Promise<boolean> {
     const { freed } = this.#wanted;
     if (size > freed) return size <= (await readFreeStorage(act, this.#deps, freed));

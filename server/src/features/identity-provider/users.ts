@@ -1,4 +1,4 @@
-/** Whose account an identity is (specification §4.2: "finds or creates the user"). */
+/** Finds the account of an identity (specification §4.2: "finds or creates the user"). */
 import { email as emailAddress } from "@coffer/contract";
 import * as z from "zod/mini";
 import type { Deps } from "../../deps.ts";

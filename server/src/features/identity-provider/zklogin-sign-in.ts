@@ -55,7 +55,7 @@ export async function signInCombined(
   const expected = await nonceOf(deps, key);
   const { codeVerifier, nonce, accessCodeHash } = await returnSignIn(deps, "zklogin", body.state);
   if (nonce !== null && nonce !== expected) throw new ServiceError("proof_invalid");
-  // The provider's token carries what the ephemeral key makes, whether or not the service was told of it at the beginning.
+  // The provider's token carries the ephemeral key's nonce, whether or not the service got that at the beginning.
   const identity = await provider.exchange({ code: body.code, codeVerifier, nonce: expected }).catch(failAtProvider);
   if (identity.nonce !== expected) throw new ServiceError("proof_invalid");
   const admitted = await admit(deps, identity, accessCodeHash, origin);
@@ -156,7 +156,7 @@ async function prove({ prover }: Needs, request: ProofRequest): Promise<ZkloginP
   return prover === null ? null : prover.prove(request).catch(failAtProver);
 }
 
-/** A client's own proof. Without a prover that can tell, the chain decides: a bad one signs nothing there. */
+/** A client's own proof. Without a prover that can check it, the chain decides: a bad one signs nothing there. */
 async function checked({ prover }: Needs, proof: ZkloginProof, request: ProofRequest): Promise<ZkloginProof> {
   if (prover === null || (await prover.check(proof, request).catch(failAtProver))) return proof;
   throw new ServiceError("proof_invalid");

@@ -5,8 +5,8 @@ import { ServiceError } from "../../service-error.ts";
 const TAG = /\s*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")\s*(?:,|$)/y;
 
 /**
- * If-Match with the strong comparison it demands (RFC 9110 §13.1.1): a weak tag never matches.
- * Throws `validation_failed` for what is no list of tags.
+ * If-Match with its strong comparison (RFC 9110 §13.1.1): a weak tag never matches. Throws `validation_failed` for
+ * anything but a list of tags.
  */
 export function ifMatchHolds(header: string, etag: string): boolean {
   return header.trim() === "*" || parseTags("if-match", header).some((tag) => !tag.weak && tag.text === etag);

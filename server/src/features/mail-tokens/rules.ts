@@ -1,4 +1,4 @@
-/** Mailed tokens: what they are, how long they live, and who gets which. */
+/** Mailed tokens: their form, how long they are valid, and who gets which. */
 import { hash } from "node:crypto";
 import type { Random } from "../../ports/random.ts";
 import type { AccountRow } from "../../ports/tables.ts";

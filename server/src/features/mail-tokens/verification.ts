@@ -9,8 +9,8 @@ import { useMailToken } from "./store.ts";
 type Needs = Pick<Deps, "database" | "clock" | "random">;
 
 /**
- * Marks the address verified that the token was mailed to, if it is still the account's. A second mail's token is taken
- * as well, once, and changes nothing: who opens the older of two mails is not told of an error.
+ * Marks the address of the token's mail as verified, if it is still the account's. A second mail's token counts as
+ * well, once, and changes nothing: a person who opens the older of two mails sees no error.
  * @throws ServiceError `token_invalid`.
  */
 export async function verifyEmail(deps: Needs, token: string, origin: RequestOrigin): Promise<void> {

@@ -35,7 +35,7 @@ export async function tellEnds(deps: Needs, signal: AbortSignal): Promise<{ ende
   return { ended };
 }
 
-/** The second read began when the first one had told the time: what it shows of ends is no older than that. */
+/** The second read began after the first one had brought the time: its ends are no older than that. */
 async function readTwice(deps: Needs, vault: VaultRow): Promise<ChainVault | null> {
   try {
     const { time } = await readChainVault(deps, vault, { maxAge: 0 });
@@ -46,7 +46,7 @@ async function readTwice(deps: Needs, vault: VaultRow): Promise<ChainVault | nul
   }
 }
 
-/** Whether this call told of it. */
+/** Whether this call reported it. */
 async function tellEnd(deps: Needs, vault: VaultRow, chain: ChainVault, end: ReachedEnd): Promise<boolean> {
   const { vaultId, chainAddress, endsAt } = end;
   const named = findNamed(chain, chainAddress);
@@ -61,7 +61,7 @@ async function tellEnd(deps: Needs, vault: VaultRow, chain: ChainVault, end: Rea
     deps,
     vault.account_id,
     async (act) => {
-      // A vault that went to another account meanwhile is told of there.
+      // The new account of a vault that moved meanwhile reports it.
       act.requireAccount((await findVaultOf(act, vaultId))?.account_id ?? vault.account_id);
       const taken = await act.run(takeEnd(act, { vaultId, chainAddress, endsAt, now: deps.clock.now() }));
       if (taken === 0) return false;

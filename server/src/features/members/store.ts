@@ -10,7 +10,7 @@ const byAddress = prepared((build, value: { vaultId: string; chainAddress: strin
     .where("chain_address", "=", value.chainAddress),
 );
 
-/** Live or removed. */
+/** Present or removed. */
 export function findMember(
   queries: Queries,
   key: { vaultId: string; chainAddress: string },
@@ -66,7 +66,7 @@ export const endMember = prepared((build, value: { vaultId: string; chainAddress
     .where("removed_at", "is", null),
 );
 
-/** Rows whose end has been reached and not been told yet; see {@link takeEnd}. */
+/** Rows with a reached end that was not reported yet; see {@link takeEnd}. */
 const reachedEnds = prepared((build, value: { now: number; limit: number }) =>
   build
     .selectFrom("vault_members")
@@ -101,7 +101,7 @@ export function findVaultOf(queries: Queries, id: string): Promise<VaultRow | nu
   return queries.first(vaultOf(queries, { id }));
 }
 
-/** One row for the one caller that may tell of this end. */
+/** A row for the one caller that may report this end. */
 export const takeEnd = prepared(
   (build, value: { vaultId: string; chainAddress: string; endsAt: number; now: number }) =>
     build

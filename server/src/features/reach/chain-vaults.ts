@@ -65,7 +65,7 @@ async function noteEnds(database: Deps["database"], vaultId: string, { members }
   }
 }
 
-/** A hint that cannot be written is no reason to refuse a read. */
+/** A hint that cannot be written does not make a read fail. */
 async function noteFacts({ database }: Pick<Deps, "database">, id: string, found: ChainVault): Promise<void> {
   try {
     await database.run(

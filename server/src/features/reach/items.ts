@@ -48,7 +48,10 @@ export function readFolderFor(queries: Queries, principal: Principal, id: string
   return readItemFor(queries, principal, "folder", id);
 }
 
-/** A live one. The owner of a shared vault rotates what is in its trash as well; `folderId`: where it is to lie, if that is said. */
+/**
+ * An item outside the trash. The owner of a shared vault rotates items in its trash as well; `folderId`: its new
+ * folder, if the caller names one.
+ */
 export async function readChangeable<Kind extends ItemKind>(
   queries: Queries,
   principal: Principal,

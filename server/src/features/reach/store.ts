@@ -57,7 +57,10 @@ export function listEnds(
   return queries.all(endsOf(queries, { vaultId }));
 }
 
-/** Another end of a recorded membership that the chain names. One that was told of stays: whoever was added again is recorded anew. */
+/**
+ * Another end of a recorded membership that the chain names. A reported end stays: a member that was added again gets
+ * a new record.
+ */
 export const noteEnd = prepared((build, value: { vaultId: string; chainAddress: string; endsAt: number | null }) =>
   build
     .updateTable("vault_members")

@@ -39,7 +39,7 @@ export async function endAllSessions(
 /** Nobody has so many, but anybody with the password can make any number: no transaction may last that long. */
 const MOST_RECORDED = 100;
 
-/** Ends the session that a refresh token belongs to, be it live, used or over; an unknown token is no error. */
+/** Ends the session of a refresh token, whether that is valid, used or over; an unknown token is no error. */
 export async function logOut(
   deps: Pick<Deps, "database" | "clock" | "random">,
   token: string,

@@ -21,7 +21,7 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "jwtKeys"> & { readonl
  */
 export async function refreshSession(deps: Needs, token: string, origin: RequestOrigin): Promise<Reply<SessionTokens>> {
   const hash = hashRefreshToken(token);
-  // Names the family whose rate this counts against; what a live token is worth is decided by the UPDATE.
+  // Names the family whose rate this counts against; the UPDATE decides what a valid token is worth.
   const known = await deps.database.first(findRefreshToken(deps.database, { hash }));
   if (known === null || known.revoked_at !== null) throw new ServiceError("session_ended");
   // No rate for a used token, which ends the family: else who stole it could use the rate up and stay unnoticed.

@@ -13,7 +13,7 @@ export function refreshEndsAt(now: number, sessionEndsAt: number): number {
   return Math.min(now + REFRESH_TOKEN_DAYS * DAY, sessionEndsAt);
 }
 
-/** Whole seconds, as answers tell lives. */
+/** Whole seconds, as answers give lifetimes. */
 export function secondsUntil(end: number, now: number): number {
   return Math.floor((end - now) / 1000);
 }

@@ -41,7 +41,7 @@ export const rotateRefreshToken = prepared((build, value: { hash: string; now: n
     .returning("session_id"),
 );
 
-/** The session lives on until `expiresAt`, never beyond its own end. Null when it has been ended in the meantime. */
+/** The session goes on until `expiresAt`, never beyond its own end. Null when it has been ended in the meantime. */
 export const extendSession = prepared(
   (build, value: { id: string; now: number; expiresAt: number; userAgent: string | null }) =>
     build
@@ -104,7 +104,7 @@ export const findSession = prepared((build, value: { accountId: string; id: stri
   build.selectFrom("sessions").select("id").where("id", "=", value.id).where("account_id", "=", value.accountId),
 );
 
-/** The live ones. One row more than the page holds, newest first. */
+/** The open ones. One row more than the page holds, newest first. */
 export const listSessions = newest((build, value: { accountId: string; now: number }) =>
   build
     .selectFrom("sessions")

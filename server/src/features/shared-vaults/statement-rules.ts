@@ -67,8 +67,8 @@ interface Claim extends Place {
 
 /**
  * At the vault's place, or at a later one that it has reached. An end that was extended a moment before it came takes
- * back the place that somebody may have seen (decision 0036). There is no earlier one: a member of then signs there,
- * and may be none any more.
+ * back the place that somebody may have seen (decision 0036). No earlier place is allowed: a former member could sign
+ * there.
  */
 function requirePlace(writer: Writer, claim: Claim, what: string): void {
   const { chain } = writer;

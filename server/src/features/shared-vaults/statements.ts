@@ -191,7 +191,7 @@ function parseBytes(text: string, what: string, layout: Layout): Uint8Array {
   return bytes;
 }
 
-/** Node's decoder skips what it does not know: only a text that encodes back to itself is a statement's one form. */
+/** Node's decoder skips unknown characters: only a text that encodes back to itself is the one form of a statement. */
 function decodeBase64(text: string, what: string): Uint8Array {
   const bytes = Buffer.from(text, "base64");
   if (bytes.toString("base64") !== text) throw invalid(`${what}: not base64`);

@@ -1,4 +1,4 @@
-/** TEST ONLY: a shared vault with people around it, as the service and the test's chain know it. */
+/** TEST ONLY: a shared vault with people around it, in the service and on the test's chain. */
 import { randomBytes } from "node:crypto";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import type { Principal } from "../../handler.ts";

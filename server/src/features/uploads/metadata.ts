@@ -1,4 +1,4 @@
-/** Upload-Metadata (tus 1.0.0, "Creation"): `key base64` pairs, read strictly, so that a typing error is no lost name. */
+/** Upload-Metadata (tus 1.0.0, "Creation"): `key base64` pairs, read strictly, so that a typing error loses no name. */
 import { itemName, mediaType, sharedHeaders, uuid } from "@coffer/contract";
 import * as z from "zod/mini";
 import { ServiceError } from "../../service-error.ts";
@@ -53,7 +53,7 @@ function refuseContradictions(given: UploadMetadata): UploadMetadata {
 
 function decodeValue(encoded: string): string {
   const bytes = Buffer.from(encoded, "base64");
-  // Node's decoder skips what it does not know: only what encodes back to itself is base64 (RFC 4648 §3.3, §3.5).
+  // Node's decoder skips unknown characters: only text that encodes back to itself is base64 (RFC 4648 §3.3, §3.5).
   if (bytes.toString("base64") !== encoded) throw invalid("a value is not base64");
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -153,7 +153,7 @@ export function addSharedUpload(
     return addSharedVersion(act, deps, principal, { version, signed, content, permits });
   }
   const place = { vaultId: upload.vault_id, folderId: upload.folder_id };
-  // An index is no name: then there is none in the clear.
+  // An index is not a name: then there is no plain name.
   const name = sentWith(upload)?.nameIndex === upload.name ? undefined : upload.name;
   const file = { ...place, signed, name, contentType: upload.content_type, ifNoneMatch: upload.if_none_match === 1 };
   return addSharedFile(act, deps, principal, { file, content, permits });

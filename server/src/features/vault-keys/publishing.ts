@@ -1,4 +1,4 @@
-/** Compare-and-set of a place's current record: of several publishers one wins, and the others are told its id. */
+/** Compare-and-set of a place's current record: one of several publishers wins, and the others get its id. */
 import { HEADERS, type VaultKeyRecord } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { CreationContext, Principal, Recorded } from "../../handler.ts";

@@ -66,7 +66,7 @@ export interface VaultFilter {
   /** null: all of the account. */
   readonly vaultIds: ReadonlySet<string> | null;
   readonly type: string | undefined;
-  /** Those in the trash, and no others; absent: the live ones. */
+  /** Vaults in the trash, and no others; absent: those outside it. */
   readonly trashed?: boolean;
 }
 
@@ -134,8 +134,8 @@ const asRead =
     row.and([row.and({ id, account_id, name }), row("trashed_at", trashed_at === null ? "is" : "=", trashed_at)]);
 
 /**
- * Another name, to the trash or back: written to the vault as it was read, else false. Rejects with ConstraintError when a live vault has
- * the name.
+ * Another name, to the trash or back: written to the vault as it was read, else false. Rejects with ConstraintError
+ * when another vault outside the trash has the name.
  */
 export async function updateVault(
   transaction: Queries,

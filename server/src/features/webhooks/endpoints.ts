@@ -52,7 +52,7 @@ export async function addWebhook(
   const row = newRow(deps, accountId, { ...wanted, url: acceptUrl(deps, wanted.url) }, secret);
   await insertWebhook(act, row);
   await recordWebhookChange(act, principal, row.id, "webhook.created");
-  // After the record of its own making, which is no event: what happens from here on is delivered.
+  // After the record of its own making, which is not an event: later changes are delivered.
   await beginCursor(act, act.account, count === 0);
   return new Reply({ webhook: toWebhook(row), secret }, { headers: { Location: `/api/webhooks/${row.id}` } });
 }
@@ -109,7 +109,7 @@ export async function renewSecret(
   return { secret, previousSecretExpiresAt: toTimestamp(endsAt) };
 }
 
-/** In the audit log; who listens is not told of listeners. */
+/** In the audit log; webhooks get no events about webhooks. */
 export async function recordWebhookChange(
   act: AccountAct,
   actor: Principal | null,

@@ -70,7 +70,7 @@ type DeliveryNames = Exclude<keyof typeof api.webhooks, EndpointNames>;
 
 const deliveryHandlers = (deps: Needs, room: TestRoom): Pick<GroupHandlers<typeof api.webhooks>, DeliveryNames> => ({
   async test({ params }, { principal, signal }) {
-    // Known first: a limit must not tell which ids other accounts have.
+    // The look-up comes first: a limit must not reveal which ids other accounts have.
     const { id } = await readWebhook(deps.database, principal, params.webhookId);
     deps.limits.take("webhookTest", id);
     return { delivery: await room.within(principal.accountId, () => sendTest(deps, principal, id, signal)) };

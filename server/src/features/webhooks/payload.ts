@@ -1,4 +1,4 @@
-/** What a change looks like to those who are told of it: the body of every delivery, and the data of the event feed. */
+/** A change in the form for receivers: the body of every delivery, and the data of the event feed. */
 import { type AuditEvent, type EventObject, isEventKind, type WebhookEvent } from "@coffer/contract";
 import type { ChangeRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../timestamps.ts";

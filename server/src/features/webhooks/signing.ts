@@ -35,8 +35,8 @@ export function mintSecret(random: Pick<Random, "bytes">): string {
 }
 
 /**
- * One signature per secret, separated by spaces, so that a receiver that holds either of two secrets is content. Throws when there
- * is no secret or one that holds no key: nothing is ever sent unsigned.
+ * One signature per secret, separated by spaces, so that a receiver with either of two secrets can verify. Throws when
+ * there is no secret or one that holds no key: nothing ever goes out unsigned.
  */
 export function signMessage({ id, timestamp, body }: SignedMessage, secrets: readonly string[]): string {
   if (secrets.length === 0) throw new Error("A webhook message needs a secret to be signed with");

@@ -1,4 +1,4 @@
-/** Pages that the service serves itself where there is no web application: plain forms over operations of the contract. */
+/** Pages that the service serves itself if there is no web application: plain forms over operations of the contract. */
 import { isUtf8 } from "node:buffer";
 import type { api, EndpointDefinition, SessionTokens } from "@coffer/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";

@@ -86,8 +86,8 @@ export interface ExportOptions {
  * nobody can leave a file out of it later. The next call goes on where one was cut off: it does not fetch contents
  * again that are there. The manifest comes last: an export without one is not finished. A repeated one has none until
  * it is finished again.
- * @throws ApiError, IntegrityError for bytes that are not those the service announced, VaultError `damaged` for ids
- * that are not, `chain_stale` and `rolled_back` for a chain node that is behind what members wrote.
+ * @throws ApiError, IntegrityError for bytes that are not those the service announced.
+ * @throws VaultError `damaged` for other ids, `chain_stale` and `rolled_back` for a chain node that is behind members.
  */
 export async function exportVault(
   connection: Connection,

@@ -214,7 +214,7 @@ export class Partials {
 
   async #removeFiles(key: BlobKey): Promise<void> {
     const { files, layout } = this.#parts;
-    // The length first: without it the content is no partial any more.
+    // The length goes first: without it the content is no longer a partial.
     await files.remove(layout.partialLength(key));
     await files.remove(layout.partial(key));
   }

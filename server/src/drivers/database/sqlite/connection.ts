@@ -28,7 +28,7 @@ export interface SqliteConnection {
   close(): void;
 }
 
-/** @throws DatabaseUnavailableError when the file cannot be opened or is no database. */
+/** @throws DatabaseUnavailableError when the file cannot be opened or is not a database. */
 export function openConnection(path: string, options: { readOnly: boolean }): SqliteConnection {
   try {
     const handle = new DatabaseSync(path, { readOnly: options.readOnly, timeout: 25 });

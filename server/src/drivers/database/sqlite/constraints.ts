@@ -33,7 +33,10 @@ function nameOf(handle: DatabaseSync, message: string): string | null {
   return findIndex(handle, table, names) ?? `${table}_pkey`;
 }
 
-/** Only the indexes know their names; asked for when something was refused, which is seldom. null: an integer primary key has none. */
+/**
+ * Only the indexes have their names. This asks for one when a write was refused, which is seldom. null: an integer
+ * primary key has none.
+ */
 function findIndex(handle: DatabaseSync, table: string, columns: readonly string[]): string | null {
   const query = handle.prepare(
     `select l.name, l.origin from pragma_index_list(?) l where l."unique" = 1 and ? =

@@ -12,7 +12,7 @@ export interface Reserve extends Disposable {
   release(): Promise<boolean>;
 }
 
-/** A disk that is full already when the service starts is no reason not to start: the reserve is tried again later. */
+/** A service starts on a disk that is full already: it tries the reserve again later. */
 export async function openReserve(path: string, bytes: number): Promise<Reserve> {
   return new ReserveFile(path, bytes);
 }

@@ -44,7 +44,7 @@ export interface Dispatched {
 export class Dispatcher {
   readonly #deps: Dispatching;
   #after = "";
-  /** Accounts with changes that are no deliveries yet, in turns. */
+  /** Accounts with changes that have no deliveries yet, in turns. */
   #lagging: Progress[] = [];
 
   constructor(deps: Dispatching) {

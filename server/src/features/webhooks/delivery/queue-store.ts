@@ -55,7 +55,7 @@ export async function findNextDue(queries: Queries, webhookId: string): Promise<
   return (await queries.first(earliest(queries, { webhookId })))?.due ?? null;
 }
 
-/** What an attempt needs to know of its delivery. */
+/** The facts about its delivery that an attempt needs. */
 export type ClaimedDelivery = Pick<
   WebhookDeliveryRow,
   "id" | "webhook_id" | "message_id" | "payload" | "trigger" | "attempts" | "max_attempts"
@@ -78,7 +78,10 @@ export interface Claim {
 export interface Claims {
   /** Takes what has been due longest, for nobody else until its lease is over. */
   due(transaction: Queries, value: Claim): Promise<ClaimedDelivery[]>;
-  /** Whose lease is over, or reaches beyond the longest there is: the database's clock was set back since it was written. */
+  /**
+   * Deliveries whose lease is over, or reaches beyond the longest possible one: the database's clock was set back
+   * since it was written.
+   */
   overdue(queries: Queries, value: Overdue): Promise<OverdueDelivery[]>;
 }
 
