@@ -6,7 +6,7 @@ import { memoryPins } from "@coffer/sdk";
 import { beforeAll, expect, test } from "vitest";
 import { enlargeVault, strangerAt } from "../kit/large-vault.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
-import type { SharedPerson } from "../kit/shared-stack.ts";
+import { openSharedStack, type SharedPerson } from "../kit/shared-stack.ts";
 
 const stack = sharedStack();
 let heir: SharedPerson;
@@ -130,6 +130,17 @@ test("acts warn from 1,500 former entries on that the oldest will give way, unti
   expect((await vaults.members.add(id, chainAddress)).warnings).toEqual([]);
   const message = expect.stringMatching(/ room for 300 more entries\..* vaults\.rotate /) as string;
   expect((await vaults.members.remove(id, chainAddress)).warnings).toEqual([{ code: "former_nearly_full", message }]);
-  await vaults.rotate(id);
+  expect((await vaults.reseal(id)).warnings).toEqual([{ code: "former_nearly_full", message }]);
+  expect((await vaults.rotate(id)).warnings).toEqual([]);
   expect((await vaults.members.remove(id, chainAddress)).warnings).toEqual([]);
+});
+
+test("making a vault and rotating it hand on what the chain's transactions warn of, once each", async () => {
+  await using older = await openSharedStack({ localnet: { validEpochs: 1 } });
+  const { vaults } = older.owner.client;
+  const made = await vaults.create({ name: "one epoch", type: "shared" });
+  expect(made.warnings).toMatchObject([{ code: "valid_one_epoch" }]);
+  expect((await vaults.rotate(made.id)).warnings).toEqual(made.warnings);
+  expect((await vaults.reseal(made.id)).warnings).toEqual([]);
+  expect((await vaults.create({ name: "no transaction", type: "public" })).warnings).toEqual([]);
 });

@@ -26,6 +26,7 @@ export { fromSuiSigner, type TransactionSigner } from "./signer.ts";
 export { findMember, locateVault, toVaultView, type VaultObject } from "./vault-object.ts";
 export { LAG_MS } from "./vault-at-node.ts";
 export { MEMORY_MS, MOST_AHEAD_MS, type ReadOptions } from "./vault-reader.ts";
+export { warningsAbout } from "./former-entries.ts";
 export { type ActWarning, type ExecutionOptions, type SignedTransaction } from "./execution.ts";
 export { encodeUnfinished, resumeCreation, type WantedVault } from "./unfinished-creation.ts";
 export {

@@ -93,7 +93,7 @@ export { inProcessTransport, kyTransport, type AttemptContext, type Middleware, 
 export type { UploadResult } from "./upload/target.ts";
 export type { Progress, ReplaceInput, UploadInput, UploadOptions } from "./upload/input.ts";
 export type { AccessCheck, LayerCheck } from "./vaults/keys/check-access.ts";
-export type { NewSharedVault } from "./vaults/create.ts";
+export type { CreatedVault, NewSharedVault } from "./vaults/create.ts";
 export type { CreationJournal } from "./journals.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "./vaults/export/export.ts";
 export type { ExportStore } from "./vaults/export/export-layout.ts";

@@ -2,7 +2,7 @@
 import type { Connection, CallOptions, PlaceOptions, UpdateOptions, VaultDeletion } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { AccessCheck } from "../vaults/keys/check-access.ts";
-import type { NewSharedVault } from "../vaults/create.ts";
+import type { CreatedVault, NewSharedVault } from "../vaults/create.ts";
 import type { ExportOptions, ExportResult } from "../vaults/export/export.ts";
 import type { ExportStore } from "../vaults/export/export-layout.ts";
 import type { ForgetSeenOptions } from "../vaults/memory/forget-seen.ts";
@@ -51,7 +51,7 @@ export interface VaultResource {
    * await client.vaults.members.add(vault.id, agentAddress);
    * ```
    */
-  create(input: VaultCreateInput, options?: CallOptions): Promise<Vault>;
+  create(input: VaultCreateInput, options?: CallOptions): Promise<CreatedVault>;
   /** Newest first. */
   list(query?: VaultListQuery, options?: CallOptions): PagePromise<"vaults", Vault>;
   /** One vault. */
@@ -197,7 +197,7 @@ export function vaultResource(connection: Connection): VaultResource {
     create: async ({ plainNames, journal, ...body }, options) =>
       body.type === "shared" && body.chainObjectId === undefined
         ? (await shared()).createShared({ name: body.name, plainNames, journal }, options)
-        : (await calls()).create(body, options),
+        : { ...(await (await calls()).create(body, options)), warnings: [] },
     list: (query = {}, options) =>
       new PagePromise(
         "vaults",

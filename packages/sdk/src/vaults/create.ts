@@ -1,6 +1,7 @@
 /** Making a shared vault: an object on the chain, and a vault at the service that names it. */
 import { clientApi as api, nameProblem, type Vault } from "@coffer/contract";
 import {
+  type ActWarning,
   createVault,
   encodeUnfinished,
   resumeCreation,
@@ -28,6 +29,12 @@ export interface NewSharedVault {
   readonly journal?: CreationJournal | undefined;
 }
 
+/** A new vault, and what making it has shown. */
+export interface CreatedVault extends Vault {
+  /** Remarks about the act on the chain; empty if there are none, and for a public vault. */
+  readonly warnings: readonly ActWarning[];
+}
+
 /**
  * The owner is the signer's address, which must be the one linked to the account. This is checked before anything is
  * signed. After a failure at any point, and in two processes at once, repeat the call with the same journal. It ends
@@ -39,20 +46,20 @@ export async function createSharedVault(
   connection: Connection,
   { name, plainNames = false, journal = connection.sharedVaults?.creations }: NewSharedVault,
   options?: CallOptions,
-): Promise<Vault> {
+): Promise<CreatedVault> {
   const problem = nameProblem(name);
   // Checked before paying for an object that no vault could name.
   if (problem !== null) throw new ContractError("request", api.vaults.create.id, [`name: ${problem}`]);
   const session = vaultSession(connection);
   await requireLinkedAddress(session, options);
   const creation = openCreation(session, name.normalize("NFC"), journal);
-  const object = await inVaultTerms(() => findOrCreate(session, creation, plainNames));
+  const { object, warnings } = await inVaultTerms(() => findOrCreate(session, creation, plainNames));
   const vault = await register(connection, name, object, options);
   if (vault.chainObjectId !== object.objectId)
     throw vaultError("vault_changed", `The vault is ${object.objectId}, but the service names another object`);
   await session.adopt(vault, session.signer.chainAddress);
   await creation.finish();
-  return vault;
+  return { ...vault, warnings };
 }
 
 async function requireLinkedAddress({ connection, signer }: VaultSession, options?: CallOptions): Promise<void> {
@@ -98,13 +105,17 @@ function openCreation(
 /** How often another process may come first: it keeps its transaction before it sends it, so that the next look finds it. */
 const LOOKS = 5;
 
-async function findOrCreate(session: VaultSession, creation: Creation, plainNames: boolean): Promise<VaultObject> {
+interface MadeObject extends Pick<CreatedVault, "warnings"> {
+  readonly object: VaultObject;
+}
+
+async function findOrCreate(session: VaultSession, creation: Creation, plainNames: boolean): Promise<MadeObject> {
   const { chain, signer } = session;
   const vault = { plainNames, ...(signer.statements === undefined ? {} : { signingKey: signer.statements.publicKey }) };
   for (let look = 1; ; look += 1) {
     const kept = await creation.load();
     const made = kept === null ? null : await resumeCreation(chain, signer.chainAddress, vault, kept);
-    if (made !== null) return made;
+    if (made !== null) return { object: made, warnings: [] };
     if ((await findNamed(session, creation)) !== null) throw nameExists();
     try {
       return await create(session, creation, vault);
@@ -113,7 +124,7 @@ async function findOrCreate(session: VaultSession, creation: Creation, plainName
       if (error.vault === null) continue;
       const objectId = error.vault.chainObjectId;
       const found = objectId === null ? null : await chain.readVault(objectId);
-      if (found !== null && isNew(found, signer.chainAddress, vault)) return found;
+      if (found !== null && isNew(found, signer.chainAddress, vault)) return { object: found, warnings: [] };
       throw nameExists();
     }
   }
@@ -129,7 +140,7 @@ class OtherCreation extends Error {
   }
 }
 
-async function create(session: VaultSession, creation: Creation, vault: WantedVault): Promise<VaultObject> {
+async function create(session: VaultSession, creation: Creation, vault: WantedVault): Promise<MadeObject> {
   const { chain, signer } = session;
   const created = await createVault(chain, sending(signer), vault, {
     beforeSend: async (_digest, signed) => {
@@ -141,7 +152,7 @@ async function create(session: VaultSession, creation: Creation, vault: WantedVa
       throw new OtherCreation(made);
     },
   });
-  return created.vault;
+  return { object: created.vault, warnings: created.warnings };
 }
 
 /** Only its owner has ever been able to read it. Whatever the service calls it, it is as good as a new one. */

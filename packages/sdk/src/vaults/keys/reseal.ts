@@ -1,6 +1,6 @@
 /** Sealing the keys of a shared vault again, for the key servers that are configured first (encryption design §2, records). */
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
-import { isSealedForWriting } from "@coffer/chain";
+import { type ActWarning, isSealedForWriting, warningsAbout } from "@coffer/chain";
 import {
   CryptoError,
   encodePlace,
@@ -41,6 +41,8 @@ export interface ResealResult {
   readonly failed: readonly NotResealed[];
   /** What this call has done, and what it has not, in words for people. */
   readonly effect: string;
+  /** Remarks about the vault; empty if there are none. */
+  readonly warnings: readonly ActWarning[];
 }
 
 /** How often it reads the list while other members publish records too. */
@@ -76,7 +78,8 @@ export async function resealVault(
       resealed += outcomes.filter((outcome) => outcome === "done").length;
       if (outcomes.includes("moved")) continue;
       const failed = outcomes.filter((outcome) => typeof outcome === "object");
-      return { resealed, already: keys.length - failed.length - resealed, failed, effect: RESEALED };
+      const warnings = warningsAbout(await vaultSession(connection).chain.readVault(vault.pin.chainObjectId ?? ""));
+      return { resealed, already: keys.length - failed.length - resealed, failed, effect: RESEALED, warnings };
     }
     throw vaultError("generation_moved", "Other members kept publishing vault keys");
   });

@@ -1,5 +1,5 @@
 /** Encrypting everything of a shared vault again, under keys that removed members never had (encryption design §2, rotate). */
-import { raiseFloor, renew } from "@coffer/chain";
+import { type ActWarning, raiseFloor, renew, warningsAbout } from "@coffer/chain";
 import type { VaultView } from "@coffer/crypto";
 import { SdkError } from "../../errors.ts";
 import type { File } from "../../file.ts";
@@ -54,6 +54,8 @@ export interface RotationResult {
   readonly failed: readonly NotRotated[];
   /** What this has ended, and what it has not, in words for people. */
   readonly effect: string;
+  /** Remarks about the act or the vault; empty if there are none. */
+  readonly warnings: readonly ActWarning[];
 }
 
 export interface RotationOptions {
@@ -93,35 +95,47 @@ export async function rotateVault(
   options: RotationOptions = {},
 ): Promise<RotationResult> {
   const vault = await requireOpenVault(connection, vaultId, { signal: options.signal });
-  await inVaultTerms(() => begin(connection, vault));
+  const begun = await inVaultTerms(() => begin(connection, vault));
   const rotation = new Rotation(connection, vault, options);
   const generation = await rotation.run();
   const { files, folders } = rotation.progress;
   const failed = [...rotation.failed.values()];
-  const floor = await inVaultTerms(() => settleFloor(connection, vault, failed.length === 0 ? generation : null));
-  return { files, folders, generation, floor, failed, effect: floor >= generation ? ROTATED : NOT_ROTATED };
+  const settled = await inVaultTerms(() => settleFloor(connection, vault, failed.length === 0 ? generation : null));
+  const { floor } = settled;
+  // How full the vault is, its last state says.
+  const earlier = begun.filter(
+    ({ code }) => code === "valid_one_epoch" && !settled.warnings.some((one) => one.code === code),
+  );
+  const warnings = [...earlier, ...settled.warnings];
+  return { files, folders, generation, floor, failed, effect: floor >= generation ? ROTATED : NOT_ROTATED, warnings };
 }
 
 /**
  * Raises the generation, so that no key of it leads to an earlier one. A rotation that is under way goes on in the
  * generation that it began.
  */
-async function begin(connection: Connection, vault: OpenVault): Promise<void> {
+async function begin(connection: Connection, vault: OpenVault): Promise<readonly ActWarning[]> {
   const { chain, signer } = vaultSession(connection);
   const objectId = vault.pin.chainObjectId ?? "";
   const { owner, generation, base, floor } = await chain.readVault(objectId, { maxAge: 0 });
   const isUnderWay = generation === base && floor < base;
-  if (owner.chainAddress === signer.chainAddress && !isUnderWay)
-    await renew(chain, sending(signer), { objectId, base });
+  if (owner.chainAddress !== signer.chainAddress || isUnderWay) return [];
+  return (await renew(chain, sending(signer), { objectId, base })).warnings;
 }
 
 /** Raises the floor if it may, and answers it. */
-async function settleFloor(connection: Connection, vault: OpenVault, wanted: bigint | null): Promise<bigint> {
+async function settleFloor(
+  connection: Connection,
+  vault: OpenVault,
+  wanted: bigint | null,
+): Promise<Pick<RotationResult, "floor" | "warnings">> {
   const { chain, signer } = vaultSession(connection);
   const objectId = vault.pin.chainObjectId ?? "";
   const object = await chain.readVault(objectId, { maxAge: 0 });
-  if (wanted === null || object.owner.chainAddress !== signer.chainAddress) return object.floor;
-  return (await raiseFloor(chain, sending(signer), { objectId, floor: wanted })).vault.floor;
+  if (wanted === null || object.owner.chainAddress !== signer.chainAddress)
+    return { floor: object.floor, warnings: warningsAbout(object) };
+  const { vault: raised, warnings } = await raiseFloor(chain, sending(signer), { objectId, floor: wanted });
+  return { floor: raised.floor, warnings };
 }
 
 class Rotation {
