@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<string, Source>> = {
   ApiKey: { at: "apiKeys.get apiKey", text: "An API key, without the key itself." },
   CreatedApiKey: { at: "apiKeys.create", text: "A new API key. Only this result holds the key itself." },
   AuditEvent: { at: "audit.list events", text: "An entry of the audit log, chained to the one before it." },
-  AuditActor: { at: "audit.list events.actor", text: "Who did what an audit entry names." },
+  AuditActor: { at: "audit.list events.actor", text: "The actor of an audit entry." },
   AuditTarget: { at: "audit.list events.targets", text: "What an audit entry is about." },
   AuditContext: { at: "audit.list events.context", text: "The request behind an audit entry." },
   SessionTokens: { at: "auth.refresh", text: "The tokens of a session." },

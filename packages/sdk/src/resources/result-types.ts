@@ -160,7 +160,7 @@ export interface AuditEvent {
   readonly hash: string;
 }
 
-/** Who did what an audit entry names. */
+/** The actor of an audit entry. */
 export interface AuditActor {
   /** `api-key`, `session`, `development`, `invite`, `operator` or `system`. */
   readonly type: OpenEnum<"api-key" | "session" | "development" | "invite" | "operator" | "system">;

@@ -1,7 +1,8 @@
 /**
- * Personal messages of Ed25519 keys, as strict as clients verify them (file-format §6), without asking anybody: canonical encodings,
- * S below the group's order, neither key nor R of small order, no cofactor. Under a key of small order one signature can fit many
- * texts (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020).
+ * Personal messages of Ed25519 keys, as strict as clients verify them (file-format §6), without asking anybody.
+ * Encodings are canonical, S is below the group's order, neither key nor R is of small order, and there is no
+ * cofactor. Under a key of small order one signature can fit many texts (Chalkias, Garillot, Nikolaenko, "Taming the
+ * many EdDSAs", SSR 2020).
  */
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import { blake2b } from "@noble/hashes/blake2.js";
@@ -80,10 +81,10 @@ function isSound(encoded: Uint8Array): boolean {
   return y < PRIME && !SMALL_ORDER_Y.has(y);
 }
 
-/** Of the field: 2^255 − 19 (RFC 8032 §5.1). */
+/** The field's prime: 2^255 − 19 (RFC 8032 §5.1). */
 const PRIME = 2n ** 255n - 19n;
 
-/** y of the points of order 8; with its negative, 0 and ±1 it is that of every point of small order, with either sign of x. */
+/** y of the points of order 8. Every point of small order has this y, its negative, 0, 1 or −1. */
 const ORDER_EIGHT_Y = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n;
 const SMALL_ORDER_Y = new Set([0n, 1n, PRIME - 1n, ORDER_EIGHT_Y, PRIME - ORDER_EIGHT_Y]);
 
