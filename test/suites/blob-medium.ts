@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { it } from "vitest";
 import type { BlobStore } from "@coffer/server/ports/blob-store";
 
 /** A place to store in, empty at first. */
@@ -15,11 +16,12 @@ export function newKey(): string {
   return randomUUID();
 }
 
-/** Runs `check` on a store over an empty medium. */
-export function onStore(openMedium: OpenMedium, check: (store: BlobStore) => Promise<void>): () => Promise<void> {
-  return async () => {
-    await using medium = await openMedium();
-    await using store = await medium.open();
-    await check(store);
-  };
+/** Tests that each get a store over an empty medium. */
+export function storeTests(openMedium: OpenMedium) {
+  return (title: string, check: (store: BlobStore) => Promise<void>): void =>
+    it(title, async () => {
+      await using medium = await openMedium();
+      await using store = await medium.open();
+      await check(store);
+    });
 }

@@ -1,168 +1,142 @@
 import type { BlobStore } from "@coffer/server/ports/blob-store";
 import { describe, expect, it } from "vitest";
 import { allOf, collect, failingAfter, inChunks, patternBytes, sha256Of } from "../kit/bytes.ts";
-import { newKey, onStore, type OpenMedium } from "./blob-medium.ts";
+import { newKey, storeTests, type OpenMedium } from "./blob-medium.ts";
 
 const MIB = 1024 * 1024;
 /** Odd on purpose: no store may need parts of its own size from the caller. */
 const PARTS = [1, 333, 65_536, 700_001, 0, MIB, 5 * MIB + 7];
 
 export function describePartials(openMedium: OpenMedium): void {
+  const test = storeTests(openMedium);
+
   describe("partial blobs", () => {
-    it(
-      "grow by parts of any size and become a blob",
-      onStore(openMedium, async (store) => {
-        const bytes = patternBytes(
-          "parts",
-          PARTS.reduce((sum, part) => sum + part),
-        );
-        const key = newKey();
-        await store.begin(key);
-        expect(await store.partialLength(key)).toBe(0);
-        let length = 0;
-        for (const part of PARTS) {
-          const next = await store.append(key, length, inChunks(bytes.subarray(length, length + part), 50_021));
-          expect(next).toBe(length + part);
-          expect(await store.partialLength(key)).toBe(next);
-          expect(await store.open(key)).toBeNull();
-          length = next;
-        }
-        expect(await store.complete(key)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
-        expect((await collect(await store.open(key))).equals(bytes)).toBe(true);
-        expect(await store.partialLength(key)).toBeNull();
-        expect((await allOf(store.list())).map((blob) => blob.complete)).toEqual([true]);
-      }),
-    );
+    test("grow by parts of any size and become a blob", async (store) => {
+      const bytes = patternBytes(
+        "parts",
+        PARTS.reduce((sum, part) => sum + part),
+      );
+      const key = newKey();
+      await store.begin(key);
+      expect(await store.partialLength(key)).toBe(0);
+      let length = 0;
+      for (const part of PARTS) {
+        const next = await store.append(key, length, inChunks(bytes.subarray(length, length + part), 50_021));
+        expect(next).toBe(length + part);
+        expect(await store.partialLength(key)).toBe(next);
+        expect(await store.open(key)).toBeNull();
+        length = next;
+      }
+      expect(await store.complete(key)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
+      expect((await collect(await store.open(key))).equals(bytes)).toBe(true);
+      expect(await store.partialLength(key)).toBeNull();
+      expect((await allOf(store.list())).map((blob) => blob.complete)).toEqual([true]);
+    });
 
-    it(
-      "can be empty",
-      onStore(openMedium, async (store) => {
-        const key = newKey();
-        await store.begin(key);
-        expect(await store.complete(key)).toEqual({ size: 0, sha256: sha256Of(Buffer.alloc(0)) });
-      }),
-    );
+    test("can be empty", async (store) => {
+      const key = newKey();
+      await store.begin(key);
+      expect(await store.complete(key)).toEqual({ size: 0, sha256: sha256Of(Buffer.alloc(0)) });
+    });
 
-    it(
-      "refuse an append anywhere but at their end",
-      onStore(openMedium, async (store) => {
-        const key = newKey();
-        await expect(store.append(key, 0, inChunks(Buffer.from("x")))).rejects.toThrow(RangeError);
-        await store.begin(key);
-        await store.append(key, 0, inChunks(patternBytes("end", 100)));
-        for (const offset of [0, 99, 101])
-          await expect(store.append(key, offset, inChunks(Buffer.from("x")))).rejects.toThrow(RangeError);
-        expect(await store.partialLength(key)).toBe(100);
-      }),
-    );
+    test("refuse an append anywhere but at their end", async (store) => {
+      const key = newKey();
+      await expect(store.append(key, 0, inChunks(Buffer.from("x")))).rejects.toThrow(RangeError);
+      await store.begin(key);
+      await store.append(key, 0, inChunks(patternBytes("end", 100)));
+      for (const offset of [0, 99, 101])
+        await expect(store.append(key, offset, inChunks(Buffer.from("x")))).rejects.toThrow(RangeError);
+      expect(await store.partialLength(key)).toBe(100);
+    });
 
-    it(
-      "answer the same when completed again, and reject when they never were",
-      onStore(openMedium, async (store) => {
-        const key = newKey();
-        await expect(store.complete(key)).rejects.toThrow(RangeError);
-        await store.begin(key);
-        await store.append(key, 0, inChunks(patternBytes("twice", 70_000), 999));
-        const receipt = await store.complete(key);
-        expect(await store.complete(key)).toEqual(receipt);
-      }),
-    );
+    test("answer the same when completed again, and reject when they never were", async (store) => {
+      const key = newKey();
+      await expect(store.complete(key)).rejects.toThrow(RangeError);
+      await store.begin(key);
+      await store.append(key, 0, inChunks(patternBytes("twice", 70_000), 999));
+      const receipt = await store.complete(key);
+      expect(await store.complete(key)).toEqual(receipt);
+    });
 
-    it(
-      "fork: what is written to the one is not in the other",
-      onStore(openMedium, async (store) => {
-        const [key, into] = [newKey(), newKey()];
-        await expect(store.fork(key, into)).rejects.toThrow(RangeError);
-        const bytes = patternBytes("fork", 3 * MIB + 5);
-        await store.begin(key);
-        await store.append(key, 0, inChunks(bytes.subarray(0, 2 * MIB)));
-        expect(await store.fork(key, into)).toBe(2 * MIB);
-        await store.append(key, 2 * MIB, inChunks(patternBytes("stale", MIB)));
-        await store.append(into, 2 * MIB, inChunks(bytes.subarray(2 * MIB)));
-        expect(await store.complete(into)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
-        expect(await store.partialLength(key)).toBe(3 * MIB);
-      }),
-    );
+    test("fork: what is written to the one is not in the other", async (store) => {
+      const [key, into] = [newKey(), newKey()];
+      await expect(store.fork(key, into)).rejects.toThrow(RangeError);
+      const bytes = patternBytes("fork", 3 * MIB + 5);
+      await store.begin(key);
+      await store.append(key, 0, inChunks(bytes.subarray(0, 2 * MIB)));
+      expect(await store.fork(key, into)).toBe(2 * MIB);
+      await store.append(key, 2 * MIB, inChunks(patternBytes("stale", MIB)));
+      await store.append(into, 2 * MIB, inChunks(bytes.subarray(2 * MIB)));
+      expect(await store.complete(into)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
+      expect(await store.partialLength(key)).toBe(3 * MIB);
+    });
 
-    it(
-      "begin once per key",
-      onStore(openMedium, async (store) => {
-        const key = newKey();
-        await store.begin(key);
-        await expect(store.begin(key)).rejects.toThrow();
-        await store.complete(key);
-        await expect(store.begin(key)).rejects.toThrow();
-      }),
-    );
+    test("begin once per key", async (store) => {
+      const key = newKey();
+      await store.begin(key);
+      await expect(store.begin(key)).rejects.toThrow();
+      await store.complete(key);
+      await expect(store.begin(key)).rejects.toThrow();
+    });
 
-    it(
-      "vanish when discarded",
-      onStore(openMedium, async (store) => {
-        const key = newKey();
-        await store.begin(key);
-        await store.append(key, 0, inChunks(patternBytes("discarded", 100_000), 4096));
-        await store.discard(key);
-        expect(await store.partialLength(key)).toBeNull();
-        expect(await allOf(store.list())).toEqual([]);
-        await expect(store.discard(key)).resolves.toBeUndefined();
-        await store.begin(key);
-        expect(await store.partialLength(key)).toBe(0);
-      }),
-    );
+    test("vanish when discarded", async (store) => {
+      const key = newKey();
+      await store.begin(key);
+      await store.append(key, 0, inChunks(patternBytes("discarded", 100_000), 4096));
+      await store.discard(key);
+      expect(await store.partialLength(key)).toBeNull();
+      expect(await allOf(store.list())).toEqual([]);
+      await expect(store.discard(key)).resolves.toBeUndefined();
+      await store.begin(key);
+      expect(await store.partialLength(key)).toBe(0);
+    });
 
-    it(
-      "are no blobs to discard: a complete blob stays",
-      onStore(openMedium, async (store) => {
-        const key = newKey();
-        await store.put(key, inChunks(Buffer.from("complete")));
-        await store.discard(key);
-        expect(await store.open(key)).not.toBeNull();
-      }),
-    );
+    test("are no blobs to discard: a complete blob stays", async (store) => {
+      const key = newKey();
+      await store.put(key, inChunks(Buffer.from("complete")));
+      await store.discard(key);
+      expect(await store.open(key)).not.toBeNull();
+    });
     describeBrokenAppends(openMedium);
     describeReopening(openMedium);
   });
 }
 
 function describeBrokenAppends(openMedium: OpenMedium): void {
-  it(
-    "keep the durable part of a source that fails, and go on from there",
-    onStore(openMedium, async (store) => {
-      const bytes = patternBytes("broken", 3 * MIB);
-      for (const arrived of [0, 1, 65_536, 1_500_000]) {
-        const key = newKey();
-        await store.begin(key);
-        await store.append(key, 0, inChunks(bytes.subarray(0, 1000)));
-        const failure = new Error("connection reset");
-        await expect(
-          store.append(key, 1000, failingAfter(bytes.subarray(1000, 1000 + arrived), failure, 30_000)),
-        ).rejects.toBe(failure);
-        const length = await store.partialLength(key);
-        expect(length).toBeGreaterThanOrEqual(1000);
-        expect(length).toBeLessThanOrEqual(1000 + arrived);
-        await finish(store, key, bytes);
-      }
-    }),
-  );
+  const test = storeTests(openMedium);
 
-  it(
-    "are as before when an atomic append fails",
-    onStore(openMedium, async (store) => {
-      const bytes = patternBytes("atomic", 3 * MIB);
+  test("keep the durable part of a source that fails, and go on from there", async (store) => {
+    const bytes = patternBytes("broken", 3 * MIB);
+    for (const arrived of [0, 1, 65_536, 1_500_000]) {
       const key = newKey();
       await store.begin(key);
-      await store.append(key, 0, inChunks(bytes.subarray(0, 1234)), { atomic: true });
-      const wrong = patternBytes("wrong", 2 * MIB);
-      for (let turn = 0; turn < 2; turn += 1) {
-        const failure = new Error("checksum mismatch");
-        await expect(store.append(key, 1234, failingAfter(wrong, failure, 65_536), { atomic: true })).rejects.toBe(
-          failure,
-        );
-        expect(await store.partialLength(key)).toBe(1234);
-      }
+      await store.append(key, 0, inChunks(bytes.subarray(0, 1000)));
+      const failure = new Error("connection reset");
+      await expect(
+        store.append(key, 1000, failingAfter(bytes.subarray(1000, 1000 + arrived), failure, 30_000)),
+      ).rejects.toBe(failure);
+      const length = await store.partialLength(key);
+      expect(length).toBeGreaterThanOrEqual(1000);
+      expect(length).toBeLessThanOrEqual(1000 + arrived);
       await finish(store, key, bytes);
-    }),
-  );
+    }
+  });
+
+  test("are as before when an atomic append fails", async (store) => {
+    const bytes = patternBytes("atomic", 3 * MIB);
+    const key = newKey();
+    await store.begin(key);
+    await store.append(key, 0, inChunks(bytes.subarray(0, 1234)), { atomic: true });
+    const wrong = patternBytes("wrong", 2 * MIB);
+    for (let turn = 0; turn < 2; turn += 1) {
+      const failure = new Error("checksum mismatch");
+      await expect(store.append(key, 1234, failingAfter(wrong, failure, 65_536), { atomic: true })).rejects.toBe(
+        failure,
+      );
+      expect(await store.partialLength(key)).toBe(1234);
+    }
+    await finish(store, key, bytes);
+  });
 }
 
 function describeReopening(openMedium: OpenMedium): void {

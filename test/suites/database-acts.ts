@@ -4,37 +4,33 @@ import type { Database } from "@coffer/server/ports/database";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { insertAccount } from "../kit/rows.ts";
-import { type OpenMedium, onDatabase } from "./database-fixture.ts";
+import { type OpenMedium, databaseTests } from "./database-fixture.ts";
 
 export function describeActs(openMedium: OpenMedium): void {
-  describe("acts", () => {
-    it(
-      "are given the rows of their accounts in the order of the ids, once each, without those that are not there",
-      onDatabase(openMedium, async (database) => {
-        const made = [await insertAccount(database), await insertAccount(database), await insertAccount(database)];
-        const [first = "", second = "", third = ""] = made.map(({ accountId }) => accountId).sort();
-        const wanted = [third, "nobody", first, third];
-        const given = await database.act(wanted, (_, accounts) => Promise.resolve(accounts.map(({ id }) => id)));
-        expect(given).toEqual([first, third]);
-        expect(await database.act([second], (_, [row]) => Promise.resolve(row))).toMatchObject({ id: second });
-      }),
-    );
+  const test = databaseTests(openMedium);
 
-    it(
-      "roll back when their work rejects, and end with it",
-      onDatabase(openMedium, async (database) => {
-        const { accountId } = await insertAccount(database);
-        const failure = new Error("changed my mind");
-        const work = database.act([accountId], async (transaction) => {
-          await transaction.run(transaction.build.updateTable("accounts").set({ sequence: 7 }));
-          throw failure;
-        });
-        await expect(work).rejects.toBe(failure);
-        expect(await readSequence(database, accountId)).toBe(0);
-        const queries = await database.act([accountId], (transaction) => Promise.resolve(transaction));
-        await expect(queries.all(queries.build.selectFrom("accounts").select("id"))).rejects.toThrow("over");
-      }),
-    );
+  describe("acts", () => {
+    test("are given the rows of their accounts in the order of the ids, once each, without those that are not there", async (database) => {
+      const made = [await insertAccount(database), await insertAccount(database), await insertAccount(database)];
+      const [first = "", second = "", third = ""] = made.map(({ accountId }) => accountId).sort();
+      const wanted = [third, "nobody", first, third];
+      const given = await database.act(wanted, (_, accounts) => Promise.resolve(accounts.map(({ id }) => id)));
+      expect(given).toEqual([first, third]);
+      expect(await database.act([second], (_, [row]) => Promise.resolve(row))).toMatchObject({ id: second });
+    });
+
+    test("roll back when their work rejects, and end with it", async (database) => {
+      const { accountId } = await insertAccount(database);
+      const failure = new Error("changed my mind");
+      const work = database.act([accountId], async (transaction) => {
+        await transaction.run(transaction.build.updateTable("accounts").set({ sequence: 7 }));
+        throw failure;
+      });
+      await expect(work).rejects.toBe(failure);
+      expect(await readSequence(database, accountId)).toBe(0);
+      const queries = await database.act([accountId], (transaction) => Promise.resolve(transaction));
+      await expect(queries.all(queries.build.selectFrom("accounts").select("id"))).rejects.toThrow("over");
+    });
 
     it("of one account come one after the other, however their work pauses, over two connections", async () => {
       await onTwo(openMedium, async (one, other) => {
@@ -74,6 +70,8 @@ export function describeActs(openMedium: OpenMedium): void {
 }
 
 function describeSnapshots(openMedium: OpenMedium): void {
+  const test = databaseTests(openMedium);
+
   describe("snapshots", () => {
     it("see one state, of before their first read, whoever commits meanwhile", async () => {
       await onTwo(openMedium, async (one, other) => {
@@ -93,19 +91,16 @@ function describeSnapshots(openMedium: OpenMedium): void {
       });
     });
 
-    it(
-      "do not write, and end with their work",
-      onDatabase(openMedium, async (database) => {
-        const { accountId } = await insertAccount(database);
-        const writing = database.snapshot((queries) =>
-          queries.run(queries.build.updateTable("accounts").set({ sequence: 1 })),
-        );
-        await expect(writing).rejects.toThrow();
-        expect(await readSequence(database, accountId)).toBe(0);
-        const queries = await database.snapshot((given) => Promise.resolve(given));
-        await expect(queries.all(queries.build.selectFrom("accounts").select("id"))).rejects.toThrow("over");
-      }),
-    );
+    test("do not write, and end with their work", async (database) => {
+      const { accountId } = await insertAccount(database);
+      const writing = database.snapshot((queries) =>
+        queries.run(queries.build.updateTable("accounts").set({ sequence: 1 })),
+      );
+      await expect(writing).rejects.toThrow();
+      expect(await readSequence(database, accountId)).toBe(0);
+      const queries = await database.snapshot((given) => Promise.resolve(given));
+      await expect(queries.all(queries.build.selectFrom("accounts").select("id"))).rejects.toThrow("over");
+    });
   });
 }
 

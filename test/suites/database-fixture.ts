@@ -1,14 +1,16 @@
 import { migrate } from "@coffer/server/migrations/migrate";
 import type { Database } from "@coffer/server/ports/database";
+import { it } from "vitest";
 
-/** Runs `check` on a database with the newest schema and nothing in it. */
-export function onDatabase(openMedium: OpenMedium, check: (database: Database) => Promise<void>): () => Promise<void> {
-  return async () => {
-    await using medium = await openMedium();
-    await using database = await medium.open();
-    await migrate(database);
-    await check(database);
-  };
+/** Tests that each get a database with the newest schema and nothing in it. */
+export function databaseTests(openMedium: OpenMedium) {
+  return (title: string, check: (database: Database) => Promise<void>): void =>
+    it(title, async () => {
+      await using medium = await openMedium();
+      await using database = await medium.open();
+      await migrate(database);
+      await check(database);
+    });
 }
 
 /** A place for one database, empty and without a schema at first. */

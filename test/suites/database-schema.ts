@@ -3,9 +3,11 @@ import type { Migration } from "@coffer/server/migrations/migration";
 import { ConstraintError } from "@coffer/server/ports/database";
 import { describe, expect, it } from "vitest";
 import { fileRow, folderRow, insertAccount, uploadRow } from "../kit/rows.ts";
-import { onDatabase, type OpenMedium } from "./database-fixture.ts";
+import { databaseTests, type OpenMedium } from "./database-fixture.ts";
 
 export function describeSchema(openMedium: OpenMedium): void {
+  const test = databaseTests(openMedium);
+
   describe("schema", () => {
     it("is made once, also by several processes at a time", async () => {
       await using medium = await openMedium();
@@ -43,43 +45,35 @@ export function describeSchema(openMedium: OpenMedium): void {
       await migrate(database, [{ ...broken, up: (queries) => broken.up(queries).catch(() => undefined) }]);
     });
 
-    it(
-      "holds one live item of a name per place, and any number in the trash",
-      onDatabase(openMedium, async (database) => {
-        const { accountId, vaultId } = await insertAccount(database);
-        const place = { account_id: accountId, vault_id: vaultId, name: "same" };
-        const folder = folderRow(place);
-        await database.run(database.build.insertInto("folders").values(folder));
-        const again = database.build.insertInto("folders").values(folderRow(place));
-        await expect(database.run(again)).rejects.toThrow(ConstraintError);
-        for (const folder_id of [null, folder.id]) {
-          const file = () => ({ ...fileRow(place), folder_id });
-          await database.run(database.build.insertInto("files").values(file()));
-          await expect(database.run(database.build.insertInto("files").values(file()))).rejects.toThrow(
-            ConstraintError,
-          );
-          for (const trashed_at of [5, 5, 6])
-            await database.run(database.build.insertInto("files").values({ ...file(), trashed_at }));
-        }
-      }),
-    );
+    test("holds one live item of a name per place, and any number in the trash", async (database) => {
+      const { accountId, vaultId } = await insertAccount(database);
+      const place = { account_id: accountId, vault_id: vaultId, name: "same" };
+      const folder = folderRow(place);
+      await database.run(database.build.insertInto("folders").values(folder));
+      const again = database.build.insertInto("folders").values(folderRow(place));
+      await expect(database.run(again)).rejects.toThrow(ConstraintError);
+      for (const folder_id of [null, folder.id]) {
+        const file = () => ({ ...fileRow(place), folder_id });
+        await database.run(database.build.insertInto("files").values(file()));
+        await expect(database.run(database.build.insertInto("files").values(file()))).rejects.toThrow(ConstraintError);
+        for (const trashed_at of [5, 5, 6])
+          await database.run(database.build.insertInto("files").values({ ...file(), trashed_at }));
+      }
+    });
 
-    it(
-      "lets uploads go with the folder they were for, and files stay in its way",
-      onDatabase(openMedium, async (database) => {
-        const { accountId, vaultId } = await insertAccount(database);
-        const place = { account_id: accountId, vault_id: vaultId };
-        const [parent, child] = [folderRow(place), folderRow(place)];
-        await database.run(database.build.insertInto("folders").values([parent, { ...child, parent_id: parent.id }]));
-        await database.run(database.build.insertInto("uploads").values(uploadRow({ ...place, folder_id: child.id })));
-        const file = fileRow({ ...place, folder_id: child.id });
-        await database.run(database.build.insertInto("files").values(file));
-        const removeAll = database.build.deleteFrom("folders").where("vault_id", "=", vaultId);
-        await expect(database.run(removeAll)).rejects.toThrow(ConstraintError);
-        await database.run(database.build.deleteFrom("files").where("id", "=", file.id));
-        expect(await database.run(removeAll)).toBe(2);
-        expect(await database.all(database.build.selectFrom("uploads").select("id"))).toEqual([]);
-      }),
-    );
+    test("lets uploads go with the folder they were for, and files stay in its way", async (database) => {
+      const { accountId, vaultId } = await insertAccount(database);
+      const place = { account_id: accountId, vault_id: vaultId };
+      const [parent, child] = [folderRow(place), folderRow(place)];
+      await database.run(database.build.insertInto("folders").values([parent, { ...child, parent_id: parent.id }]));
+      await database.run(database.build.insertInto("uploads").values(uploadRow({ ...place, folder_id: child.id })));
+      const file = fileRow({ ...place, folder_id: child.id });
+      await database.run(database.build.insertInto("files").values(file));
+      const removeAll = database.build.deleteFrom("folders").where("vault_id", "=", vaultId);
+      await expect(database.run(removeAll)).rejects.toThrow(ConstraintError);
+      await database.run(database.build.deleteFrom("files").where("id", "=", file.id));
+      expect(await database.run(removeAll)).toBe(2);
+      expect(await database.all(database.build.selectFrom("uploads").select("id"))).toEqual([]);
+    });
   });
 }

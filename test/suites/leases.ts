@@ -9,7 +9,7 @@ import { type Leases, type LeaseTimes, openLeases, releaseEnded, removeUnused } 
 import { systemClock } from "@coffer/server/ports/clock";
 import { systemRandom } from "@coffer/server/ports/random";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { onDatabase, type OpenMedium } from "./database-fixture.ts";
+import { databaseTests, type OpenMedium } from "./database-fixture.ts";
 
 /** Long enough for a test to act within, and never renewed by itself. */
 const TIMES: LeaseTimes = { lifetime: 150, renewEvery: 60_000, margin: 100 };
@@ -25,26 +25,25 @@ async function take(leases: Leases, name = "work") {
 }
 
 export function describeLeases(openMedium: OpenMedium): void {
+  const test = databaseTests(openMedium);
+
   describe("leases", () => {
     afterEach(() => void vi.useRealTimers());
 
-    it(
-      "have one holder for each name, and are free once released",
-      onDatabase(openMedium, async (database) => {
-        const [one, other] = [holderOn(database), holderOn(database)];
-        const lease = await take(one);
-        expect(await other.acquire("work")).toBeNull();
-        expect(await other.isHeld(database, "work")).toBe(true);
-        expect(await other.isHeld(database, "other work")).toBe(false);
-        expect(await one.acquire("work")).toBeNull();
-        await take(other, "other work");
-        expect(await lease.release()).toBe(true);
-        expect(await other.isHeld(database, "work")).toBe(false);
-        const next = await take(other);
-        expect(next.takenOver).toBe(false);
-        expect(next.fence).toBeGreaterThan(lease.fence);
-      }),
-    );
+    test("have one holder for each name, and are free once released", async (database) => {
+      const [one, other] = [holderOn(database), holderOn(database)];
+      const lease = await take(one);
+      expect(await other.acquire("work")).toBeNull();
+      expect(await other.isHeld(database, "work")).toBe(true);
+      expect(await other.isHeld(database, "other work")).toBe(false);
+      expect(await one.acquire("work")).toBeNull();
+      await take(other, "other work");
+      expect(await lease.release()).toBe(true);
+      expect(await other.isHeld(database, "work")).toBe(false);
+      const next = await take(other);
+      expect(next.takenOver).toBe(false);
+      expect(next.fence).toBeGreaterThan(lease.fence);
+    });
 
     it("have one holder of fifty that ask at once, through three connections", async () => {
       await using medium = await openMedium();
@@ -61,107 +60,86 @@ export function describeLeases(openMedium: OpenMedium): void {
       }
     });
 
-    it(
-      "run out when they are not renewed, after their margin, and the next holder learns of it",
-      onDatabase(openMedium, async (database) => {
-        const lease = await take(holderOn(database));
-        await pause(TIMES.lifetime + 20);
-        expect(await holderOn(database, { margin: 60_000 }).acquire("work")).toBeNull();
-        await pause(OVER);
-        expect(await holderOn(database).isHeld(database, "work")).toBe(false);
-        const next = await take(holderOn(database));
-        expect(next).toMatchObject({ takenOver: true, fence: lease.fence + 1 });
-        expect(await lease.renew()).toBe(false);
-        expect(lease.signal.aborted).toBe(true);
-        expect(await lease.release()).toBe(false);
+    test("run out when they are not renewed, after their margin, and the next holder learns of it", async (database) => {
+      const lease = await take(holderOn(database));
+      await pause(TIMES.lifetime + 20);
+      expect(await holderOn(database, { margin: 60_000 }).acquire("work")).toBeNull();
+      await pause(OVER);
+      expect(await holderOn(database).isHeld(database, "work")).toBe(false);
+      const next = await take(holderOn(database));
+      expect(next).toMatchObject({ takenOver: true, fence: lease.fence + 1 });
+      expect(await lease.renew()).toBe(false);
+      expect(lease.signal.aborted).toBe(true);
+      expect(await lease.release()).toBe(false);
+      expect(await holderOn(database).acquire("work")).toBeNull();
+      await next.release();
+      expect((await take(holderOn(database))).takenOver).toBe(false);
+    });
+
+    test("last as long as they are renewed, by themselves", async (database) => {
+      const lease = await take(holderOn(database, { renewEvery: 40 }));
+      for (let step = 0; step < 6; step += 1) {
+        await pause(OVER / 3);
         expect(await holderOn(database).acquire("work")).toBeNull();
-        await next.release();
-        expect((await take(holderOn(database))).takenOver).toBe(false);
-      }),
-    );
+      }
+      expect(lease.signal.aborted).toBe(false);
+      lease.abandon();
+      await pause(OVER);
+      expect((await take(holderOn(database))).takenOver).toBe(true);
+    });
 
-    it(
-      "last as long as they are renewed, by themselves",
-      onDatabase(openMedium, async (database) => {
-        const lease = await take(holderOn(database, { renewEvery: 40 }));
-        for (let step = 0; step < 6; step += 1) {
-          await pause(OVER / 3);
-          expect(await holderOn(database).acquire("work")).toBeNull();
-        }
-        expect(lease.signal.aborted).toBe(false);
-        lease.abandon();
-        await pause(OVER);
-        expect((await take(holderOn(database))).takenOver).toBe(true);
-      }),
-    );
+    test("fence a transaction: a holder that was replaced writes nothing", async (database) => {
+      const stale = await take(holderOn(database));
+      const writeUnder = (lease: typeof stale, id: string) =>
+        database.transaction(async (transaction) => {
+          await transaction.run(
+            transaction.build
+              .insertInto("blob_deletions")
+              .values({ blob_key: id, not_before: 0, account_id: null, bytes: 0 }),
+          );
+          if (!(await lease.renew(transaction))) throw new Error("fenced off");
+        });
+      await writeUnder(stale, "held-held");
+      await pause(OVER);
+      const next = await take(holderOn(database));
+      await expect(writeUnder(stale, "stale-stale")).rejects.toThrow("fenced off");
+      await writeUnder(next, "next-next");
+      const rows = await database.all(database.build.selectFrom("blob_deletions").select("blob_key"));
+      expect(rows.map((row) => row.blob_key).toSorted()).toEqual(["held-held", "next-next"]);
+    });
 
-    it(
-      "fence a transaction: a holder that was replaced writes nothing",
-      onDatabase(openMedium, async (database) => {
-        const stale = await take(holderOn(database));
-        const writeUnder = (lease: typeof stale, id: string) =>
-          database.transaction(async (transaction) => {
-            await transaction.run(
-              transaction.build
-                .insertInto("blob_deletions")
-                .values({ blob_key: id, not_before: 0, account_id: null, bytes: 0 }),
-            );
-            if (!(await lease.renew(transaction))) throw new Error("fenced off");
-          });
-        await writeUnder(stale, "held-held");
-        await pause(OVER);
-        const next = await take(holderOn(database));
-        await expect(writeUnder(stale, "stale-stale")).rejects.toThrow("fenced off");
-        await writeUnder(next, "next-next");
-        const rows = await database.all(database.build.selectFrom("blob_deletions").select("blob_key"));
-        expect(rows.map((row) => row.blob_key).toSorted()).toEqual(["held-held", "next-next"]);
-      }),
-    );
+    test("go by the clock of the database, whatever the process believes", async (database) => {
+      const lease = await take(holderOn(database, { lifetime: 60_000 }));
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+      expect(await holderOn(database).acquire("work")).toBeNull();
+      expect(await lease.renew()).toBe(true);
+    });
 
-    it(
-      "go by the clock of the database, whatever the process believes",
-      onDatabase(openMedium, async (database) => {
-        const lease = await take(holderOn(database, { lifetime: 60_000 }));
-        vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
-        expect(await holderOn(database).acquire("work")).toBeNull();
-        expect(await lease.renew()).toBe(true);
-      }),
-    );
+    test("count as lost for a holder that cannot renew them, before anybody else may have them", async (database) => {
+      const broken = { ...database, transaction: database.transaction.bind(database) };
+      const lease = await take(holderOn(broken, { renewEvery: 40, margin: 60_000 }));
+      broken.transaction = () => Promise.reject(new Error("no connection"));
+      await vi.waitFor(() => expect(lease.signal.aborted).toBe(true), { timeout: 2_000 });
+      expect(await holderOn(database, { margin: 60_000 }).acquire("work")).toBeNull();
+    });
 
-    it(
-      "count as lost for a holder that cannot renew them, before anybody else may have them",
-      onDatabase(openMedium, async (database) => {
-        const broken = { ...database, transaction: database.transaction.bind(database) };
-        const lease = await take(holderOn(broken, { renewEvery: 40, margin: 60_000 }));
-        broken.transaction = () => Promise.reject(new Error("no connection"));
-        await vi.waitFor(() => expect(lease.signal.aborted).toBe(true), { timeout: 2_000 });
-        expect(await holderOn(database, { margin: 60_000 }).acquire("work")).toBeNull();
-      }),
-    );
+    test("leave no row once they were not used for long", async (database) => {
+      for (let at = 0; at < 250; at += 1) await (await take(holderOn(database), String(at))).release();
+      await take(holderOn(database, { lifetime: 60_000 }));
+      expect(await removeUnused(database, 60_000)).toBe(0);
+      await pause(OVER);
+      const removed = [1, 2, 3].map(() => removeUnused(database, 0));
+      expect((await Promise.all(removed)).reduce((sum, count) => sum + count)).toBe(250);
+      expect(await holderOn(database).acquire("work")).toBeNull();
+    });
 
-    it(
-      "leave no row once they were not used for long",
-      onDatabase(openMedium, async (database) => {
-        for (let at = 0; at < 250; at += 1) await (await take(holderOn(database), String(at))).release();
-        await take(holderOn(database, { lifetime: 60_000 }));
-        expect(await removeUnused(database, 60_000)).toBe(0);
-        await pause(OVER);
-        const removed = [1, 2, 3].map(() => removeUnused(database, 0));
-        expect((await Promise.all(removed)).reduce((sum, count) => sum + count)).toBe(250);
-        expect(await holderOn(database).acquire("work")).toBeNull();
-      }),
-    );
-
-    it(
-      "of ended processes are released at once, and nobody's after them",
-      onDatabase(openMedium, async (database) => {
-        const day = 86_400_000;
-        await take(holderOn(database, { lifetime: day }), "later");
-        await take(holderOn(database));
-        await releaseEnded(database, Date.now());
-        expect(await holderOn(database).acquire("later")).toBeNull();
-        expect((await take(holderOn(database))).takenOver).toBe(false);
-      }),
-    );
+    test("of ended processes are released at once, and nobody's after them", async (database) => {
+      const day = 86_400_000;
+      await take(holderOn(database, { lifetime: day }), "later");
+      await take(holderOn(database));
+      await releaseEnded(database, Date.now());
+      expect(await holderOn(database).acquire("later")).toBeNull();
+      expect((await take(holderOn(database))).takenOver).toBe(false);
+    });
   });
 }

@@ -45,17 +45,14 @@ export function describeMailer(name: string, openMedium: OpenMailMedium): void {
   });
 }
 
-/** Runs `check` on a mailer over an empty medium. */
-function onMailer(
-  openMedium: OpenMailMedium,
-  check: (mailer: Mailer, medium: MailMedium) => Promise<void>,
-  from = FROM,
-): () => Promise<void> {
-  return async () => {
-    await using medium = await openMedium();
-    await using mailer = await medium.open(from);
-    await check(mailer, medium);
-  };
+/** Tests that each get a mailer over an empty medium. */
+function mailerTests(openMedium: OpenMailMedium) {
+  return (title: string, check: (mailer: Mailer, medium: MailMedium) => Promise<void>, from = FROM): void =>
+    it(title, async () => {
+      await using medium = await openMedium();
+      await using mailer = await medium.open(from);
+      await check(mailer, medium);
+    });
 }
 
 /** The one mail that has arrived. */
@@ -67,44 +64,37 @@ async function onlyMail(medium: MailMedium) {
 }
 
 function describeDelivery(openMedium: OpenMailMedium): void {
-  it(
-    "has handed the mail over when it resolves, with the headers that a mail needs",
-    onMailer(openMedium, async (mailer, medium) => {
-      await mailer.send(mailOf());
-      const mail = await onlyMail(medium);
-      expect(mail.text).toBe(mailOf().text);
-      expect(mail.header("to")).toBe("reader@example.test");
-      expect(mail.header("from")).toBe("Coffer <service@example.test>");
-      expect(mail.header("subject")).toBe("A subject");
-      expect(Date.parse(mail.header("date"))).toBeGreaterThan(0);
-      expect(mail.header("message-id")).toMatch(/^<[0-9a-f-]{36}@example\.test>$/);
-      expect(mail.header("auto-submitted")).toBe("auto-generated");
-      if (mail.envelope !== null) {
-        expect(mail.envelope).toEqual({ from: "service@example.test", to: ["reader@example.test"] });
-      }
-    }),
-  );
+  const test = mailerTests(openMedium);
 
-  it(
-    "sends again what it is asked to send again, as another mail",
-    onMailer(openMedium, async (mailer, medium) => {
-      await mailer.send(mailOf());
-      await mailer.send(mailOf());
-      const ids = (await medium.received()).map(({ bytes }) => readMail(bytes).header("message-id"));
-      expect(new Set(ids).size).toBe(2);
-    }),
-  );
+  test("has handed the mail over when it resolves, with the headers that a mail needs", async (mailer, medium) => {
+    await mailer.send(mailOf());
+    const mail = await onlyMail(medium);
+    expect(mail.text).toBe(mailOf().text);
+    expect(mail.header("to")).toBe("reader@example.test");
+    expect(mail.header("from")).toBe("Coffer <service@example.test>");
+    expect(mail.header("subject")).toBe("A subject");
+    expect(Date.parse(mail.header("date"))).toBeGreaterThan(0);
+    expect(mail.header("message-id")).toMatch(/^<[0-9a-f-]{36}@example\.test>$/);
+    expect(mail.header("auto-submitted")).toBe("auto-generated");
+    if (mail.envelope !== null) {
+      expect(mail.envelope).toEqual({ from: "service@example.test", to: ["reader@example.test"] });
+    }
+  });
 
-  it(
-    "sends many at the same time, each to its own reader",
-    onMailer(openMedium, async (mailer, medium) => {
-      const readers = Array.from({ length: 20 }, (_, at) => `reader-${at}@example.test`);
-      await Promise.all(readers.map((to) => mailer.send(mailOf({ to, text: `for ${to}` }))));
-      const read = (await medium.received()).map(({ bytes }) => readMail(bytes));
-      expect(read.map((mail) => mail.header("to")).toSorted()).toEqual(readers.toSorted());
-      for (const mail of read) expect(mail.text.trimEnd()).toBe(`for ${mail.header("to")}`);
-    }),
-  );
+  test("sends again what it is asked to send again, as another mail", async (mailer, medium) => {
+    await mailer.send(mailOf());
+    await mailer.send(mailOf());
+    const ids = (await medium.received()).map(({ bytes }) => readMail(bytes).header("message-id"));
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test("sends many at the same time, each to its own reader", async (mailer, medium) => {
+    const readers = Array.from({ length: 20 }, (_, at) => `reader-${at}@example.test`);
+    await Promise.all(readers.map((to) => mailer.send(mailOf({ to, text: `for ${to}` }))));
+    const read = (await medium.received()).map(({ bytes }) => readMail(bytes));
+    expect(read.map((mail) => mail.header("to")).toSorted()).toEqual(readers.toSorted());
+    for (const mail of read) expect(mail.text.trimEnd()).toBe(`for ${mail.header("to")}`);
+  });
 
   it("keeps the order of mails that are sent one after the other", async () => {
     await using medium = await openMedium();
@@ -125,6 +115,8 @@ function describeDelivery(openMedium: OpenMailMedium): void {
 }
 
 function describeWords(openMedium: OpenMailMedium): void {
+  const test = mailerTests(openMedium);
+
   const texts: Readonly<Record<string, string>> = {
     "a link longer than a line of quoted-printable": `https://app.example.test/reset-password?token=${"x".repeat(90)}\n`,
     "a lone dot, which would end the mail": "before\n.\n..\n.after\n",
@@ -135,15 +127,12 @@ function describeWords(openMedium: OpenMailMedium): void {
     nothing: "",
   };
   for (const [what, text] of Object.entries(texts)) {
-    it(
-      `brings the text unchanged: ${what}`,
-      onMailer(openMedium, async (mailer, medium) => {
-        await mailer.send(mailOf({ text }));
-        const mail = await onlyMail(medium);
-        // SMTP ends every mail with a line break (RFC 5321 §4.1.1.4).
-        expect(mail.text.replace(/\n$/, "")).toBe(text.replace(/\n$/, ""));
-      }),
-    );
+    test(`brings the text unchanged: ${what}`, async (mailer, medium) => {
+      await mailer.send(mailOf({ text }));
+      const mail = await onlyMail(medium);
+      // SMTP ends every mail with a line break (RFC 5321 §4.1.1.4).
+      expect(mail.text.replace(/\n$/, "")).toBe(text.replace(/\n$/, ""));
+    });
   }
 
   it("leaves plain text as it is, so that a link can be copied out of the raw mail", async () => {
@@ -155,36 +144,32 @@ function describeWords(openMedium: OpenMailMedium): void {
     expect(Buffer.from(mail?.bytes ?? []).toString("latin1")).toContain(`\r\n${link}\r\n`);
   });
 
-  it(
+  test(
     "writes names and subjects beyond ASCII so that every program reads them",
-    onMailer(
-      openMedium,
-      async (mailer, medium) => {
-        await mailer.send(mailOf({ subject: "Schlüssel für 日本 🗝" }));
-        const mail = await onlyMail(medium);
-        expect(mail.header("subject")).toBe("Schlüssel für 日本 🗝");
-        expect(mail.header("from")).toMatch(/^"?Köffer & Söhne"? <service@example\.test>$/);
-        const head = Buffer.from(mail.bytes).toString("latin1").split("\r\n\r\n")[0] ?? "";
-        expect(head).toMatch(/^[\r\n\t\x20-\x7e]*$/);
-      },
-      "Köffer & Söhne <service@example.test>",
-    ),
+    async (mailer, medium) => {
+      await mailer.send(mailOf({ subject: "Schlüssel für 日本 🗝" }));
+      const mail = await onlyMail(medium);
+      expect(mail.header("subject")).toBe("Schlüssel für 日本 🗝");
+      expect(mail.header("from")).toMatch(/^"?Köffer & Söhne"? <service@example\.test>$/);
+      const head = Buffer.from(mail.bytes).toString("latin1").split("\r\n\r\n")[0] ?? "";
+      expect(head).toMatch(/^[\r\n\t\x20-\x7e]*$/);
+    },
+    "Köffer & Söhne <service@example.test>",
   );
 
-  it(
-    "writes a domain beyond ASCII as the name system knows it",
-    onMailer(openMedium, async (mailer, medium) => {
-      await mailer.send(mailOf({ to: "reader@bücher.example" }));
-      const mail = await onlyMail(medium);
-      expect(mail.header("to")).toBe("reader@xn--bcher-kva.example");
-      // A server may show the name in either form.
-      const [recipient = ""] = mail.envelope?.to ?? ["reader@bücher.example"];
-      expect(domainToASCII(recipient.replace(/^reader@/, ""))).toBe("xn--bcher-kva.example");
-    }),
-  );
+  test("writes a domain beyond ASCII as the name system knows it", async (mailer, medium) => {
+    await mailer.send(mailOf({ to: "reader@bücher.example" }));
+    const mail = await onlyMail(medium);
+    expect(mail.header("to")).toBe("reader@xn--bcher-kva.example");
+    // A server may show the name in either form.
+    const [recipient = ""] = mail.envelope?.to ?? ["reader@bücher.example"];
+    expect(domainToASCII(recipient.replace(/^reader@/, ""))).toBe("xn--bcher-kva.example");
+  });
 }
 
 function describeInjection(openMedium: OpenMailMedium): void {
+  const test = mailerTests(openMedium);
+
   const recipients = [
     "reader@example.test\r\nBcc: other@example.test",
     "reader@example.test\nBcc: other@example.test",
@@ -201,16 +186,13 @@ function describeInjection(openMedium: OpenMailMedium): void {
     "",
   ];
   for (const to of recipients) {
-    it(
-      `refuses for good what is not one address: ${JSON.stringify(to)}`,
-      onMailer(openMedium, async (mailer, medium) => {
-        const error = await failureOf(mailer.send(mailOf({ to, text: "kept-to-itself" })));
-        expect(error.permanent).toBe(true);
-        expect(String(error.stack)).not.toContain("kept-to-itself");
-        expect(error.message).not.toContain("other@example.test");
-        expect(await medium.received()).toEqual([]);
-      }),
-    );
+    test(`refuses for good what is not one address: ${JSON.stringify(to)}`, async (mailer, medium) => {
+      const error = await failureOf(mailer.send(mailOf({ to, text: "kept-to-itself" })));
+      expect(error.permanent).toBe(true);
+      expect(String(error.stack)).not.toContain("kept-to-itself");
+      expect(error.message).not.toContain("other@example.test");
+      expect(await medium.received()).toEqual([]);
+    });
   }
 
   for (const subject of [
@@ -220,18 +202,15 @@ function describeInjection(openMedium: OpenMailMedium): void {
     "A\rB",
     "A\0B\u0085C\u2028D",
   ]) {
-    it(
-      `keeps a subject in its header: ${JSON.stringify(subject)}`,
-      onMailer(openMedium, async (mailer, medium) => {
-        await mailer.send(mailOf({ subject }));
-        const mail = await onlyMail(medium);
-        const expected = ["auto-submitted", "content-transfer-encoding", "content-type", "date", "from"];
-        expect(mail.headers.map(([name]) => name).toSorted()).toEqual(
-          [...expected, "message-id", "mime-version", "subject", "to"].toSorted(),
-        );
-        expect(mail.text.trimEnd()).toBe(mailOf().text.trimEnd());
-      }),
-    );
+    test(`keeps a subject in its header: ${JSON.stringify(subject)}`, async (mailer, medium) => {
+      await mailer.send(mailOf({ subject }));
+      const mail = await onlyMail(medium);
+      const expected = ["auto-submitted", "content-transfer-encoding", "content-type", "date", "from"];
+      expect(mail.headers.map(([name]) => name).toSorted()).toEqual(
+        [...expected, "message-id", "mime-version", "subject", "to"].toSorted(),
+      );
+      expect(mail.text.trimEnd()).toBe(mailOf().text.trimEnd());
+    });
   }
 
   it("refuses to open with a sender that is not one address", async () => {

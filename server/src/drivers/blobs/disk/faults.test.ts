@@ -28,77 +28,76 @@ function onDisk(check: (bench: Bench) => Promise<void>): () => Promise<void> {
   };
 }
 
+const test = (title: string, check: (bench: Bench) => Promise<void>): void => it(title, onDisk(check));
+
 describe("a kill inside complete", () => {
-  it(
-    "between the removals of the partial's two files leaves nothing once it is completed again",
-    onDisk(async ({ store, directory }) => {
-      const [key, bytes, layout] = ["killed-in-complete", patternBytes("killed", 1000), layoutOf(directory)];
-      await store.begin(key);
-      await store.append(key, 0, inChunks(bytes, 100));
-      await link(layout.partial(key), layout.blob(key));
-      await rm(layout.partialLength(key));
-      expect(await store.complete(key)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
-      expect(await readdir(layout.partials)).toEqual([]);
-      expect((await allOf(store.list())).map((blob) => blob.complete)).toEqual([true]);
-    }),
-  );
+  test("between the removals of the partial's two files leaves nothing once it is completed again", async ({
+    store,
+    directory,
+  }) => {
+    const [key, bytes, layout] = ["killed-in-complete", patternBytes("killed", 1000), layoutOf(directory)];
+    await store.begin(key);
+    await store.append(key, 0, inChunks(bytes, 100));
+    await link(layout.partial(key), layout.blob(key));
+    await rm(layout.partialLength(key));
+    expect(await store.complete(key)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
+    expect(await readdir(layout.partials)).toEqual([]);
+    expect((await allOf(store.list())).map((blob) => blob.complete)).toEqual([true]);
+  });
 });
 
 describe("a disk that is full", () => {
   for (const code of ["ENOSPC", "EDQUOT"] as const) {
-    it(
-      `rejects a put with BlobStoreFullError wherever ${code} strikes, and leaves nothing`,
-      onDisk(async ({ store, files }) => {
-        const bytes = patternBytes("full", 2 * MIB + 100);
-        let turns = 0;
-        for (let at = 0; ; at += 1, turns += 1) {
-          files.inject({ code, at, calls: TAKES_SPACE, persistent: true });
-          const outcome = await settled(store.put(`put-number-${at}`, inChunks(bytes, 65_536)));
-          const struck = files.hits > 0;
-          files.inject(null);
-          if (!struck) break;
-          expect(outcome).toBeInstanceOf(BlobStoreFullError);
-          expect(await allOf(store.list())).toEqual([]);
-          expect(await store.open(`put-number-${at}`)).toBeNull();
-        }
-        expect(turns).toBeGreaterThanOrEqual(7);
-        await expect(store.ping()).resolves.toBeUndefined();
-        expect((await allOf(store.list())).map((blob) => blob.size)).toEqual([bytes.length]);
-      }),
-    );
+    test(`rejects a put with BlobStoreFullError wherever ${code} strikes, and leaves nothing`, async ({
+      store,
+      files,
+    }) => {
+      const bytes = patternBytes("full", 2 * MIB + 100);
+      let turns = 0;
+      for (let at = 0; ; at += 1, turns += 1) {
+        files.inject({ code, at, calls: TAKES_SPACE, persistent: true });
+        const outcome = await settled(store.put(`put-number-${at}`, inChunks(bytes, 65_536)));
+        const struck = files.hits > 0;
+        files.inject(null);
+        if (!struck) break;
+        expect(outcome).toBeInstanceOf(BlobStoreFullError);
+        expect(await allOf(store.list())).toEqual([]);
+        expect(await store.open(`put-number-${at}`)).toBeNull();
+      }
+      expect(turns).toBeGreaterThanOrEqual(7);
+      await expect(store.ping()).resolves.toBeUndefined();
+      expect((await allOf(store.list())).map((blob) => blob.size)).toEqual([bytes.length]);
+    });
   }
 
-  it(
-    "rejects an append wherever it strikes; what was durable stays, and the upload goes on",
-    onDisk(async ({ store, files }) => {
-      const bytes = patternBytes("append", 3 * MIB);
-      for (let at = 0, struck = true; struck; at += 1) {
-        const key = `append-number-${at}`;
-        await store.begin(key);
-        await store.append(key, 0, inChunks(bytes.subarray(0, 1000)));
-        files.inject({ code: "ENOSPC", at, calls: TAKES_SPACE, persistent: true });
-        const outcome = await settled(store.append(key, 1000, inChunks(bytes.subarray(1000), 65_536)));
-        struck = files.hits > 0;
-        files.inject(null);
-        if (struck) expect(outcome).toBeInstanceOf(BlobStoreFullError);
-        const length = (await store.partialLength(key)) ?? Number.NaN;
-        expect(length).toBeGreaterThanOrEqual(1000);
-        await store.append(key, length, inChunks(bytes.subarray(length), 65_536));
-        expect(await store.complete(key)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
-      }
-    }),
-  );
+  test("rejects an append wherever it strikes; what was durable stays, and the upload goes on", async ({
+    store,
+    files,
+  }) => {
+    const bytes = patternBytes("append", 3 * MIB);
+    for (let at = 0, struck = true; struck; at += 1) {
+      const key = `append-number-${at}`;
+      await store.begin(key);
+      await store.append(key, 0, inChunks(bytes.subarray(0, 1000)));
+      files.inject({ code: "ENOSPC", at, calls: TAKES_SPACE, persistent: true });
+      const outcome = await settled(store.append(key, 1000, inChunks(bytes.subarray(1000), 65_536)));
+      struck = files.hits > 0;
+      files.inject(null);
+      if (struck) expect(outcome).toBeInstanceOf(BlobStoreFullError);
+      const length = (await store.partialLength(key)) ?? Number.NaN;
+      expect(length).toBeGreaterThanOrEqual(1000);
+      await store.append(key, length, inChunks(bytes.subarray(length), 65_536));
+      expect(await store.complete(key)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
+    }
+  });
 
-  it(
-    "still reads and deletes",
-    onDisk(async ({ store, files }) => {
-      await store.put("there-before", inChunks(Buffer.from("content")));
-      files.inject({ code: "ENOSPC", at: 0, calls: TAKES_SPACE, persistent: true });
-      expect((await collect(await store.open("there-before"))).toString()).toBe("content");
-      await store.delete("there-before");
-      expect(await allOf(store.list())).toEqual([]);
-    }),
-  );
+  test("still reads and deletes", async ({ store, files }) => {
+    await store.put("there-before", inChunks(Buffer.from("content")));
+    files.inject({ code: "ENOSPC", at: 0, calls: TAKES_SPACE, persistent: true });
+    expect((await collect(await store.open("there-before"))).toString()).toBe("content");
+    await store.delete("there-before");
+    expect(await allOf(store.list())).toEqual([]);
+  });
 });
 
 describe("a flush that fails", () => {
@@ -128,32 +127,28 @@ describe("a flush that fails", () => {
 });
 
 describe("a client that goes away or stalls", () => {
-  it(
-    "leaves no file behind at any of 20 offsets",
-    onDisk(async ({ store, directory }) => {
-      for (let index = 0; index < 20; index += 1) {
-        const bytes = patternBytes("aborted", index * 137_000);
-        await expect(store.put(`aborted-${index}`, failingAfter(bytes, new Error("gone"), 65_536))).rejects.toThrow(
-          "gone",
-        );
-      }
-      expect(await readdir(join(directory, "temporary"))).toEqual([]);
-      expect(await allOf(store.list())).toEqual([]);
-    }),
-  );
+  test("leaves no file behind at any of 20 offsets", async ({ store, directory }) => {
+    for (let index = 0; index < 20; index += 1) {
+      const bytes = patternBytes("aborted", index * 137_000);
+      await expect(store.put(`aborted-${index}`, failingAfter(bytes, new Error("gone"), 65_536))).rejects.toThrow(
+        "gone",
+      );
+    }
+    expect(await readdir(join(directory, "temporary"))).toEqual([]);
+    expect(await allOf(store.list())).toEqual([]);
+  });
 
-  it(
-    "is not listed while it is being written, so that no sweep takes it away, and does not stop others",
-    onDisk(async ({ store }) => {
-      const resume = Promise.withResolvers<undefined>();
-      const stalled = store.put("stalled-upload", stallingUntil(resume.promise));
-      await store.put("other-upload", inChunks(Buffer.from("content")));
-      expect((await allOf(store.list())).map((blob) => blob.key)).toEqual(["other-upload"]);
-      await store.discard("stalled-upload");
-      resume.resolve(undefined);
-      expect(await stalled).toEqual({ size: 10, sha256: sha256Of(Buffer.from("firstafter")) });
-    }),
-  );
+  test("is not listed while it is being written, so that no sweep takes it away, and does not stop others", async ({
+    store,
+  }) => {
+    const resume = Promise.withResolvers<undefined>();
+    const stalled = store.put("stalled-upload", stallingUntil(resume.promise));
+    await store.put("other-upload", inChunks(Buffer.from("content")));
+    expect((await allOf(store.list())).map((blob) => blob.key)).toEqual(["other-upload"]);
+    await store.discard("stalled-upload");
+    resume.resolve(undefined);
+    expect(await stalled).toEqual({ size: 10, sha256: sha256Of(Buffer.from("firstafter")) });
+  });
 });
 
 async function* stallingUntil(resume: Promise<undefined>): AsyncGenerator<Uint8Array> {
