@@ -98,7 +98,7 @@ describe("the configuration", () => {
       expect(blocks(`::1,${wrong}`)).toEqual([expect.stringMatching(/entry 2 is neither an address nor a CIDR block/)]);
     }
     for (const all of ["0.0.0.0/0", "::/0"])
-      expect(blocks(all)).toEqual([expect.stringMatching(/entry 1 is everybody/)]);
+      expect(blocks(all)).toEqual([expect.stringMatching(/entry 1 covers every address/)]);
   });
 
   it("takes networks for webhooks by address or block, in production never all, and does not repeat a proxy", () => {

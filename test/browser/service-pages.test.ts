@@ -60,7 +60,7 @@ it("sign up, confirm, and set a new password, with no script and no trace of a t
   expect(await read("sign-up-refused")).toContain("A password has 15 to 256 characters.");
   await tab.type("password", PASSWORD);
   await tab.pressOn("button");
-  expect(await read("signed-up")).toContain("Your account is there");
+  expect(await read("signed-up")).toContain("Your account is ready");
 
   await readMailedToken(variables.SERVICE_DATA_DIR, email, "verify");
   const verify = await linkIn(email, "verify-email");

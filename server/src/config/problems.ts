@@ -102,7 +102,7 @@ function trustedProxyProblems({ trustedProxies }: Partial<Values>): string[] {
     const range = parseBlock(block);
     const entry = `SERVICE_TRUSTED_PROXIES: entry ${index + 1}`;
     if (range === null) return [`${entry} is neither an address nor a CIDR block`];
-    return range === 0 ? [`${entry} is everybody; name the proxies' own addresses`] : [];
+    return range === 0 ? [`${entry} covers every address; name the proxies' own addresses`] : [];
   });
 }
 

@@ -44,7 +44,7 @@ export async function requireProof(
   if (bytes[0] === ZKLOGIN && !signatures.capabilities.zklogin) {
     throw new ServiceError(
       "not_configured",
-      "zkLogin signatures are checked by a node of the chain, and this server has none: its operator sets SERVICE_CHAIN_URL",
+      "This server has no chain node, which zkLogin signatures need: its operator sets SERVICE_CHAIN_URL",
     );
   }
   requireValid(await signatures.verify(claim).catch(failAtNode), text);
@@ -61,13 +61,13 @@ const REFUSALS = {
   expired:
     "The zkLogin sign-in has ended with its last epoch: sign in again with a new ephemeral key, the address stays the same",
   unsupported:
-    "The signature is of no kind that is taken: Ed25519, secp256k1, secp256r1, passkey, multisig of these, or zkLogin",
+    "The signature's kind is not supported: use Ed25519, secp256k1, secp256r1, passkey, multisig of these, or zkLogin",
 } as const;
 
 /** Which service and which chain is what two sides most often disagree about, and no secret. */
 function describeText(text: string): string {
   const [, origin, chain] = text.split("\n");
-  return `The signature is not of the text for this address and purpose (${origin}, ${chain})`;
+  return `The signature is not over the text for this address and purpose (${origin}, ${chain})`;
 }
 
 function failAtNode(cause: unknown): never {
@@ -78,7 +78,7 @@ function failAtNode(cause: unknown): never {
 export function requireFresh(signedAt: string, now: number): void {
   const ahead = Date.parse(signedAt) - now;
   if (Math.abs(ahead) <= MAX_CLOCK_SKEW) return;
-  if (Number.isNaN(ahead)) throw new ServiceError("clock_skew", "The signature's time is no time");
+  if (Number.isNaN(ahead)) throw new ServiceError("clock_skew", "The signature's time is not a valid time");
   const seconds = Math.ceil(Math.abs(ahead) / 1000);
   const where = ahead > 0 ? "ahead of" : "behind";
   throw new ServiceError(
@@ -92,6 +92,6 @@ export function requireServiceOrigin(serviceOrigin: string | null): string {
   if (serviceOrigin !== null) return serviceOrigin;
   throw new ServiceError(
     "not_configured",
-    "Signatures of chain addresses name the service's origin, which this server does not know: its operator sets SERVICE_PUBLIC_URL",
+    "This server has no public origin, which signatures of chain addresses name: its operator sets SERVICE_PUBLIC_URL",
   );
 }

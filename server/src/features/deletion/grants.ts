@@ -68,7 +68,7 @@ export async function withOwnerProof<Result>(
     if (vault?.type !== "shared") return PUBLIC_GRANT;
     if (proven?.vaultId !== vault.id) throw new ProofNeeded(vault);
     if (proven.owner !== vault.owner_address) {
-      throw new ServiceError("signature_invalid", "The vault has gone to another owner meanwhile");
+      throw new ServiceError("signature_invalid", "The vault has another owner by now");
     }
     return new Grant(vault.id);
   };

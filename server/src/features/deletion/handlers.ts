@@ -15,7 +15,7 @@ export const deletionHandlers = (deps: Needs): GroupHandlers<typeof api.deletion
     requireOwner(vault);
     requireShared(vault);
     if ((act === "delete-file") !== (fileId !== undefined)) {
-      throw new ServiceError("validation_failed", "body.fileId: goes with the act delete-file, and with no other");
+      throw new ServiceError("validation_failed", "body.fileId: allowed for the act delete-file alone");
     }
     const purpose = purposeOf({ act, vaultId: vault.id, fileId });
     return makeChallenge(deps, principal, { purpose, lifetime: DELETION_MINUTES * 60_000 });

@@ -10,7 +10,7 @@ import { addKey } from "../api-keys/creation.ts";
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
 const WARNING =
-  "Store this key now: it is shown once. Accounts made this way have no password and exist for development only.";
+  "Store this key now: it is shown once. Accounts made this way have no password, and are for development only.";
 
 /** Outside development the route answers 404 before it comes here (http/guards.ts). */
 export const developmentHandlers = (deps: Needs): GroupHandlers<typeof api.development> => ({

@@ -25,7 +25,7 @@ export function requireEncryptedHeader(header: Uint8Array): void {
   if (!startsWith(header, MAGIC)) throw new ServiceError("not_encrypted");
   const known = startsWith(header.subarray(MAGIC.length), FORMAT);
   if (!known || (header[FLAGS] ?? 0) > PADDED || header[RESERVED] !== 0)
-    throw new ServiceError("statement_invalid", "version: a file format that is not known here");
+    throw new ServiceError("statement_invalid", "version: an unsupported file format");
 }
 
 /** Throws `statement_invalid` for a file of a size that the signed version cannot have. */
@@ -134,5 +134,5 @@ function startsWith(bytes: Uint8Array, beginning: Uint8Array): boolean {
 }
 
 function otherLength(): ServiceError {
-  return new ServiceError("statement_invalid", "version: the bytes are not as many as it says");
+  return new ServiceError("statement_invalid", "version: the bytes are more or fewer than it states");
 }

@@ -57,7 +57,8 @@ export async function openMultipart(contentType: string, source: AsyncIterable<U
   return { ...part, stream: readPart(part, { input, done, refused }) };
 }
 
-const FILE_ALONE = "body: a form carries one file alone; name its place in the query (vaultId, folderId, name)";
+const FILE_ALONE =
+  "body: a form carries one file and nothing else; name its place in the query (vaultId, folderId, name)";
 
 interface OpenForm {
   readonly input: Readable;

@@ -149,7 +149,8 @@ export async function findMadeVersion(
 }
 
 export function requireSameFile(old: FileRow, signed: SignedUpload): void {
-  if (signed.version.fileId !== old.id) throw new ServiceError("statement_invalid", "version: it is of another file");
+  if (signed.version.fileId !== old.id)
+    throw new ServiceError("statement_invalid", "version: it is about another file");
 }
 
 function requireShared(row: FileRow): SharedFile {

@@ -117,7 +117,7 @@ export async function requireStandingEntry(
 ): Promise<void> {
   const statement = parseEntryStatement(entry);
   if (statement.folderId !== folderId)
-    throw new ServiceError("names_outdated", "It would come back elsewhere: sign an entry for the new place");
+    throw new ServiceError("names_outdated", "Its old place is gone: sign an entry for the new place");
   await requireFolderKey(transaction, vault, statement);
 }
 

@@ -78,7 +78,7 @@ export function requireCode(text: string): void {
     // The inviter gave `<code>.<secret>` to the agent; with the secret this service could vouch for an address of its own.
     throw new ServiceError(
       "validation_failed",
-      "body.code: the code ends before the dot; what follows it is a secret that no service may see. Ask for a new invite",
+      "body.code: send only the text before the dot. The rest is a secret that no service may see: ask for a new invite",
     );
   }
   throw new ServiceError("not_found", "Invite not found");

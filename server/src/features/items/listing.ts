@@ -72,7 +72,7 @@ function nameFilter(query: { readonly name?: string | undefined; readonly nameIn
   readonly byIndex: boolean;
 } {
   if (query.name !== undefined && query.nameIndex !== undefined)
-    throw new ServiceError("validation_failed", "query.nameIndex: name and nameIndex do not go together");
+    throw new ServiceError("validation_failed", "query.nameIndex: send name or nameIndex, not both");
   return { name: query.name ?? query.nameIndex, byIndex: query.nameIndex !== undefined };
 }
 

@@ -46,7 +46,7 @@ function refuseContradictions(given: UploadMetadata): UploadMetadata {
   if (given.fileId === undefined) {
     if (given.filename === undefined && given.version === undefined) throw invalid("filename is required");
   } else if (given.vaultId !== undefined || given.folderId !== undefined || given.filename !== undefined) {
-    throw invalid("fileId names the file: filename, vaultId and folderId do not go with it");
+    throw invalid("fileId names the file: leave out filename, vaultId and folderId");
   }
   return given;
 }

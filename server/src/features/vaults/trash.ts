@@ -56,7 +56,7 @@ async function listTrashedVaults(
   query: HandlerInput<typeof api.trash.list, never>["query"],
 ) {
   if (query.vaultId !== undefined) {
-    throw new ServiceError("validation_failed", "query.vaultId: does not go together with kind=vaults");
+    throw new ServiceError("validation_failed", "query.vaultId: not allowed with kind=vaults");
   }
   const page = parsePage("trashed-vaults", query);
   const filter = { accountId, vaultIds, type: undefined, trashed: true };

@@ -113,7 +113,7 @@ function signUpForm(withCode: boolean): Form {
     fields: [...(withCode ? [code] : []), EMAIL, { ...newPassword("password"), label: "Password" }, name],
     ...(withCode ? { fromLink: { parameter: "code", field: "accessCode", hidden: false } } : {}),
     done: {
-      title: "Your account is there",
+      title: "Your account is ready",
       text: "A mail with a link to confirm your address is on its way. Sign in from your program with this e-mail and password.",
     },
   };

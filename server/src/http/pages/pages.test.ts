@@ -187,7 +187,7 @@ describe("the sign-up page", () => {
     expect(fieldsIn(page)).toEqual({ accessCode: code, email: "", password: "", name: "" });
     const fields = { ...fieldsIn(page), email: "ada@example.test", password: PASSWORD };
     const done = await send(service, "signup", fields);
-    expect([done.status, /Your account is there/.test(done.text)]).toEqual([200, true]);
+    expect([done.status, /Your account is ready/.test(done.text)]).toEqual([200, true]);
     const { accessToken } = await logInAgain(service, "ada@example.test");
     const { sessions } = (await service.ask("GET", "/api/auth/sessions", { key: accessToken })).body;
     expect(sessions).toHaveLength(1);

@@ -17,7 +17,7 @@ const BROKEN_LINK = "This link does not work: it is not whole, was used before, 
 
 const WORDS: Partial<Record<ErrorCode, string>> = {
   token_invalid: BROKEN_LINK,
-  access_code_invalid: "This access code does not work. Ask whoever runs this service for one.",
+  access_code_invalid: "This access code does not work. Ask the operator of this service for one.",
   email_exists: "There is an account with this e-mail address already. Sign in, or set a new password.",
   form_origin: "This form came from another site. Open the page of this service itself, and send its form.",
   internal: "Something went wrong here. Try again in a moment.",

@@ -10,7 +10,7 @@ const LONGEST = 4096;
 export function renderReturn(query: URLSearchParams): { readonly status: number; readonly page: string } {
   const [code, state] = [valueOf(query, "code"), valueOf(query, "state")];
   if (code === "" || state === "") {
-    const refused = query.get("error") === "access_denied" ? "You, or your identity provider, said no." : "";
+    const refused = query.get("error") === "access_denied" ? "You or your identity provider refused the sign-in." : "";
     const text = markup`<p role="alert">The sign-in did not work. ${refused}</p>
       <p>Begin it again in the program that you came from.</p>`;
     return { status: 400, page: renderPage("You are not signed in", text) };

@@ -83,7 +83,8 @@ export function trashHandlers(state: State): GroupHandlers<typeof api.trash, Cal
   return {
     list: ({ query }, caller) => {
       if (query.kind === "vaults") {
-        if (query.vaultId !== undefined) throw new Failure("validation_failed", "query.vaultId: not with kind=vaults");
+        if (query.vaultId !== undefined)
+          throw new Failure("validation_failed", "query.vaultId: not allowed with kind=vaults");
         const own = ownVaults(state, caller.accountId).filter(
           ({ value }) => value.trashedAt !== null && reaches(caller, value.id),
         );

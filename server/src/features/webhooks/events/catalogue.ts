@@ -53,7 +53,7 @@ const ENTRIES: Entries = {
   "api_key.created": ["An API key was made", apiKey],
   "api_key.revoked": ["An API key was revoked", apiKey],
   "invite.created": ["An invite was made", invite],
-  "invite.redeemed": ["An agent made a key of an invite", { ...invite, keyId: KEY_ID, chainAddress: ADDRESS }],
+  "invite.redeemed": ["An agent redeemed an invite for a key", { ...invite, keyId: KEY_ID, chainAddress: ADDRESS }],
   "invite.revoked": ["An invite was revoked", invite],
   "account.email_verified": ["The owner's e-mail address was confirmed", account],
   "account.plan_changed": ["The account has another plan", { ...account, plan: "pro" }],
