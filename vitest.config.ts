@@ -30,6 +30,7 @@ const DEEP = [
   "test/pins/guards-bite.test.ts",
   "test/shared-files/crash.test.ts",
   "test/shared-vaults/*crash*.test.ts",
+  "test/shared-vaults/ended-calls.test.ts",
   "test/shared-vaults/ended-members.test.ts",
   "test/shared-vaults/made-up-generation.test.ts",
   "test/shared-vaults/rotation.test.ts",

@@ -112,6 +112,8 @@ describe.each(ENDPOINTS.map((endpoint) => ({ id: endpoint.id, endpoint })))("$id
   it("refuses keys that are expired, revoked or unknown, tokens and sessions that are over, and what is neither [S7-401]", async () => {
     const dead = [
       await world.rows.key(world.owner, { expired: true }),
+      // As an invite's accessUntil leaves it.
+      await world.rows.key(world.owner, { expired: true, agent: true }),
       await world.rows.key(world.owner, { revoked: true }),
       "cof_unknown",
       `${world.owner.key}x`,
@@ -197,7 +199,7 @@ async function inTurn<Item, Result>(items: readonly Item[], act: (item: Item) =>
 
 /** A key never mints a wider key, and no wider invite (decisions §4): refused by the handlers, after the matrix. */
 function mintRefusal(endpoint: EndpointDefinition, vault: VaultChoice): string | null {
-  const mints = endpoint.id === "apiKeys.create" || endpoint.id === "invites.create";
+  const mints = endpoint.id === "apiKeys.create" || endpoint.id.startsWith("invites.create");
   return mints && vault === "other" ? "scope_too_wide" : null;
 }
 

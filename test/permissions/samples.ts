@@ -1,6 +1,7 @@
 /** For every endpoint a call that succeeds for the owner, on objects made for it alone. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { api, endpointsOf, type ErrorCode, type Scope } from "@coffer/contract";
+import { api, type EndpointDefinition, endpointsOf, type ErrorCode, type Scope } from "@coffer/contract";
+import { END_STEP } from "@coffer/contract/shared-vaults";
 import { PASSWORD } from "./rows.ts";
 import type { Call, TestAccount, World } from "./world.ts";
 
@@ -50,6 +51,7 @@ const WEBHOOK = { url: "https://127.0.0.1:9/hook", events: ["account.plan_change
 const TUS = { "tus-resumable": "1.0.0" };
 const NEW_PASSWORD = `${PASSWORD} again`;
 
+const endingLater = (): string => new Date((Math.floor(Date.now() / END_STEP) + 2) * END_STEP).toISOString();
 const renamed: Row = { sends: () => ({ json: { name: name() } }) };
 const inVault: Row = { needs: ["vaultId"], sends: ({ vaultId }) => ({ query: `vaultId=${vaultId}` }) };
 const sending = (json: object): Row => ({ sends: () => ({ json }) });
@@ -122,6 +124,13 @@ const ROWS: Readonly<Record<string, Row>> = {
     passesOn: ["files:read"],
     sends: ({ vaultId }) => ({ json: { name: "made", scopes: ["files:read"], vaultIds: [vaultId] } }),
   },
+  "invites.create with accessUntil": {
+    needs: ["vaultId"],
+    passesOn: ["files:read"],
+    sends: ({ vaultId }) => ({
+      json: { name: "made", scopes: ["files:read"], vaultIds: [vaultId], accessUntil: endingLater() },
+    }),
+  },
   "invites.redeem": {
     secret: "inviteCode",
     sends: (_objects, code) => ({ json: { code, chainAddress: address() } }),
@@ -155,6 +164,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   "vaults.restore": { trashed: true },
   "members.list": ofShared,
   "members.add": { ...ofShared, sends: () => ({ json: { chainAddress: address() } }) },
+  "members.add with an end": {
+    ...ofShared,
+    sends: () => ({ json: { chainAddress: address(), until: endingLater() } }),
+  },
   "members.remove": ofShared,
   "ownership.claim": { ...ofShared, ...sending({}) },
   "deletion.challenge": { ...ofShared, ...sending({ act: "delete-vault" }) },
@@ -195,7 +208,13 @@ const ROWS: Readonly<Record<string, Row>> = {
   "system.openapi": {},
 };
 
-export const ENDPOINTS = endpointsOf(api);
+/** Calls of their own in the matrix beside their endpoint's, under an id that names both. */
+const ENDS: readonly EndpointDefinition[] = [
+  { ...api.members.add, id: "members.add with an end" },
+  { ...api.invites.create, id: "invites.create with accessUntil" },
+];
+
+export const ENDPOINTS: readonly EndpointDefinition[] = [...endpointsOf(api), ...ENDS];
 
 /** The endpoints of the samples. */
 export const SAMPLED = Object.keys(ROWS);

@@ -1,4 +1,5 @@
 import { api, isInviteCode, type CreatedInvite } from "@coffer/contract";
+import { END_STEP } from "@coffer/contract/shared-vaults";
 import type { ChainKey } from "../../acceptance/kit/chain.ts";
 import { refusedWith, type Conversation } from "../conversation.ts";
 import type { Flow, Subject } from "../subject.ts";
@@ -34,13 +35,40 @@ async function making({ owner, name, vaultId }: Subject): Promise<void> {
   const owners = { name: name("owner's"), scopes: ["invites:write" as const] };
   await owner.call(create, { body: owners }, { expect: "scope_owner_only" });
 
+  owner.step("one with an end of access that is no quarter of an hour, over, or before the invite's own");
+  const invite = { name: name("until"), expiresInHours: 2 };
+  for (const accessUntil of [textOf(endAt(12) + 1), textOf(endAt(-1)), textOf(endAt(2))])
+    await owner.send(create, jsonRequest(owner, create.path, { ...invite, accessUntil }), "validation_failed");
+
   owner.step("it is revoked, twice");
   for (let times = 0; times < 2; times += 1) await owner.call(revoke, { params: { inviteId: made.id } });
   const after = (await owner.call(list, { query: { limit: 10 } })).value().invites;
   owner.check(list, after.find(({ id }) => id === made.id)?.status === "revoked", "it is not listed as revoked");
 }
 
-function jsonRequest(owner: Conversation, path: string, body: object): Request {
+/** The quarter of an hour so many after this one, in milliseconds since 1970. */
+const endAt = (quarters: number): number => (Math.floor(Date.now() / END_STEP) + quarters) * END_STEP;
+const textOf = (time: number): string => new Date(time).toISOString();
+
+/** Nobody waits for the end here: a key that has ended is the permission matrix's. */
+async function redeemingUntil({ owner, name, ...subject }: Subject): Promise<void> {
+  const { create, list, redeem } = api.invites;
+  owner.step("an invite with an end of access makes a key that ends then");
+  const accessUntil = textOf(endAt(8));
+  const made = (await owner.call(create, { body: { name: name("until"), accessUntil } })).value();
+  owner.check(create, made.accessUntil === accessUntil, "it shows another accessUntil");
+  const body = await subject.newChainKey().redeeming(made.code);
+  const redeemed = (await owner.as(null).call(redeem, { body })).value();
+  owner.check(redeem, redeemed.expiresAt === accessUntil, "its key does not end with the access");
+  const { credential } = (await owner.as(redeemed.key).call(api.account.get, {})).value();
+  owner.check(api.account.get, credential.expiresAt === accessUntil, "its credential shows another end");
+  const row = (await owner.call(list, { query: { limit: 10 } })).value().invites.find(({ id }) => id === made.id);
+  owner.check(list, row?.accessUntil === accessUntil, "the list shows another accessUntil");
+  await owner.call(api.apiKeys.revoke, { params: { keyId: redeemed.keyId } });
+}
+
+/** What the contract refuses, and so no call of it sends. */
+export function jsonRequest(owner: Conversation, path: string, body: object): Request {
   const headers = { "content-type": "application/json", authorization: `Bearer ${owner.key ?? ""}` };
   return new Request(new URL(path, owner.baseUrl), { method: "POST", headers, body: JSON.stringify(body) });
 }
@@ -60,6 +88,7 @@ async function redeeming(subject: Subject): Promise<void> {
   owner.check(redeem, refusedWith(unknown) === "not_found", `it is answered ${String(unknown.status)}`);
   const invite = (await owner.call(api.invites.create, { body: { name: name("agent") } })).value();
   await wrongProofs(subject, invite, chain);
+  await redeemingUntil(subject);
 
   owner.step("it is redeemed, once");
   const body = await chain.redeeming(invite.code);

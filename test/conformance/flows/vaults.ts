@@ -1,6 +1,8 @@
 import { api } from "@coffer/contract";
+import { END_STEP } from "@coffer/contract/shared-vaults";
 import type { Flow, Subject } from "../subject.ts";
 import { walkPages } from "../paging.ts";
+import { jsonRequest } from "./invites.ts";
 import { NOBODYS_ADDRESS } from "./isolation.ts";
 
 export const vaultsFlow: Flow = async (subject) => {
@@ -101,6 +103,16 @@ async function whatPublicOnesLack({ owner, vaultId }: Pick<Subject, "owner" | "v
   const chainAddress = NOBODYS_ADDRESS;
   await owner.call(members.list, { params }, lacks);
   await owner.call(members.add, { params, body: { chainAddress } }, lacks);
+  // Also with an end, with none, and with one that no membership can have.
+  const until = new Date((Math.floor(Date.now() / END_STEP) + 2) * END_STEP);
+  for (const end of [until.toISOString(), null])
+    await owner.call(members.add, { params, body: { chainAddress, until: end } }, lacks);
+  const uneven = { chainAddress, until: new Date(until.getTime() + 1).toISOString() };
+  await owner.send(
+    members.add,
+    jsonRequest(owner, members.add.path.replace("{vaultId}", vaultId), uneven),
+    "validation_failed",
+  );
   await owner.call(members.remove, { params: { vaultId, chainAddress } }, lacks);
   await owner.call(ownership.claim, { params, body: {} }, lacks);
   await owner.call(api.deletion.challenge, { params, body: { act: "delete-vault" } }, lacks);
