@@ -11,9 +11,11 @@ import { CLAIM_TESTS, renderClaimTests } from "../test/pins/claims.ts";
 /** Path below the repository's root → text. */
 export async function renderGenerated(): Promise<Readonly<Record<string, string>>> {
   const markdown = (text: string) => format(text, { parser: "markdown", proseWrap: "preserve" });
+  const json = (value: unknown) =>
+    format(JSON.stringify(value), { parser: "json", printWidth: 120, objectWrap: "collapse" });
   const code = (text: string) => format(text, { parser: "typescript", printWidth: 120 });
   return {
-    "docs/generated/openapi.json": `${JSON.stringify(renderOpenApi(api), null, 2)}\n`,
+    "docs/generated/openapi.json": await json(renderOpenApi(api)),
     "packages/sdk/src/resources/input-types.ts": await code(renderInputTypes()),
     "packages/sdk/src/resources/result-types.ts": await code(renderResultTypes()),
     "docs/generated/api.md": await markdown(renderApiPage()),
