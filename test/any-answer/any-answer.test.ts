@@ -38,7 +38,7 @@ const lists = all.filter(([name]) => /^(files|folders)\.list$/.test(name));
 const tools = Object.entries(TOOL_METHODS);
 
 test.each(SEEDS)(
-  "whatever is answered, no pin changes, nothing gets out and nothing foreign is taken: seed %i",
+  "whatever the service answers, no pin changes, nothing gets out and nothing foreign is accepted: seed %i",
   async (seed) => {
     const draw = openDraw(seed);
     await using world = await openWorld(draw.fork("world"));

@@ -141,7 +141,7 @@ describe("a list", () => {
     expect(asked).toHaveLength(before);
   });
 
-  test("is closed to who is no member: ids, sizes and dates, without names", async () => {
+  test("is closed to non-members: ids, sizes and dates, without names", async () => {
     const vault = await client.vaults.create({ name: "closed", type: "shared" });
     const file = await put(vault, "secret plan.txt");
     const stranger = await stack.invite("stranger");

@@ -192,7 +192,7 @@ describe("a changed export is refused", () => {
     await expect(openAs(member, directory, more)).rejects.toMatchObject({ code: "vault_changed" });
   });
 
-  test("by whoever cannot sign: a file left out, another time, another vault's manifest, a stripped signature", async () => {
+  test("by anybody who cannot sign: a file left out, another time, another vault's manifest, a stripped signature", async () => {
     const left = await tampered(bundle, async (d) => {
       for (const path of [fileOf(d), contentOf(d)]) await unlink(path);
     });

@@ -167,7 +167,7 @@ describe("what a service says of a vault", () => {
 });
 
 describe("what was true once is refused", () => {
-  test("an older version under a newer name, whole or in part, to whoever has seen neither", async () => {
+  test("an older version under a newer name, whole or in part, to a client that has seen neither", async () => {
     const id = await put(owner.client, vaultId, "grown.txt");
     const { versionId, size, sha256, shared } = await shown(stack, id);
     await owner.client.files.replace(id, { body: "longer than it was before" });

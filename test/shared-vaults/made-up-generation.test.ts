@@ -214,7 +214,7 @@ test("names that a node calls plain are sent to nobody: a vault that encrypted t
   expect(await readIt(newProcess(honest))).toBe("content");
 });
 
-test("the kind of names that a node made up at a first meeting is healed by what the owner tells", async () => {
+test("the kind of names that a node made up at a first meeting is healed by the owner's own words", async () => {
   await lieOnce({ plainNames: true });
   const client = newProcess(honest);
   await expect(readIt(client)).rejects.toMatchObject({ code: "vault_changed" });

@@ -102,7 +102,7 @@ function deceived(middleware: Middleware[], network = lying): Client {
 }
 
 describe("key servers", () => {
-  test("open a vault for whom its allowlist does not name when as many as the threshold work together; fewer do not", async () => {
+  test("open a vault for a non-member when as many as the threshold work together; fewer do not", async () => {
     // The bytes are lent: the service gives them to members alone.
     const lent = () =>
       stack.owner.another({ retry: { limit: 0 }, shared: { signer: stranger.signer, network: lying } });
@@ -156,7 +156,7 @@ describe("a chain node that lies about the allowlist", () => {
     await expect(read(honest, fileId)).rejects.toMatchObject({ code: "damaged", step: "statement" });
   });
 
-  test("with the service's help has a member who opens a vault anew encrypt for a key that a stranger made and knows; by an honest node never", async () => {
+  test("with the service's help makes a member encrypt for a stranger's key when it opens a vault anew; never by an honest node", async () => {
     const { view, wrap, author } = await strangerIn(empty);
     const made = await newVaultKeyRecord(view, wrap, author);
     const caught: Uint8Array[] = [];
@@ -206,7 +206,7 @@ describe("a chain node that lies, beside one witness that does not", () => {
     await expect(read(deceived([servingVersion(forged)], witnessed()), fileId)).rejects.toEqual(disagreement());
   });
 
-  test("has nobody encrypt for a key that a stranger made and knows: nothing is sent", async () => {
+  test("makes nobody encrypt for a stranger's key: nothing is sent", async () => {
     const { view, wrap, author } = await strangerIn(empty);
     const made = await newVaultKeyRecord(view, wrap, author);
     const caught: Uint8Array[] = [];

@@ -155,7 +155,7 @@ describe("the service can", () => {
     await expect(read(warm, id)).rejects.toMatchObject({ code: "rolled_back" });
   });
 
-  test("have the wrong member removed, or a vault left out, of an owner who revokes an agent on its word; not of one who says what it knows", async () => {
+  test("have the wrong member removed, or a vault left out, when an owner revokes an agent on its word; not if both are named", async () => {
     const [agent, other] = [await stack.invite("revoked"), await stack.invite("framed")];
     const [one, hidden] = [
       await owner.vaults.create({ name: "one", type: "shared" }),
@@ -200,7 +200,7 @@ describe("the service can", () => {
     expect([await membersOf(one.id), await membersOf(hidden.id)]).toEqual([[], [other.signer.chainAddress]]);
   });
 
-  test("lead a client that meets a vault for the first time to another object, and read what it writes there; a pinned client it cannot", async () => {
+  test("lead a client to another object at its first meeting with a vault, and read what it writes there; never a pinned client", async () => {
     const thief = await stack.signUp("thief");
     const trap = await thief.client.vaults.create({ name: "trap", type: "shared" });
     await thief.client.vaults.members.add(trap.id, stack.owner.signer.chainAddress, {

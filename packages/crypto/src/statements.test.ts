@@ -124,7 +124,7 @@ describe("a version statement", () => {
     await expect(signVersionStatement({ ...VERSION, time: 0.5 }, MEMBER.signer)).rejects.toThrow(RangeError);
   });
 
-  it("is believed only from who could sign in its generation", async () => {
+  it("is believed only from members who could sign in its generation", async () => {
     expect(await version({})).toBe("accepted");
     expect(await version({ signer: REMOVED.address, generation: 4n }, REMOVED.signer)).toBe("accepted");
     expect(await version({ signer: REMOVED.address }, REMOVED.signer)).toBe("statement damaged");
