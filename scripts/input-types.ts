@@ -8,7 +8,12 @@ import * as z from "zod/mini";
 type Schema = z.core.JSONSchema.BaseSchema;
 
 /** Endpoint → what its methods call the type, and the fields that the SDK fills in by itself. */
-const TYPES: Readonly<Record<string, { readonly name?: string; readonly without?: readonly string[] }>> = {
+const TYPES: Readonly<
+  Record<
+    string,
+    { readonly name?: string; readonly without?: readonly string[]; readonly types?: Readonly<Record<string, string>> }
+  >
+> = {
   "account.update": {},
   "apiKeys.create": { without: ["chainAddress", "addressProof"] },
   "apiKeys.list": {},
@@ -30,7 +35,7 @@ const TYPES: Readonly<Record<string, { readonly name?: string; readonly without?
   "identityProvider.authorize": {},
   "identityProvider.authorizeZklogin": { name: "ZkloginAuthorizeFields", without: ["nonce"] },
   "identityProvider.callback": {},
-  "identityProvider.zkloginAuth": {},
+  "identityProvider.zkloginAuth": { types: { proof: "ZkloginProof" } },
   "identityProvider.zkloginToken": {},
   "invites.create": {},
   "invites.list": {},
@@ -53,6 +58,7 @@ export function renderInputTypes(): string {
   return [
     "// Made by `npm run generate` from the contract: change packages/contract, not this file.",
     'import type { EventKind, Scope } from "@coffer/contract";',
+    'import type { ZkloginProof } from "./result-types.ts";',
     "",
     ...declarations,
   ].join("\n");
@@ -93,7 +99,7 @@ function renderObject(schema: Schema, id: string, path: readonly string[], witho
     .filter(([name]) => !without.includes(name))
     .map(([name, property]) => {
       const at = [...path, name];
-      const type = renderValue(property as Schema, id, at);
+      const type = TYPES[id]?.types?.[at.join(".")] ?? renderValue(property as Schema, id, at);
       const field = required.has(name) ? `${name}: ${type}` : `${name}?: ${type} | undefined`;
       return `/** ${describeField("input", id, at) ?? ""} */\nreadonly ${field};`;
     });

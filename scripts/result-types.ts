@@ -1,5 +1,14 @@
 /** The named types of the SDK's results, with TSDoc, from the contract: packages/sdk/src/resources/result-types.ts. */
-import { api, type EndpointDefinition, endpointsOf, EVENT_KINDS, isBytes, SCOPES } from "@coffer/contract";
+import {
+  api,
+  type EndpointDefinition,
+  endpointsOf,
+  EVENT_KINDS,
+  eventSchema,
+  isBytes,
+  isEventKind,
+  SCOPES,
+} from "@coffer/contract";
 import { describeField } from "@coffer/contract/describe";
 import { renderSchema } from "@coffer/contract/openapi";
 import type * as z from "zod/mini";
@@ -64,6 +73,8 @@ const TYPES: Readonly<Record<string, Source>> = {
   ZkloginProofPoints: { at: "identityProvider.zkloginAuth proof.proofPoints", text: "The points of a zkLogin proof." },
   ZkloginIssuer: { at: "identityProvider.zkloginAuth proof.issBase64Details", text: "The issuer in a signed token." },
   Invite: { at: "invites.list invites", text: "An invite, without its code." },
+  CreatedInvite: { at: "invites.create", text: "A new invite. Only this result holds its code." },
+  RedeemedInvite: { at: "invites.redeem", text: "The key that an invite gave. Only this result holds it." },
   Session: { at: "sessions.list sessions", text: "A web session." },
   EmptiedTrash: { at: "trash.empty", text: "What emptying the trash left alone." },
   LeftVault: { at: "trash.empty leftVaults", text: "A shared vault whose trash was left alone." },
@@ -77,6 +88,57 @@ const TYPES: Readonly<Record<string, Source>> = {
   DeliveryAttempt: { at: "webhooks.delivery attempts", text: "One try to deliver a message." },
   DeliveryDetails: { at: "webhooks.delivery", text: "A delivery with all of its attempts." },
   EventDescription: { at: "webhookEvents.list events", text: "A kind of event that you can subscribe to." },
+};
+
+const EVENT_TYPE = "Kind of the object.";
+const MEMBER_ADDRESS = "Sui address of the member: `0x` and 64 lower-case hex digits.";
+
+/** What events are about, by a kind of event that has it. */
+const EVENT_OBJECTS: Readonly<Record<string, Source>> = {
+  FileEventObject: { at: "file.uploaded data.object", text: "The file of an event.", texts: { type: EVENT_TYPE } },
+  FolderEventObject: { at: "folder.created data.object", text: "The folder of an event.", texts: { type: EVENT_TYPE } },
+  VaultEventObject: {
+    at: "vault.created data.object",
+    text: "The vault of an event.",
+    texts: { type: EVENT_TYPE, vaultType: "`public` or `shared`." },
+  },
+  MemberEventObject: {
+    at: "vault.member_added data.object",
+    text: "The member of an event.",
+    texts: { type: EVENT_TYPE, id: MEMBER_ADDRESS },
+  },
+  EndedMemberEventObject: {
+    at: "vault.member_ended data.object",
+    text: "The member whose access ended.",
+    texts: { type: EVENT_TYPE, id: MEMBER_ADDRESS },
+  },
+  ApiKeyEventObject: {
+    at: "api_key.created data.object",
+    text: "The API key of an event.",
+    texts: { type: EVENT_TYPE },
+  },
+  InviteEventObject: { at: "invite.created data.object", text: "The invite of an event.", texts: { type: EVENT_TYPE } },
+  RedeemedInviteEventObject: {
+    at: "invite.redeemed data.object",
+    text: "The invite that was redeemed.",
+    texts: { type: EVENT_TYPE, keyId: "UUID of the API key that redeeming made." },
+  },
+  AccountEventObject: {
+    at: "account.email_verified data.object",
+    text: "The account of an event.",
+    texts: { type: EVENT_TYPE },
+  },
+  PlanEventObject: {
+    at: "account.plan_changed data.object",
+    text: "The account whose plan changed.",
+    texts: { type: EVENT_TYPE },
+  },
+  WebhookEventObject: {
+    at: "webhook.test data.object",
+    text: "The endpoint that was tested.",
+    texts: { type: EVENT_TYPE },
+  },
+  EventActor: { at: "file.uploaded data.actor", text: "The actor of an event." },
 };
 
 /** The lists that come in pages, by the name of their field. */
@@ -98,13 +160,18 @@ interface Place {
 }
 
 export function renderResultTypes(): string {
-  const schemas = new Map(Object.entries(TYPES).map(([name, source]) => [name, schemaAt(placeOf(source))]));
+  const types = { ...TYPES, ...EVENT_OBJECTS };
+  const schemas = new Map(Object.entries(types).map(([name, source]) => [name, schemaAt(placeOf(source))]));
   const names = new Map(Array.from(schemas, ([name, schema]) => [JSON.stringify(schema), name]));
-  const declarations = Object.entries(TYPES).map(([name, source]) => {
+  const declarations = Object.entries(types).map(([name, source]) => {
     const fields = fieldsOf(schemas.get(name) ?? {}, source, names);
     const body = [...fields, ...(source.added ?? [])].join("\n");
     return `${comment(source.text)}\nexport interface ${name} {\n${body}\n}\n`;
   });
+  const objects = EVENT_KINDS.map(
+    (kind) =>
+      `readonly "${kind}": ${names.get(JSON.stringify(schemaAt({ id: kind, path: ["data", "object"] }))) ?? "never"};`,
+  );
   const lists = Object.entries(LISTS).map(
     ([name, id]) => `/** ${textOf({ id, path: [name] })} */\nreadonly ${name}: Item[];`,
   );
@@ -116,6 +183,7 @@ export function renderResultTypes(): string {
     "export type OpenEnum<Word extends string> = Word | (string & Record<never, never>);",
     "",
     ...declarations,
+    `/** What the event of each kind is about. */\nexport interface EventObjects {\n${objects.join("\n")}\n}\n`,
     `/** The list of a page, by its name. */\nexport interface PageLists<Item> {\n${lists.join("\n")}\n}\n`,
   ].join("\n");
 }
@@ -126,8 +194,8 @@ function placeOf({ at }: Source): Place {
 }
 
 function schemaAt({ id, path }: Place): Schema {
-  const endpoint = endpointsOf(api).find((each) => each.id === id);
-  let schema = jsonOf(endpoint);
+  const answer = () => jsonOf(endpointsOf(api).find((each) => each.id === id));
+  let schema: Schema = isEventKind(id) ? renderSchema(eventSchema(id), "output") : answer();
   for (const name of path) schema = itemOf((schema.properties?.[name] ?? {}) as Schema);
   if (schema.type !== "object") throw new Error(`${id} answers no object at ${path.join(".")}`);
   return schema;
@@ -182,6 +250,7 @@ function renderValue(schema: Schema, place: Place, names: ReadonlyMap<string, st
   // A text or number without further rules that may be null.
   const { type } = schema;
   if (Array.isArray(type)) return type.map((each) => renderValue({ type: each }, place, names)).join(" | ");
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
   switch (type) {
     case "array": {
       const item = renderValue(schema.items as Schema, place, names);

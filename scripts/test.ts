@@ -56,7 +56,13 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   },
   tests: () => runSuite("tests"),
   deep: async () => {
-    await inLanes([script("build"), script("check:packages"), script("size:packed"), script("newcomer", ["--built"])]);
+    await inLanes([
+      script("build"),
+      script("check:packages"),
+      script("check:hovers"),
+      script("size:packed"),
+      script("newcomer", ["--built"]),
+    ]);
     await inLanes([script("docs:check", ["--all"])]);
     await runSuite("deep");
   },

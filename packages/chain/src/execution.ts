@@ -45,6 +45,7 @@ export interface ActWarning {
    * soon lose one that still counts.
    */
   readonly code: "valid_one_epoch" | "former_nearly_full";
+  /** The remark in words for people. */
   readonly message: string;
 }
 

@@ -7,7 +7,9 @@ import { FIRST_PREVIOUS_HASH, renderAuditText } from "./audit-text.ts";
 
 /** How a record outside the chain names an entry. */
 export interface AuditLink {
+  /** Its number in the account: 1, 2, 3 … */
   readonly sequence: number;
+  /** Its hash: 64 lower-case hex digits. */
   readonly hash: string;
 }
 
@@ -17,11 +19,13 @@ export interface AuditFault {
   readonly sequence: number;
   /** null where the entry is missing. */
   readonly id: string | null;
+  /** What happened to it. */
   readonly kind: "altered" | "missing" | "inserted";
   /** One sentence for a person. */
   readonly reason: string;
 }
 
+/** What a check of the log has found. */
 export interface AuditCheck {
   /** Entries read so far: all of them if there is no fault. */
   readonly entries: number;

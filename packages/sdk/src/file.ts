@@ -1,15 +1,12 @@
 import type { File as ListedFile } from "@coffer/contract";
 
-/**
- * A file's metadata. In a shared vault that this client can open, `name`, `contentType` and `size` describe the
- * content. `storedSize` is what the service stores, in bytes. If the client cannot open it, `name` is "" and `size` is
- * that of the stored bytes. `unreadable` is then the code that says why (`not_a_member`, `damaged`, …). `sha256`
- * covers the stored bytes everywhere.
- */
+/** A file with what the wire carries of it, too: callers get the `File` of resources/result-types.ts. */
 export type File = ListedFile & { readonly storedSize?: number; readonly unreadable?: string };
 
 /** Changes of a file's place. `folderId: null`: to the top of the vault. `undefined` is refused, as in {@link UploadInput}. */
 export interface FileChanges {
+  /** New name: at most 255 bytes of UTF-8. Default: unchanged. */
   readonly name?: string | undefined;
+  /** UUID of the folder to move to. null: the top of the vault. Default: unchanged. */
   readonly folderId?: string | null;
 }

@@ -11,18 +11,20 @@ export {
   type ErrorCode,
   type EventKind,
   type Scope,
-  type WebhookEvent,
 } from "@coffer/contract";
+export type { AuditCheck, AuditFault, AuditLink } from "@coffer/contract";
 export type { AuditVerdict, AuditVerifyOptions } from "./audit/verify.ts";
 export type { ByteBody } from "./byte-body.ts";
 export type { Answer, ByteAnswer, CallOutput } from "./call.ts";
 export type { CallOptions } from "./options.ts";
 export { chainKeySigner, generateChainKey, statementSigner } from "./chain/chain-key.ts";
+export type { ProvenInvite } from "./chain/proving.ts";
 export type { Signer } from "./chain/signer.ts";
+export type { StatementSigner } from "@coffer/crypto";
 export { createClient, type Client } from "./client.ts";
 export type { Clock } from "./clock.ts";
 export type { ByteRange } from "./download/content-facts.ts";
-export type { Download } from "./download/download.ts";
+export type { Download, DownloadRange } from "./download/download.ts";
 export type { DownloadOptions } from "./download/content-facts.ts";
 export {
   AbortError,
@@ -108,6 +110,7 @@ export type {
 export type { ActWarning } from "@coffer/chain";
 export type { AcceptOptions, ActResult, ClosingActResult } from "./vaults/members/owner-acts.ts";
 export { memoryPins, type Candidate, type Highest, type PinStore, type VaultPin } from "./vaults/memory/pins.ts";
+export type { ForgetSeenOptions } from "./vaults/memory/forget-seen.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./vaults/memory/seen.ts";
 export type { NotResealed, ResealResult } from "./vaults/keys/reseal.ts";
 export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./vaults/members/revoke-agent.ts";
@@ -115,4 +118,13 @@ export type { ToldOfVault } from "./vaults/memory/trusting.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./vaults/rotation/rotate.ts";
 export type { KeptUpload, SourceIdentity, UploadJournals } from "./journals.ts";
 export type { VaultErrorCode, VaultErrorFacts } from "./errors.ts";
-export type { EventOf, ReceivedEvent, UnknownEvent } from "./webhooks/received-event.ts";
+export type {
+  EventData,
+  EventObject,
+  EventOf,
+  KnownEvent,
+  ReceivedEvent,
+  UnknownEvent,
+  UnknownEventObject,
+  WebhookEvent,
+} from "./webhooks/received-event.ts";

@@ -35,21 +35,21 @@ export interface SharedVaultOptions {
   readonly signer: Signer;
   /** Chain node, package and key servers: see `@coffer/chain`. May hold API keys of key servers. */
   readonly network: NetworkConfiguration;
-  /** The pins of vaults between runs; in memory when absent. */
+  /** The pins of vaults between runs. Default: in memory. */
   readonly pins?: PinStore | undefined;
-  /** The statements seen, so that a later run accepts no older one; in memory when absent. */
+  /** The statements seen, so that a later run accepts no older one. Default: in memory. */
   readonly seen?: SeenStore | undefined;
   /** Unfinished creations of vaults. Without it, a crash between chain and service leaves an unused vault object. */
   readonly creations?: CreationJournal | undefined;
   /** Unfinished uploads of a rotation. Without it, a large file begins again after its rotation was cut off. */
   readonly uploads?: UploadJournals | undefined;
-  /** Carries requests to the chain and the key servers; the runtime's own when absent. */
+  /** Carries requests to the chain and the key servers; Default: the runtime's own. */
   readonly fetch?: typeof fetch | undefined;
-  /** This machine's time in milliseconds since 1970; `Date.now` when absent. */
+  /** This machine's time in milliseconds since 1970. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
   /** Opens and seals vault keys outside this thread, where a pairing takes 60 to 150 ms each; made when first needed. */
   readonly keyWrap?: ((parts: KeyWrapParts) => SealKeyWrap) | undefined;
-  /** Makes files as fast as the runtime can: `nodePlatform` of `@coffer/crypto/node`; WebCrypto when absent. */
+  /** Makes files as fast as the runtime can: `nodePlatform` of `@coffer/crypto/node`. Default: WebCrypto. */
   readonly platform?: CryptoPlatform | undefined;
 }
 
@@ -84,7 +84,9 @@ export interface Connection {
   readonly sharedVaults: SharedVaults | null;
 }
 
+/** What every call takes. */
 export interface CallOptions {
+  /** Ends the call when it aborts. Default: only the time limits do. */
   readonly signal?: AbortSignal | undefined;
   /** Names a mutation so that a repeat is not a second one. 1 to 255 characters. Default: random, once per call. */
   readonly idempotencyKey?: string | undefined;
@@ -94,7 +96,7 @@ export interface CallOptions {
   readonly totalMs?: number | undefined;
   /** Repeats after the first attempt; 0 for none. Default: `retry.limit` of the client, which is 4. */
   readonly retries?: number | undefined;
-  /** Bytes of the request body handed to the transport in this attempt; 0 when an attempt begins. */
+  /** Bytes of the request body handed to the transport in this attempt; 0 when an attempt begins. Default: nobody is told. */
   readonly onSent?: ((bytes: number) => void) | undefined;
 }
 
@@ -108,21 +110,25 @@ export interface AccountOptions extends CallOptions {
 export interface PlaceOptions extends CallOptions {
   /**
    * The vault that the item is in. Clients with `sharedVaults` change nothing if the service shows the item in another
-   * one (`vault_changed`). They also need it to name an item that this machine has not seen (`vault_unnamed`).
+   * one (`vault_changed`). They also need it to name an item that this machine has not seen (`vault_unnamed`). Default:
+   * the vault that the service names.
    */
   readonly vaultId?: string;
 }
 
+/** For a change of a file or folder. */
 export interface UpdateOptions extends PlaceOptions {
-  /** The `revision` that the file or folder must still have; else `precondition_failed`. */
+  /** The `revision` that the file or folder must still have; else `precondition_failed`. Default: any. */
   readonly ifRevision?: number | undefined;
 }
 
+/** For a deletion of a file. */
 export interface FileDeletion extends CallOptions {
   /** Deletes for good. Default: false, to the trash for 30 days. */
   readonly permanent?: boolean | undefined;
 }
 
+/** For a deletion of a vault. */
 export interface VaultDeletion extends CallOptions {
   /** Also deletes a vault that is not empty. Default: false. */
   readonly force?: boolean | undefined;

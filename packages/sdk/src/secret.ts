@@ -24,10 +24,12 @@ export class Secret {
     return this.#text;
   }
 
+  /** `[redacted]`. */
   toString(): string {
     return REDACTED;
   }
 
+  /** `[redacted]`. */
   toJSON(): string {
     return REDACTED;
   }

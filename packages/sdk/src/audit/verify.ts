@@ -1,16 +1,18 @@
 /** Checks the account's audit log. Loaded on demand. */
-import type { AuditCheck, AuditEvent, AuditLink } from "@coffer/contract";
+import type { AuditCheck, AuditLink } from "@coffer/contract";
 import { checkAuditChain } from "@coffer/contract/audit-chain";
 import { digestOf, toHex } from "../digest.ts";
 import type { CallOptions } from "../options.ts";
+import type { AuditEvent } from "../resources/result-types.ts";
 
 /** The result of the check. */
-export type AuditVerdict = AuditCheck;
+export interface AuditVerdict extends AuditCheck {}
 
+/** For a check of the log. */
 export interface AuditVerifyOptions extends CallOptions {
-  /** An entry noted earlier, in a place that nobody who alters the log can write to. */
+  /** An entry noted earlier, in a place that nobody who alters the log can write to. Default: none is compared. */
   readonly expect?: AuditLink | undefined;
-  /** Read from the service when absent. */
+  /** UUID of the account. Default: the client asks the service for it. */
   readonly accountId?: string | undefined;
 }
 

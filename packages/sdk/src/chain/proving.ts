@@ -1,5 +1,6 @@
 /** Everything that a chain address signs, and the secrets of invites. Loaded on demand. */
-import { clientApi as api, type Account, type CreatedApiKey, type Invite, type RedeemedInvite } from "@coffer/contract";
+import { clientApi as api, type Account, type CreatedApiKey, type RedeemedInvite } from "@coffer/contract";
+import type { Invite } from "../resources/result-types.ts";
 import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { invitesGroup } from "@coffer/contract/invites";
 import { renderKeyAddressText, renderLinkText, renderRedeemText } from "@coffer/contract/proof-texts";
@@ -90,7 +91,8 @@ function signingKeyOf({ signingKey, statements }: Signer, signature: string): Ui
 }
 
 /** The service's record of a redeemed invite. */
-export type ProvenInvite = Pick<Invite, "chainAddress" | "addressProof"> & Partial<Pick<Invite, "signingKey">>;
+export interface ProvenInvite
+  extends Pick<Invite, "chainAddress" | "addressProof">, Partial<Pick<Invite, "signingKey">> {}
 
 /** Whether the invite's proof was made with the secret in `text`, for this address and at this service. */
 export function checkAddressProof(

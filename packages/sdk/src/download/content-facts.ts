@@ -2,9 +2,11 @@ import { sha256FromBase64 } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Progress } from "../upload/input.ts";
 
-/** A part of a file. `length` absent: to the end. Bytes. */
+/** A part of a file. */
 export interface ByteRange {
+  /** First byte, from 0. */
   readonly offset: number;
+  /** Number of bytes. Default: to the end. */
   readonly length?: number | undefined;
 }
 
@@ -89,14 +91,19 @@ function broken(issue: string): ContractError {
   return new ContractError("response", "files.content", [`headers.${issue}`]);
 }
 
+/** For a download. */
 export interface DownloadOptions {
+  /** The part to read. Default: the whole file. */
   readonly range?: ByteRange | undefined;
-  /** The vault that the file must lie in. The SDK does not believe the service if it shows the file in another one. */
+  /** The vault that the file must lie in. The SDK does not believe the service if it shows the file in another one. Default: the vault
+   * that the service names, or in which this machine has seen the file. */
   readonly vaultId?: string | undefined;
+  /** Ends the download when it aborts. Default: only the stall limit ends it. */
   readonly signal?: AbortSignal | undefined;
-  /** Gives you the stored bytes as they are, also of a shared vault's file, which are encrypted: for copies, not for reading. */
+  /** Gives you the stored bytes as they are, also of a shared vault's file, which are encrypted: for copies, not for reading. Default: false. */
   readonly ciphertext?: boolean | undefined;
+  /** Called as bytes move. Default: nobody is told. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Repeats of a request that moved nothing. */
+  /** Repeats of a request that moved nothing. Default: `retry.limit` of the client, which is 4. */
   readonly retries?: number | undefined;
 }

@@ -7,6 +7,14 @@ import type { Connection } from "../options.ts";
 import { readContentFacts, type ByteRange, type ContentFacts, type DownloadOptions } from "./content-facts.ts";
 import { isReplaced, openVerifiedStream, replaced } from "./verified-stream.ts";
 
+/** The part of a file that a download carries, in bytes. */
+export interface DownloadRange {
+  /** First byte, from 0. */
+  readonly offset: number;
+  /** Number of bytes. */
+  readonly length: number;
+}
+
 /** An open download. Read `stream` to its end, or cancel it. */
 export interface Download {
   /** Bytes of the whole file. */
@@ -14,10 +22,12 @@ export interface Download {
   /** SHA-256 of the whole file as it is stored, hex. In a shared vault it covers the encrypted bytes. */
   readonly sha256: string;
   /** The part that `stream` carries. */
-  readonly range: { readonly offset: number; readonly length: number };
+  readonly range: DownloadRange;
+  /** Media type, such as `text/plain`. */
   readonly contentType: string;
   /** The server's name of the file. Foreign text: never use it as a path. */
   readonly name: string | null;
+  /** Entity tag of the version, for `ifMatch`. null: the service gave none. */
   readonly etag: string | null;
   /**
    * The bytes. For a whole file the stream fails at its end with IntegrityError if length or digest are wrong. So keep
@@ -107,6 +117,7 @@ interface ContentRequest {
   readonly version: string | undefined;
   readonly from: ByteRange | undefined;
   /** The only version that the caller accepts, if any. */
+  /** Entity tag of the version, for `ifMatch`. null: the service gave none. */
   readonly etag: string | null;
 }
 

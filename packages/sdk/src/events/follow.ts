@@ -8,12 +8,13 @@ import { pause } from "../watch.ts";
 import { parseEvent, type ReceivedEvent } from "../webhooks/received-event.ts";
 import { createSseParser, type SseBlock } from "./sse-parser.ts";
 
+/** For the event feed. */
 export interface FollowOptions {
-  /** The `data.sequence` that you handled last: the feed begins with what came after it. Absent: with events from now on. */
+  /** The `data.sequence` that you handled last: the feed begins with what came after it. Default: with events from now on. */
   readonly after?: number | undefined;
-  /** Ends the feed. */
+  /** Ends the feed when it aborts. Default: it goes on. */
   readonly signal?: AbortSignal | undefined;
-  /** The connection was lost, and the next one begins after `waitMs`; for a log. */
+  /** The connection was lost, and the next one begins after `waitMs`; for a log. Default: nobody is told. */
   readonly onReconnect?: ((error: SdkError | null, waitMs: number) => void) | undefined;
 }
 

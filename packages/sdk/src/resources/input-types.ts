@@ -1,5 +1,6 @@
 // Made by `npm run generate` from the contract: change packages/contract, not this file.
 import type { EventKind, Scope } from "@coffer/contract";
+import type { ZkloginProof } from "./result-types.ts";
 
 /** Input of `account.update`. */
 export interface AccountUpdateInput {
@@ -98,30 +99,7 @@ export interface IdentityProviderZkloginAuthInputByIdToken {
   /** Signed token of the identity provider (JWT). */
   readonly idToken: string;
   /** zkLogin proof of your own prover. Default: none is sent. */
-  readonly proof?:
-    | {
-        /** The three points of the proof, as decimal numbers. */
-        readonly proofPoints: {
-          /** First point of the proof. */
-          readonly a: string[];
-          /** Second point of the proof: pairs of coordinates. */
-          readonly b: string[][];
-          /** Third point of the proof. */
-          readonly c: string[];
-        };
-        /** Where the issuer is in the token. */
-        readonly issBase64Details: {
-          /** The issuer's part of the token, in base64url. */
-          readonly value: string;
-          /** Where that part begins in the token, modulo 4. */
-          readonly indexMod4: number;
-        };
-        /** Header of the token, in base64url. */
-        readonly headerBase64: string;
-        /** Seed of the chain address, a decimal number. */
-        readonly addressSeed: string;
-      }
-    | undefined;
+  readonly proof?: ZkloginProof | undefined;
   /** Public key of this sign-in with its flag byte, in base64. */
   readonly ephemeralPublicKey: string;
   /** Last chain epoch in which the ephemeral key may sign. */

@@ -423,6 +423,48 @@ export interface Invite {
   readonly signingKey: string | null;
 }
 
+/** A new invite. Only this result holds its code. */
+export interface CreatedInvite {
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+  /** Name that the owner chose. */
+  readonly name: string;
+  /** The invite code. It is a secret, works once and is shown once. */
+  readonly code: string;
+  /** What it may do, such as `files:read`. null: everything its access level allows. */
+  readonly scopes: OpenEnum<Scope>[] | null;
+  /** UUIDs of the vaults it may use. null: every vault of the account. */
+  readonly vaultIds: string[] | null;
+  /** When the key that the invite makes ends: RFC 3339 in UTC. null: never. */
+  readonly accessUntil: string | null;
+  /** When the invite ends: RFC 3339 in UTC. */
+  readonly expiresAt: string;
+  /** When it was created: RFC 3339 in UTC, with milliseconds. */
+  readonly createdAt: string;
+}
+
+/** The key that an invite gave. Only this result holds it. */
+export interface RedeemedInvite {
+  /** The full API key. It is a secret and is shown once. */
+  readonly key: string;
+  /** UUID of the new API key. */
+  readonly keyId: string;
+  /** UUID of the account that made the invite. */
+  readonly accountId: string;
+  /** What it may do, such as `files:read`. null: everything its access level allows. */
+  readonly scopes: OpenEnum<Scope>[] | null;
+  /** UUIDs of the vaults it may use. null: every vault of the account. */
+  readonly vaultIds: string[] | null;
+  /** Sui address: `0x` and 64 lower-case hex digits. null: none. */
+  readonly chainAddress: string;
+  /**
+   * `owner`: may do everything its scopes allow. `agent`: may not manage vaults, keys, members, billing or webhooks.
+   */
+  readonly accessLevel: OpenEnum<"agent">;
+  /** When it ends: RFC 3339 in UTC. null: never. */
+  readonly expiresAt: string | null;
+}
+
 /** A web session. */
 export interface Session {
   /** Identifier: a UUID in lower case. It never changes. */
@@ -613,6 +655,163 @@ export interface EventDescription {
   readonly schema: Readonly<Record<string, unknown>>;
   /** A payload as it would be sent. */
   readonly example: Readonly<Record<string, unknown>>;
+}
+
+/** The file of an event. */
+export interface FileEventObject {
+  /** Kind of the object. */
+  readonly type: "file";
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+  /** UUID of the vault. */
+  readonly vaultId: string;
+  /** UUID of the folder. null: the top of the vault. */
+  readonly folderId: string | null;
+  /** UUID of the content. Every new content gets a new one. */
+  readonly versionId: string;
+  /** Stored bytes, after encryption. */
+  readonly size: number;
+  /** Whether the stored bytes are encrypted by the client. */
+  readonly encrypted: boolean;
+}
+
+/** The folder of an event. */
+export interface FolderEventObject {
+  /** Kind of the object. */
+  readonly type: "folder";
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+  /** UUID of the vault. */
+  readonly vaultId: string;
+  /** UUID of the folder that holds it. null: the top of the vault. */
+  readonly parentId: string | null;
+}
+
+/** The vault of an event. */
+export interface VaultEventObject {
+  /** Kind of the object. */
+  readonly type: "vault";
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+  /** `public` or `shared`. */
+  readonly vaultType: OpenEnum<"public" | "shared">;
+}
+
+/** The member of an event. */
+export interface MemberEventObject {
+  /** Kind of the object. */
+  readonly type: "vault_member";
+  /** Sui address of the member: `0x` and 64 lower-case hex digits. */
+  readonly id: string;
+  /** UUID of the vault. */
+  readonly vaultId: string;
+}
+
+/** The member whose access ended. */
+export interface EndedMemberEventObject {
+  /** Kind of the object. */
+  readonly type: "vault_member";
+  /** Sui address of the member: `0x` and 64 lower-case hex digits. */
+  readonly id: string;
+  /** UUID of the vault. */
+  readonly vaultId: string;
+  /** When access ends or ended by itself: RFC 3339 in UTC. null: no end was set. */
+  readonly endsAt: string;
+}
+
+/** The API key of an event. */
+export interface ApiKeyEventObject {
+  /** Kind of the object. */
+  readonly type: "api_key";
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+  /** Sui address: `0x` and 64 lower-case hex digits. null: none. */
+  readonly chainAddress: string | null;
+}
+
+/** The invite of an event. */
+export interface InviteEventObject {
+  /** Kind of the object. */
+  readonly type: "invite";
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+}
+
+/** The invite that was redeemed. */
+export interface RedeemedInviteEventObject {
+  /** Kind of the object. */
+  readonly type: "invite";
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+  /** UUID of the API key that redeeming made. */
+  readonly keyId: string;
+  /** Sui address: `0x` and 64 lower-case hex digits. null: none. */
+  readonly chainAddress: string;
+}
+
+/** The account of an event. */
+export interface AccountEventObject {
+  /** Kind of the object. */
+  readonly type: "account";
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+}
+
+/** The account whose plan changed. */
+export interface PlanEventObject {
+  /** Kind of the object. */
+  readonly type: "account";
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+  /** `free` or `pro`. It sets the limits of the account. */
+  readonly plan: OpenEnum<"free" | "pro">;
+}
+
+/** The endpoint that was tested. */
+export interface WebhookEventObject {
+  /** Kind of the object. */
+  readonly type: "webhook";
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+}
+
+/** The actor of an event. */
+export interface EventActor {
+  /** `api-key`, `session`, `development`, `invite`, `operator` or `system`. */
+  readonly type: OpenEnum<"api-key" | "session" | "development" | "invite" | "operator" | "system">;
+  /** UUID of the key, session or invite. null: the actor has none. */
+  readonly id: string | null;
+  /** Sui address: `0x` and 64 lower-case hex digits. null: none. */
+  readonly chainAddress: string | null;
+}
+
+/** What the event of each kind is about. */
+export interface EventObjects {
+  readonly "file.uploaded": FileEventObject;
+  readonly "file.updated": FileEventObject;
+  readonly "file.trashed": FileEventObject;
+  readonly "file.restored": FileEventObject;
+  readonly "file.deleted": FileEventObject;
+  readonly "folder.created": FolderEventObject;
+  readonly "folder.updated": FolderEventObject;
+  readonly "folder.trashed": FolderEventObject;
+  readonly "folder.deleted": FolderEventObject;
+  readonly "vault.created": VaultEventObject;
+  readonly "vault.updated": VaultEventObject;
+  readonly "vault.trashed": VaultEventObject;
+  readonly "vault.restored": VaultEventObject;
+  readonly "vault.deleted": VaultEventObject;
+  readonly "vault.member_added": MemberEventObject;
+  readonly "vault.member_removed": MemberEventObject;
+  readonly "vault.member_ended": EndedMemberEventObject;
+  readonly "api_key.created": ApiKeyEventObject;
+  readonly "api_key.revoked": ApiKeyEventObject;
+  readonly "invite.created": InviteEventObject;
+  readonly "invite.redeemed": RedeemedInviteEventObject;
+  readonly "invite.revoked": InviteEventObject;
+  readonly "account.email_verified": AccountEventObject;
+  readonly "account.plan_changed": PlanEventObject;
+  readonly "webhook.test": WebhookEventObject;
 }
 
 /** The list of a page, by its name. */

@@ -7,50 +7,60 @@ export const PART_BYTES = 8 * 1024 * 1024;
 interface Content {
   /** The bytes; a string means its UTF-8. Anything else is refused with `invalid_request` before anything is sent. */
   readonly body: ByteBody;
-  /** Bytes of a stream: above 8 MiB a resume after a failure needs it. Ignored for a body that has a size of its own. */
+  /** Bytes of a stream: above 8 MiB a resume after a failure needs it. Ignored for a body that has a size of its own. Default: unknown. */
   readonly size?: number | undefined;
+  /** Media type, such as `text/plain`. Default: `application/octet-stream`, and for a version that of the one before. */
   readonly contentType?: string | undefined;
 }
 
+/** A new file. */
 export interface UploadInput extends Content {
   /**
-   * Absent: the folder's vault. Without a folder it is the account's default vault, which is public. For clients with
-   * `sharedVaults` it is none at all (`vault_unnamed`). `undefined` is refused: it may come from a forgotten `await`.
+   * UUID of the vault. Default: the folder's vault, and without a folder the account's default vault, which is public.
+   * Clients with `sharedVaults` have no default: name a vault, or a folder that this machine has seen (`vault_unnamed`).
+   * `undefined` is refused: it may come from a forgotten `await`.
    */
   readonly vaultId?: string;
-  /** Absent: the top of the vault. */
+  /** UUID of the folder. Default: the top of the vault. `undefined` is refused. */
   readonly folderId?: string;
+  /** Name of the file: at most 255 bytes of UTF-8. */
   readonly name: string;
-  /** Fail with `precondition_failed` when the name is taken (`If-None-Match: *`). */
+  /** Fail with `precondition_failed` when the name is taken (`If-None-Match: *`). Default: false, it fails with `name_exists`. */
   readonly ifAbsent?: boolean | undefined;
 }
 
+/** A new version of a file. */
 export interface ReplaceInput extends Content {
   /**
    * The vault that the file is in. Clients with `sharedVaults` send nothing if the service shows the file in another
-   * one (`vault_changed`). They also need it for a file that this machine has not seen (`vault_unnamed`).
+   * one (`vault_changed`). They also need it for a file that this machine has not seen (`vault_unnamed`). Default: the vault
+   * that the service names.
    */
   readonly vaultId?: string;
-  /** Entity tag of the version to replace: `"sha256-<base64url>"`. */
+  /** Entity tag of the version to replace: `"sha256-<base64url>"`. Default: the current version. */
   readonly ifMatch?: string | undefined;
 }
 
 /** Bytes on their way. `bytes` goes back when a part must be sent again. */
 export interface Progress {
+  /** Bytes that were moved so far. */
   readonly bytes: number;
-  /** null: unknown before the end. */
+  /** Bytes of the whole. null: unknown before the end. */
   readonly total: number | null;
 }
 
+/** For an upload. */
 export interface UploadOptions {
+  /** Ends the upload when it aborts, and frees its space. Default: only the stall limit ends it. */
   readonly signal?: AbortSignal | undefined;
-  /** Names the creation; see {@link CallOptions.idempotencyKey}. */
+  /** Names the creation; see {@link CallOptions.idempotencyKey}. Default: random, once per upload. */
   readonly idempotencyKey?: string | undefined;
+  /** Called as bytes move. Default: nobody is told. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Repeats of a request that moved nothing. */
+  /** Repeats of a request that moved nothing. Default: `retry.limit` of the client, which is 4. */
   readonly retries?: number | undefined;
-  /** In a shared vault: hides the size of the content, which then takes up to 12 % more; default false. */
+  /** In a shared vault: hides the size of the content, which then takes up to 12 % more. Default: false. */
   readonly padded?: boolean | undefined;
-  /** Size of a part in bytes, 8 MiB by default: the memory an upload takes. */
+  /** Size of a part in bytes: the memory an upload takes. Default: 8 MiB. */
   readonly partBytes?: number | undefined;
 }

@@ -21,11 +21,13 @@ import type { VaultSession } from "./session.ts";
 import { vaultSession } from "./vault-session.ts";
 import type { CreationJournal } from "../journals.ts";
 
+/** A new shared vault. */
 export interface NewSharedVault {
+  /** Name: at most 255 bytes of UTF-8. */
   readonly name: string;
-  /** Names of files and folders are never encrypted; default false. */
+  /** Names of files and folders are never encrypted. Default: false. */
   readonly plainNames?: boolean | undefined;
-  /** The client's own when absent. Without any, a crash between the two steps leaves an unused vault object. */
+  /** The unfinished creations. Default: the client's own. Without any, a crash between the two steps leaves an unused vault object. */
   readonly journal?: CreationJournal | undefined;
 }
 

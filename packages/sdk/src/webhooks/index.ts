@@ -3,8 +3,18 @@
  * browsers, workers, Bun and Deno.
  * @packageDocumentation
  */
-export type { EventKind, EventObject, WebhookEvent } from "@coffer/contract";
-export { isEvent, isKnownEvent, type EventOf, type ReceivedEvent, type UnknownEvent } from "./received-event.ts";
+export type { EventKind } from "@coffer/contract";
+export { isEvent, isKnownEvent } from "./received-event.ts";
+export type {
+  EventData,
+  EventObject,
+  EventOf,
+  KnownEvent,
+  ReceivedEvent,
+  UnknownEvent,
+  UnknownEventObject,
+  WebhookEvent,
+} from "./received-event.ts";
 export {
   verifyWebhook,
   WebhookVerificationError,

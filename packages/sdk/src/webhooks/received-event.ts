@@ -1,23 +1,56 @@
 import { isEventKind, type EventKind } from "@coffer/contract/event-kinds";
-import type { WebhookEvent } from "@coffer/contract";
+import type { EventActor, EventObjects } from "../resources/result-types.ts";
+
+/** An event of one kind. */
+export interface KnownEvent<Kind extends EventKind> {
+  /** Kind of the event: narrow on it. */
+  readonly type: Kind;
+  /** When it happened: RFC 3339 in UTC, with milliseconds. */
+  readonly timestamp: string;
+  /** What happened. */
+  readonly data: EventData<EventObjects[Kind]>;
+}
 
 /** An event of a kind that this version does not have: the service is newer. Do not fail on it. */
 export interface UnknownEvent {
+  /** Kind of the event. */
   readonly type: string & Record<never, never>;
+  /** When it happened: RFC 3339 in UTC, with milliseconds. */
   readonly timestamp: string;
-  readonly data: {
-    readonly accountId: string;
-    readonly sequence: number;
-    readonly actor: WebhookEvent["data"]["actor"];
-    readonly object: { readonly type: string; readonly [field: string]: unknown };
-  };
+  /** What happened. */
+  readonly data: EventData<UnknownEventObject>;
 }
+
+/** The facts of an event. They hold ids, sizes and times, and never names, contents or keys. */
+export interface EventData<About> {
+  /** UUID of the account. */
+  readonly accountId: string;
+  /** Number of the change in the account. Later changes have higher numbers. 0: a test. */
+  readonly sequence: number;
+  /** The actor. */
+  readonly actor: EventActor;
+  /** What it was done to. */
+  readonly object: About;
+}
+
+/** What an event of an unknown kind is about. */
+export interface UnknownEventObject {
+  /** Kind of the object. */
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** An event of a kind that this version has: narrow on `type`. */
+export type WebhookEvent = { readonly [Kind in EventKind]: KnownEvent<Kind> }[EventKind];
 
 /** The content of a delivery or of the event feed. Narrow with {@link isEvent} or {@link isKnownEvent}. */
 export type ReceivedEvent = WebhookEvent | UnknownEvent;
 
 /** The event of one kind. */
 export type EventOf<Kind extends EventKind> = Extract<WebhookEvent, { type: Kind }>;
+
+/** What events of one kind are about. */
+export type EventObject<Kind extends EventKind = EventKind> = EventObjects[Kind];
 
 /**
  * Whether the event is of one of these kinds.

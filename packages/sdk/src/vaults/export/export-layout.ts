@@ -31,6 +31,7 @@ export interface ExportStore {
   size(path: string): Promise<number | null>;
   /** Names in a folder, in any order. */
   list(folder: string): AsyncIterable<string>;
+  /** Removes a file; nothing happens if there is none. */
   remove(path: string): Promise<void>;
 }
 

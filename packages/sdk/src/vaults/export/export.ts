@@ -59,14 +59,19 @@ import { vaultError } from "../vault-error.ts";
 import { VaultError } from "../../errors.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
+/** How far an export has come. */
 export interface ExportProgress {
+  /** Files that are in the export. */
   readonly files: number;
+  /** Folders that are in the export. */
   readonly folders: number;
   /** Bytes of the contents that this call fetched. */
   readonly bytes: number;
 }
 
+/** What an export holds. */
 export interface ExportResult extends ExportProgress {
+  /** Records of vault keys that are in the export. */
   readonly records: number;
   /** Files in the trash, which only the owner reaches. */
   readonly skipped: number;
@@ -74,8 +79,11 @@ export interface ExportResult extends ExportProgress {
   readonly signedBy: string | null;
 }
 
+/** For an export. */
 export interface ExportOptions {
+  /** Ends the call when it aborts; the next call goes on. Default: it runs to its end. */
   readonly signal?: AbortSignal | undefined;
+  /** Called after each item. Default: nobody is told. */
   readonly onProgress?: ((progress: ExportProgress) => void) | undefined;
 }
 

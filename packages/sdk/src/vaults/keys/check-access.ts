@@ -13,7 +13,9 @@ import { toVaultError } from "../vault-terms.ts";
 import type { VaultSession } from "../session.ts";
 import { requireSameNetwork, vaultSession } from "../vault-session.ts";
 
+/** The state of one layer. */
 export interface LayerCheck {
+  /** `unknown`: it was not asked, or did not answer. */
   readonly state: "ok" | "failed" | "unknown";
   /** A code of the error catalogue or of VaultError; null when all is well or nothing is known. */
   readonly cause: string | null;
@@ -23,7 +25,9 @@ export interface LayerCheck {
 
 /** The state of each layer for this client and one vault. */
 export interface AccessCheck {
+  /** UUID of the vault. */
   readonly vaultId: string;
+  /** Sui address of the signer: `0x` and 64 lower-case hex digits. */
   readonly chainAddress: string;
   /** When the address's access ends, or ended, by itself, as the chain says; null: it has no end, or nothing is known. */
   readonly endsAt: string | null;

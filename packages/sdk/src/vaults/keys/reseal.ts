@@ -25,19 +25,23 @@ import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
 /** A vault key that could not be sealed again. */
 export interface NotResealed {
+  /** Generation of the vault that the key belongs to. */
   readonly generation: bigint;
   /** The id of its present record, in hex. */
   readonly keyId: string;
   /** A code of {@link VaultErrorCode} or of the error catalogue. */
   readonly code: string;
+  /** Why, in one sentence. */
   readonly message: string;
 }
 
+/** What sealing the keys again has done. */
 export interface ResealResult {
   /** Keys that this call sealed again. */
   readonly resealed: number;
   /** Keys that were sealed for those key servers before. */
   readonly already: number;
+  /** Keys that could not be sealed again. Empty: all are sealed. */
   readonly failed: readonly NotResealed[];
   /** What this call has done, and what it has not, in words for people. */
   readonly effect: string;

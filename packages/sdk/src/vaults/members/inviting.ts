@@ -15,7 +15,7 @@ import type { Connection, CallOptions } from "../../options.ts";
 import type { Body } from "../../resources/calling.ts";
 import { describePin } from "../memory/pin-facts.ts";
 import { isSamePin, type PinStore, type VaultPin } from "../memory/pins.ts";
-import type { CreatedInvite, RedeemedInvite } from "@coffer/contract";
+import type { CreatedInvite, RedeemedInvite } from "../../resources/result-types.ts";
 import { vaultChanged } from "../vault-changed.ts";
 import { sharedCode } from "../../shared-code.ts";
 
@@ -107,6 +107,7 @@ async function keepPins(store: PinStore, pins: readonly VaultPin[]): Promise<voi
 const ASK_WHO_INVITED =
   "Ask who made the invite, over the way it came, which is true; then call vaults.trust with it. The invite is not used yet.";
 
+/** A new invite, with the text for the agent. */
 export interface NewInvite extends CreatedInvite {
   /**
    * The text for the agent: `<code>.<secret>`, followed by `accessUntil` and the chain objects of the shared vaults in
@@ -117,11 +118,13 @@ export interface NewInvite extends CreatedInvite {
   readonly text: string;
 }
 
+/** For redeeming an invite. */
 export interface RedeemOptions extends CallOptions {
   /** Where the invite's pins are kept. Default: the client's own (`sharedVaults.pins`). */
   readonly pins?: PinStore | undefined;
 }
 
+/** The key of an agent, and the vaults that its invite names. */
 export interface RedeemedAgent extends RedeemedInvite {
   /**
    * The shared vaults that the invite names. Without a store for pins, pass them to the client that will use the

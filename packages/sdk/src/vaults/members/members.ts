@@ -1,7 +1,6 @@
 /** Members: first the allowlist on the chain, which only the owner's client changes, then the service's record of it. */
 import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { membersGroup } from "@coffer/contract/shared-vaults";
-import type { VaultMember } from "@coffer/contract";
 import { NO_END } from "@coffer/crypto";
 import { type ActWarning, addMember, findMember, removeMember, setUntil } from "@coffer/chain";
 import { callOn } from "../../call.ts";
@@ -9,6 +8,7 @@ import { parseInviteText } from "../../chain/invite-text.ts";
 import { fromBase64 } from "../../digest.ts";
 import { isAnswered } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
+import type { VaultMember } from "../../resources/result-types.ts";
 import { sending } from "../create.ts";
 import { ADDED, ADDED_TO_READ, ENDLESS, ENDS, REMOVED } from "../effects.ts";
 import { vaultError } from "../vault-error.ts";
@@ -21,8 +21,9 @@ import type { OpenVault } from "../open-vault.ts";
 import { untilSeen } from "../service-view.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
+/** For a new member. */
 export interface AddMemberOptions extends CallOptions {
-  /** Only the owner sees it. */
+  /** Note about the member, for the owner alone: 1 to 200 characters. Default: none. */
   readonly label?: string | undefined;
   /**
    * The Ed25519 key that will sign the member's statements, 32 bytes. Default: the public key of the address, if the
@@ -50,6 +51,7 @@ export interface AddedMember extends VaultMember {
   readonly warnings: readonly ActWarning[];
 }
 
+/** What removing a member has done. */
 export interface RemovedMember {
   /** Files written from now on are of this generation or a later one. */
   readonly generation: bigint;
@@ -61,7 +63,7 @@ export interface RemovedMember {
 
 /** A member whose end was set. */
 export interface EndedMember extends AddedMember {
-  /** The vault's generation: an earlier end raises it. */
+  /** The vault's generation afterwards: an earlier end raises it. */
   readonly generation: bigint;
 }
 

@@ -16,7 +16,9 @@ import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
 /** The result of an act, and the vault's generation after it. */
 export interface ActResult {
+  /** `done` by this call, or `already`: there was nothing left to do. */
   readonly outcome: "done" | "already";
+  /** Generation of the vault after it. */
   readonly generation: bigint;
   /** Remarks about the act or the vault; empty if there are none. */
   readonly warnings: readonly ActWarning[];
@@ -71,7 +73,7 @@ export function offerVault(
 
 /** Options of {@link acceptVault}. */
 export interface AcceptOptions extends CallOptions {
-  /** The vault's new name; needed if this account has another vault of its name. */
+  /** The vault's new name; needed if this account has another vault of its name. Default: its own. */
   readonly name?: string | undefined;
 }
 

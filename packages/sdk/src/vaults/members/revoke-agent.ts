@@ -12,6 +12,7 @@ import { vaultSession } from "../vault-session.ts";
 
 /** The agent's state in one vault. */
 export interface RevokedMembership {
+  /** UUID of the vault. */
   readonly vaultId: string;
   /** `removed` by this call, or `absent`: the allowlist does not name it. */
   readonly outcome: "removed" | "absent";
@@ -21,7 +22,9 @@ export interface RevokedMembership {
   readonly warnings: readonly ActWarning[];
 }
 
+/** What removing an agent has done. */
 export interface RevokedAgent {
+  /** UUID of the API key. */
   readonly keyId: string;
   /** null: the key was bound to no address, so it was a member of nothing. */
   readonly chainAddress: string | null;
@@ -33,9 +36,9 @@ export interface RevokedAgent {
 
 /** Options of {@link revokeAgent}: the owner's own facts, where the service's word is not enough. */
 export interface RevokeOptions extends CallOptions {
-  /** The agent's address: if the service binds the key to another one, the call does nothing. */
+  /** The agent's address: if the service binds the key to another one, the call does nothing. Default: any address. */
   readonly chainAddress?: string | undefined;
-  /** More vaults to take it off, also when the service does not list them. */
+  /** More vaults to take it off, also when the service does not list them. Default: none. */
   readonly vaultIds?: readonly string[] | undefined;
 }
 

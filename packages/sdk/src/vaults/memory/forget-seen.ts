@@ -3,8 +3,9 @@ import type { Connection, CallOptions } from "../../options.ts";
 import { forgetNumbers } from "./newest.ts";
 import { vaultSession } from "../vault-session.ts";
 
+/** For forgetting what was seen. */
 export interface ForgetSeenOptions extends CallOptions {
-  /** A file's or folder's id; absent: everything of the vault, and what the chain's node has shown of it. */
+  /** A file's or folder's id. Default: everything of the vault, and what the chain's node has shown of it. */
   readonly id?: string | undefined;
 }
 

@@ -1,10 +1,11 @@
 /** The client's pin of a vault, whatever the service says later (encryption design §7, pins). */
 
 export interface VaultPin {
-  /** The service's origin, and its id of the vault. */
+  /** The service's origin, such as `https://coffer.example`. */
   readonly origin: string;
+  /** UUID of the vault. */
   readonly vaultId: string;
-  /** False: a public vault. A pinned shared vault is never read or written in the clear. */
+  /** false: a public vault. A pinned shared vault is never read or written in the clear. */
   readonly shared: boolean;
   /** The chain object; null for a public vault. */
   readonly chainObjectId: string | null;
@@ -16,12 +17,14 @@ export interface VaultPin {
 
 /** The highest numbers seen of a chain object, beside its pin. A read never lowers them. */
 export interface Highest {
+  /** The highest generation that the chain has shown. */
   readonly generation: bigint;
   /**
    * The latest end of a membership that was reached in that generation, in milliseconds since 1970: writers write
    * after it. Absent: 0.
    */
   readonly after?: bigint;
+  /** The highest floor: nothing of an earlier generation is accepted. */
   readonly floor: bigint;
   /** Higher numbers that one node has shown, and nobody has confirmed yet: nothing is written below them. Absent: none. */
   readonly candidates?: readonly Candidate[];
@@ -29,10 +32,13 @@ export interface Highest {
   readonly plainNames?: boolean;
 }
 
+/** Numbers that one node has shown, and nobody has confirmed yet. */
 export interface Candidate {
+  /** The generation that was shown. */
   readonly generation: bigint;
   /** As in {@link Highest}. */
   readonly after?: bigint;
+  /** The floor that was shown. */
   readonly floor: bigint;
   /** When it was shown first: milliseconds since 1970, by this machine's clock. */
   readonly since: number;
@@ -40,6 +46,7 @@ export interface Candidate {
 
 /** A store for pins and the highest numbers between runs; in memory unless one is given. You may call its methods at any time. */
 export interface PinStore {
+  /** The pin of one vault; null: there is none. */
   load(origin: string, vaultId: string): Promise<VaultPin | null>;
   /** Every pin of one service. */
   list(origin: string): Promise<readonly VaultPin[]>;

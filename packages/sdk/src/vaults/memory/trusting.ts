@@ -17,6 +17,7 @@ import { pinOf, vaultSession } from "../vault-session.ts";
 export interface ToldOfVault {
   /** The chain object that the vault is: 0x and 64 hex digits. */
   readonly chainObjectId: string;
+  /** Sui address of the vault's owner: `0x` and 64 lower-case hex digits. */
   readonly ownerAddress: string;
 }
 

@@ -30,21 +30,27 @@ export interface RotationProgress {
   readonly folders: number;
   /** Items with nothing left below the generation, of `total` that were below it. */
   readonly done: number;
+  /** Items that were below it. */
   readonly total: number;
 }
 
 /** An item that could not be encrypted again. */
 export interface NotRotated {
+  /** What `id` names. */
   readonly kind: "file" | "folder";
   /** null: the names of the vault's top. */
   readonly id: string | null;
   /** A code of {@link VaultErrorCode} or of the error catalogue. */
   readonly code: string;
+  /** Why, in one sentence. */
   readonly message: string;
 }
 
+/** What a rotation has done. */
 export interface RotationResult {
+  /** Contents that were encrypted again. */
   readonly files: number;
+  /** Folders whose own names were encrypted again. */
   readonly folders: number;
   /** Everything that is not in `failed` is of this generation or a later one. */
   readonly generation: bigint;
@@ -58,10 +64,13 @@ export interface RotationResult {
   readonly warnings: readonly ActWarning[];
 }
 
+/** For a rotation. */
 export interface RotationOptions {
+  /** Ends the call when it aborts; the next call goes on. Default: it runs to its end. */
   readonly signal?: AbortSignal | undefined;
-  /** Size of the parts in which larger files are sent, in bytes; 8 MiB by default: the memory that one takes. */
+  /** Size of the parts in which larger files are sent, in bytes: the memory that one takes. Default: 8 MiB. */
   readonly partBytes?: number | undefined;
+  /** Called after each item. Default: nobody is told. */
   readonly onProgress?: ((progress: RotationProgress) => void) | undefined;
 }
 
