@@ -56,7 +56,7 @@ function renderUsers(code: ErrorCode): string {
   if (users.length === endpoints.length) return "every endpoint";
   if (users.length === 0) return "the HTTP layer";
   if (users.length > endpoints.length / 3) return `${users.length} of ${endpoints.length} endpoints`;
-  return users.join(", ");
+  return users.map((user) => `\`${user}\``).join(", ");
 }
 
 /** Class → codes, as the SDK's source declares them. */

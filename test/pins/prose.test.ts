@@ -6,7 +6,9 @@ import { hardSentences, sentencesOf } from "./prose.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** All pages that people read. Decision records are left out: nobody edits them once they have landed. */
-const PAGES = globSync(["*.md", "packages/*/README.md", "docs/*.md", "docs/{spec,guides}/*.md"], { cwd: ROOT });
+const PAGES = globSync(["*.md", "packages/*/README.md", "docs/*.md", "docs/{generated,guides,spec}/*.md"], {
+  cwd: ROOT,
+});
 
 describe("a page that people read", () => {
   it.each(PAGES)("has short, plain sentences: %s", (page) => {

@@ -17,11 +17,12 @@ const HARD: readonly (readonly [RegExp, string])[] = [
   [/\bwhat is (no|not) longer\b/i, "say what ended"],
 ];
 
-/** Every sentence that is too long or hard to read, with the reason. Code, links' addresses and tables' rules do not count. */
+/** Every sentence that is too long or hard to read, with the reason. A list of code is one word; links' addresses and tables' rules are none. */
 export function hardSentences(page: string): readonly string[] {
   return sentencesOf(page).flatMap((sentence) => {
-    const words = sentence.split(/\s+/).filter((word) => /\w/.test(word)).length;
-    const long = words > MOST_WORDS ? [`${String(words)} words: ${sentence}`] : [];
+    const words = sentence.replaceAll("code, ", "").split(/\s+/);
+    const count = words.filter((word) => /\w/.test(word)).length;
+    const long = count > MOST_WORDS ? [`${String(count)} words: ${sentence}`] : [];
     return [...long, ...HARD.filter(([turn]) => turn.test(sentence)).map(([, instead]) => `${instead}: ${sentence}`)];
   });
 }
