@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { api, type EndpointDefinition, endpointsOf, type ErrorCode, type Scope } from "@coffer/contract";
 import { END_STEP } from "@coffer/contract/shared-vaults";
+import { tusMetadata } from "../conformance/samples.ts";
 import { PASSWORD } from "./rows.ts";
 import type { Call, TestAccount, World } from "./world.ts";
 
@@ -311,10 +312,4 @@ async function create(world: World, account: TestAccount, call: Call) {
 
 function idIn(fields: Readonly<Record<string, unknown>> | null, kind: string): string {
   return String((fields?.[kind] as { id: string } | undefined)?.id);
-}
-
-function tusMetadata(fields: Readonly<Record<string, string>>): string {
-  return Object.entries(fields)
-    .map(([key, value]) => `${key} ${Buffer.from(value).toString("base64")}`)
-    .join(",");
 }

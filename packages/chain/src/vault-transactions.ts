@@ -72,7 +72,7 @@ export async function addMember(
     isDone: (vault) =>
       vault.members.some((member) => member.chainAddress === act.chainAddress && !hasEnded(member, vault)),
     check: (vault) => {
-      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
+      requireOwner(vault, signer);
       if (vault.owner.chainAddress === act.chainAddress) throw new ChainError("is_owner");
       requireEnd(endsAt, vault);
     },
@@ -97,7 +97,7 @@ export async function setUntil(
   return run(chain, signer, act.objectId, options, {
     isDone: (vault) => find(vault)?.endsAt === endsAt && find(vault)?.until === 0n,
     check: (vault) => {
-      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
+      requireOwner(vault, signer);
       if (vault.owner.chainAddress === act.chainAddress) throw new ChainError("is_owner");
       const member = find(vault);
       if (member === undefined) throw new ChainError("not_a_member");
@@ -120,9 +120,7 @@ export async function renew(
 ): Promise<VaultAct> {
   return run(chain, signer, act.objectId, options, {
     isDone: (vault) => vault.base > act.base,
-    check: (vault) => {
-      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
-    },
+    check: (vault) => requireOwner(vault, signer),
     call: (vault) => vaultCalls.renew(vault),
   });
 }
@@ -159,7 +157,7 @@ export async function removeMember(
   return run(chain, signer, act.objectId, options, {
     isDone: (vault) => findMember(vault, act.chainAddress) === null && vault.offered !== act.chainAddress,
     check: (vault) => {
-      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
+      requireOwner(vault, signer);
       if (vault.owner.chainAddress === act.chainAddress) throw new ChainError("is_owner");
     },
     call: (vault) =>
@@ -218,7 +216,7 @@ export async function offerOwnership(
   return run(chain, signer, act.objectId, options, {
     isDone: (vault) => vault.offered === act.chainAddress,
     check: (vault) => {
-      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
+      requireOwner(vault, signer);
       if (act.chainAddress === signer.chainAddress) throw new ChainError("is_owner");
     },
     call: (vault) => vaultCalls.offerOwnership(vault, act.chainAddress ?? signer.chainAddress),
@@ -252,7 +250,7 @@ export async function raiseFloor(
   return run(chain, signer, act.objectId, options, {
     isDone: (vault) => vault.floor >= act.floor,
     check: (vault) => {
-      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
+      requireOwner(vault, signer);
       if (act.floor > vault.generation) throw new ChainError("floor_invalid");
     },
     call: (vault) => vaultCalls.raiseFloor(vault, act.floor),
@@ -263,6 +261,10 @@ export async function raiseFloor(
 /** By the mark, or by the chain's time when the vault was read. */
 function hasEnded({ endsAt, until }: VaultObjectMember, { asOf }: VaultObject): boolean {
   return until > 0n || endsAt <= BigInt(asOf);
+}
+
+function requireOwner({ owner }: VaultObject, signer: TransactionSigner): void {
+  if (owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
 }
 
 /** Names the two ends nearest to a time that cannot be an end. Rounding it would give or take access that nobody asked for. */

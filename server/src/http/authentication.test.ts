@@ -5,10 +5,10 @@ import { describe, expect, it } from "vitest";
 import type { JwtKey } from "../config.ts";
 import { actionsOf, tryAccess } from "../features/auth/test-accounts.ts";
 import { addSession } from "../features/sessions/test-sessions.ts";
-import { ServiceError } from "../service-error.ts";
 import { openTestApp, type TestApp } from "../test-app.ts";
 import { createAuthenticator } from "./authentication.ts";
 import { ofEachTest } from "../test-each.ts";
+import { codeOf } from "../features/test-service.ts";
 
 const service = ofEachTest(openTestApp);
 
@@ -29,13 +29,7 @@ function forge(header: object, claims: object, { secret }: JwtKey, algorithm = "
 /** What a server with these keys says to the text: "ok" or the error's code. */
 async function verdictOf({ deps }: TestApp, text: string, jwtKeys = deps.jwtKeys, clock = deps.clock): Promise<string> {
   const authenticator = createAuthenticator({ ...deps, jwtKeys, clock });
-  try {
-    await authenticator.authenticate({ authorization: `Bearer ${text}` }, ORIGIN);
-    return "ok";
-  } catch (error) {
-    if (error instanceof ServiceError) return error.code;
-    throw error;
-  }
+  return codeOf(authenticator.authenticate({ authorization: `Bearer ${text}` }, ORIGIN));
 }
 
 describe("an access token", () => {

@@ -66,24 +66,16 @@ export function asInteger(value: MoveValue): Integer {
   throw new MalformedCodeError("expected an integer");
 }
 
-export function asVector(value: MoveValue): Vector {
-  if (typeof value === "object" && value.kind === "vector") return value;
-  throw new MalformedCodeError("expected a vector");
-}
+export const asVector = boxOf<Vector>("vector", "a vector");
+export const asStruct = boxOf<Struct>("struct", "a struct");
+export const asVariant = boxOf<Variant>("variant", "an enum");
+export const asReference = boxOf<Reference>("reference", "a reference");
 
-export function asStruct(value: MoveValue): Struct {
-  if (typeof value === "object" && value.kind === "struct") return value;
-  throw new MalformedCodeError("expected a struct");
-}
-
-export function asVariant(value: MoveValue): Variant {
-  if (typeof value === "object" && value.kind === "variant") return value;
-  throw new MalformedCodeError("expected an enum");
-}
-
-export function asReference(value: MoveValue): Reference {
-  if (typeof value === "object" && value.kind === "reference") return value;
-  throw new MalformedCodeError("expected a reference");
+function boxOf<Box extends Vector | Struct | Variant | Reference>(kind: Box["kind"], what: string) {
+  return (value: MoveValue): Box => {
+    if (typeof value === "object" && value.kind === kind) return value as Box;
+    throw new MalformedCodeError(`expected ${what}`);
+  };
 }
 
 export function asAddress(value: MoveValue): string {

@@ -1,15 +1,13 @@
 /** A node of the Sui chain over gRPC-web, with the unmodified `@mysten/sui` client. */
 import { ChainUnavailableError, ClockSkewError } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { boundedFetch } from "../bounded-fetch.ts";
 import type { ChainPin } from "./chain-pin.ts";
 
 export type SuiClient = Awaited<ReturnType<typeof openSuiClient>>;
 
 /** A node whose time, that of its latest checkpoint, is further from this machine's, in milliseconds, is not believed (encryption design §2, §8). */
 const MAX_SKEW = 30_000;
-
-/** The most bytes of an answer: the largest object of the chain is 250 KB, in base64, with what the client asks for beside it. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** Loaded by the first who asks: it costs a server without shared vaults neither time nor memory. */
 export async function openSuiClient(baseUrl: string, given: typeof fetch) {
@@ -18,7 +16,7 @@ export async function openSuiClient(baseUrl: string, given: typeof fetch) {
   return new SuiGrpcClient({
     network: "custom",
     baseUrl,
-    fetch: (input, init) => boundedFetch(given, input, init),
+    fetch: (input, init) => boundedFetch(input, init, given),
     fetchInit: { redirect: "error" },
   });
 }
@@ -58,22 +56,4 @@ export function requireSameTime(time: number, now: number): void {
       ? `The service's clock is ${seconds} s behind the chain's: its operator must set it`
       : `The service's clock is ${seconds} s ahead of the chain node's: its operator must set it, or name another node if that one is late`,
   );
-}
-
-/** A node that sends without end must not fill the memory. */
-async function boundedFetch(
-  given: typeof fetch,
-  input: Parameters<typeof fetch>[0],
-  init: RequestInit | undefined,
-): Promise<Response> {
-  const response = await given(input, init);
-  if (response.body === null) return response;
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body as AsyncIterable<Uint8Array>) {
-    size += part.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw new TypeError("The answer is too large");
-    parts.push(part);
-  }
-  return new Response(Buffer.concat(parts), { status: response.status, headers: response.headers });
 }

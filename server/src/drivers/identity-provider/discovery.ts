@@ -5,7 +5,7 @@ import type { IdentityProviderConfig } from "../../config.ts";
 import { isLoopbackHost } from "../../config/loopback.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { IdentityUnavailableError } from "../../ports/identity-provider.ts";
-import { boundedFetch } from "./bounded-fetch.ts";
+import { boundedFetch } from "../bounded-fetch.ts";
 import { toIdentityError } from "./failures.ts";
 
 export interface Discovered {

@@ -10,6 +10,7 @@ import type { MessageSignatures } from "../../ports/message-signatures.ts";
 import { ServiceError } from "../../service-error.ts";
 import { requireFresh, requireProof } from "./rules.ts";
 import { digestOf, openSigner, serialize } from "./test-signer.ts";
+import { codeOf } from "../test-service.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 15;
 
@@ -26,13 +27,8 @@ const deps = { signatures: openSuiSignatures(null, { clock }) };
 type Proof = Parameters<typeof requireProof>[1];
 
 async function outcomeOf(proof: Proof): Promise<string> {
-  try {
-    await requireProof(deps, proof);
-    return "proven";
-  } catch (error) {
-    if (error instanceof ServiceError) return error.code;
-    throw error;
-  }
+  const code = await codeOf(requireProof(deps, proof));
+  return code === "ok" ? "proven" : code;
 }
 
 async function messageOf(proof: Proof): Promise<string> {

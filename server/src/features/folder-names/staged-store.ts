@@ -5,24 +5,17 @@ import { PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import { ITEM_KINDS } from "../reach/kinds.ts";
 import { countLive, type FolderOfVault, setFolderKey } from "./store.ts";
 
-const before = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
-  build
-    .selectFrom("staged_names")
-    .select("key_id")
-    .where("vault_id", "=", value.vaultId)
-    .where("folder_id", "=", value.folderId)
-    .where("key_id", "<", value.keyId)
-    .limit(1),
-);
-
-const behind = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
-  build
-    .selectFrom("staged_names")
-    .select("key_id")
-    .where("vault_id", "=", value.vaultId)
-    .where("folder_id", "=", value.folderId)
-    .where("key_id", ">", value.keyId)
-    .limit(1),
+/** Another key than the one: before it, or behind it on the index. */
+const OTHER_KEYS = (["<", ">"] as const).map((side) =>
+  prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
+    build
+      .selectFrom("staged_names")
+      .select("key_id")
+      .where("vault_id", "=", value.vaultId)
+      .where("folder_id", "=", value.folderId)
+      .where("key_id", side, value.keyId)
+      .limit(1),
+  ),
 );
 
 /** Forgets what waits under other keys than the one: a key that was replaced, or whose generation is over, does not come back. */
@@ -31,7 +24,7 @@ export async function dropStagedUnderOthers(
   { vaultId, folderId }: FolderOfVault,
   keyId: string,
 ): Promise<void> {
-  for (const query of [before, behind]) {
+  for (const query of OTHER_KEYS) {
     for (;;) {
       const other = await transaction.first(query(transaction, { vaultId, folderId, keyId }));
       if (other === null) break;

@@ -6,21 +6,18 @@ import { ServiceError } from "../../service-error.ts";
 /** For `.catch` of the identity provider. */
 export function failAtProvider(error: unknown): never {
   if (error instanceof IdentityRefusedError) throw new ServiceError("provider_refused", undefined, { cause: error });
-  if (error instanceof IdentityUnavailableError) {
-    const message = "The identity provider does not answer: begin the sign-in again in a moment";
-    throw new ServiceError("provider_unavailable", message, { cause: error });
-  }
-  throw error;
+  throw error instanceof IdentityUnavailableError ? unavailable("identity provider", error) : error;
 }
 
 /** For `.catch` of the prover. */
 export function failAtProver(error: unknown): never {
   if (error instanceof ProverRefusedError) throw new ServiceError("proof_invalid", undefined, { cause: error });
-  if (error instanceof ProverUnavailableError) {
-    const message = "The zkLogin prover does not answer: begin the sign-in again in a moment";
-    throw new ServiceError("provider_unavailable", message, { cause: error });
-  }
-  throw error;
+  throw error instanceof ProverUnavailableError ? unavailable("zkLogin prover", error) : error;
+}
+
+function unavailable(who: string, cause: Error): ServiceError {
+  const message = `The ${who} does not answer: begin the sign-in again in a moment`;
+  return new ServiceError("provider_unavailable", message, { cause });
 }
 
 /** For `.catch` of the nonce: the client's ephemeral key is not one. */

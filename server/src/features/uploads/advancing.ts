@@ -26,7 +26,7 @@ import {
   requireContinuable,
   requireSignedBytes,
 } from "./signed-resumable.ts";
-import { findUpload, markFinished } from "./store.ts";
+import { changeUnfinished, findUpload } from "./store.ts";
 
 export interface Part {
   readonly offset: number;
@@ -97,7 +97,8 @@ async function makeFile(
   if (current.finished_file_id !== null) return current.finished_file_id;
   const made = await addContent(act, deps, principal, parts);
   // Another process has taken over, and its bytes count.
-  if ((await markFinished(act, { id, blobKey, fileId: made.id })) === 0) throw new ServiceError("upload_locked");
+  const finished = await changeUnfinished(act, { id, blobKey }, { finished_file_id: made.id });
+  if (finished === 0) throw new ServiceError("upload_locked");
   return made.id;
 }
 

@@ -4,7 +4,7 @@ import type { UploadRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../files/store.ts";
 import type { StoringDeps } from "../files/storing.ts";
-import { moveUpload } from "./store.ts";
+import { changeUnfinished } from "./store.ts";
 
 export type WritingDeps = StoringDeps & { readonly leases: Leases };
 
@@ -49,7 +49,9 @@ async function moveBytes(deps: WritingDeps, lease: Lease, upload: UploadRow): Pr
   try {
     const size = await blobs.fork(from, to);
     await database.transaction(async (transaction) => {
-      const isMoved = (await lease.renew(transaction)) && (await moveUpload(transaction, { id, from, to })) === 1;
+      const isMoved =
+        (await lease.renew(transaction)) &&
+        (await changeUnfinished(transaction, { id, blobKey: from }, { blob_key: to })) === 1;
       if (!isMoved) throw new ServiceError("upload_locked");
       await queueBlobDeletion(transaction, { ...upload, size }, clock.now() + BLOB_GRACE_MS);
     });

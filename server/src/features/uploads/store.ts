@@ -58,30 +58,16 @@ export async function insertUpload(transaction: Queries, row: UploadRow): Promis
   await transaction.run(transaction.build.insertInto("uploads").values(row));
 }
 
-/** 0 when it is finished, gone, or was moved by somebody else. */
-export function moveUpload(
+/** Moves it, or marks it finished with its file, so that a repeated last part gets the same answer. 0 when it is finished, gone, or has moved. */
+export function changeUnfinished(
   transaction: Queries,
-  { id, from, to }: { id: string; from: string; to: string },
+  { id, blobKey }: { id: string; blobKey: string },
+  change: Partial<Pick<UploadRow, "blob_key" | "finished_file_id">>,
 ): Promise<number> {
   return transaction.run(
     transaction.build
       .updateTable("uploads")
-      .set({ blob_key: to })
-      .where("id", "=", id)
-      .where("blob_key", "=", from)
-      .where("finished_file_id", "is", null),
-  );
-}
-
-/** Written with the file, so that a repeated last part gets the same answer. 0 when it is finished, gone, or has moved. */
-export function markFinished(
-  transaction: Queries,
-  { id, blobKey, fileId }: { id: string; blobKey: string; fileId: string },
-): Promise<number> {
-  return transaction.run(
-    transaction.build
-      .updateTable("uploads")
-      .set({ finished_file_id: fileId })
+      .set(change)
       .where("id", "=", id)
       .where("blob_key", "=", blobKey)
       .where("finished_file_id", "is", null),

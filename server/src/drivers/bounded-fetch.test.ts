@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { listenOnLoopback } from "../../../../test/kit/loopback.ts";
+import { listenOnLoopback } from "../../../test/kit/loopback.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 
 it("hands on an answer as it is, up to a mebibyte, and no more", async () => {
