@@ -10,9 +10,9 @@ import type { FileListQuery, FileRestoreInput } from "./resources/input-types.ts
 import type { File } from "./resources/result-types.ts";
 
 export interface FileResource {
-  /** Newest first. `folderId: "root"` lists the files at the top; `name` finds the exact name. */
+  /** Lists files, newest first. `folderId: "root"` lists those at the top; `name` finds the exact name. */
   list(query?: FileListQuery, options?: CallOptions): PagePromise<"files", File>;
-  /** One file's metadata. */
+  /** Reads one file's metadata. */
   get(fileId: string, options?: CallOptions): Promise<File>;
   /**
    * Stores bytes as a new file: in one request up to a part's size (8 MiB), above in resumable parts. The SDK computes
@@ -48,15 +48,15 @@ export interface FileResource {
    * ```
    */
   download(fileId: string, options?: DownloadOptions): Promise<Download>;
-  /** Renames or moves. */
+  /** Renames or moves a file. */
   update(fileId: string, changes: FileChanges, options?: UpdateOptions): Promise<File>;
-  /** Moves to the trash. With `permanent` it deletes for good and answers null. */
+  /** Moves a file to the trash. With `permanent` it deletes the file for good and answers null. */
   delete(fileId: string, options?: FileDeletion): Promise<File | null>;
   /** Brings a file back from the trash, to the top of the vault if its folder is gone. */
   restore(fileId: string, changes?: FileRestoreInput, options?: PlaceOptions): Promise<File>;
 }
 
-/** Code of the methods is loaded when it is first used: the core stays small in a browser. */
+/** The methods' code is loaded when it is first used: the core stays small in a browser. */
 export function fileResource(connection: Connection): FileResource {
   const calls = async () => (await import("./resources/file-calls.ts")).fileCalls(connection);
   return {

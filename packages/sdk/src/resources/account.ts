@@ -28,7 +28,7 @@ import type {
 } from "./result-types.ts";
 
 export interface AccountResource {
-  /** The account, and the rights of this client's credential. */
+  /** Reads the account, and the rights of this client's credential. */
   get(options?: CallOptions): Promise<AccountWithCredential>;
   /** Changes the account's name. */
   update(changes: AccountUpdateInput, options?: CallOptions): Promise<Account>;
@@ -65,9 +65,9 @@ export interface ApiKeyResource {
    * its holder agrees. `chainAddress` alone is enough for the address that is linked to the account.
    */
   create(input: BoundApiKeyCreateInput, options?: AccountOptions): Promise<CreatedApiKey>;
-  /** API keys, newest first; revoked and expired ones too. */
+  /** Lists API keys, newest first; revoked and expired ones too. */
   list(query?: ApiKeyListQuery, options?: CallOptions): PagePromise<"apiKeys", ApiKey>;
-  /** One API key, without the key itself. */
+  /** Reads one API key, without the key itself. */
   get(keyId: string, options?: CallOptions): Promise<ApiKey>;
   /** Revokes the key at once; a second call changes nothing. */
   revoke(keyId: string, options?: CallOptions): Promise<void>;
@@ -93,9 +93,9 @@ export function apiKeyResource(connection: Connection): ApiKeyResource {
 }
 
 export interface BillingResource {
-  /** The account's plan and subscription. */
+  /** Reads the account's plan and subscription. */
   get(options?: CallOptions): Promise<Billing>;
-  /** Where to pay for a plan; fails with `email_unverified` before the address is confirmed. */
+  /** Gets the page to pay for a plan; fails with `email_unverified` before the address is confirmed. */
   checkout(input: BillingCheckoutInput, options?: CallOptions): Promise<CheckoutPage>;
   /** Changes the plan of a paying account. Needs a verified e-mail address. */
   changePlan(input: BillingChangePlanInput, options?: CallOptions): Promise<Billing>;
@@ -107,7 +107,7 @@ export function billingResource(connection: Connection): BillingResource {
 }
 
 export interface AuditResource {
-  /** Newest first. `action`: entries of that action, or of those that begin with it and a dot. */
+  /** Lists entries, newest first. `action`: entries of that action, or of those that begin with it and a dot. */
   list(query?: AuditListQuery, options?: CallOptions): PagePromise<"events", AuditEvent>;
   /**
    * Reads the whole log and checks its chain of hashes, with a few pages of it in memory. `fault` names the first

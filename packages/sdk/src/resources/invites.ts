@@ -12,7 +12,7 @@ import type { Invite } from "./result-types.ts";
 export interface InviteResource {
   /** Makes an invite that works once. Only this answer holds its code. */
   create(input: InviteCreateInput, options?: CallOptions): Promise<NewInvite>;
-  /** All invites with their state, newest first. */
+  /** Lists all invites with their state, newest first. */
   list(query?: InviteListQuery, options?: CallOptions): PagePromise<"invites", Invite>;
   /** Revokes the invite at once; a second call changes nothing, and a used invite stays used. */
   revoke(inviteId: string, options?: CallOptions): Promise<void>;
@@ -30,8 +30,8 @@ export interface InviteResource {
    */
   redeem(text: string, signer: Signer, options?: RedeemOptions): Promise<RedeemedAgent>;
   /**
-   * Whether the redeemer held the invite's secret and gave this address: the service could not have put in one of its
-   * own. `text`: the text of {@link InviteResource.create}. `signingKey`: the key to look for, instead of the one that
+   * Checks whether the redeemer held the invite's secret and gave this address: the service could not have put in one of
+   * its own. `text`: the text of {@link InviteResource.create}. `signingKey`: the key to look for, instead of the one that
    * the invite names.
    */
   checkAddressProof(text: string, invite: ProvenInvite, signingKey?: Uint8Array): Promise<boolean>;

@@ -46,7 +46,7 @@ export interface AuthResource {
   logout(refreshToken?: string | Secret, options?: CallOptions): Promise<void>;
   /** Ends every other session. */
   changePassword(input: AuthChangePasswordInput, options?: CallOptions): Promise<void>;
-  /** The answer is the same whether or not there is such an account. */
+  /** Mails a link for a new password. The answer is the same whether or not there is such an account. */
   forgotPassword(email: string, options?: CallOptions): Promise<AuthMessage>;
   /** Sets a new password with a mailed token, and ends every session. The token works once. */
   resetPassword(input: AuthResetPasswordInput, options?: CallOptions): Promise<AuthMessage>;
@@ -54,7 +54,7 @@ export interface AuthResource {
   verifyEmail(token: string, options?: CallOptions): Promise<AuthMessage>;
   /** Mails a new verification link if one is needed. The answer is the same either way. */
   resendVerification(email: string, options?: CallOptions): Promise<AuthMessage>;
-  /** Whether an access code is still unused; the sign-up uses it up. */
+  /** Checks whether an access code is still unused; the sign-up uses it up. */
   checkAccessCode(code: string, options?: CallOptions): Promise<boolean>;
 }
 
@@ -76,7 +76,7 @@ export function authResource(connection: Connection): AuthResource {
 }
 
 export interface SessionResource {
-  /** Open sessions, newest first; `current` marks the one of this call. */
+  /** Lists open sessions, newest first; `current` marks the one of this call. */
   list(query?: SessionListQuery, options?: CallOptions): PagePromise<"sessions", Session>;
   /** Ends the session at once; a second call changes nothing. */
   end(sessionId: string, options?: CallOptions): Promise<void>;
@@ -102,10 +102,10 @@ export interface IdentityProviderAuthorizeZkloginQuery extends ZkloginAuthorizeF
 }
 
 export interface IdentityProviderResource {
-  /** The address to send the browser to. People without an account also need an access code. */
+  /** Gets the address to send the browser to. People without an account also need an access code. */
   authorize(query?: IdentityProviderAuthorizeQuery, options?: CallOptions): Promise<Authorization>;
   /**
-   * `nonce`: made of the client's own ephemeral key. Refuses an address that carries another one, a second one, or a
+   * Like `authorize`, for zkLogin. `nonce`: made of the client's own ephemeral key. Refuses an address that carries another one, a second one, or a
    * request object.
    */
   authorizeZklogin(query: IdentityProviderAuthorizeZkloginQuery, options?: CallOptions): Promise<Authorization>;

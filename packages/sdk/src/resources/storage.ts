@@ -52,9 +52,9 @@ export interface VaultResource {
    * ```
    */
   create(input: VaultCreateInput, options?: CallOptions): Promise<CreatedVault>;
-  /** Newest first. */
+  /** Lists vaults, newest first. */
   list(query?: VaultListQuery, options?: CallOptions): PagePromise<"vaults", Vault>;
-  /** One vault. */
+  /** Reads one vault. */
   get(vaultId: string, options?: CallOptions): Promise<Vault>;
   /** Renames a vault. */
   update(vaultId: string, changes: VaultUpdateInput, options?: CallOptions): Promise<Vault>;
@@ -69,7 +69,7 @@ export interface VaultResource {
   restore(vaultId: string, changes?: VaultRestoreInput, options?: CallOptions): Promise<Vault>;
   /** Members of a shared vault, who may read and write it. */
   readonly members: MemberResource;
-  /** Why a shared vault does not open, layer by layer, each with its next step. For people only: base no decision on it. */
+  /** Explains why a shared vault does not open, layer by layer, each with its next step. For people only: base no decision on it. */
   checkAccess(vaultId: string, options?: CallOptions): Promise<AccessCheck>;
   /**
    * Takes the signer off the vault's allowlist; `effect` describes what that closes and what it does not. Files that
@@ -128,7 +128,7 @@ export interface VaultResource {
 }
 
 export interface MemberResource {
-  /** Members as the service and the chain see them, the owner first. */
+  /** Lists members as the service and the chain see them, the owner first. */
   list(vaultId: string, options?: CallOptions): Promise<VaultMember[]>;
   /**
    * Adds an address, on the chain and then at the service: everything ever written in the vault opens to it. Safe to
@@ -212,9 +212,9 @@ export function vaultResource(connection: Connection): VaultResource {
 export interface FolderResource {
   /** Makes a folder at the top of a vault or in another folder. */
   create(input: FolderCreateInput, options?: CallOptions): Promise<Folder>;
-  /** Newest first. `parentId: "root"` lists the folders at the top. */
+  /** Lists folders, newest first. `parentId: "root"` lists those at the top. */
   list(query?: FolderListQuery, options?: CallOptions): PagePromise<"folders", Folder>;
-  /** One folder. */
+  /** Reads one folder. */
   get(folderId: string, options?: CallOptions): Promise<Folder>;
   /** Renames a folder, or moves it in its vault. `parentId: null` moves it to the top. */
   update(folderId: string, changes: FolderUpdateInput, options?: UpdateOptions): Promise<Folder>;
@@ -241,9 +241,9 @@ export function folderResource(connection: Connection): FolderResource {
 export interface TrashedVaultsQuery extends Omit<TrashListQuery, "vaultId"> {}
 
 export interface TrashResource {
-  /** Files in the trash, except those of vaults in the trash. */
+  /** Lists files in the trash, except those of vaults in the trash. */
   list(query?: TrashListQuery, options?: CallOptions): PagePromise<"files", File>;
-  /** The vaults in the trash, with everything in them. */
+  /** Lists the vaults in the trash, with everything in them. */
   vaults(query?: TrashedVaultsQuery, options?: CallOptions): PagePromise<"vaults", Vault>;
   /**
    * Deletes the files and folders in the trash for good: of one vault, or of all public ones. `leftVaults` then lists

@@ -22,7 +22,7 @@ import type {
 } from "./result-types.ts";
 
 export interface WebhookResource {
-  /** Newest first. */
+  /** Lists webhook endpoints, newest first. */
   list(query?: WebhookListQuery, options?: CallOptions): PagePromise<"webhooks", Webhook>;
   /**
    * Makes a webhook. Only this answer holds its secret.
@@ -34,9 +34,9 @@ export interface WebhookResource {
    * ```
    */
   create(input: WebhookCreateInput, options?: CallOptions): Promise<CreatedWebhook>;
-  /** One webhook endpoint. */
+  /** Reads one webhook endpoint. */
   get(webhookId: string, options?: CallOptions): Promise<Webhook>;
-  /** `active: false` keeps events for later; `active: true` sends them. */
+  /** Changes an endpoint. `active: false` keeps events for later; `active: true` sends them. */
   update(webhookId: string, changes: WebhookUpdateInput, options?: CallOptions): Promise<Webhook>;
   /** Deletes the webhook with its deliveries. */
   delete(webhookId: string, options?: CallOptions): Promise<void>;
@@ -47,19 +47,19 @@ export interface WebhookResource {
    * give receivers both.
    */
   rotateSecret(webhookId: string, options?: CallOptions): Promise<RotatedSecret>;
-  /** Newest first. `lastError` is data from outside. */
+  /** Lists deliveries, newest first. `lastError` is data from outside. */
   deliveries(
     webhookId: string,
     query?: WebhookDeliveriesQuery,
     options?: CallOptions,
   ): PagePromise<"deliveries", Delivery>;
-  /** A delivery with the receiver's answer to each attempt: data from outside, do not trust it. */
+  /** Reads a delivery with the receiver's answer to each attempt: data from outside, do not trust it. */
   delivery(webhookId: string, deliveryId: string, options?: CallOptions): Promise<DeliveryDetails>;
   /** Sends the same message once more, in a delivery of its own. */
   redeliver(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Delivery>;
   /** Sends failed deliveries of a time again; resolves with how many. A repeat adds nothing. */
   recover(webhookId: string, range: WebhookRecoverInput, options?: CallOptions): Promise<number>;
-  /** The kinds that you can subscribe to, with the JSON Schema of each payload and an example. */
+  /** Lists the kinds that you can subscribe to, with the JSON Schema of each payload and an example. */
   eventKinds(options?: CallOptions): Promise<EventDescription[]>;
 }
 
