@@ -1,14 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encryptFile, newFilePlan } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
 import { describe, expect, it, type TestContext } from "vitest";
 import { collect, patternBytes } from "../kit/bytes.ts";
 import { makeDirectory } from "../kit/directory.ts";
+import type { StatementVectors } from "./statement-vectors.ts";
 
 const DECODER = new URL("../../examples/decode-file.py", import.meta.url).pathname;
 const VECTORS = new URL("file-format/payload.json", import.meta.url).pathname;
+/** Of statements, keys and names. */
+const VAULT_DECODER = new URL("../../examples/decode-vault.py", import.meta.url).pathname;
+const STATEMENTS = new URL("file-format/statements.json", import.meta.url).pathname;
 
 /** Another language, another library, no line in common: the specification is enough to read our files. */
 describe("the independent decoder", () => {
@@ -17,6 +21,13 @@ describe("the independent decoder", () => {
   it("holds every vector of file-format §1 to §4", (context) => {
     requirePython(context);
     expect(python(DECODER, "--vectors", VECTORS).toString()).toMatch(/^\d\d+ vectors hold\n$/);
+  });
+
+  it("holds every vector of file-format §6 to §10 and §12: signatures, ends, records, statements, the ladder, exports", (context) => {
+    requirePython(context);
+    const { about: _about, people: _people, views: _views, ...checked } = JSON.parse(readFileSync(STATEMENTS, "utf8")) as StatementVectors;
+    const count = Object.values(checked).reduce((sum, vectors) => sum + vectors.length, 0);
+    expect(python(VAULT_DECODER, "--vectors", STATEMENTS).toString()).toBe(`${count} vectors hold\n`);
   });
 
   it("opens new files given their data key, and refuses one that was cut", async (context) => {

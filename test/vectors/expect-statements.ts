@@ -9,7 +9,7 @@ export function expectMaterial(made: StatementsRead, vectors: StatementVectors):
   expect(vectors.forgedSignatures.length).toBeGreaterThan(25);
   for (const [index, { name }] of vectors.forgedSignatures.entries())
     expect([name, made.forged[index]]).toEqual([name, false]);
-  expect(made.subkeys).toEqual(vectors.vaultKeys.map((key) => [key.wrap, key.metadata, key.nameIndex, key.check]));
+  expect(made.subkeys).toEqual(vectors.vaultKeys.map((key) => [key.wrap, key.metadata, key.nameIndex, key.ladder, key.check]));
   expect(made.metadata).toEqual(
     vectors.metadata.map(({ encoded, metadata, padded }) => [encoded, padded, metadata, metadata]),
   );
@@ -18,14 +18,14 @@ export function expectMaterial(made: StatementsRead, vectors: StatementVectors):
   expect(made.names).toEqual(vectors.nameIndexes.map(({ index, plainIndex }) => [index, plainIndex]));
 }
 
-/** File-format §10 and §12: opened to what stands there, or refused at the step that stands there. */
+/** File-format §7.5, §10 and §12: opened to what stands there, or refused at the step that stands there. */
 export function expectOutcomes(
   made: StatementsRead,
   vectors: StatementVectors,
-  ...kinds: readonly ("versions" | "entries" | "exports")[]
+  ...kinds: readonly ("versions" | "entries" | "exports" | "ladder")[]
 ): void {
   for (const kind of kinds) {
-    expect(vectors[kind].length).toBeGreaterThan({ versions: 25, entries: 12, exports: 12 }[kind]);
+    expect(vectors[kind].length).toBeGreaterThan({ versions: 25, entries: 12, exports: 12, ladder: 12 }[kind]);
     for (const [index, { expect: wanted, name }] of vectors[kind].entries())
       expect([name, made[kind][index]]).toEqual([name, wanted]);
   }

@@ -4,6 +4,7 @@ import { base64 } from "../browser/pages/base64.ts";
 import { makeActCases } from "./act-cases.ts";
 import { makeEntryCases } from "./entry-cases.ts";
 import { makeExportCases } from "./export-cases.ts";
+import { makeLadderCases } from "./ladder-cases.ts";
 import { bytesOf, KEYS, PEOPLE, VIEWS, type Person } from "./statement-fixture.ts";
 import type { PersonVector, SignatureVector, StatementVectors, ViewVector } from "./statement-vectors.ts";
 import { makeVersionCases } from "./version-cases.ts";
@@ -22,13 +23,14 @@ export async function makeStatementVectors(kept: StatementVectors): Promise<Stat
     vaultKeys: Object.entries(KEYS).map(([name, key]) => ({
       ...{ name, generation: String(key.generation), after: String(key.after), key: base64(key.reveal()) },
       ...{ wrap: base64(key.subkey("wrap")), metadata: base64(key.subkey("metadata")) },
-      ...{ nameIndex: base64(key.subkey("name-index")), check: base64(key.subkey("check")) },
+      ...{ nameIndex: base64(key.subkey("name-index")), ladder: base64(key.subkey("ladder")), check: base64(key.subkey("check")) },
     })),
     signatures: await Promise.all(SIGNED.map(signatureVector)),
     views: Object.fromEntries(Object.entries(VIEWS).map(([name, view]) => [name, viewVector(view)])),
     versions: [...(await makeVersionCases()), ...acts.versions],
     entries: [...(await makeEntryCases()), ...acts.entries],
     exports: await makeExportCases(),
+    ladder: await makeLadderCases(),
   };
 }
 
@@ -54,7 +56,7 @@ async function signatureVector([title, body]: (typeof SIGNED)[number]): Promise<
   return { title, body: base64(body), person: "member", digest, signature: base64(signature) };
 }
 
-function viewVector({ base, floor, former, generation, members, owner, plainNames, time, vault }: VaultView): ViewVector {
+function viewVector({ base, floor, former, generation, members, owner, plainNames, time, upTo, vault }: VaultView): ViewVector {
   const entry = ({ address, endsAt, signingKey, since }: VaultView["owner"]) => ({
     ...{ address: base64(address), signingKey: base64(signingKey), since: String(since) },
     endsAt: endsAt === NO_END ? null : String(endsAt),
@@ -64,5 +66,6 @@ function viewVector({ base, floor, former, generation, members, owner, plainName
     ...{ time: String(time), plainNames, owner: entry(owner) },
     members: members.map((one) => ({ ...entry(one), until: one.until === null ? null : String(one.until) })),
     former: former.map((one) => ({ ...entry(one), until: String(one.until) })),
+    upTo: upTo === undefined ? null : { generation: String(upTo.generation), after: String(upTo.after) },
   };
 }

@@ -7,10 +7,13 @@ import {
   encodePaddedMetadata,
   nameIndex,
   openEntry,
+  openLadderStep,
   parseFileStart,
   parseEntryStatement,
+  parseLadderStep,
   parseMetadata,
   parsePaddedMetadata,
+  parseRecord,
   plainNameIndex,
   signStatement,
   statementDigest,
@@ -24,7 +27,7 @@ import {
   NO_END,
 } from "@coffer/crypto";
 import { base64, bytesOf } from "../browser/pages/base64.ts";
-import type { EntryCase, MemberVector, SeenVector, StatementVectors, VersionCase, ViewVector } from "./statement-vectors.ts";
+import type { EntryCase, LadderCase, MemberVector, SeenVector, StatementVectors, VersionCase, ViewVector } from "./statement-vectors.ts";
 
 /** Each in the order of the vectors. */
 export interface StatementsRead {
@@ -39,6 +42,7 @@ export interface StatementsRead {
   readonly versions: readonly unknown[];
   readonly entries: readonly unknown[];
   readonly exports: readonly unknown[];
+  readonly ladder: readonly unknown[];
 }
 
 export async function readStatements(platform: CryptoPlatform, vectors: StatementVectors): Promise<StatementsRead> {
@@ -51,7 +55,7 @@ export async function readStatements(platform: CryptoPlatform, vectors: Statemen
       verifyEd25519(bytesOf(publicKey), bytesOf(message), bytesOf(signature)),
     ),
     subkeys: vectors.vaultKeys.map(({ name }) =>
-      (["wrap", "metadata", "name-index", "check"] as const).map((use) => base64(known.key(name).subkey(use))),
+      (["wrap", "metadata", "name-index", "ladder", "check"] as const).map((use) => base64(known.key(name).subkey(use))),
     ),
     metadata: vectors.metadata.map(({ encoded, kind, metadata, padded }) => [
       base64(encodeMetadata(kind, metadata)),
@@ -75,6 +79,7 @@ export async function readStatements(platform: CryptoPlatform, vectors: Statemen
         return { signer: base64(signer), generation: String(generation), after: String(after), time };
       }),
     ),
+    ladder: await each(vectors.ladder, (step) => outcomeOf(() => readStep(known, step))),
   };
 }
 
@@ -96,7 +101,7 @@ export function readPlace(platform: CryptoPlatform, { vaultKeys, views }: Statem
   return { platform, view, key: (name) => keys.get(name)! };
 }
 
-function viewOf({ base, floor, former, generation, members, owner, plainNames, time, vault }: ViewVector): VaultView {
+function viewOf({ base, floor, former, generation, members, owner, plainNames, time, upTo, vault }: ViewVector): VaultView {
   const member = ({ address, endsAt, signingKey, since }: MemberVector) => ({
     address: bytesOf(address),
     signingKey: bytesOf(signingKey),
@@ -108,6 +113,7 @@ function viewOf({ base, floor, former, generation, members, owner, plainNames, t
     ...{ generation: BigInt(generation), floor: BigInt(floor), base: BigInt(base), time: BigInt(time) },
     members: members.map((one) => ({ ...member(one), until: one.until === null ? null : BigInt(one.until) })),
     former: former.map((one) => ({ ...member(one), until: BigInt(one.until) })),
+    ...(upTo !== null && { upTo: { generation: BigInt(upTo.generation), after: BigInt(upTo.after) } }),
   };
 }
 
@@ -148,6 +154,13 @@ async function readEntry(known: Known, entry: EntryCase): Promise<unknown> {
   const question = { ...place, kind, id, seen: seenOf(entry.seen) };
   const opened = await openEntry(known.platform, question, answer, () => known.key(entry.vaultKey));
   return { metadata: opened.metadata, folderId: opened.statement.folderId };
+}
+
+async function readStep(known: Known, { higher, higherKey, step, target, view }: LadderCase): Promise<unknown> {
+  const opened = { record: parseRecord(bytesOf(higher)), key: known.key(higherKey) };
+  const parsed = parseLadderStep(bytesOf(step));
+  const { key } = await openLadderStep(known.platform, known.view(view), opened, parsed, parseRecord(bytesOf(target)));
+  return { key: base64(key.reveal()) };
 }
 
 async function outcomeOf(read: () => Promise<unknown>): Promise<unknown> {

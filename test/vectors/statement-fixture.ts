@@ -65,6 +65,8 @@ export const VIEWS = {
   now: NOW,
   "in generation 4": { ...NOW, generation: 4n, members: [...NOW.members, entryOf(PEOPLE.removed, 2n)], former: [] },
   "floor 5": { ...NOW, floor: 5n },
+  "base 5": { ...NOW, base: 5n },
+  "an export of generation 4": { ...NOW, upTo: { generation: 4n, after: 0n } },
   "plain names": { ...NOW, plainNames: true },
   "before an end": { ...NOW, members: [...NOW.members, ENDED], time: END - 1n },
   "after an end": { ...NOW, members: [...NOW.members, ENDED] },

@@ -15,6 +15,7 @@ export interface StatementVectors {
   readonly versions: readonly VersionCase[];
   readonly entries: readonly EntryCase[];
   readonly exports: readonly ExportCase[];
+  readonly ladder: readonly LadderCase[];
 }
 
 export interface PersonVector {
@@ -32,6 +33,7 @@ export interface VaultKeyVector {
   readonly wrap: string;
   readonly metadata: string;
   readonly nameIndex: string;
+  readonly ladder: string;
   readonly check: string;
 }
 
@@ -70,6 +72,8 @@ export interface ViewVector {
   readonly owner: MemberVector;
   readonly members: readonly (MemberVector & { readonly until: string | null })[];
   readonly former: readonly (MemberVector & { readonly until: string })[];
+  /** The last place that counts, for a reader of an export (§12.3); null: wherever the vault has come. */
+  readonly upTo: { readonly generation: string; readonly after: string } | null;
 }
 
 export interface MemberVector {
@@ -130,6 +134,18 @@ export interface ExportCase {
   readonly expect:
     | { readonly signer: string; readonly generation: string; readonly after: string; readonly time: number }
     | Refusal;
+}
+
+export interface LadderCase {
+  readonly name: string;
+  readonly view: string;
+  /** By name: the key that the reader has opened, and the record that it is said to be of. */
+  readonly higherKey: string;
+  readonly higher: string;
+  readonly step: string;
+  /** The record of the key that the reader wants. */
+  readonly target: string;
+  readonly expect: { readonly key: string } | Refusal;
 }
 
 /** All of them MUST be refused. */

@@ -28,6 +28,10 @@ describe.each([nodePlatform, webPlatform])("on the $name platform", (platform) =
     expectOutcomes(made, vectors, "versions", "entries");
   });
 
+  it("file-format §7.5: a step of the ladder opens its key, or is refused at the step that the vectors name", () => {
+    expectOutcomes(made, vectors, "ladder");
+  });
+
   it("file-format §12: an export's statement is taken or refused at the step that the vectors name", () => {
     expectOutcomes(made, vectors, "exports");
   });
