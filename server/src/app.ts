@@ -191,7 +191,7 @@ function answerMalformed(error: ParserError, socket: Socket, requestId: string, 
   socket.end(renderRawFailure(code, requestId, { body: !isHead }), () => socket.destroy());
 }
 
-/** What authentication noted of keys is written now and then, and at the end. */
+/** Notes of authentication about keys are written now and then, and at the end. */
 function flushKeyNotes(
   app: FastifyInstance,
   { database, settings }: Deps,

@@ -78,7 +78,7 @@ export interface Settings {
   readonly servesPages: boolean;
   /** Origins of pages that may call from a browser, as browsers send them. */
   readonly corsOrigins: readonly string[];
-  /** CIDR blocks whose X-Forwarded-For is believed. */
+  /** CIDR blocks of proxies that the server trusts about X-Forwarded-For. */
   readonly trustedProxies: readonly string[];
   readonly timing: {
     /** A body that brings no byte for this long is given up with 408. */
@@ -124,7 +124,7 @@ export interface PaymentConfig {
   readonly directory: string;
 }
 
-/** Where vault objects are read. */
+/** The source of vault objects. */
 export interface ChainConfig {
   /** Address of the gRPC node, without a trailing slash. */
   readonly url: string;

@@ -1,4 +1,4 @@
-/** What the handlers are made of. A handler names the slice it needs: `Pick<Deps, "database" | "clock">`. */
+/** The parts of the handlers. A handler names the slice it needs: `Pick<Deps, "database" | "clock">`. */
 import type { JwtKey, Settings } from "./config.ts";
 import type { BlobStore } from "./ports/blob-store.ts";
 import type { Chain } from "./ports/chain.ts";

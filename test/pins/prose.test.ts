@@ -16,7 +16,7 @@ describe("a page that people read", () => {
   });
 });
 
-/** Sources whose comments and messages follow the same rules. */
+/** Sources whose comments and messages follow the same rules. The comments of tests are not checked. */
 const SOURCES = [
   "packages/chain/src",
   "packages/contract/src",

@@ -81,7 +81,7 @@ function inviteProblems({ mode, allowUnsignedRedeem }: Partial<Values>): string[
   return ["SERVICE_ALLOW_UNSIGNED_REDEEM: production binds every agent's key to an address that signed; leave it out"];
 }
 
-/** As browsers send them, or none would ever match; by name, since whoever is named can do what its visitors' keys can. */
+/** In the form that browsers send, or none would ever match. By name, since a named origin can do what its visitors' keys can. */
 function corsProblems({ mode, corsOrigins }: Partial<Values>): string[] {
   return splitList(corsOrigins ?? "").flatMap((origin, index) => {
     const entry = `SERVICE_CORS_ORIGINS: entry ${index + 1}`;
@@ -166,7 +166,8 @@ function proverProblems(values: Partial<Values>): string[] {
   const { mode, prover, network, proverUrl, proverApiKey, idpIssuer = "" } = values;
   if (prover === undefined) return [];
   const isOpen = mode === "production" && network !== "localnet";
-  // Specification §5.5: production uses a hosted prover. Without one, whoever signs in with zkLogin could sign nothing.
+  // Specification §5.5: production uses a hosted prover. Without one, a user who signs in with zkLogin could sign
+  // nothing.
   if (prover === "" && isOpen && idpIssuer !== "")
     return [
       `SERVICE_PROVER: production with an identity provider needs a hosted prover on ${network ?? "this network"}; set SERVICE_PROVER=hosted, SERVICE_PROVER_URL and SERVICE_PROVER_API_KEY`,

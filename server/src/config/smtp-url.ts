@@ -21,8 +21,9 @@ const SUBMISSION_PORT = 587;
 export const SMTP_URL_EXPECTED = "smtps://user:password@host:port or smtp://…, percent-encoded and nothing else";
 
 /**
- * Reads `smtps://user:password@host:port` or `smtp://…`. Without TLS there is only a server on this machine. What the
- * address cannot say is refused, rather than taken as an option of some library. Null for that: it may hold a password and is not to be quoted.
+ * Reads `smtps://user:password@host:port` or `smtp://…`. Without TLS there is only a server on this machine. It
+ * refuses anything that the address cannot express, so that no text becomes an option of some library. Null for that:
+ * it may hold a password and is not to be quoted.
  */
 export function readSmtpUrl(text: string): SmtpServer | null {
   const url = URL.parse(text);

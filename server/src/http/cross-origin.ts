@@ -11,7 +11,7 @@ export interface CrossOrigin {
   isPreflight(method: string, headers: IncomingHttpHeaders): boolean;
 }
 
-/** The same object for every request: whoever writes answers asks whether there is anything to add. */
+/** The same object for every request: code that writes answers asks whether there is anything to add. */
 export const NO_CROSS_ORIGIN_HEADERS: Readonly<Record<string, string>> = {};
 
 /** Seconds that a browser need not ask again; Chromium takes no more. */
@@ -35,7 +35,7 @@ export function openCrossOrigin(origins: readonly string[]): CrossOrigin {
       { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "*", Vary: "Origin" },
     ]),
   );
-  // Also to others: what a cache keeps of an answer for one origin is none for another.
+  // Also to others: a cached answer for one origin must not go to another.
   const refused = origins.length === 0 ? NO_CROSS_ORIGIN_HEADERS : { Vary: "Origin" };
   return {
     headersFor: ({ origin }) => granted.get(origin ?? "") ?? refused,

@@ -154,7 +154,7 @@ async function readJson({ route, request, pipeline }: Exchange): Promise<JsonBod
   });
 }
 
-/** `body` stands for the request's body in a fingerprint. */
+/** `body` is the request's body in a fingerprint. */
 async function answer(exchange: Exchange, body: string): Promise<void> {
   const { route, request } = exchange;
   const key = route.takesKey ? request.headers["idempotency-key"] : undefined;
@@ -231,7 +231,7 @@ async function serveByteBody(exchange: Exchange): Promise<void> {
   }
 }
 
-/** Stands for a byte body in a fingerprint: its length, its media type, and the headers that shape what is made of it. */
+/** A byte body's part of a fingerprint: its length, its media type, and the headers that shape its result. */
 function describeByteBody(headers: unknown, { length, contentType }: IncomingBytes): string {
   // The boundary of multipart is new in every attempt.
   const mediaType = (contentType ?? "").split(";")[0]?.trim().toLowerCase() ?? "";

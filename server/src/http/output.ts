@@ -1,4 +1,4 @@
-/** Answers, held to the contract before they leave: unknown fields are dropped, wrong ones are a defect (500). */
+/** Answers, checked against the contract before they leave: unknown fields are dropped, wrong ones are a defect (500). */
 import { type EndpointDefinition, isBytes } from "@coffer/contract";
 import * as z from "zod/mini";
 import { type OutgoingBytes, Recorded, Reply } from "../handler.ts";

@@ -30,7 +30,7 @@ const PAUSE = 250;
 const REST = 15 * SECOND;
 /** Mails on their way at the same time. */
 const AT_ONCE = 4;
-/** Longer than any driver takes for one mail; so long a mail waits whose server died while it sent it. */
+/** Longer than any driver takes for one mail. A mail waits so long if its server died while it sent it. */
 const LEASE = 300 * SECOND;
 const FIRST_WAIT = 5 * SECOND;
 const LONGEST_WAIT = HOUR;

@@ -1,4 +1,4 @@
-/** What stands for a client in the limits of addresses. */
+/** A client's key in the limits of addresses. */
 import ipaddr from "ipaddr.js";
 
 /**

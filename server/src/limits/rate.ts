@@ -5,7 +5,7 @@
 import { BoundedRecords } from "./bounded-records.ts";
 import type { Policy } from "./policies.ts";
 
-/** What a bucket says of one key after a request; the values of its two header fields are made of it. */
+/** A bucket's state for one key after a request, from which the two header fields are made. */
 export interface Taken {
   readonly allowed: boolean;
   /** How many more there are now. */

@@ -1,4 +1,4 @@
-/** What is deleted with its vault is found by it, and the records of a generation by that: there may be many of both. */
+/** Indexes for the rows of a deleted vault, and for the records of a generation: there may be many of both. */
 import type { Migration } from "./migration.ts";
 
 export const manyRows: Migration = {

@@ -133,7 +133,7 @@ async function reportNobody(database: DatabaseReader, { json }: Wanted, streams:
   return 1;
 }
 
-/** Not a success: whoever rewrites a log can also claim that the entry was removed for its age. */
+/** Not a success: somebody who rewrites a log can also claim that the entry was removed for its age. */
 function isUnchecked({ removed }: AccountCheck, { expect }: Wanted): boolean {
   return expect !== undefined && expect.sequence < removed.sequence;
 }

@@ -63,8 +63,8 @@ export interface BlobStore extends AsyncDisposable {
     options?: { atomic?: boolean },
   ): Promise<number>;
   /**
-   * Begins the partial `into` with the durable bytes of another, and answers their number: whoever still writes to the
-   * other one writes where nobody looks. An unknown key rejects with a RangeError.
+   * Begins the partial `into` with the durable bytes of another, and answers their number: a writer of the other one
+   * then writes where nobody looks. An unknown key rejects with a RangeError.
    */
   fork(key: BlobKey, into: BlobKey): Promise<number>;
   /** Durable length of a partial, null when there is none under the key. */

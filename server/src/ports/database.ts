@@ -129,7 +129,7 @@ export class DatabaseUnavailableError extends Error {
   }
 }
 
-/** Stands for a value that is filled in at each use of a prepared query. */
+/** A value that each use of a prepared query fills in. */
 class Placeholder {
   readonly key: string;
   constructor(key: string) {

@@ -10,7 +10,7 @@ export interface EphemeralKey {
   readonly randomness: string;
 }
 
-/** What an address is made of. */
+/** The parts of an address. */
 export interface ZkloginClaims {
   readonly issuer: string;
   readonly audience: string;
@@ -28,7 +28,7 @@ export interface Zklogin {
   nonceOf(key: EphemeralKey): Promise<string>;
   /** The chain address of a subject. Never the legacy derivation. */
   addressOf(claims: ZkloginClaims): Promise<string>;
-  /** What stands for the subject in a proof, in decimal. */
+  /** The subject's value in a proof, in decimal. */
   addressSeedOf(claims: ZkloginClaims): Promise<string>;
 }
 

@@ -37,7 +37,7 @@ async function vault(world: World, name: string): Promise<string> {
   return (await world.make("POST", "/api/vaults", { json: { name, type: "public" } }))["vault"]?.id ?? "";
 }
 
-/** What was acknowledged as restored is there: whoever deletes for good deletes what is in the trash. */
+/** An acknowledged restore holds: a deletion for good deletes only what is in the trash. */
 async function requireRestored(world: World, table: "files" | "folders" | "vaults", id: string, answer: unknown) {
   if (statusOf(answer) >= 300) return;
   hold((await find(world, table, id))?.trashed_at === null, `what was restored is gone from ${table}`);

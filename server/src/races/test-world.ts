@@ -81,7 +81,7 @@ export function hold(isTrue: boolean, what: string): asserts isTrue {
   if (!isTrue) throw new Error(what);
 }
 
-/** What is true of an account whatever was done to it, and in whichever order. */
+/** The invariants of an account, after any acts in any order. */
 export async function requireWhole(world: World): Promise<void> {
   await requireCounted(world);
   requireTrees(await world.rows("folders"));

@@ -6,7 +6,10 @@ import type { ChainPin } from "./chain-pin.ts";
 
 export type SuiClient = Awaited<ReturnType<typeof openSuiClient>>;
 
-/** A node whose time, that of its latest checkpoint, is further from this machine's, in milliseconds, is not believed (encryption design §2, §8). */
+/**
+ * The most that a node's time, that of its latest checkpoint, may differ from this machine's, in milliseconds
+ * (encryption design §2, §8).
+ */
 const MAX_SKEW = 30_000;
 
 /** Loaded by the first who asks: it costs a server without shared vaults neither time nor memory. */

@@ -10,7 +10,7 @@ export interface Bounds {
   readonly timeout: number;
   /** Entries of allowlists that are remembered, former ones too; the vaults asked for least recently go first. */
   readonly entries: number;
-  /** Vaults whose highest generation is known. */
+  /** Vaults with a remembered highest generation. */
   readonly generations: number;
 }
 

@@ -201,7 +201,7 @@ class ReadCommitted implements Database {
     });
   }
 
-  /** Tries again whenever whom the step names has ended. */
+  /** Tries again whenever the named transaction has ended. */
   async #untilFree<Result>(
     transaction: Transaction,
     step: () => Transaction | { readonly result: Result },

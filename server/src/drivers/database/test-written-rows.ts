@@ -24,7 +24,7 @@ export class WrittenRows {
     for (const { name } of this.#all<{ name: string }>(tables)) this.#watch(name);
   }
 
-  /** What was written since the last call, in its order. */
+  /** The writes since the last call, in their order. */
   take(): WrittenRow[] {
     const rows = this.#all<WrittenRow>(`select "table", key, row from temp.written order by place`);
     if (rows.length > 0) this.#run("delete from temp.written");

@@ -1,4 +1,4 @@
-/** What is known of a provider from its discovery document (OpenID Connect Discovery §4), read when it is first needed. */
+/** A provider's facts from its discovery document (OpenID Connect Discovery §4), read when they are first needed. */
 import * as jose from "jose";
 import * as openid from "openid-client";
 import type { IdentityProviderConfig } from "../../config.ts";

@@ -40,7 +40,7 @@ export async function renderMessage(
   const node = new MimeNode("text/plain; charset=utf-8", { disableFileAccess: true, disableUrlAccess: true });
   node.setHeader({
     from: { ...sender },
-    // An object is taken as one address; text would be parsed for several.
+    // An object counts as one address; text would be parsed for several.
     to: { name: "", address: mail.to },
     subject: mail.subject.replace(/[\s\p{Cc}]+/gu, " "),
     date: new Date(at).toUTCString().replace("GMT", "+0000"),

@@ -80,7 +80,7 @@ function connect({ url, trust }: SmtpOptions, timeouts: SmtpTimeouts) {
     ...(auth === null ? {} : { auth }),
     pool: true,
     maxConnections: CONNECTIONS,
-    // Repeating is the caller's: a mail whose connection broke may have arrived.
+    // The caller repeats: a mail may have arrived although its connection broke.
     maxRequeues: 0,
     idleTimeout: KEEP_IDLE,
     connectionTimeout: timeouts.connect,
@@ -101,13 +101,13 @@ interface Failure {
   readonly response?: unknown;
 }
 
-/** The commands whose refusal is about this mail; in all others it is about the connection or our account at the server. */
+/** A refusal of these commands is about this mail; of others it is about the connection or our account at the server. */
 const ABOUT_THE_MAIL = new Set(["MAIL FROM", "RCPT TO", "DATA"]);
 /** RFC 4954 §6, RFC 3207 §4 and RFC 5321 §4.3.2: authentication, TLS or a new connection is wanted; the mail is not refused. */
 const ABOUT_THE_CONNECTION = new Set(["503", "530", "534", "535", "538"]);
 
 /**
- * Without `cause`, and without the server's words: they repeat addresses, and may repeat what was said to it. What is left
+ * Without `cause`, and without the server's words: they repeat addresses, and may repeat what was said to it. The rest
  * says enough: nodemailer's code, the command, the reply code and the enhanced status code (RFC 3463).
  */
 function toMailError(error: unknown): MailError {

@@ -46,7 +46,7 @@ export function openDevelopmentProver(zklogin: Zklogin): Prover {
   };
 }
 
-/** What is attested: whose address it is, and which key may sign for it until when. */
+/** The attested facts: the address, the key that may sign for it, and until when. */
 function messageOf(parts: TokenParts, seed: string, { key }: ProofRequest): Buffer {
   return Buffer.from(JSON.stringify([MARK, parts.claims.issuer, seed, key.publicKey, key.maxEpoch]));
 }

@@ -1,6 +1,6 @@
 /**
- * Which addresses a webhook may reach: those of the public internet and those that the operator named (OWASP API7:2023). What
- * is not known to be public is refused.
+ * Which addresses a webhook may reach: those of the public internet and those that the operator named (OWASP
+ * API7:2023). It refuses every address that is not known to be public.
  */
 import ipaddr from "ipaddr.js";
 
@@ -17,8 +17,8 @@ const GLOBAL_UNICAST: Network = ipaddr.parseCIDR("2000::/3");
 const TRANSLATED: Network = ipaddr.parseCIDR("64:ff9b::/96");
 
 /**
- * The rule for addresses as text, of either family. `networks` are CIDR blocks or addresses that are allowed as well; throws
- * for what is neither.
+ * The rule for addresses as text, of either family. `networks` are CIDR blocks or addresses that are allowed as well;
+ * throws for any other text.
  */
 export function allowAddresses(networks: readonly string[]): IsAllowed {
   const named = networks.map(readNetwork);

@@ -20,7 +20,7 @@ export interface Ending {
   readonly body: Uint8Array;
   /** The body ended by itself. */
   readonly whole: boolean;
-  /** What broke the exchange; null when the status is there and the body was read as far as it is kept. */
+  /** The failure of the exchange; null when the status is there and the body was read as far as it is kept. */
   readonly failure: WebhookFailure | null;
   /**
    * The connection had carried an answer before, and was closed without a byte of one to this request. The receiver

@@ -47,7 +47,7 @@ export async function openTunnel(socket: Socket, target: Target, proxy: Proxy, s
   return await promise;
 }
 
-/** A percent sign that stands for itself is left as it is. */
+/** A literal percent sign stays as it is. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -78,7 +78,7 @@ class UndiciSender implements WebhookSender {
     return Promise.resolve();
   }
 
-  /** The rules never change, so what an address was read as holds. Where its name leads is looked at for each connection. */
+  /** The rules never change, so what an address was read as holds. Each connection looks its name up again. */
   #targetOf(url: string): Target | WebhookFailure {
     const known = this.#targets.get(url);
     if (known !== undefined) return known;

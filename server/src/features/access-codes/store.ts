@@ -66,8 +66,8 @@ export const revokeAccessCode = prepared((build, value: { id: string; now: numbe
 type Codes = Pick<Deps, "settings" | "clock">;
 
 /**
- * Whether whoever has the code may sign up: every code, and none, where the operator switched them off. `hash` null: there is
- * none. Takes nothing.
+ * Whether a person with the code may sign up: with every code, and without one, if the operator switched codes off.
+ * `hash` null: there is none. Takes nothing.
  */
 export async function maySignUp({ settings, clock }: Codes, queries: Queries, hash: string | null): Promise<boolean> {
   if (!settings.accessCodesRequired) return true;

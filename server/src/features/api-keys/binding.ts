@@ -1,4 +1,4 @@
-/** Binding a new key to a chain address: whoever holds the key acts as the address, so its holder must have signed. */
+/** Binding a new key to a chain address: the key's holder acts as the address, so the address's holder must have signed. */
 import { type AccessLevel, renderKeyAddressText } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal, RequestContext } from "../../handler.ts";

@@ -19,7 +19,7 @@ export interface WantedKey {
   readonly chainAddress: string | null;
   /** Ed25519 in base64, as the proof of the address showed it. */
   readonly chainPublicKey: string | null;
-  /** Where something refers to the key before it is written. */
+  /** For rows that refer to the key before it is written. */
   readonly id?: string;
 }
 

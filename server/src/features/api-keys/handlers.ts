@@ -105,7 +105,7 @@ async function readAccount(queries: Queries, { accountId }: Principal) {
   return account;
 }
 
-/** A key limited to vaults must not end, or look at, a key that reaches further: for it there is none. */
+/** A key limited to vaults must not end, or see, a key that reaches further: it gets `not_found`. */
 async function readKey(queries: Queries, principal: Principal, id: string): Promise<ApiKeyRow> {
   const row = await queries.first(findKey(queries, { accountId: principal.accountId, id }));
   if (row === null || !isWithinVaults(row, principal)) throw notFound("API key");

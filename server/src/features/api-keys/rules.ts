@@ -1,4 +1,4 @@
-/** What a key may be: rights that never exceed the creator's, and a text of which only the hash is kept. */
+/** The rules of a key: its rights never exceed the creator's, and only the hash of its text is stored. */
 import { hash } from "node:crypto";
 import { type AccessLevel, AGENT_SCOPES, type ApiKey, KEY_PREFIX, renderKey, type Scope } from "@coffer/contract";
 import type { Principal } from "../../handler.ts";
@@ -82,7 +82,7 @@ export function requireNoWider(wanted: Rights, maker: RightsOfMaker): void {
   throw new ServiceError("scope_too_wide");
 }
 
-/** null stands for everything. */
+/** null means everything. */
 function isWithin<Item>(wanted: readonly Item[] | null, held: ReadonlySet<Item> | null): boolean {
   return held === null || (wanted !== null && wanted.every((item) => held.has(item)));
 }

@@ -158,8 +158,8 @@ const noteRemoved = prepared((build, row: { account_id: string; sequence: number
 );
 
 /**
- * Removes the account's oldest entries up to `newest` and keeps what the chain begins with from then on. That never moves back, whoever
- * else removes entries: the log would begin with one that is gone.
+ * Removes the account's oldest entries up to `newest` and keeps what the chain begins with from then on. It never
+ * moves back, even if others remove entries: the log would begin with one that is gone.
  */
 export async function removeEntries(transaction: Queries, newest: RemovedChangesRow): Promise<number> {
   const { account_id: accountId, sequence, hash } = newest;

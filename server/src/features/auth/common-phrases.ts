@@ -1,6 +1,6 @@
 /**
- * Phrases that lists of breached passwords hold and that an estimate by words takes for strong. Without separators and in
- * lower case; what is too short even with separators cannot be set anyway.
+ * Phrases from lists of breached passwords that an estimate by words calls strong. Without separators and in lower
+ * case; what is too short even with separators cannot be set anyway.
  */
 export const COMMON_PHRASES: ReadonlySet<string> = new Set([
   "correcthorsebatterystaple",

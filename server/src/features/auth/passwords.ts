@@ -5,7 +5,7 @@ import { ServiceError } from "../../service-error.ts";
 
 export { requireStrongPassword } from "./password-strength.ts";
 
-/** What a hash was made with. Memory in KiB. */
+/** The parameters of a hash. Memory in KiB. */
 interface Cost {
   readonly memory: number;
   readonly passes: number;

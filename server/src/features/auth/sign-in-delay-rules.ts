@@ -12,7 +12,7 @@ const HOUR = 3_600_000;
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 60_000;
 
-/** So long a client is familiar to an e-mail with whose password it signed in. */
+/** How long a client stays familiar to an e-mail after it signed in with its password. */
 export const FAMILIAR_MS = 30 * 24 * HOUR;
 
 /**

@@ -21,7 +21,7 @@ interface WantedPlan {
   readonly askProvider: (reference: string) => Promise<void>;
 }
 
-/** Throws `subscription_required` or `usage_above_plan`. What is so already is left as it is. */
+/** Throws `subscription_required` or `usage_above_plan`. A state that is so already stays as it is. */
 export async function changePlan(deps: Needs, wanted: WantedPlan): Promise<void> {
   const { account, subscription, plan } = wanted;
   if (subscription === null || subscription.status === "ended") {

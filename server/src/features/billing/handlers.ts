@@ -66,7 +66,7 @@ async function readPlan(queries: Queries, { accountId }: Principal): Promise<Cur
   return { account, subscription: await queries.first(findSubscription(queries, { accountId })) };
 }
 
-/** Before anything else: whoever has not shown that the mailbox is theirs learns nothing and starts nothing. */
+/** Before anything else: a person who has not proven the mailbox learns nothing and starts nothing. */
 async function readVerified({ database }: Needs, principal: Principal): Promise<Current> {
   const current = await readPlan(database, principal);
   if (current.account.email_verified !== 1) throw new ServiceError("email_unverified");

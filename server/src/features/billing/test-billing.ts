@@ -31,7 +31,7 @@ export interface TestBilling extends TestApp {
 
 /** The embedded provider, and what a test does to it. */
 export interface WatchedProvider {
-  /** What it was asked, in order. */
+  /** The requests to it, in order. */
   readonly asked: (readonly [request: "checkout" | "change-plan", named: string, plan: string])[];
   down: boolean;
   /** Runs before it answers. */

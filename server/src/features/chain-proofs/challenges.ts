@@ -25,7 +25,7 @@ interface Wanted {
   readonly lifetime: number;
 }
 
-/** 256 random bits, of which the hash with the purpose is kept. Only the credential that asked may use them, once. */
+/** 256 random bits; the row holds their hash with the purpose. Only the credential that asked may use them, once. */
 export async function makeChallenge(
   deps: Pick<Deps, "database" | "clock" | "random">,
   principal: Principal,

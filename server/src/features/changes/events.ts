@@ -1,4 +1,4 @@
-/** A change's row and the audit event it stands for: the row holds the event's parts as the contract renders them. */
+/** A change's row and its audit event: the row holds the event's parts as the contract renders them. */
 import type { AuditEvent } from "@coffer/contract";
 import * as z from "zod/mini";
 import type { ChangeRow } from "../../ports/tables.ts";

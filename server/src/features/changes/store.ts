@@ -16,7 +16,7 @@ export interface Change {
   readonly accountId: string;
   /** An event kind of decisions §6, such as `file.uploaded`. */
   readonly action: string;
-  /** null: the service itself (expiry, clean-up), or somebody without a credential, whose `origin` then says whence. */
+  /** null: the service itself (expiry, clean-up), or somebody without a credential; `origin` then names the source. */
   readonly actor: Actor | null;
   /** Where the request came from; a principal brings its own. */
   readonly origin?: RequestOrigin;

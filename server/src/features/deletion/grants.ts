@@ -78,7 +78,7 @@ export async function withOwnerProof<Result>(
     if (!(error instanceof ProofNeeded)) throw error;
     proven = { vaultId: error.vault.id, owner: await proveOwner(deps, context, error.vault, wanted) };
   }
-  // What revokes the caller may have had its turn while the chain was asked (decisions §4, "in-flight on revoke").
+  // A revocation of the caller may have come while the chain was asked (decisions §4, "in-flight on revoke").
   await context.recheck();
   return work(grantFor);
 }

@@ -104,7 +104,7 @@ class Beginning {
   }
 
   finish(size: number): void {
-    // A file that ends within the magic begins like one and is none.
+    // A file that ends within the magic begins like an encrypted one, but is not.
     if (size < MAGIC.length) throw new ServiceError("not_encrypted");
     if (this.#read < this.#length || size !== this.#length + this.#signed.messageLength) throw otherLength();
     if (this.#hash.digest("hex") !== this.#signed.startDigest)

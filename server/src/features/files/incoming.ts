@@ -23,7 +23,7 @@ export interface Incoming {
   readonly contentType: string | null;
   readonly stream: AsyncIterable<Uint8Array>;
   readonly wanted: WantedHold;
-  /** What is left to compare with the SHA-256 of what was stored. */
+  /** The digests still to compare with the SHA-256 of the stored bytes. */
   readonly digests: readonly ExpectedDigest[];
 }
 

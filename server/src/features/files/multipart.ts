@@ -88,7 +88,7 @@ async function* readPart({ stream }: OpenPart, { input, done, refused }: OpenFor
     await done;
     throw cause;
   } finally {
-    // The reader may have stopped early: nothing more is taken from the sender.
+    // The reader may have stopped early: the form reads no more from the sender.
     input.destroy();
   }
 }

@@ -3,7 +3,7 @@ import type { File, SharedFile } from "@coffer/contract";
 import { toTimestamp } from "../timestamps.ts";
 import type { FileRow } from "../../ports/tables.ts";
 
-/** What a body without a media type is taken for (RFC 9110 §8.3). */
+/** The media type of a body without one (RFC 9110 §8.3). */
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
 export function toFile(row: FileRow): File {

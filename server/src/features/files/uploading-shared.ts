@@ -105,7 +105,7 @@ export function requireSigned(signed: SignedUpload | null, body: IncomingBytes):
   return signed;
 }
 
-/** What the transaction would refuse, before a byte is read. */
+/** Refuses what the transaction would refuse, before a byte is read. */
 export async function requireEarly(
   deps: StoringDeps,
   principal: Principal,

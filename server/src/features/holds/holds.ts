@@ -1,6 +1,6 @@
 /**
- * The storage that an upload in one request holds while its bytes arrive (docs/decisions/0027-bytes-in-flight.md). What is
- * declared counts from the beginning, what is not as it comes: as rows, for all processes together.
+ * The storage that an upload in one request holds while its bytes arrive (docs/decisions/0027-bytes-in-flight.md).
+ * Declared lengths count from the beginning, others as the bytes come: as rows, for all processes together.
  */
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -22,7 +22,7 @@ const SMALL_TOTAL = MIB;
 /** A row takes this much along for the uploads that come next: they need no transaction of their own. */
 const SPARE_BYTES = 16 * MIB;
 
-/** Nothing is taken along unless this much is left: near the quota every byte counts for what it is. */
+/** It takes no share unless this much is left: near the quota every byte counts exactly. */
 const AMPLE_BYTES = 256 * MIB;
 
 /** A hold lasts this much longer than the longest silence of a sender. Milliseconds. */
@@ -98,7 +98,7 @@ export class Hold {
     if (bytes > this.#granted) await this.#grow(bytes);
   }
 
-  /** The stream, held to what is granted; no byte passes that does not fit. */
+  /** The stream, limited to the granted bytes; no other byte passes. */
   async *within(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let arrived = 0;
     for await (const chunk of source) {
@@ -109,8 +109,8 @@ export class Hold {
   }
 
   /**
-   * In the transaction that counts the bytes as usage: they are held no longer. A small upload has no row that kept others from the
-   * room, so it is held to what they left. Throws `storage_quota`.
+   * In the transaction that counts the bytes as usage: they are held no longer. A small upload has no row that
+   * reserves room, so it gets only what others left. Throws `storage_quota`.
    */
   async settle(act: AccountAct, size: number): Promise<void> {
     if (this.#row !== null) await giveBack(act, this.#row, this.#share);

@@ -25,7 +25,7 @@ export const insertRow = prepared(
     }),
 );
 
-/** The owner is the fencing token: whoever no longer holds it cannot commit. */
+/** The owner is the fencing token: a process that no longer holds it cannot commit. */
 export const completeRow = prepared(
   (
     build,

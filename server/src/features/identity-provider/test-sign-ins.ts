@@ -65,7 +65,7 @@ export async function callBack(app: SignInApp, wanted: Wanted = {}): Promise<Tes
   return app.service.ask("POST", "/api/auth/idp/callback", { json: await comeBack(app, wanted) });
 }
 
-/** A fresh ephemeral key, as a client makes it, and the nonce that stands for it. */
+/** A fresh ephemeral key, as a client makes it, and its nonce. */
 export function makeEphemeral() {
   const publicKey = new Ed25519Keypair().getPublicKey();
   const values = {

@@ -83,7 +83,7 @@ async function linkIdentity(
   return true;
 }
 
-/** The access code is asked for first, so that nobody without one learns whose e-mail has an account. */
+/** The access code comes first, so that nobody without one learns which e-mail has an account. */
 async function create<Result>(
   deps: Needs,
   transaction: Queries,

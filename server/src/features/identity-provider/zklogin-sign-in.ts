@@ -29,7 +29,7 @@ export interface EphemeralValues {
 
 export type TokenValues = EphemeralValues & { readonly idToken: string; readonly proof?: ZkloginProof | undefined };
 
-/** Step one: the token, and whose address it is. Links nothing and opens nothing; step two does. */
+/** Step one: the token, and the address for it. Links nothing and opens nothing; step two does. */
 export async function exchangeForToken(
   deps: Needs,
   provider: IdentityProvider,

@@ -68,7 +68,7 @@ export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> 
   redeem: ({ body }, context) => redeemInvite(deps, body, context),
 });
 
-/** A caller limited to vaults sees, and ends, no invite that reaches further: for it there is none. */
+/** A caller limited to vaults sees, and ends, no invite that reaches further: it gets `not_found`. */
 function reachesNoFurther(row: InviteRow, principal: Principal): boolean {
   return isWithinVaults({ ...row, expires_at: row.key_expires_at }, principal);
 }
@@ -77,7 +77,7 @@ async function addInvite(
   deps: Needs,
   act: AccountAct,
   principal: Principal,
-  /** `now`: of which its end was reckoned. */
+  /** `now`: the time from which its end was computed. */
   { name, now }: { readonly name: string; readonly now: number },
   terms: InviteTerms,
 ): Promise<Reply<CreatedInvite>> {

@@ -1,4 +1,4 @@
-/** From code to key: whoever signs first, once (specification §5.8; decisions §4). */
+/** From code to key: for the first signer, once (specification §5.8; decisions §4). */
 import { type api, type HandlerInput, type RedeemedInvite, renderRedeemText } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";

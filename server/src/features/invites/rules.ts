@@ -84,7 +84,7 @@ export function requireCode(text: string): void {
   throw new ServiceError("not_found", "Invite not found");
 }
 
-/** The invite as it is listed; never the code, of which only the hash is known. */
+/** The invite as it is listed; never the code: the service has only its hash. */
 export function toInvite(row: InviteRow, now: number): Invite {
   const time = (at: number | null) => (at === null ? null : toTimestamp(at));
   return {

@@ -20,7 +20,10 @@ export async function refuseTakenName(
   if (await isNameTaken(queries, kind, place, name)) throw nameTaken(kind, ifNoneMatch);
 }
 
-/** What was renamed in the trash may come back beside its like, deep below what is written: the unique indexes have the last word. */
+/**
+ * An item renamed in the trash may come back beside one of its name, deep below the written folder. The unique indexes
+ * have the last word.
+ */
 export async function nameOrConflict<Result>(write: Promise<Result>, ifNoneMatch = false): Promise<Result> {
   try {
     return await write;

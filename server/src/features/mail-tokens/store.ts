@@ -128,7 +128,7 @@ export async function insertMailToken(
   await transaction.run(addToken(transaction, { ...row }));
 }
 
-/** The token and whose it is, used and expired ones too. */
+/** The token and its account, used and expired ones too. */
 export const findMailToken = prepared((build, value: { hash: string; purpose: string }) =>
   build
     .selectFrom("mail_tokens")

@@ -1,4 +1,4 @@
-/** Members of shared vaults (decisions §5): the service records who sees a vault, and only whom the chain names. */
+/** Members of shared vaults (decisions §5): the service records who sees a vault, and only addresses that the chain names. */
 import { type api, type HandlerInput, MAX_MEMBERS, type VaultMember } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { CreationContext, GroupHandlers, Principal, Recorded } from "../../handler.ts";

@@ -22,7 +22,7 @@ import { findAccountAddress, findVaultOfMember } from "./store.ts";
  */
 export type Standing = "owner" | "agent" | "member";
 
-/** A vault that the caller may see. Its rows and changes are `account_id`'s, whoever acts. */
+/** A vault that the caller may see. Its rows and changes are `account_id`'s, for every actor. */
 export interface SeenVault extends OwnedVault {
   readonly standing: Standing;
 }
@@ -110,7 +110,7 @@ interface WantedWriter {
   readonly place: Place;
   /** In milliseconds. */
   readonly maxAge?: number;
-  /** An earlier place than the vault's is taken too; who signed there is for the caller to look at. */
+  /** An earlier place than the vault's counts too; the caller checks its signer. */
   readonly orEarlier?: boolean;
 }
 

@@ -5,7 +5,7 @@ import { readVaultFor, requireMember, type SeenVault } from "./access.ts";
 import { readChainVault } from "./chain-vaults.ts";
 import { FRESHNESS } from "./freshness.ts";
 
-/** Nothing is asked for a public vault and for the owner of the vault's account. */
+/** A public vault, and the owner of the vault's account, need no question. */
 export function watchMembership(
   deps: Pick<Deps, "database" | "chain" | "clock">,
   context: RequestContext<Principal>,

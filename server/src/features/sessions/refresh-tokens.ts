@@ -1,4 +1,4 @@
-/** Opaque refresh tokens: 256 random bits, of which only the hash is kept (specification §2.7). */
+/** Opaque refresh tokens: 256 random bits; only the hash is stored (specification §2.7). */
 import { hash } from "node:crypto";
 import type { Random } from "../../ports/random.ts";
 

@@ -111,7 +111,7 @@ export function signEntry(signer: Signer, entry: EntryToSign): string {
   ]);
 }
 
-/** The same two statements under one signature, whoever signed them before. */
+/** The same two statements under one signature, in place of their former ones. */
 export function signTogether(
   signer: Signer,
   alone: { readonly version: string; readonly entry: string },

@@ -53,7 +53,7 @@ export async function createUpload(
   }
 }
 
-/** What can be refused without a transaction is refused here, before any byte; the finish decides it again. */
+/** Refusals that need no transaction come here, before any byte; the finish decides again. */
 async function planUpload(
   deps: StoringDeps,
   principal: Principal,

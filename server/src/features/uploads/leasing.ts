@@ -30,7 +30,7 @@ export async function withUpload<Result>(
     if (!isHeld) throw new ServiceError("upload_locked");
     return result;
   } finally {
-    // Until its bytes are moved, whoever comes next has to move them as well.
+    // Until its bytes are moved, the next holder has to move them as well.
     if (!isOwn) lease.abandon();
     else if (!isHeld) await lease.release();
   }

@@ -1,4 +1,7 @@
-/** Resumable uploads to shared vaults: the statements come first, the bytes are held to them as they come, and once more at the end. */
+/**
+ * Resumable uploads to shared vaults: the statements come first. The bytes are compared with them as they come, and
+ * once more at the end.
+ */
 import type { Principal, RequestContext } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { FileRow, UploadRow } from "../../ports/tables.ts";

@@ -12,7 +12,7 @@ import { type FailedRange, insertDelivery, listUnrecovered, RECOVERED_AT_ONCE } 
  */
 export function renewDelivery(delivery: WebhookDeliveryRow, id: string, now: number): WebhookDeliveryRow {
   const { webhook_id, message_id, event, sequence, payload } = delivery;
-  // A test is tried once and counts for nothing, whoever sends it (decisions §6).
+  // A test is tried once and counts for nothing (decisions §6).
   const isTest = delivery.trigger === "test";
   return {
     ...{ id, webhook_id, message_id, event, sequence, payload },

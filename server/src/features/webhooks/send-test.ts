@@ -48,8 +48,8 @@ interface Message {
 }
 
 /**
- * Sends a `webhook.test` event, also to an inactive endpoint. What the receiver makes of it is the answer, not an error.
- * Nothing is written before it is over: a test that is interrupted leaves no delivery that waits for ever.
+ * Sends a `webhook.test` event, also to an inactive endpoint. What the receiver makes of it is the answer, not an
+ * error. It writes only at its end: an interrupted test leaves no delivery that waits for ever.
  */
 export async function sendTest(
   deps: Needs,

@@ -28,8 +28,8 @@ export async function insertWebhook(transaction: Queries, row: WebhookRow): Prom
 }
 
 /**
- * Where the account's events begin to become deliveries: at its newest change, when its first endpoint is made. An account
- * whose endpoints have all gone starts anew.
+ * Where the account's events begin to become deliveries: at its newest change, when its first endpoint is made. An
+ * account whose endpoints have all gone starts again.
  */
 export async function beginCursor(
   transaction: Queries,

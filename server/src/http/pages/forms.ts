@@ -25,7 +25,7 @@ export interface Form {
   readonly fields: readonly Field[];
   /** What the link brings: a parameter of the query, and the field that it fills. */
   readonly fromLink?: { readonly parameter: string; readonly field: string; readonly hidden: boolean };
-  /** Where somebody goes whose link does not work. */
+  /** The page for a person whose link does not work. */
   readonly otherwise?: "forgot-password" | "resend-verification";
   readonly done: { readonly title: string; readonly text: string };
 }

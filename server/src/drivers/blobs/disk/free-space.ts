@@ -2,7 +2,7 @@
 import { statfs } from "node:fs/promises";
 import type { FileSystem, OpenFile } from "./file-system.ts";
 
-/** What was measured counts for so long; what is written meanwhile is taken off. Milliseconds. */
+/** A measurement counts for so long; bytes written meanwhile are subtracted. Milliseconds. */
 const FRESH_MS = 250;
 
 /** Lengths and other notes of the store itself are let through: they are what frees space. */

@@ -12,7 +12,7 @@ import { BatchWriter } from "./writing.ts";
 
 /** How much of a long append is made durable at a time: what a kill costs at most. */
 const CHECKPOINT = 64 * LARGE;
-/** Partials whose digest is kept between appends; of others it is computed again at the end. */
+/** Partials whose digest stays in memory between appends; for others it is computed again at the end. */
 const DIGESTS_KEPT = 1024;
 const LENGTH_DIGITS = 16;
 

@@ -12,7 +12,7 @@ export interface SqliteConnection {
   first<Row>(query: CompiledQuery<Row>): Row | null;
   /** How many rows the statement changed. */
   run(query: CompiledQuery): number;
-  /** What is not durable is in the log of the database when `commit` returns, and is flushed with the next that is. */
+  /** A commit that is not durable is in the database's log when `commit` returns, and is flushed with the next durable one. */
   begin(durable: boolean): void;
   /** Begins a read transaction: what it sees is fixed by its first read. */
   beginSnapshot(): void;
@@ -197,7 +197,8 @@ function columnsOf(statement: StatementSync): readonly string[] {
 }
 
 function toRow<Row>(prepared: Prepared, values: readonly SQLOutputValue[]): Row {
-  // Another connection has added a column since the statement was prepared, and SQLite has prepared it anew by itself.
+  // Another connection has added a column since the statement was prepared, and SQLite has prepared it again by
+  // itself.
   if (prepared.columns.length !== values.length) prepared.columns = columnsOf(prepared.statement);
   const { columns } = prepared;
   const row: Record<string, unknown> = {};
@@ -214,7 +215,7 @@ const CANNOT_OPEN = 14;
 const CONSTRAINT = 19;
 const IO_ERROR_FSYNC = 1034;
 const IO_ERROR_DIRECTORY_FSYNC = 1290;
-/** The shared-memory file could not grow: the way a full disk shows when the WAL begins anew. */
+/** The shared-memory file could not grow: so a full disk shows when the WAL begins again. */
 const IO_ERROR_SHM_SIZE = 4874;
 
 function translate(error: unknown, code: number | null): unknown {

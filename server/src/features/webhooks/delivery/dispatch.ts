@@ -94,7 +94,7 @@ export class Dispatcher {
       kinds: parseKinds(row),
     }));
     const rows: WebhookDeliveryRow[] = [];
-    // Numbers whose changes the audit log no longer keeps have nothing to be sent.
+    // Nothing is sent for numbers whose changes the audit log has removed.
     let to = changes.length < CHANGES_AT_ONCE ? newest : done;
     for (const change of changes) {
       rows.push(...this.#toRows(change, subscribers));

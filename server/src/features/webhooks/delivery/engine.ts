@@ -43,7 +43,7 @@ const LATEST_BEGIN = 5_000;
 const INTERRUPTED_AT_ONCE = 200;
 /** Elapsed milliseconds between two looks for abandoned attempts. */
 const LEASE_LOOK = 5_000;
-/** Elapsed milliseconds before an endpoint whose secret cannot be read is looked at, and complained about, again. */
+/** Elapsed milliseconds before an endpoint with an unreadable secret is tried, and reported, again. */
 const UNREADABLE_REST = 60_000;
 
 /** Where a delivery goes, and what signs it. */

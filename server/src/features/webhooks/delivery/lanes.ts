@@ -103,7 +103,7 @@ export class Lanes {
       if (limit <= 0) continue;
       room -= limit;
       if (!isProven) unprovenRoom -= limit;
-      // What lies beyond every wait was written before the clock was set back: it is due, all of it.
+      // A time beyond every wait was written before the clock was set back: it is due.
       wanted.push({ webhookId, limit, most, dueBy: lane.due > now ? Number.MAX_SAFE_INTEGER : now });
     }
     return wanted;
@@ -145,7 +145,7 @@ export class Lanes {
     if (lane !== undefined) lane.restUntil = Math.max(lane.restUntil, this.#clock.elapsed() + milliseconds);
   }
 
-  /** Forgets endpoints of which nothing is due soon and nothing needs remembering. */
+  /** Forgets endpoints with nothing due soon and nothing to remember. */
   tidy(): void {
     const elapsed = this.#clock.elapsed();
     for (const [webhookId, lane] of this.#lanes) {

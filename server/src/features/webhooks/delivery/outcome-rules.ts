@@ -107,7 +107,7 @@ export function followBlameless(endpoint: EndpointState, end: DeliveryEnd, now: 
   return note(endpoint, end, now);
 }
 
-/** Attempts that failed one after the other, of any delivery; a success begins anew (decisions §6, `failureCount`). */
+/** Attempts that failed one after the other, of any delivery; a success begins again (decisions §6, `failureCount`). */
 export function countFailures(before: number, status: DeliveryEnd["status"]): number {
   return status === "success" ? 0 : before + 1;
 }
