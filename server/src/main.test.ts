@@ -1,6 +1,7 @@
 /** The process at the shell: what it says about words that are wrong, where, and with which exit status. */
 import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../../test/kit/directory.ts";
@@ -13,7 +14,11 @@ interface Outcome {
   readonly said: string;
 }
 
-async function run(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+async function run(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  leavesFiles = false,
+): Promise<Outcome> {
   const directory = makeDirectory();
   const env = { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, SERVICE_PORT: "0", ...environment };
   const outcome = await new Promise<Outcome>((resolve) => {
@@ -21,7 +26,7 @@ async function run(words: readonly string[], environment: Readonly<Record<string
       resolve({ status: error === null ? 0 : error.code, out, said });
     });
   });
-  expect(await readdir(directory)).toEqual([]);
+  expect((await readdir(directory)).length > 0).toBe(leavesFiles);
   return outcome;
 }
 
@@ -66,4 +71,14 @@ it("what cannot be done is status 1, in one line", async () => {
   expect(said).toMatch(
     /^coffer-server could not do that: there is no database \S+coffer\.sqlite, check SERVICE_DATA_DIR\n$/,
   );
+});
+
+it("a port that is taken is said with what to do", async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const { port } = other.address() as AddressInfo;
+  const { status, said } = await run([], { SERVICE_PORT: String(port), SERVICE_LOG_LEVEL: "silent" }, true);
+  other.close();
+  expect(status).toBe(1);
+  expect(said).toMatch(/^coffer-server could not start: .*EADDRINUSE.*\. Stop what uses it, or set SERVICE_PORT\n$/);
 });

@@ -28,7 +28,9 @@ async function main(words: readonly string[]): Promise<void> {
   } catch (error) {
     if (error instanceof ConfigError) return fail(`${error.message}\n`, EX_CONFIG);
     if (error instanceof UsageError) return fail(`${error.message}\n`, EX_USAGE);
-    const message = error instanceof Error ? error.message : String(error);
+    const taken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    const said = error instanceof Error ? error.message : String(error);
+    const message = taken ? `${said}. Stop what uses it, or set SERVICE_PORT` : said;
     return fail(`coffer-server could not ${words.length > 0 ? "do that" : "start"}: ${message}\n`, EXIT_FAILURE);
   }
 }

@@ -122,7 +122,11 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   kind: "`files`: files in the trash. `vaults`: vaults in the trash. Default: `files`.",
   "trash.empty.in.vaultId": "Empties the trash of this vault only. Default: of every public vault.",
   "trash.list.in.vaultId": "Lists only this vault. Default: every vault.",
-  "if-match": "Acts only when this is the current entity tag or revision, in quotes. Otherwise: 412. Default: always.",
+  "if-match": "Acts only when the content still has this entity tag. Otherwise: 412. Default: always.",
+  "files.update.in.if-match":
+    "Acts only when this is the current revision, in quotes. Otherwise: 412. Default: always.",
+  "folders.update.in.if-match":
+    "Acts only when this is the current revision, in quotes. Otherwise: 412. Default: always.",
   "if-none-match": "Answers 304 when the content still has this entity tag. Default: always sends the content.",
   "files.upload.in.if-none-match": "`*`: stores only when nothing has the name yet.",
   "uploads.create.in.if-none-match": "`*`: stores only when nothing has the name yet.",

@@ -30,6 +30,7 @@ export function renderDocument({ stack, job, webhooks }: StartReport): string {
 export function renderTable(
   { stack, job, webhooks }: StartReport,
   places: { readonly repository: string; readonly workingDirectory: string },
+  staysUp: boolean,
 ): string {
   const lines = [
     "",
@@ -57,7 +58,9 @@ export function renderTable(
       ["keys", `${stack.credentialsFile} (${stack.newAccount ? "a new account" : "the account of an earlier run"})`],
     ]),
     "",
-    ...nextSteps({ ...stack, ...places, folder: job.folder }),
+    ...(staysUp
+      ? nextSteps({ ...stack, ...places, folder: job.folder })
+      : ["Without --once the service stays up, and blocks to paste are printed here.", ""]),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -62,7 +62,7 @@ async function run(options: StartOptions): Promise<number> {
   const arrived = await arrivals.of(stored, stop.signal);
   const { hookUrl, pageUrl } = sink;
   const report: StartReport = { stack, job, webhooks: { pageUrl, hookUrl, webhookId: endpoint.webhookId, ...arrived } };
-  process.stdout.write(options.json ? renderDocument(report) : renderTable(report, PLACES));
+  process.stdout.write(options.json ? renderDocument(report) : renderTable(report, PLACES, !options.once));
   say(verdict(job));
   say(deliveryVerdict(arrived));
   if (!options.once) await untilStopped();

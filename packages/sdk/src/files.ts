@@ -50,7 +50,7 @@ export interface FileResource {
   download(fileId: string, options?: DownloadOptions): Promise<Download>;
   /** Renames or moves a file. */
   update(fileId: string, changes: FileChanges, options?: UpdateOptions): Promise<File>;
-  /** Moves a file to the trash. With `permanent` it deletes the file for good and answers null. */
+  /** Moves a file to the trash for 30 days. With `permanent` it deletes the file for good and answers null. */
   delete(fileId: string, options?: FileDeletion): Promise<File | null>;
   /** Brings a file back from the trash, to the top of the vault if its folder is gone. */
   restore(fileId: string, changes?: FileRestoreInput, options?: PlaceOptions): Promise<File>;

@@ -1,4 +1,4 @@
-/** A place that was meant and is not there, as after a forgotten `await`: nothing goes to the default public vault in its stead. */
+/** A place that was meant and is not there, as after a forgotten `await` or a slip: nothing goes to the default public vault in its stead. */
 import { open as openFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -76,6 +76,20 @@ describe("a place given as undefined", () => {
     await expect(client.files.upload({ ...places, name: "a", body: "x" })).rejects.toMatchObject({
       issues: [expect.stringContaining("vaultId: "), expect.stringContaining("folderId: ")],
     });
+  });
+
+  it.each<[string, string, (client: Client, slip: object) => Promise<unknown>]>([
+    ["files.upload", "vaultID", (client, slip) => client.files.upload({ name: "a", body: "x", ...slip })],
+    ["files.upload", "vaultId", (client, slip) => client.files.upload({ name: "a", body: "x" }, slip)],
+    ["files.replace", "ifNoneMatch", (client, slip) => client.files.replace(ID, { body: "x", ...slip })],
+    ["files.replace", "ifMatch", (client, slip) => client.files.replace(ID, { body: "x" }, slip)],
+    ["uploadFile", "folder", (client, slip) => uploadFile(client, path, slip)],
+  ])("is not lost to a slip: %s names the field %s that it does not take", async (endpoint, name, call) => {
+    const { client, sent } = await openService();
+    const error: unknown = await call(client, { [name]: "x" }).then(String, (reason: unknown) => reason);
+    expect(error).toMatchObject({ name: "ContractError", issues: [`${name}: unknown field`] });
+    expect(String(error)).toContain(`${endpoint}: `);
+    expect(sent).toEqual([]);
   });
 
   it("leaves no file open that the caller handed over", async () => {

@@ -2,8 +2,8 @@ import { realpath, type FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
 import type { Connection } from "../options.ts";
-import { NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
-import { sendSource } from "../upload/send-file.ts";
+import { type Fields, NEW_ITEM, refuseUndefinedPlaces, refuseUnknownFields } from "../undefined-place.ts";
+import { sendSource, UPLOAD_OPTIONS } from "../upload/send-file.ts";
 import type { Target, UploadResult } from "../upload/target.ts";
 import { sendKept } from "../upload/kept-upload.ts";
 import { guessContentType } from "./content-type.ts";
@@ -38,6 +38,12 @@ export interface UploadFileOptions extends UploadOptions {
   readonly handle?: FileHandle | undefined;
 }
 
+const FIELDS: Fields<UploadFileOptions> = {
+  ...UPLOAD_OPTIONS,
+  ...{ vaultId: true, folderId: true, name: true, contentType: true, ifAbsent: true },
+  ...{ fileId: true, ifMatch: true, journalDirectory: true, handle: true },
+};
+
 /**
  * Uploads a file of this machine. Above a part's size (8 MiB) it is resumable: the next call with the same file and
  * place goes on, even after a crash. It fails with `source_changed` if the file changes meanwhile, and stores nothing
@@ -63,6 +69,7 @@ export async function uploadFile(client: Client, path: string, options: UploadFi
 /** Closes the caller's handle when it refuses, as every end of an upload does. */
 async function requireTarget(path: string, options: UploadFileOptions): Promise<Target> {
   try {
+    refuseUnknownFields("uploadFile", options, FIELDS);
     refuseUndefinedPlaces("uploadFile", options, { ...NEW_ITEM, fileId: "for a new file" });
     return await targetOf(path, options);
   } catch (error) {

@@ -37,7 +37,10 @@ export interface ReplaceInput extends Content {
    * that the service names.
    */
   readonly vaultId?: string;
-  /** Entity tag of the version to replace: `"sha256-<base64url>"`. Default: the current version. */
+  /**
+   * Entity tag of the version to replace: `"sha256-<base64url>"`, as `download.etag` has it. Default: the current
+   * version.
+   */
   readonly ifMatch?: string | undefined;
 }
 

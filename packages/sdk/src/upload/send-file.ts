@@ -5,7 +5,7 @@ import { VaultError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { HOW_TO_OPEN } from "../how-to-open.ts";
 import { sharedCode } from "../shared-code.ts";
-import { NEW_ITEM, refuseUndefinedPlaces, VERSION } from "../undefined-place.ts";
+import { type Fields, NEW_ITEM, refuseUndefinedPlaces, refuseUnknownFields, VERSION } from "../undefined-place.ts";
 import type { SharedUploadTarget } from "../vaults/content/new-version.ts";
 import type { OpenVault } from "../vaults/open-vault.ts";
 import { openSource, type Source } from "./source.ts";
@@ -14,11 +14,21 @@ import { uploadSource } from "./upload.ts";
 import type { UploadJournal } from "../journals.ts";
 import type { ReplaceInput, UploadInput, UploadOptions } from "./input.ts";
 
+const REPLACE_FIELDS: Fields<Omit<ReplaceInput, "body" | "size">> = { contentType: true, vaultId: true, ifMatch: true };
+const UPLOAD_FIELDS: Fields<Omit<UploadInput, "body" | "size">> = {
+  ...{ contentType: true, vaultId: true, folderId: true, name: true, ifAbsent: true },
+};
+export const UPLOAD_OPTIONS: Fields<UploadOptions> = {
+  ...{ signal: true, idempotencyKey: true, onProgress: true, retries: true, padded: true, partBytes: true },
+};
+
 export async function uploadFile(
   connection: Connection,
   { body, size, ...input }: UploadInput,
   options: UploadOptions = {},
 ): Promise<UploadResult> {
+  refuseUnknownFields(api.files.upload.id, input, UPLOAD_FIELDS);
+  refuseUnknownFields(api.files.upload.id, options, UPLOAD_OPTIONS);
   refuseUndefinedPlaces(api.files.upload.id, input, NEW_ITEM);
   return sendSource(connection, { kind: "file", ...input }, openSource(body, size), options);
 }
@@ -29,6 +39,8 @@ export async function replaceFile(
   { body, size, ...input }: ReplaceInput,
   options: UploadOptions = {},
 ): Promise<UploadResult> {
+  refuseUnknownFields(api.files.replace.id, input, REPLACE_FIELDS);
+  refuseUnknownFields(api.files.replace.id, options, UPLOAD_OPTIONS);
   refuseUndefinedPlaces(api.files.replace.id, input, VERSION);
   return sendSource(
     connection,
