@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { bytes, endpoint } from "./endpoint.ts";
 import { folderOrRoot } from "./folders.ts";
 import { ownerProof } from "./proofs.ts";
-import { nameIndex, sharedEntry, sharedFile, sharedHeaders } from "./shared-entries.ts";
+import { nameIndex, sharedContentErrors, sharedEntry, sharedFile, sharedHeaders } from "./shared-entries.ts";
 import {
   booleanText,
   condition,
@@ -79,17 +79,6 @@ const contentErrors = [
   "chain_unavailable",
 ] as const;
 
-/** Errors of a change in a shared vault. */
-const sharedErrors = [
-  "not_a_member",
-  "membership_ended",
-  "statement_invalid",
-  "generation_moved",
-  "names_outdated",
-  "not_encrypted",
-  "chain_unavailable",
-] as const;
-
 const uploadErrors = [
   "not_found",
   "name_exists",
@@ -100,7 +89,7 @@ const uploadErrors = [
   "storage_quota",
   "file_too_large",
   "disk_full",
-  ...sharedErrors,
+  ...sharedContentErrors,
 ] as const;
 
 export const filesGroup = {
@@ -211,7 +200,7 @@ export const filesGroup = {
     }),
     status: 200,
     output: z.object({ file }),
-    errors: ["not_found", "name_exists", "precondition_failed", "different_vault", "trashed", ...sharedErrors],
+    errors: ["not_found", "name_exists", "precondition_failed", "different_vault", "trashed", ...sharedContentErrors],
   }),
   delete: endpoint({
     ...write,
@@ -238,6 +227,6 @@ export const filesGroup = {
     bodyOptional: true,
     status: 200,
     output: z.object({ file }),
-    errors: ["not_found", "not_trashed", "name_exists", ...sharedErrors],
+    errors: ["not_found", "not_trashed", "name_exists", ...sharedContentErrors],
   }),
 } as const;

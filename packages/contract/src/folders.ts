@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
-import { nameIndex, sharedEntry } from "./shared-entries.ts";
+import { nameIndex, sharedErrors, sharedEntry } from "./shared-entries.ts";
 import { booleanText, condition, itemName, pageOf, pageQuery, revision, timestamp, uuid } from "./values.ts";
 
 export const MAX_FOLDER_DEPTH = 32;
@@ -24,15 +24,6 @@ export const folder = z.object({
 });
 
 export interface Folder extends z.infer<typeof folder> {}
-
-const sharedErrors = [
-  "not_a_member",
-  "membership_ended",
-  "statement_invalid",
-  "generation_moved",
-  "names_outdated",
-  "chain_unavailable",
-] as const;
 
 const folderParams = z.object({ folderId: uuid });
 const member = { auth: "credential", access: "agent" } as const;

@@ -32,6 +32,19 @@ export const sharedFile = z.object({
 });
 
 export interface SharedEntry extends z.infer<typeof sharedEntry> {}
+
+/** Errors of a change in a shared vault. */
+export const sharedErrors = [
+  "not_a_member",
+  "membership_ended",
+  "statement_invalid",
+  "generation_moved",
+  "names_outdated",
+  "chain_unavailable",
+] as const;
+
+/** The same, where a file's content comes along. */
+export const sharedContentErrors = [...sharedErrors, "not_encrypted"] as const;
 export interface SharedFile extends z.infer<typeof sharedFile> {}
 
 /** The headers that bring a {@link sharedFile} with the bytes of an upload; tus has them in Upload-Metadata, under the last word. */

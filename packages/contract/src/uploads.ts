@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { bytes, endpoint } from "./endpoint.ts";
+import { sharedContentErrors } from "./shared-entries.ts";
 import { integerText, uuid } from "./values.ts";
 
 /** The version of the tus protocol that the service speaks (tus 1.0.0). */
@@ -29,13 +30,7 @@ const partErrors = [
   "storage_quota",
   "file_too_large",
   "trashed",
-  "not_a_member",
-  "membership_ended",
-  "statement_invalid",
-  "generation_moved",
-  "names_outdated",
-  "not_encrypted",
-  "chain_unavailable",
+  ...sharedContentErrors,
 ] as const;
 
 /** Resumable uploads: tus 1.0.0 with the extensions of {@link TUS_EXTENSIONS}. */
@@ -95,13 +90,7 @@ export const uploadsGroup = {
       "precondition_failed",
       "storage_quota",
       "trashed",
-      "not_a_member",
-      "membership_ended",
-      "statement_invalid",
-      "generation_moved",
-      "names_outdated",
-      "not_encrypted",
-      "chain_unavailable",
+      ...sharedContentErrors,
     ],
   }),
   append: endpoint({
