@@ -53,26 +53,26 @@ const address = z.string().check(
 
 function text<Schema extends z.ZodMiniType>(
   name: string,
-  fallback: string,
   schema: Schema,
   expects: string,
   about: string,
+  fallback = "",
 ) {
   return { name, schema, fallback, expects, about };
 }
 
 const ANY_SIZE = [0, Number.MAX_SAFE_INTEGER] as const;
 const LEVELS = ["silent", "fatal", "error", "warn", "info", "debug"] as const;
-const flag = (name: string, about: string) => text(name, "", z.enum(["0", "1", ""]), "1 or nothing", about);
-const url = (name: string, about: string) => text(name, "", address, "an http or https address", about);
+const flag = (name: string, about: string) => text(name, z.enum(["0", "1", ""]), "1 or nothing", about);
+const url = (name: string, about: string) => text(name, address, "an http or https address", about);
 
 export const VARIABLES = {
   mode: text(
     "SERVICE_ENV",
-    "production",
     z.enum(["development", "production"]),
     "development or production",
     "Development switches on dev-signup and the development headers.",
+    "production",
   ),
   allowInsecure: flag(
     "SERVICE_ALLOW_INSECURE_DEV",
@@ -84,36 +84,34 @@ export const VARIABLES = {
   ),
   masterKey: text(
     "SERVICE_MASTER_KEY",
-    "",
     z.string(),
     "32 bytes as 64 hex digits or in base64",
     "The key that encrypts secrets at rest. Production needs it.",
   ),
   host: text(
     "SERVICE_HOST",
-    "127.0.0.1",
     z.string().check(z.regex(/^[\w.:-]{1,253}$/)),
     "a host name or an address",
     "Where the server listens.",
+    "127.0.0.1",
   ),
   port: number("SERVICE_PORT", 8787, [0, 65535], "The port. 0 takes any free one."),
   dataDirectory: text(
     "SERVICE_DATA_DIR",
-    "./data",
     z.string().check(z.minLength(1)),
     "a directory",
     "Where the database and the file contents are.",
+    "./data",
   ),
   logLevel: text(
     "SERVICE_LOG_LEVEL",
-    "info",
     z.enum(LEVELS),
     LEVELS.join(", "),
     "The least level that is logged, as JSON lines on standard error.",
+    "info",
   ),
   metricsToken: text(
     "SERVICE_METRICS_TOKEN",
-    "",
     z.string().check(z.regex(/^([\w.~+/=-]{16,256})?$/)),
     "16 to 256 characters of a bearer token",
     "The token that opens /metrics to callers beyond loopback.",
@@ -161,25 +159,24 @@ export const VARIABLES = {
   ),
   jwtKeys: text(
     "SERVICE_JWT_KEYS",
-    "",
     z.string().check(z.regex(/^([\w-]{1,32}:[\w+/=-]{43,128}(,[\w-]{1,32}:[\w+/=-]{43,128}){0,3})?$/)),
     "one to four kid:secret, separated by commas, each secret at least 32 bytes in base64",
     "The keys of access tokens. The server signs with the first and accepts the others, so that you can rotate. Production needs them.",
   ),
   accessCodes: text(
     "SERVICE_ACCESS_CODES",
-    "required",
     z.enum(["required", "off"]),
     "required or off",
     "Off lets anybody sign up. Codes that you made stay as they are.",
+    "required",
   ),
   network: {
     ...text(
       "SERVICE_CHAIN_NETWORK",
-      "mainnet",
       z.enum(CHAIN_NETWORKS),
       CHAIN_NETWORKS.join(", "),
       "The chain that addresses belong to.",
+      "mainnet",
     ),
     inDevelopment: "localnet",
   },
@@ -189,45 +186,40 @@ export const VARIABLES = {
   ),
   chainPackage: text(
     "SERVICE_CHAIN_PACKAGE",
-    "",
     z.string().check(z.regex(/^(0x[0-9a-f]{64})?$/)),
     "0x and 64 lower-case hex digits",
     "The Coffer package on that chain, by the id it was first published under.",
   ),
   chainId: text(
     "SERVICE_CHAIN_ID",
-    "",
     z.string().check(z.regex(/^([1-9A-HJ-NP-Za-km-z]{32,64})?$/)),
     "a digest in base58, as the network configuration has it in chainId",
     "That chain's id. The server does not believe a node of another chain. Without it, the chain that the node names first counts until the server stops.",
   ),
   corsOrigins: text(
     "SERVICE_CORS_ORIGINS",
-    "",
     z.string().check(z.maxLength(8192)),
     "origins such as https://console.example.com, separated by commas",
     "The origins of web pages that may call this service from a browser.",
   ),
   trustedProxies: text(
     "SERVICE_TRUSTED_PROXIES",
-    "",
     z.string().check(z.regex(/^[0-9a-fA-F.:/, ]*$/)),
     "addresses or CIDR blocks, separated by commas",
     "The proxies whose X-Forwarded-For the server believes.",
   ),
   smtpUrl: text(
     "SERVICE_SMTP_URL",
-    "",
     z.string().check(z.regex(/^(smtps?:\/\/.+)?$/)),
     "an smtp or smtps address",
     "The server that sends mail. Without it, mails are files in the data directory's outbox.",
   ),
   mailFrom: text(
     "SERVICE_MAIL_FROM",
-    "Coffer <coffer@localhost>",
     z.string().check(z.minLength(3), z.maxLength(320), z.regex(/^[^\r\n]+$/)),
     "a mail address",
     "The sender of mails.",
+    "Coffer <coffer@localhost>",
   ),
   mailRate: rate(
     "SERVICE_RATE_MAIL",
@@ -259,21 +251,18 @@ export const VARIABLES = {
   idpIssuer: url("SERVICE_IDP_ISSUER", "The OpenID provider. Empty means none."),
   idpClientId: text(
     "SERVICE_IDP_CLIENT_ID",
-    "",
     z.string().check(z.maxLength(512)),
     "a client id",
     "Your client id at the provider.",
   ),
   idpClientSecret: text(
     "SERVICE_IDP_CLIENT_SECRET",
-    "",
     z.string().check(z.maxLength(1024)),
     "a client secret",
     "Your client secret at the provider. Empty for a public client.",
   ),
   prover: text(
     "SERVICE_PROVER",
-    "",
     z.enum(["", "development", "hosted"]),
     "development, hosted or nothing",
     "The prover of zkLogin sign-ins. It must fit SERVICE_CHAIN_NETWORK.",
@@ -281,14 +270,12 @@ export const VARIABLES = {
   proverUrl: url("SERVICE_PROVER_URL", "The address of the hosted prover."),
   proverApiKey: text(
     "SERVICE_PROVER_API_KEY",
-    "",
     z.string().check(z.maxLength(1024)),
     "a key",
     "The key for the hosted prover.",
   ),
   paymentSecret: text(
     "SERVICE_PAYMENT_SECRET",
-    "",
     z.string().check(z.regex(/^(whsec_[A-Za-z0-9+/]{32,128}={0,2})?$/)),
     "whsec_ and 24 or more bytes in base64",
     "The secret that signs the test payment provider's events. Without it, production has no billing.",
@@ -297,7 +284,6 @@ export const VARIABLES = {
   webhookNetworks: {
     ...text(
       "SERVICE_WEBHOOK_NETWORKS",
-      "",
       z.string().check(z.regex(/^[0-9a-fA-F.:/, ]*$/)),
       "addresses or CIDR blocks, separated by commas",
       "The networks that webhooks may reach besides public addresses.",
@@ -306,7 +292,6 @@ export const VARIABLES = {
   },
   webhookProxy: text(
     "SERVICE_WEBHOOK_PROXY",
-    "",
     z.string().check(z.regex(/^(https?:\/\/.+)?$/)),
     "an http or https address",
     "The HTTP proxy that every webhook goes through.",

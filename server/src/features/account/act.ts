@@ -158,6 +158,15 @@ export function actAs<Result>(
   );
 }
 
+/** The same on a full disk too: for acts that give room back, or that end what could do harm. */
+export function actOnFullDisk<Result>(
+  deps: ActDeps,
+  principal: Principal,
+  work: (act: AccountAct) => Promise<Result>,
+): Promise<Result> {
+  return actAs(deps, principal, work, { freesSpace: true });
+}
+
 /** Each account's part of one act. One that `work` asks for and that is not locked yet is locked, and it runs again. */
 export type ActOf = (accountId: string) => AccountAct;
 

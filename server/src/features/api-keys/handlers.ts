@@ -4,7 +4,7 @@ import type { CreationContext, GroupHandlers, Principal, Recorded } from "../../
 import type { Queries } from "../../ports/database.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type AccountAct, actAs } from "../account/act.ts";
+import { type AccountAct, actAs, actOnFullDisk } from "../account/act.ts";
 import { findAccount } from "../account/store.ts";
 import { notFound } from "../acting.ts";
 import { parsePage, toPage } from "../paging.ts";
@@ -62,16 +62,11 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
   },
 
   async revoke({ params }, { principal }) {
-    await actAs(
-      deps,
-      principal,
-      async (act) => {
-        const row = await readKey(act, principal, params.keyId);
-        if (row.revoked_at === null) await endKey(deps, act, principal, row);
-      },
-      // A key that leaks must be revocable on a full disk too.
-      { freesSpace: true },
-    );
+    // A key that leaks must be revocable on a full disk too.
+    await actOnFullDisk(deps, principal, async (act) => {
+      const row = await readKey(act, principal, params.keyId);
+      if (row.revoked_at === null) await endKey(deps, act, principal, row);
+    });
   },
 
   rotate: ({ params, body }, context) => rotateKey(deps, context, params.keyId, (body?.overlapHours ?? 0) * HOUR),

@@ -2,7 +2,7 @@
 import { type Principal, Reply, type RequestContext } from "../../handler.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type AccountAct, actAs } from "../account/act.ts";
+import { type AccountAct, actOnFullDisk } from "../account/act.ts";
 import { type ActingDeps, fileTarget, noteChange } from "../acting.ts";
 import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
@@ -21,16 +21,11 @@ export async function deleteForGood(
   const { principal } = context;
   if (principal.accessLevel !== "owner") throw ownerOnly();
   await withOwnerProof(deps, context, { act: "delete-file", fileId, proof }, (grantFor) =>
-    actAs(
-      deps,
-      principal,
-      async (act) => {
-        const { row, vault } = await readFileFor(act, principal, fileId);
-        if (!actsAsOwner(principal, vault)) throw ownerOnly();
-        requireWritten(await removeFile(act, deps, principal, row, grantFor(vault)));
-      },
-      { freesSpace: true },
-    ),
+    actOnFullDisk(deps, principal, async (act) => {
+      const { row, vault } = await readFileFor(act, principal, fileId);
+      if (!actsAsOwner(principal, vault)) throw ownerOnly();
+      requireWritten(await removeFile(act, deps, principal, row, grantFor(vault)));
+    }),
   );
   return new Reply(undefined, { status: 204 });
 }

@@ -4,7 +4,7 @@ import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, type Principal, Reply } from "../../handler.ts";
 import type { InviteRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type AccountAct, actAs } from "../account/act.ts";
+import { type AccountAct, actAs, actOnFullDisk } from "../account/act.ts";
 import { notFound } from "../acting.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { requireVaults } from "../api-keys/creation.ts";
@@ -50,19 +50,14 @@ export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> 
    */
   async revoke({ params }, { principal }) {
     const { accountId } = principal;
-    await actAs(
-      deps,
-      principal,
-      async (act) => {
-        const row = await act.first(findInvite(act, { accountId, id: params.inviteId }));
-        if (row === null || !reachesNoFurther(row, principal)) throw notFound("Invite");
-        const now = deps.clock.now();
-        const revoked = await act.first(revokeInvite(act, { accountId, id: row.id, now }));
-        if (revoked !== null) await noteInvite(act, "invite.revoked", principal, row.id);
-      },
-      // A code that leaks must be revocable on a full disk too.
-      { freesSpace: true },
-    );
+    // A code that leaks must be revocable on a full disk too.
+    await actOnFullDisk(deps, principal, async (act) => {
+      const row = await act.first(findInvite(act, { accountId, id: params.inviteId }));
+      if (row === null || !reachesNoFurther(row, principal)) throw notFound("Invite");
+      const now = deps.clock.now();
+      const revoked = await act.first(revokeInvite(act, { accountId, id: row.id, now }));
+      if (revoked !== null) await noteInvite(act, "invite.revoked", principal, row.id);
+    });
   },
 
   redeem: ({ body }, context) => redeemInvite(deps, body, context),

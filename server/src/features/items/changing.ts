@@ -3,7 +3,7 @@ import type { EventKind } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type AccountAct, actAs } from "../account/act.ts";
+import { type AccountAct, actAs, actOnFullDisk } from "../account/act.ts";
 import { type ActingDeps, noteChange, type Target } from "../acting.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
 import type { SeenVault } from "../reach/access.ts";
@@ -95,7 +95,7 @@ export function trashItem<Kind extends ItemKind>(
     const columns = { trashed_at: now, trashed_with: item.kind === "folder" ? id : null, updated_at: now };
     return writeItem(act, principal, item, { old, vault, columns, action: `${item.kind}.trashed` });
   };
-  return withPermits(deps, principal, (permits) => actAs(deps, principal, work(permits), { freesSpace: true }));
+  return withPermits(deps, principal, (permits) => actOnFullDisk(deps, principal, work(permits)));
 }
 
 /** Under the name it has, or another. Throws `not_trashed`, `name_exists`, and what the entry is refused with. */

@@ -6,7 +6,7 @@ import type { ChainVault } from "../../ports/chain.ts";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { isUnread } from "../../unread-chain.ts";
-import { type AccountAct, actAs } from "../account/act.ts";
+import { type AccountAct, actAs, actOnFullDisk } from "../account/act.ts";
 import { noteChange, notFound, vaultTarget } from "../acting.ts";
 import {
   findActingAddress,
@@ -61,15 +61,10 @@ export const membersHandlers = (deps: Needs): GroupHandlers<typeof api.members> 
     const named = findNamed(chain, chainAddress);
     if (named !== null && !hasEnded(deps, chain, named)) throw new ServiceError("still_on_allowlist");
     if (row === null) throw notFound("Member");
-    await actAs(
-      deps,
-      principal,
-      async (act) => {
-        const now = await readOwned(act, principal, vault.id);
-        await removeMember(deps, act, principal, now, chainAddress);
-      },
-      { freesSpace: true },
-    );
+    await actOnFullDisk(deps, principal, async (act) => {
+      const now = await readOwned(act, principal, vault.id);
+      await removeMember(deps, act, principal, now, chainAddress);
+    });
     await endUploadsOfMember(deps, { accountId: vault.account_id, vaultId: vault.id, chainAddress });
   },
 });

@@ -1,7 +1,7 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../handler.ts";
-import { actAs } from "../account/act.ts";
+import { actOnFullDisk } from "../account/act.ts";
 import { notFound } from "../acting.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { endOneSession } from "./ending.ts";
@@ -22,16 +22,11 @@ export const sessionsHandlers = (deps: Needs): GroupHandlers<typeof api.sessions
   async end({ params }, { principal, origin }) {
     const { accountId } = principal;
     const { sessionId } = params;
-    await actAs(
-      deps,
-      principal,
-      async (act) => {
-        const row = await act.first(findSession(act, { accountId, id: sessionId }));
-        if (row === null) throw notFound("Session");
-        await endOneSession(deps, act, { sessionId, actor: principal, origin });
-      },
-      // Ending a session that is in wrong hands must work on a full disk too.
-      { freesSpace: true },
-    );
+    // Ending a session that is in wrong hands must work on a full disk too.
+    await actOnFullDisk(deps, principal, async (act) => {
+      const row = await act.first(findSession(act, { accountId, id: sessionId }));
+      if (row === null) throw notFound("Session");
+      await endOneSession(deps, act, { sessionId, actor: principal, origin });
+    });
   },
 });

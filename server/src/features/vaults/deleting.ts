@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { Principal, RequestContext } from "../../handler.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type AccountAct, actAs } from "../account/act.ts";
+import { type AccountAct, actAs, actOnFullDisk } from "../account/act.ts";
 import { type ActingDeps, noteChange, vaultTarget } from "../acting.ts";
 import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
@@ -35,21 +35,16 @@ export function deleteVault(
   const { principal } = context;
   const act = permanent ? "purge-vault" : "delete-vault";
   return withOwnerProof(deps, context, { act, proof }, (grantFor) =>
-    actAs(
-      deps,
-      principal,
-      async (act) => {
-        const vault = await readVaultOrTrashed(act, principal, vaultId);
-        requireOwner(vault);
-        if (vault.trashed_at === null) await requireDeletable(act, vault, force);
-        else if (!permanent) return vault;
-        const grant = grantFor(vault);
-        if (!permanent) return trashVault(act, deps, principal, vault, grant);
-        await purgeVault(act, deps, principal, vault, grant);
-        return vault;
-      },
-      { freesSpace: true },
-    ),
+    actOnFullDisk(deps, principal, async (act) => {
+      const vault = await readVaultOrTrashed(act, principal, vaultId);
+      requireOwner(vault);
+      if (vault.trashed_at === null) await requireDeletable(act, vault, force);
+      else if (!permanent) return vault;
+      const grant = grantFor(vault);
+      if (!permanent) return trashVault(act, deps, principal, vault, grant);
+      await purgeVault(act, deps, principal, vault, grant);
+      return vault;
+    }),
   );
 }
 

@@ -3,7 +3,7 @@ import type { api, HandlerInput } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers, Principal, RequestContext } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type AccountAct, actAs } from "../account/act.ts";
+import { type AccountAct, actOnFullDisk } from "../account/act.ts";
 import { reaches } from "../acting.ts";
 import { type DeletionGrant, PUBLIC_GRANT, withOwnerProof } from "../deletion/grants.ts";
 import { removeFile } from "../files/deleting.ts";
@@ -88,9 +88,7 @@ async function emptyTrash(
   const { principal } = context;
   for (const removeSome of [removeSomeFiles, removeSomeFolders]) {
     do await context.recheck();
-    while (
-      await actAs(deps, principal, (act) => removeSome(act, deps, { principal, scope, grant }), { freesSpace: true })
-    );
+    while (await actOnFullDisk(deps, principal, (act) => removeSome(act, deps, { principal, scope, grant })));
   }
 }
 

@@ -6,7 +6,7 @@ import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
-import { actAs } from "../account/act.ts";
+import { actAs, actOnFullDisk } from "../account/act.ts";
 import { notFound } from "../acting.ts";
 import { parsePage, toPage } from "../paging.ts";
 import {
@@ -140,14 +140,9 @@ async function removeWebhook(deps: Needs, principal: Principal, id: string): Pro
       freesSpace: true,
     });
   } while (removed === DELETED_AT_ONCE);
-  await actAs(
-    deps,
-    principal,
-    async (act) => {
-      const { accountId } = principal;
-      if ((await act.run(deleteWebhook(act, { id, accountId }))) === 0) return;
-      await recordWebhookChange(act, principal, id, "webhook.deleted");
-    },
-    { freesSpace: true },
-  );
+  await actOnFullDisk(deps, principal, async (act) => {
+    const { accountId } = principal;
+    if ((await act.run(deleteWebhook(act, { id, accountId }))) === 0) return;
+    await recordWebhookChange(act, principal, id, "webhook.deleted");
+  });
 }
