@@ -35,7 +35,7 @@ const TYPES: Readonly<Record<string, Source>> = {
   Account: { at: "account.get account", text: "An account with its plan, its use and its limits." },
   AccountUsage: { at: "account.get account.usage", text: "What an account stores." },
   AccountLimits: { at: "account.get account.limits", text: "What the plan of an account allows." },
-  Credential: { at: "account.get credential", text: "What a call was made with, and what that may do." },
+  Credential: { at: "account.get credential", text: "The credential of a call, and its rights." },
   AccountWithCredential: { at: "account.get", text: "Result of `account.get`." },
   ApiKey: { at: "apiKeys.get apiKey", text: "An API key, without the key itself." },
   CreatedApiKey: { at: "apiKeys.create", text: "A new API key. Only this result holds the key itself." },

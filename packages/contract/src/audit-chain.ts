@@ -49,9 +49,9 @@ type HashHex = (text: string) => string | Promise<string>;
 
 /**
  * Checks the entries of one account, oldest first, for the first one that was altered, deleted, inserted or moved.
- * Reads them one at a time and holds two at most.
- * What a hash chain cannot show: whoever can write the whole log can also compute every hash again, from the changed
- * entry to the end. Only a hash noted somewhere else beforehand (`expect`) shows that.
+ * Reads them one at a time and holds two at most. What a hash chain cannot show: a writer of the whole log can also
+ * compute every hash again, from the changed entry to the end. Only a hash noted somewhere else beforehand (`expect`)
+ * shows that.
  *
  * @param hashHex SHA-256 of the text's UTF-8 in lower-case hex; may be asynchronous, like Web Crypto.
  */

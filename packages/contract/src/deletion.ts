@@ -4,7 +4,7 @@ import { endpoint } from "./endpoint.ts";
 import { itemName, timestamp, uuid } from "./values.ts";
 import { vault } from "./vaults.ts";
 
-/** What a shared vault's owner proves with the chain key before it is done (encryption design §7). */
+/** Acts that need a proof by the chain key of a shared vault's owner (encryption design §7). */
 export const DELETION_ACTS = ["delete-vault", "purge-vault", "delete-file", "empty-trash"] as const;
 export type DeletionAct = (typeof DELETION_ACTS)[number];
 

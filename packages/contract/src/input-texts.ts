@@ -29,9 +29,9 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   "vaults.update.in.name": "New name. Default: unchanged.",
   "files.upload.in.name": "Name of the file. A multipart upload takes the part's file name by default.",
   "folders.create.in.name": "Name of the folder. Leave it out in a shared vault with encrypted names.",
-  "files.restore.in.name": "Another name, when the old one is taken. Default: the old name.",
-  "folders.restore.in.name": "Another name, when the old one is taken. Default: the old name.",
-  "vaults.restore.in.name": "Another name, when the old one is taken. Default: the old name.",
+  "files.restore.in.name": "Another name, if the old one is taken. Default: the old name.",
+  "folders.restore.in.name": "Another name, if the old one is taken. Default: the old name.",
+  "vaults.restore.in.name": "Another name, if the old one is taken. Default: the old name.",
   "ownership.claim.in.name": "Name of the vault in your account. Default: its own name.",
 
   // Credentials

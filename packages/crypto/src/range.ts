@@ -24,7 +24,7 @@ export interface RangeReaderOptions {
 
 export type RangeKey = FileKey & { readonly messageLength: number };
 
-/** Reads pieces of one file version. Nothing is kept but the final chunk. */
+/** Reads pieces of one file version. It keeps only the final chunk. */
 export interface RangeReader {
   readonly start: FileStart;
   /** Bytes of the content, without padding; authenticated. */

@@ -21,7 +21,7 @@ export interface ScanReport {
   readonly files: number;
   readonly bytes: number;
   readonly needles: number;
-  /** Where a needle was found; empty is well. */
+  /** The places of needles; empty means none. */
   readonly found: readonly { readonly needle: string; readonly file: string }[];
 }
 

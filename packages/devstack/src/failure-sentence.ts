@@ -9,7 +9,7 @@ export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-/** Where chain, key servers and service are kept together, the loss of one part shows as an error of the client that uses them. */
+/** Chain, key servers and service are in one directory. The loss of one part shows as an error of the client that uses them. */
 export function failureSentence(error: unknown, dataDirectory: string): string {
   if (error instanceof StartError || error instanceof LocalNetworkError) return error.message;
   if (error instanceof DataDirectoryError) return shown(error.message);

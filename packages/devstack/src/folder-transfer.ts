@@ -64,7 +64,7 @@ async function mirrorFolders({ client, tree, vaultId, topId, signal }: Transfer)
   return ids;
 }
 
-/** A folder of that name, numbered when it is taken. */
+/** A folder of that name, with a number if the name exists. */
 export async function createFolder(
   client: Client,
   vaultId: string,
@@ -145,7 +145,7 @@ export async function verifyAll(transfer: Transfer, fetched: readonly StoredFile
   return verified;
 }
 
-/** What must never leave a machine and what is too large is left out on purpose; anything else is a failure. */
+/** It leaves out files that must never leave a machine, and files that are too large. Anything else is a failure. */
 function noteFailure({ skipped, failed }: Transfer, local: LocalFile, answer: ToolAnswer): void {
   const path = local.parts.join("/");
   if (answer.code === "path_not_allowed") skipped.push({ path, reason: "looks like a credential or key" });

@@ -41,7 +41,7 @@ export interface JobReport {
   readonly chainObjectId: string | null;
   /** The agent's address on the chain. */
   readonly agentAddress: string;
-  /** What was done and seen, in order; it ends with one that could not be done. */
+  /** The finished steps and their results, in order; it ends with a step that failed. */
   readonly steps: readonly Step[];
   readonly files: number;
   readonly folders: number;
@@ -194,7 +194,7 @@ async function tell(job: Job): Promise<JobResult> {
   await story.step("closed", () => closed(job));
   const { skipped, failed } = transfer;
   const bytes = sent.reduce((sum, file) => sum + file.bytes, 0);
-  // A folder of which nothing could be stored proves nothing.
+  // A folder without any stored file proves nothing.
   const whole = failed.length === 0 && verified === sent.length && (sent.length > 0 || tree.files.length === 0);
   const report: JobReport = {
     ...{ folder, vaultId: vault.id, chainObjectId: vault.chainObjectId, agentAddress: agent.chainAddress },

@@ -1,4 +1,4 @@
-/** The command line of `npm start`. What cannot be understood is refused. */
+/** The command line of `npm start`. It refuses arguments that it does not understand. */
 import { isAbsolute, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 

@@ -9,7 +9,7 @@ import { ensureAccount } from "./account.ts";
 import { openLocalNetwork, type LocalNetwork } from "./local-network.ts";
 
 export interface StackOptions {
-  /** Where everything is kept. Absent: a temporary folder that goes with the stack. */
+  /** The directory of everything. Absent: a temporary folder that goes with the stack. */
   readonly dataDirectory?: string;
   /** 0 (default): any free port. */
   readonly port?: number;

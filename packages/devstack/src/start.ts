@@ -90,7 +90,7 @@ async function openFolder(given: string): Promise<string> {
   throw new StartError(`${shown(given)} is not a folder`);
 }
 
-/** A port that was asked for is taken or refused; the default one gives way. */
+/** A requested port is used or refused; the default one gives way. */
 async function startOnPort({ port, dataDirectory }: StartOptions): Promise<Stack> {
   for (let candidate = port ?? DEFAULT_PORT; ; candidate += 1) {
     try {

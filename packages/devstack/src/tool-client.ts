@@ -41,7 +41,7 @@ export interface ToolClient extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** A transfer may take as long as it moves: progress starts the wait anew. */
+/** A transfer may take as long as it moves: progress starts the wait again. */
 const SILENCE_LIMIT_MS = 120_000;
 
 export async function openToolClient(options: ToolClientOptions): Promise<ToolClient> {

@@ -96,7 +96,7 @@ export interface CallOptions {
   readonly totalMs?: number | undefined;
   /** Repeats after the first attempt; 0 for none. Default: `retry.limit` of the client, which is 4. */
   readonly retries?: number | undefined;
-  /** Bytes of the request body handed to the transport in this attempt; 0 when an attempt begins. Default: nobody is told. */
+  /** Bytes of the request body handed to the transport in this attempt; 0 when an attempt begins. Default: no function. */
   readonly onSent?: ((bytes: number) => void) | undefined;
 }
 

@@ -45,7 +45,7 @@ export interface SealKeyWrapOptions {
  *   servers.
  */
 export interface SealKeyWrap extends VaultKeyWrap {
-  /** Quick and advisory: whether each key server of the writing set answers. Never rejects; no decision is taken from it. */
+  /** Quick and advisory: whether each key server of the writing set answers. Never rejects; no decision depends on it. */
   checkKeyServers(): Promise<KeyServerStatus[]>;
   /**
    * Whether key servers would believe the signer: opens the session that the next unwrapping would open, or checks the

@@ -16,7 +16,7 @@ const RETRY_AFTER = "2";
 
 /** Owns the answers that are still to come. */
 export class Answering implements Disposable {
-  /** What the next deliveries are answered with. */
+  /** The answer to the next deliveries. */
   current: Answer = "204";
   readonly #timers = new Set<NodeJS.Timeout>();
 

@@ -5,7 +5,7 @@ import type { Deliveries } from "./deliveries.ts";
 export interface ArrivalReport {
   /** Uploads that need a delivery. */
   readonly expected: number;
-  /** Uploads of which a verified `file.uploaded` came. */
+  /** Uploads with a verified `file.uploaded`. */
   readonly arrived: number;
   /** Deliveries in all, of every kind, and how many of them were not what they should be. */
   readonly deliveries: number;

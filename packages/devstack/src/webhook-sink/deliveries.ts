@@ -71,7 +71,7 @@ export async function judge({ headers, body }: Arrival, secrets: readonly string
 
 const NO_CLAIMS = { kind: "", sequence: null };
 
-/** What the body says of itself, whoever sent it. */
+/** The body's own words, whether verified or not. */
 function claimsOf(body: Buffer): Pick<Verdict, "kind" | "sequence"> {
   const { type, data } = Object(parseJson(body.toString())) as { type?: unknown; data?: unknown };
   const { sequence } = Object(data) as { sequence?: unknown };

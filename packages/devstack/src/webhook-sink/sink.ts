@@ -17,7 +17,7 @@ export interface WebhookSink extends AsyncDisposable {
   readonly deliveries: Deliveries;
   /** Deliveries signed with this secret count as verified from now on, beside those of earlier ones. */
   trust(secret: string): void;
-  /** What deliveries are answered with from now on; 204 at first. */
+  /** The answer to deliveries from now on; 204 at first. */
   answerWith(answer: Answer): void;
   close(): Promise<void>;
 }

@@ -102,7 +102,7 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal | undefined;
   /** Gives you the stored bytes as they are, also of a shared vault's file, which are encrypted: for copies, not for reading. Default: false. */
   readonly ciphertext?: boolean | undefined;
-  /** Called as bytes move. Default: nobody is told. */
+  /** Called as bytes move. Default: no function. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Repeats of a request that moved nothing. Default: `retry.limit` of the client, which is 4. */
   readonly retries?: number | undefined;

@@ -14,7 +14,7 @@ export interface FollowOptions {
   readonly after?: number | undefined;
   /** Ends the feed when it aborts. Default: it goes on. */
   readonly signal?: AbortSignal | undefined;
-  /** The connection was lost, and the next one begins after `waitMs`; for a log. Default: nobody is told. */
+  /** The connection was lost, and the next one begins after `waitMs`; for a log. Default: no function. */
   readonly onReconnect?: ((error: SdkError | null, waitMs: number) => void) | undefined;
 }
 

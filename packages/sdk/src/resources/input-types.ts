@@ -198,7 +198,7 @@ export interface VaultUpdateInput {
 
 /** Input of `vaults.restore`. */
 export interface VaultRestoreInput {
-  /** Another name, when the old one is taken. Default: the old name. */
+  /** Another name, if the old one is taken. Default: the old name. */
   readonly name?: string | undefined;
 }
 
@@ -238,7 +238,7 @@ export interface FolderUpdateInput {
 
 /** Input of `folders.restore`. */
 export interface FolderRestoreInput {
-  /** Another name, when the old one is taken. Default: the old name. */
+  /** Another name, if the old one is taken. Default: the old name. */
   readonly name?: string | undefined;
 }
 
@@ -260,7 +260,7 @@ export interface FileListQuery {
 
 /** Input of `files.restore`. */
 export interface FileRestoreInput {
-  /** Another name, when the old one is taken. Default: the old name. */
+  /** Another name, if the old one is taken. Default: the old name. */
   readonly name?: string | undefined;
 }
 

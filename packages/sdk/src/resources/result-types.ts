@@ -58,7 +58,7 @@ export interface AccountLimits {
   readonly folderDepth: number;
 }
 
-/** What a call was made with, and what that may do. */
+/** The credential of a call, and its rights. */
 export interface Credential {
   /** `api-key`, `session` or `development`. */
   readonly kind: OpenEnum<"api-key" | "development" | "session">;
@@ -80,7 +80,7 @@ export interface Credential {
 export interface AccountWithCredential {
   /** The account as it is now. */
   readonly account: Account;
-  /** What this call was made with. It never holds the secret. */
+  /** The credential of this call. It never holds the secret. */
   readonly credential: Credential;
 }
 
@@ -142,13 +142,13 @@ export interface CreatedApiKey {
 export interface AuditEvent {
   /** Identifier: a UUID in lower case. It never changes. */
   readonly id: string;
-  /** What was done, such as `api_key.created`. */
+  /** The action, such as `api_key.created`. */
   readonly action: string;
   /** When it was done: RFC 3339 in UTC. */
   readonly occurredAt: string;
   /** The actor. */
   readonly actor: AuditActor;
-  /** What it was done to. */
+  /** The objects of the action. */
   readonly targets: AuditTarget[];
   /** The request that did it. */
   readonly context: AuditContext;
@@ -292,7 +292,7 @@ export interface File {
   readonly createdAt: string;
   /** When it last changed: RFC 3339 in UTC, with milliseconds. */
   readonly updatedAt: string;
-  /** When it was moved to the trash: RFC 3339 in UTC. null: it is live. */
+  /** When it was moved to the trash: RFC 3339 in UTC. null: it is not in the trash. */
   readonly trashedAt: string | null;
   /** Stored bytes of a file in a shared vault that this client can open. Absent: `size` is that number. */
   readonly storedSize?: number;
@@ -319,7 +319,7 @@ export interface Folder {
   readonly createdAt: string;
   /** When it last changed: RFC 3339 in UTC, with milliseconds. */
   readonly updatedAt: string;
-  /** When it was moved to the trash: RFC 3339 in UTC. null: it is live. */
+  /** When it was moved to the trash: RFC 3339 in UTC. null: it is not in the trash. */
   readonly trashedAt: string | null;
   /** Why this client cannot open it, as a code such as `not_a_member` or `damaged`. Absent: it is readable. */
   readonly unreadable?: string;
@@ -519,7 +519,7 @@ export interface Vault {
   readonly createdAt: string;
   /** When it last changed: RFC 3339 in UTC, with milliseconds. */
   readonly updatedAt: string;
-  /** When it was moved to the trash: RFC 3339 in UTC. null: it is live. */
+  /** When it was moved to the trash: RFC 3339 in UTC. null: it is not in the trash. */
   readonly trashedAt: string | null;
 }
 

@@ -58,7 +58,7 @@ export interface UploadOptions {
   readonly signal?: AbortSignal | undefined;
   /** Names the creation; see {@link CallOptions.idempotencyKey}. Default: random, once per upload. */
   readonly idempotencyKey?: string | undefined;
-  /** Called as bytes move. Default: nobody is told. */
+  /** Called as bytes move. Default: no function. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Repeats of a request that moved nothing. Default: `retry.limit` of the client, which is 4. */
   readonly retries?: number | undefined;

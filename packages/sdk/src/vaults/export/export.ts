@@ -83,7 +83,7 @@ export interface ExportResult extends ExportProgress {
 export interface ExportOptions {
   /** Ends the call when it aborts; the next call goes on. Default: it runs to its end. */
   readonly signal?: AbortSignal | undefined;
-  /** Called after each item. Default: nobody is told. */
+  /** Called after each item. Default: no function. */
   readonly onProgress?: ((progress: ExportProgress) => void) | undefined;
 }
 

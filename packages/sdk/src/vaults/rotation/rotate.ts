@@ -70,7 +70,7 @@ export interface RotationOptions {
   readonly signal?: AbortSignal | undefined;
   /** Size of the parts in which larger files are sent, in bytes: the memory that one takes. Default: 8 MiB. */
   readonly partBytes?: number | undefined;
-  /** Called after each item. Default: nobody is told. */
+  /** Called after each item. Default: no function. */
   readonly onProgress?: ((progress: RotationProgress) => void) | undefined;
 }
 
