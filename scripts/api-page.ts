@@ -1,8 +1,9 @@
-/** docs/generated/api.md: every method of the SDK's client, read from the interfaces that declare it. */
+/** docs/generated/api.md: every method of the SDK's client and every function of its entries, read from their declarations. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { api, type EndpointDefinition, endpointsOf, errorsOf } from "@coffer/contract";
+import { api, type EndpointDefinition, endpointsOf, errorsOf, isErrorCode } from "@coffer/contract";
 import ts from "typescript";
+import { EVERYWHERE, factsOf, FUNCTION_FACTS, type MethodFacts, OWN_CODES, STEPS } from "./method-facts.ts";
 
 const source = path.join(import.meta.dirname, "../packages/sdk/src");
 const FILES = [
@@ -19,8 +20,19 @@ export interface Method {
   readonly signature: string;
   /** The first paragraph of its comment; "" where it has none. */
   readonly text: string;
-  readonly endpoint: EndpointDefinition | null;
+  /** The codes that its `@throws` name. */
+  readonly thrown: readonly string[];
 }
+
+/** The entries of the package, each with its module. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  "@coffer/sdk": "index.ts",
+  "@coffer/sdk/node": "node/index.ts",
+  "@coffer/sdk/shared": "shared-vaults.ts",
+  "@coffer/sdk/webhooks": "webhooks/index.ts",
+  "@coffer/sdk/testing": "testing/index.ts",
+  "@coffer/sdk/testing/msw": "testing/msw.ts",
+};
 
 /** Every method of a client but `call` and `request`, in the order of the client. */
 export function clientMethods(): Method[] {
@@ -44,30 +56,59 @@ function methodsBelow(
   if (!ts.isMethodSignature(member) || prefix === "") return [];
   const parameters = member.parameters.map((parameter) => parameter.getText()).join(", ");
   const signature = `${name}(${parameters}): ${member.type?.getText() ?? "void"}`.replaceAll(/\s+/g, " ");
-  return [{ name, signature, text: textOf(member), endpoint: endpointOf(name) }];
+  return [{ name, signature, text: textOf(member), thrown: thrownBy(member) }];
 }
 
 function textOf(member: ts.Node): string {
   const [comment] = ts.getJSDocCommentsAndTags(member);
   const text = comment === undefined ? "" : ts.getTextOfJSDocComment(comment.comment);
-  return (text ?? "").split("\n\n", 1)[0]?.replaceAll(/\s+/g, " ") ?? "";
+  const [first = ""] = (text ?? "").split("\n\n", 1);
+  return first.replaceAll(/\s+/g, " ").replaceAll(/\{@link (\S+?)\}/g, "`$1`");
 }
 
-/** Methods whose endpoint has another name than theirs. */
-const ENDPOINTS: Readonly<Record<string, string>> = {
-  "files.download": "files.content",
-  "trash.vaults": "trash.list",
-  "vaults.acceptOwnership": "ownership.claim",
-  "vaults.members.add": "members.add",
-  "vaults.members.list": "members.list",
-  "vaults.members.remove": "members.remove",
-  "agents.revoke": "apiKeys.revoke",
-  "webhooks.eventKinds": "webhookEvents.list",
-};
+function thrownBy(member: ts.Node): string[] {
+  const tags = ts.getJSDocTags(member).filter(({ tagName }) => tagName.text === "throws");
+  const texts = tags.map(({ comment }) => ts.getTextOfJSDocComment(comment) ?? "");
+  const words = texts.flatMap((text) => Array.from(text.matchAll(/`(\w+)`/g), ([, word = ""]) => word));
+  return words.filter((word) => isErrorCode(word) || OWN_CODES.has(word));
+}
 
-function endpointOf(method: string): EndpointDefinition | null {
-  const id = ENDPOINTS[method] ?? method;
-  return endpointsOf(api).find((endpoint) => endpoint.id === id) ?? null;
+/** The functions of an entry, in the order of its exports. */
+export function entryFunctions(entry: string): Method[] {
+  const file = ENTRIES[entry] ?? "";
+  const source = parse(file);
+  const own = source.statements.filter((each) => isExported(each)).flatMap((each) => functionsIn(each, () => true));
+  const others = source.statements.flatMap((each) => {
+    if (!ts.isExportDeclaration(each) || each.isTypeOnly || each.exportClause === undefined) return [];
+    const { exportClause, moduleSpecifier } = each;
+    if (!ts.isNamedExports(exportClause) || moduleSpecifier === undefined) return [];
+    const target = (moduleSpecifier as ts.StringLiteral).text;
+    if (!target.startsWith(".")) return [];
+    const names = new Set(exportClause.elements.filter(({ isTypeOnly }) => !isTypeOnly).map(({ name }) => name.text));
+    const { statements } = parse(path.join(path.dirname(file), target));
+    return statements.flatMap((statement) => functionsIn(statement, (name) => names.has(name)));
+  });
+  return [...own, ...others];
+}
+
+function functionsIn(statement: ts.Statement, isWanted: (name: string) => boolean): Method[] {
+  if (!ts.isFunctionDeclaration(statement) || statement.name === undefined || !isWanted(statement.name.text)) return [];
+  const name = statement.name.text;
+  const types = (statement.typeParameters ?? []).map((type) => type.getText()).join(", ");
+  const parameters = statement.parameters.map((parameter) => parameter.getText()).join(", ");
+  const signature = `${name}${types === "" ? "" : `<${types}>`}(${parameters}): ${statement.type?.getText() ?? "void"}`;
+  return [{ name, signature: signature.replaceAll(/\s+/g, " "), text: textOf(statement), thrown: thrownBy(statement) }];
+}
+
+function isExported(statement: ts.Statement): boolean {
+  return (ts.getCombinedModifierFlags(statement as unknown as ts.Declaration) & ts.ModifierFlags.Export) !== 0;
+}
+
+/** The endpoint of an id, which the contract must have. */
+export function endpointOf(id: string): EndpointDefinition {
+  const found = endpointsOf(api).find((endpoint) => endpoint.id === id);
+  if (found === undefined) throw new Error(`scripts/method-facts.ts: there is no endpoint ${id}`);
+  return found;
 }
 
 export function renderApiPage(): string {
@@ -76,28 +117,81 @@ export function renderApiPage(): string {
   return [
     "# Methods of the SDK",
     "",
-    "Every method of a client of `@coffer/sdk`. Any method may also reject with a `ConnectionError`, a `TimeoutError` or an",
-    "`AbortError`. The endpoint's errors arrive as `ApiError`, but the codes of shared vaults as `VaultError` and `session_ended` as",
-    "`SessionEndedError`. What each code means is in [errors.md](errors.md); inputs are named types with a comment on every field.",
+    "Every method of a client of `@coffer/sdk`, then the functions of its entries. What each code means is in",
+    "[errors.md](errors.md). Inputs and results are named types with a comment on every field.",
+    "",
+    "## Errors",
+    "",
+    `Any method may also fail with ${codeList(EVERYWHERE)}, and a client with a session with \`session_ended\`.`,
+    "The service's errors arrive as `ApiError`, but the codes of shared vaults as `VaultError` and `session_ended` as",
+    "`SessionEndedError`. Work in a shared vault has steps, and each has its own errors:",
+    "",
+    "| Step | What it does | Errors |",
+    "| --- | --- | --- |",
+    ...Object.entries(STEPS).map(([step, codes]) => `| ${step} | ${STEP_TEXTS[step as Step]} | ${codeList(codes)} |`),
     "",
     ...groups.flatMap((group) => [
       `## ${group}`,
       "",
       ...methods.filter(({ name }) => name.startsWith(`${group}.`)).flatMap(renderMethod),
     ]),
+    ...Object.keys(ENTRIES).flatMap((entry) => [
+      `## Functions of ${entry}`,
+      "",
+      ...entryFunctions(entry).flatMap(renderFunction),
+    ]),
   ].join("\n");
 }
 
-function renderMethod({ name, signature, text, endpoint }: Method): string[] {
-  const service =
-    endpoint === null
-      ? ["It uses several endpoints, or none."]
-      : [
-          `Endpoint: \`${endpoint.method} ${endpoint.path}\`. Its errors: ${errorsOf(endpoint)
-            .map((code) => `\`${code}\``)
-            .join(", ")}.`,
-        ];
-  return [`### ${name}`, "", "```ts", signature, "```", "", ...(text === "" ? [] : [text, ""]), ...service, ""];
+type Step = keyof typeof STEPS;
+
+const STEP_TEXTS: Readonly<Record<Step, string>> = {
+  opening: "finds the vault and its allowlist on the chain, and compares both with what this client has pinned",
+  reading: "gets the vault's keys from the key servers, and verifies and decrypts names or contents",
+  writing: "encrypts and signs names or contents",
+  acting: "signs a transaction, and waits until the chain and the service show it",
+};
+
+function renderMethod(method: Method): string[] {
+  const facts = factsOf(method.name);
+  const endpoints = facts.endpoints.map(endpointOf);
+  const errors = [...new Set(endpoints.flatMap((endpoint) => errorsOf(endpoint)))];
+  const shared = facts.inShared.filter((id) => !facts.endpoints.includes(id)).map(endpointOf);
+  return [
+    ...heading(method),
+    endpoints.length === 0
+      ? "It asks the service nothing."
+      : `${endpoints.length === 1 ? "Endpoint" : "Endpoints"}: ${endpoints.map(placeOf).join(", ")}. Errors of the service: ${codeList(errors)}.`,
+    "",
+    ...(shared.length === 0 ? [] : [`In a shared vault also: ${shared.map(placeOf).join(", ")}.`, ""]),
+    ...ownErrors(facts),
+  ];
+}
+
+function renderFunction(method: Method): string[] {
+  return [...heading(method), ...ownErrors(FUNCTION_FACTS[method.name] ?? { codes: [] }, method.thrown)];
+}
+
+function heading({ name, signature, text }: Method): string[] {
+  return [`### ${name}`, "", "```ts", signature, "```", "", ...(text === "" ? [] : [text, ""])];
+}
+
+/** `thrown`: what its comment names, where no facts do. */
+function ownErrors({ codes = [], steps = [] }: MethodFacts, thrown: readonly string[] = []): string[] {
+  const own = [...new Set([...codes, ...thrown])];
+  const parts = [
+    ...(own.length === 0 ? [] : [`Errors of the SDK: ${codeList(own)}.`]),
+    ...(steps.length === 0 ? [] : [`In a shared vault also those of [${steps.join(", ")}](#errors).`]),
+  ];
+  return parts.length === 0 ? [] : [parts.join(" "), ""];
+}
+
+function placeOf({ method, path: place }: EndpointDefinition): string {
+  return `\`${method} ${place}\``;
+}
+
+function codeList(codes: readonly string[]): string {
+  return codes.map((code) => `\`${code}\``).join(", ");
 }
 
 function parse(file: string): ts.SourceFile {

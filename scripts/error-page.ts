@@ -60,7 +60,7 @@ function renderUsers(code: ErrorCode): string {
 }
 
 /** Class → codes, as the SDK's source declares them. */
-function ownCodes(): [string, string[]][] {
+export function ownCodes(): [string, string[]][] {
   const errors = readFileSync(path.join(source, "errors.ts"), "utf8");
   const steps = readFileSync(path.join(source, "vaults/vault-error.ts"), "utf8");
   const quoted = (text: string): string[] => Array.from(text.matchAll(/"(\w+)"/g), ([, code = ""]) => code);

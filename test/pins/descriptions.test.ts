@@ -1,9 +1,11 @@
 // Every field that the interface has is described once, and no description is left over.
-import { api } from "@coffer/contract";
+import { api, endpointsOf, errorsOf } from "@coffer/contract";
 import { describingKey, FIELD_TEXTS, INPUT_TEXTS } from "@coffer/contract/describe";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import { expect, it } from "vitest";
-import { clientMethods } from "../../scripts/api-page.ts";
+import { clientMethods, endpointOf } from "../../scripts/api-page.ts";
+import { ownCodes } from "../../scripts/error-page.ts";
+import { codesOf, factsOf, METHOD_FACTS, OWN_CODES } from "../../scripts/method-facts.ts";
 import { METHODS } from "../any-answer/methods.ts";
 
 type Json = Record<string, unknown>;
@@ -82,3 +84,27 @@ it("describes every method of the SDK's client, with input types that have names
   const nameless = methods.filter(({ signature }) => /\b(Body|Query|Output|CallInput)<|typeof/.test(signature));
   expect(nameless.map(({ signature }) => signature)).toEqual([]);
 });
+
+it("names the endpoints and the errors of every method of the SDK's client", () => {
+  const methods = clientMethods();
+  const names = new Set(methods.map(({ name }) => name));
+  expect(Object.keys(METHOD_FACTS).filter((name) => !names.has(name))).toEqual([]);
+  // What a comment promises to throw is in the page.
+  const unlisted = methods.flatMap(({ name, thrown }) => {
+    const facts = factsOf(name);
+    const listed = new Set([...codesOf(facts), ...facts.endpoints.map(endpointOf).flatMap(errorsOf)]);
+    return thrown.filter((code) => !listed.has(code)).map((code) => `${name}: ${code}`);
+  });
+  expect(unlisted).toEqual([]);
+  const own = ownCodes().flatMap(([, codes]) => codes);
+  expect(own.filter((code) => !OWN_CODES.has(code) && code !== "session_ended")).toEqual([]);
+  const used = new Set(methods.flatMap(({ name }) => [...factsOf(name).endpoints, ...factsOf(name).inShared]));
+  const idle = endpointsOf(api).filter(({ id }) => !used.has(id));
+  expect(idle.map(({ id }) => id).sort()).toEqual(IDLE);
+});
+
+/** Endpoints that no method of a client needs: operators, payment providers and other clients use them. */
+const IDLE = [
+  ...["billing.events", "files.contentHead", "system.health", "system.metrics", "system.openapi"],
+  ...["system.ready", "uploads.options"],
+];

@@ -17,7 +17,7 @@ export type { AuditVerdict, AuditVerifyOptions } from "./audit/verify.ts";
 export type { ByteBody } from "./byte-body.ts";
 export type { Answer, ByteAnswer, CallOutput } from "./call.ts";
 export type { CallOptions } from "./options.ts";
-export { chainKeySigner, generateChainKey, statementSigner } from "./chain/chain-key.ts";
+export { chainKeySigner, generateChainKey, statementSigner, type ChainKey } from "./chain/chain-key.ts";
 export type { ProvenInvite } from "./chain/proving.ts";
 export type { Signer } from "./chain/signer.ts";
 export type { StatementSigner } from "@coffer/crypto";

@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { createClient, type SharedVaultOptions, type SharedVaults } from "./index.ts";
 import { openExport } from "./node/index.ts";
-import { loaded, sharedVaults } from "./shared-vaults.ts";
+import { loaded } from "./loaded.ts";
+import { sharedVaults } from "./shared-vaults.ts";
 
 const WRONG: [string, unknown][] = [
   ["nothing", undefined],

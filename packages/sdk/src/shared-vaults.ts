@@ -3,7 +3,7 @@
  * no chain. It needs the package `@coffer/chain`, which `@coffer/sdk` does not install.
  * @packageDocumentation
  */
-import { configurationError } from "./errors.ts";
+import { loaded } from "./loaded.ts";
 import { requireNetwork } from "./network-option.ts";
 import type { SharedVaultOptions, SharedVaults } from "./options.ts";
 import type { SharedCode } from "./shared-code.ts";
@@ -36,18 +36,3 @@ const CODE: SharedCode = {
   sessions: () => loaded(import("./vaults/vault-session.ts")),
   uploads: () => loaded(import("./vaults/content/upload.ts")),
 };
-
-/** Names the missing package, instead of the runtime's words about a module inside the SDK. */
-export async function loaded<Module>(loading: Promise<Module>): Promise<Module> {
-  try {
-    return await loading;
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    throw configurationError("Shared vaults need the package @coffer/chain: run npm install @coffer/chain");
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  return code === "ERR_MODULE_NOT_FOUND" && String(message).includes("'@coffer/chain");
-}

@@ -19,8 +19,16 @@ export async function chainKeySigner(privateKey: Uint8Array | string | Secret): 
   return (await import("./ed25519-signer.ts")).openSigner(privateKey);
 }
 
-/** A new key: `privateKey` as `suiprivkey1…` text, wrapped so that no log shows it; `reveal()` it to keep it. */
-export async function generateChainKey(): Promise<{ readonly privateKey: Secret; readonly chainAddress: string }> {
+/** A chain key, and its address. */
+export interface ChainKey {
+  /** The key as `suiprivkey1…` text, wrapped so that no log shows it: `reveal()` it to keep it. */
+  readonly privateKey: Secret;
+  /** Its Sui address: `0x` and 64 lower-case hex digits. */
+  readonly chainAddress: string;
+}
+
+/** Makes a new Ed25519 key on this machine. It is kept nowhere. */
+export async function generateChainKey(): Promise<ChainKey> {
   return (await import("./ed25519-signer.ts")).generateKey();
 }
 

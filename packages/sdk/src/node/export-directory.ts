@@ -9,7 +9,7 @@ import type { ExportStore } from "../vaults/export/export-layout.ts";
 import type { OpenExportOptions } from "../vaults/export/open-export.ts";
 import type { OpenedExport } from "../vaults/export/opened-export.ts";
 import { configurationError } from "../errors.ts";
-import { loaded } from "../shared-vaults.ts";
+import { loaded } from "../loaded.ts";
 import { fileErrorCode, makePrivateDirectory, syncDirectory } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
 

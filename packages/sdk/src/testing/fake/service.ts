@@ -47,13 +47,17 @@ export type FakeHandlers = {
   };
 };
 
+/** For a fake service. */
 export interface FakeOptions {
+  /** The fake's clock, in milliseconds since 1970. Default: the system's. */
   readonly now?: () => number;
+  /** Answers instead of the receivers of webhooks. Default: every delivery fails with `connection refused`. */
   readonly receive?: Receive;
-  /** Checks signatures of wallets, multisigs, passkeys and zkLogin: without it the fake answers those with `not_configured`. */
+  /** Checks signatures of wallets, multisigs, passkeys and zkLogin. Default: the fake answers those with `not_configured`. */
   readonly verifySignature?: VerifySignature;
 }
 
+/** A fake service. */
 export interface Fake {
   /** Answers any request to the service, whatever its origin. */
   readonly fetch: (request: Request) => Promise<Response>;
@@ -71,11 +75,7 @@ export interface Fake {
   deliverWebhooks(): Promise<number>;
 }
 
-/**
- * Opens an empty service. `now` (milliseconds since 1970) is the system's clock when absent. `receive` answers instead
- * of the receivers of webhooks. Without it every delivery fails with `connection refused`: the fake itself calls
- * nobody.
- */
+/** Opens an empty service in memory. It calls nobody. */
 export function createFake({ now = Date.now, receive, verifySignature }: FakeOptions = {}): Fake {
   const state = createState(now, receive, verifySignature);
   const routes = compileRoutes(createHandlers(state));

@@ -1,0 +1,17 @@
+/** Modules that need `@coffer/chain`, which a program may not have installed. */
+import { configurationError } from "./errors.ts";
+
+/** Names the missing package, instead of the runtime's words about a module inside the SDK. */
+export async function loaded<Module>(loading: Promise<Module>): Promise<Module> {
+  try {
+    return await loading;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    throw configurationError("Shared vaults need the package @coffer/chain: run npm install @coffer/chain");
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  return code === "ERR_MODULE_NOT_FOUND" && String(message).includes("'@coffer/chain");
+}
