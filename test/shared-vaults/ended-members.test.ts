@@ -43,7 +43,7 @@ const people: SharedPerson[] = [];
 let staying: SharedPerson;
 beforeAll(async () => {
   staying = await stack.invite("staying");
-  for (let at = 0; at < 12; at += 1) people.push(await stack.invite(`ending ${String(at)}`));
+  for (let at = 0; at < 13; at += 1) people.push(await stack.invite(`ending ${String(at)}`));
 });
 afterEach(() => {
   for (const server of SERVERS) stack.localnet.faults.keyServer(server).stale = false;
@@ -333,6 +333,24 @@ const around: readonly Case[] = [
       expect(swept.former).toHaveLength(999);
       expect(await read(staying.another(), fileId)).toBe("first");
       expect(await placeOf(await put(scene, "swept"))).toEqual([2n, 0n]);
+    },
+  ],
+  [
+    "a writer's node is late: what it seals for who has ended the service takes only if late itself, and serves to nobody like that",
+    async ({ vaultId, end, ending }) => {
+      const { url: grpcUrl } = await stack.localnet.openNode({ lag: 20_000 });
+      const writer = staying.another({ shared: { network: { ...stack.network, grpcUrl } } });
+      if (stack.serviceNode !== null) stack.serviceNode.lag = 20_000;
+      passTo(end + 1_000);
+      const { file } = await writer.files.upload({ vaultId, name: "sealed", body: "sealed" });
+      expect(await placeOf(file.id)).toEqual([1n, 0n]);
+      for (const apiKey of [ending.apiKey, stack.owner.apiKey])
+        expect(await read(ending.another({ credentials: { apiKey } }), file.id).catch(codeOf)).toBe(OVER);
+      expect(await read(staying.another(), file.id)).toBe("sealed");
+      if (stack.serviceNode !== null) stack.serviceNode.lag = 0;
+      passTo(end + 1_000 + MEMORIES);
+      const late = writer.files.upload({ vaultId, name: "late", body: "late" });
+      expect(await late.catch(codeOf)).toBe("generation_moved");
     },
   ],
   [

@@ -31,6 +31,8 @@ interface Scene {
   readonly end: number;
   readonly agent: { readonly client: Client; readonly apiKey: string; readonly address: string };
   readonly colleague: SharedPerson;
+  /** The colleague's, with keys that it has opened before the end; the service takes it for the owner's. */
+  readonly warm: Client;
   /** Its end is moved. */
   readonly kept: SharedPerson;
   readonly receiver: Receiver;
@@ -51,7 +53,8 @@ export async function accessUntil({ cleanup }: SharedWorld): Promise<Checks> {
   await openWebhooks(stack.baseUrl, apiKey).create(receiver.url, ["vault.member_ended"]);
   const end = Math.ceil((clock.now() + 60_000) / END_STEP) * END_STEP;
   const { agent, checks } = await invited({ stack, clock, vaultId, end });
-  const scene: Scene = { stack, clock, vaultId, fileId: file.id, end, agent, colleague, kept, receiver };
+  const warm = colleague.another({ credentials: { apiKey } });
+  const scene: Scene = { stack, clock, vaultId, fileId: file.id, end, agent, colleague, warm, kept, receiver };
   return { ...checks, ...before(scene), ...underWay(scene), ...afterwards(scene), ...moved(scene) };
 }
 
@@ -72,7 +75,7 @@ async function invited({ stack, clock, vaultId, end }: Pick<Scene, "stack" | "cl
   return { agent: { client, apiKey: redeemed.key, address: signer.chainAddress }, checks };
 }
 
-function before({ stack, vaultId, fileId, end, agent, colleague, kept }: Scene): Checks {
+function before({ stack, vaultId, fileId, end, agent, colleague, warm, kept }: Scene): Checks {
   return {
     "J22-before": async () => {
       const { members } = stack.owner.client.vaults;
@@ -83,6 +86,7 @@ function before({ stack, vaultId, fileId, end, agent, colleague, kept }: Scene):
         assert.equal((await (await client.files.download(fileId)).bytes()).length, 24 * PIECE);
         assert.equal((await client.vaults.checkAccess(vaultId)).endsAt, textOf(end));
       }
+      assert.equal((await (await warm.files.download(fileId)).bytes()).length, 24 * PIECE);
       await agent.client.files.upload({ vaultId, name: "from the agent", body: "a" });
       const ends = (await members.list(vaultId)).map(({ endsAt }) => endsAt);
       assert.deepEqual(ends, [null, textOf(end), textOf(end), textOf(end)]);
@@ -126,7 +130,7 @@ async function* waiting(until: Promise<undefined>): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(PIECE);
 }
 
-function afterwards({ stack, vaultId, fileId, end, agent, colleague, receiver }: Scene): Checks {
+function afterwards({ stack, vaultId, fileId, end, agent, colleague, warm, receiver }: Scene): Checks {
   const { baseUrl, owner } = stack;
   const accomplice = { credentials: { apiKey: owner.apiKey } };
   return {
@@ -153,6 +157,7 @@ function afterwards({ stack, vaultId, fileId, end, agent, colleague, receiver }:
       const { file } = await owner.client.files.upload({ vaultId, name: "afterwards", body: "new" });
       assert.equal(await (await owner.another().files.download(file.id)).bytes().then(String), "110,101,119");
       assert.equal(await failureCode(colleague.another(accomplice).files.download(file.id)), "membership_ended");
+      assert.equal(await failureCode(warm.files.download(file.id)), "membership_ended");
     },
     "J22-event": async () => {
       for (const address of [agent.address, colleague.signer.chainAddress]) {
@@ -186,6 +191,22 @@ function moved({ stack, clock, vaultId, fileId, end, colleague, kept }: Scene): 
       const { endsAt } = await members.add(vaultId, colleague.signer.chainAddress);
       assert.equal(endsAt, null);
       assert.equal(await reads(colleague), 24 * PIECE);
+    },
+    "J22-nodes": async () => {
+      const last = end + 3 * END_STEP;
+      await members.setUntil(vaultId, colleague.signer.chainAddress, textOf(last));
+      const nodes = [await stack.localnet.openNode({ lag: -20_000 }), await stack.localnet.openNode({ lag: 20_000 })];
+      const seen = () =>
+        Promise.all(
+          nodes.map(async ({ url: grpcUrl }) => {
+            const client = colleague.another({ shared: { network: { ...stack.network, grpcUrl } } });
+            return (await client.vaults.checkAccess(vaultId)).chain.cause;
+          }),
+        );
+      clock.passTo(last - 10_000);
+      assert.deepEqual(await seen(), ["membership_ended", null]);
+      clock.passTo(last + 20_000);
+      assert.deepEqual(await seen(), ["membership_ended", "membership_ended"]);
     },
   };
 }

@@ -13,6 +13,7 @@ const untilFriday = journey("J22", "Until Friday", [
   "J22-extended sdk (shared): an end that is put off at the last second keeps access; after it, it cannot be",
   "J22-shortened sdk (shared): an end that comes nearer closes what is written from its own time on",
   "J22-again sdk (shared): whose access ended is added again as a new member",
+  "J22-nodes sdk (shared): a fast and a slow node disagree around an end, and agree once both have passed it",
 ]);
 
 export const journeys22: readonly Journey[] = [untilFriday];
