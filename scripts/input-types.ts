@@ -28,6 +28,7 @@ const TYPES: Readonly<
   "development.signup": {},
   "files.restore": { without: ["shared"] },
   "files.list": { without: ["nameIndex"] },
+  "files.versions": {},
   "folders.create": { without: ["shared"] },
   "folders.list": { without: ["nameIndex"] },
   "folders.restore": { without: ["shared"] },

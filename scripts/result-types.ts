@@ -60,6 +60,8 @@ const TYPES: Readonly<Record<string, Source>> = {
       UNREADABLE,
     ],
   },
+  FileVersion: { at: "files.versions versions", text: "A content that a file has, or had and keeps." },
+  VersionAuthor: { at: "files.versions versions.author", text: "The credential that made a version." },
   Folder: {
     at: "folders.get folder",
     text: 'A folder. In a shared vault that this client cannot open, `name` is "" and `unreadable` says why.',
@@ -151,6 +153,7 @@ const LISTS: Readonly<Record<string, string>> = {
   invites: "invites.list",
   sessions: "sessions.list",
   vaults: "vaults.list",
+  versions: "files.versions",
   webhooks: "webhooks.list",
 };
 

@@ -87,6 +87,8 @@ export interface Settings {
     readonly jsonBody: number;
     /** How long a resumable upload may take. */
     readonly uploadLifetime: number;
+    /** How long a replaced version stays where its vault says nothing else. */
+    readonly keepVersions: number;
     /** How long an answer is kept for a repeat with the same Idempotency-Key. */
     readonly idempotency: number;
     /** How long running requests may go on after a stop was asked for. */
@@ -274,6 +276,7 @@ function assembleSettings(values: Values): Settings {
       idleBody: values.idleSeconds * 1000,
       jsonBody: 30_000,
       uploadLifetime: values.uploadHours * 3_600_000,
+      keepVersions: values.keepVersionsDays * 86_400_000,
       idempotency: 24 * 3_600_000,
       shutdownGrace: values.graceSeconds * 1000,
       recheck: 4_000,

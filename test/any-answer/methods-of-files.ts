@@ -1,4 +1,5 @@
 /** Methods of files and folders, with names and contents that are for the members of one vault. */
+import { randomUUID } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { File, Folder } from "@coffer/sdk";
@@ -139,6 +140,9 @@ export const FILES: Readonly<Record<string, Method>> = {
     const change = { name, ...(folderId === undefined ? {} : { folderId }) };
     return run.client.files.update(id, change, named(run, item));
   }),
+  "files.versions": plain((run) => run.client.files.versions(itemOf(run, "file").id)),
+  "files.restoreVersion": plain((run) => run.client.files.restoreVersion(itemOf(run, "file").id, randomUUID())),
+  "files.deleteVersion": plain((run) => run.client.files.deleteVersion(itemOf(run, "file").id, randomUUID())),
   "trash.list": async (run) => {
     const place = run.draw.chance(0.5) ? { vaultId: sharedVault(run) } : {};
     const page = await run.client.trash.list({ ...place, limit: 20 });

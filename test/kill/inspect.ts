@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 
 interface Rows {
   readonly files: { blob_key: string; size: number }[];
+  readonly versions: { blob_key: string; size: number }[];
   readonly uploads: { blob_key: string; finished_file_id: string | null }[];
   readonly deletions: { blob_key: string }[];
   /** Accounts whose counters are not what their rows add up to. */
@@ -13,7 +14,9 @@ interface Rows {
 
 /** What an account is charged for is what it holds, and its changes are numbered without a gap. */
 const DRIFTED = `select id from accounts where
-  usage_bytes <> (select coalesce(sum(size), 0) from files where account_id = accounts.id) or
+  usage_bytes - usage_version_bytes <> (select coalesce(sum(size), 0) from files where account_id = accounts.id) or
+  usage_version_bytes <> (select coalesce(sum(charged), 0) from file_versions join vaults on vaults.id = vault_id
+    where account_id = accounts.id) or
   usage_files <> (select count(*) from files where account_id = accounts.id) or
   sequence <> (select count(*) from changes where account_id = accounts.id)`;
 
@@ -23,12 +26,14 @@ export async function inspectData(directory: string): Promise<string[]> {
   const blobs = await listBlobs(join(directory, "blobs", "blobs"));
   const partials = await names(join(directory, "blobs", "partial"));
   const temporaries = await names(join(directory, "blobs", "temporary"));
-  const known = new Set([...rows.files, ...rows.uploads, ...rows.deletions].map((row) => row.blob_key));
+  const known = new Set(
+    [...rows.files, ...rows.versions, ...rows.uploads, ...rows.deletions].map((row) => row.blob_key),
+  );
   const unfinished = new Set(rows.uploads.filter((row) => row.finished_file_id === null).map((row) => row.blob_key));
   // What took an upload over left the bytes of the writer before to the queue.
   const queued = new Set(rows.deletions.map((row) => row.blob_key));
   const problems = [
-    ...rows.files
+    ...[...rows.files, ...rows.versions]
       .filter((row) => blobs.get(row.blob_key) !== row.size)
       .map(
         (row) => `dangling row: ${row.blob_key} has ${String(blobs.get(row.blob_key))} of ${String(row.size)} bytes`,
@@ -57,6 +62,7 @@ function readRows(path: string): Rows {
     if (check?.integrity_check !== "ok") throw new Error(`integrity_check: ${JSON.stringify(check)}`);
     return {
       files: database.prepare("select blob_key, size from files").all() as unknown as Rows["files"],
+      versions: database.prepare("select blob_key, size from file_versions").all() as unknown as Rows["versions"],
       uploads: database.prepare("select blob_key, finished_file_id from uploads").all() as unknown as Rows["uploads"],
       deletions: database.prepare("select blob_key from blob_deletions").all() as unknown as Rows["deletions"],
       drifted: database.prepare(DRIFTED).all() as unknown as Rows["drifted"],

@@ -23,6 +23,7 @@ export function accountRow(more: Partial<AccountRow> = {}): AccountRow {
     default_vault_id: randomUUID(),
     usage_bytes: 0,
     usage_files: 0,
+    usage_version_bytes: 0,
     sequence: 0,
     changes_hash: "0".repeat(64),
     created_at: TIME,
@@ -41,6 +42,7 @@ export function vaultRow(more: Partial<VaultRow> & Pick<VaultRow, "account_id">)
     owner_address: null,
     chain_generation: null,
     plain_names: null,
+    keep_versions_days: null,
     created_at: TIME,
     updated_at: TIME,
     trashed_at: null,
@@ -72,6 +74,7 @@ export function fileRow(more: Partial<FileRow> & Pick<FileRow, "account_id" | "v
     updated_at: TIME,
     trashed_at: null,
     trashed_with: null,
+    ...{ version_number: 1, version_at: TIME, version_how: "upload", version_author: null },
     ...more,
   };
 }

@@ -17,6 +17,9 @@ export interface Objects {
   readonly sessionId: string;
   readonly webhookId: string;
   readonly deliveryId: string;
+  /** Of the file: one that was replaced. */
+  readonly versionId: string;
+  readonly sourceId: string;
 }
 
 /** What open endpoints ask for instead of a credential. */
@@ -189,6 +192,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   "files.list": inVault,
   "files.replace": { sends: () => ({ bytes: "replaced" }) },
   "files.update": renamed,
+  "files.versions": {},
+  "files.restoreVersion": {},
+  "files.deleteVersion": {},
   "files.restore": { trashed: true },
   "uploads.create": {
     needs: ["vaultId"],
@@ -257,6 +263,8 @@ export async function makeObjects(
     sessionId: madeUp(),
     webhookId: madeUp(),
     deliveryId: madeUp(),
+    versionId: madeUp(),
+    sourceId: madeUp(),
   };
   if (sample.trashed && sample.needs.includes("vaultId")) {
     await make({ method: "DELETE", path: `/api/vaults/${vaultId}?force=true` });
@@ -272,7 +280,12 @@ export async function makeObjects(
   }
   if (sample.needs.includes("fileId")) {
     const path = `/api/files?vaultId=${vaultId}&name=${name()}`;
-    objects.fileId = idIn(await make({ method: "POST", path, bytes: "content" }), "file");
+    const made = await make({ method: "POST", path, bytes: "content" });
+    objects.fileId = idIn(made, "file");
+    if (sample.needs.includes("versionId") || sample.needs.includes("sourceId")) {
+      objects.versionId = objects.sourceId = (made?.["file"] as { versionId: string }).versionId;
+      await make({ method: "PUT", path: `/api/files/${objects.fileId}/content`, bytes: "newer" });
+    }
     if (sample.trashed) await make({ method: "DELETE", path: `/api/files/${objects.fileId}` });
   }
   if (sample.needs.includes("uploadId")) {

@@ -20,7 +20,14 @@ const reaching = ENDPOINTS.filter(({ access, auth, id }) => {
 /** What the service answers to each: `done`, or the code of its refusal. */
 async function callAll(apiKey: string, ids: Pick<Objects, "vaultId" | "fileId" | "folderId">, which = reaching) {
   const made = { uploadId: ids.fileId, keyId: ids.fileId, inviteId: ids.fileId, sessionId: ids.fileId };
-  const objects: Objects = { ...made, webhookId: ids.fileId, deliveryId: ids.fileId, ...ids };
+  const objects: Objects = {
+    ...made,
+    webhookId: ids.fileId,
+    deliveryId: ids.fileId,
+    versionId: ids.fileId,
+    sourceId: ids.fileId,
+    ...ids,
+  };
   const answers: Record<string, string> = {};
   for (const { id, method } of which) {
     const { path, headers, json, bytes } = sampleOf(id).call(objects, "");
@@ -38,7 +45,16 @@ async function callAll(apiKey: string, ids: Pick<Objects, "vaultId" | "fileId" |
 }
 
 /** Ids, sizes and dates: the account's own keys see them, on the allowlist or not (decisions §0). */
-const SIGHT = ["vaults.get", "members.list", "files.get", "files.list", "folders.get", "folders.list", "trash.list"];
+const SIGHT = [
+  "vaults.get",
+  "members.list",
+  "files.get",
+  "files.versions",
+  "files.list",
+  "folders.get",
+  "folders.list",
+  "trash.list",
+];
 /** The sample calls of what members sign hold no statement, which the service says before it asks the chain. */
 const UNSIGNED: Readonly<Record<string, string>> = {
   ...{ "files.upload": "not_encrypted", "files.replace": "not_encrypted", "uploads.create": "not_encrypted" },

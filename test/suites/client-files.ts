@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { api } from "@coffer/sdk";
 import { expect, it } from "vitest";
 import { sampleBytes, type Accounts } from "./client-subject.ts";
 
@@ -72,6 +73,41 @@ export function filesSuite(accounts: () => Accounts): void {
       code: "precondition_failed",
     });
     expect((await client.files.list({ name: "taken" })).files).toHaveLength(1);
+  });
+
+  it("lists, opens, restores and deletes versions, which count until they are gone [D5-versions-list] [D5-versions-content] [D5-versions-restore] [D5-versions-delete] [D5-versions-not-kept]", async () => {
+    const { client } = await accounts().signup();
+    const { file } = await client.files.upload({ name: "changes", body: "one", contentType: "text/plain" });
+    const { file: next } = await client.files.replace(file.id, { body: "three" });
+    const { versions } = await client.files.versions(file.id);
+    expect(versions.map(({ number, size, how }) => ({ number, size, how }))).toEqual([
+      { number: 2, size: 5, how: "replace" },
+      { number: 1, size: 3, how: "upload" },
+    ]);
+    expect(versions.map(({ versionId }) => versionId)).toEqual([next.versionId, file.versionId]);
+    expect(versions[1]?.author).toMatchObject({ kind: "api-key", chainAddress: null });
+    const days = Date.parse(versions[1]?.expiresAt ?? "") - Date.parse(versions[0]?.createdAt ?? "");
+    expect(Math.round(days / 86_400_000)).toBe(30);
+    const read = async (versionId: string, range?: { offset: number }) =>
+      Buffer.from(await (await client.files.download(file.id, { versionId, range })).bytes()).toString();
+    expect(await read(file.versionId)).toBe("one");
+    expect(await read(file.versionId, { offset: 1 })).toBe("ne");
+    const usage = async () => (await client.account.get()).account.usage;
+    expect(await usage()).toEqual({ bytes: 8, files: 1, versionBytes: 3 });
+    const restored = await client.files.restoreVersion(file.id, file.versionId);
+    expect(restored).toMatchObject({ id: file.id, size: 3, contentType: "text/plain" });
+    expect(await client.files.restoreVersion(file.id, file.versionId)).toEqual(restored);
+    expect(await usage()).toEqual({ bytes: 8, files: 1, versionBytes: 5 });
+    await expect(client.files.deleteVersion(file.id, restored.versionId)).rejects.toMatchObject({
+      code: "current_version",
+    });
+    await client.files.deleteVersion(file.id, next.versionId);
+    await expect(read(next.versionId)).rejects.toMatchObject({ code: "not_found" });
+    expect(await usage()).toEqual({ bytes: 3, files: 1, versionBytes: 0 });
+    const params = { fileId: file.id };
+    await client.call(api.files.replace, { params, query: { keep: false }, body: "four" });
+    expect(await usage()).toEqual({ bytes: 7, files: 1, versionBytes: 3 });
+    expect((await client.files.versions(file.id)).versions.map(({ number }) => number)).toEqual([4, 1]);
   });
 
   it("renames, moves, trashes, restores and deletes for good [D5-update] [D5-delete-soft] [D5-restore] [D5-delete-permanent] [D5-trash]", async () => {

@@ -4,8 +4,8 @@ import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
 import { chainAddress, label, openEnum, timestamp, uuid } from "./values.ts";
 
-/** Bytes and files an account holds, trash included. */
-const usage = z.object({ bytes: z.int(), files: z.int() });
+/** Bytes and files an account holds, trash and kept versions included. `versionBytes`: those of kept versions. */
+const usage = z.object({ bytes: z.int(), files: z.int(), versionBytes: z.int() });
 
 /** What the account's plan allows. All sizes in bytes. */
 const limits = z.object({

@@ -20,6 +20,7 @@ import { systemGroup } from "./system.ts";
 import { trashGroup } from "./trash.ts";
 import { uploadsGroup } from "./uploads.ts";
 import { vaultsGroup } from "./vaults.ts";
+import { versionsGroup } from "./versions.ts";
 
 /** Every endpoint of the service, by group and name. Written out: bundlers keep what is spread, used or not. */
 export const api = {
@@ -37,7 +38,7 @@ export const api = {
   deletion: deletionGroup,
   folderNames: folderNamesGroup,
   folders: foldersGroup,
-  files: filesGroup,
+  files: { ...filesGroup, ...versionsGroup },
   uploads: uploadsGroup,
   trash: trashGroup,
   billing: billingGroup,

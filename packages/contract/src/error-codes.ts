@@ -54,6 +54,7 @@ export const ERROR_FACTS = {
   offset_mismatch: [409, false],
   vault_not_empty: [409, false],
   default_vault: [409, false],
+  current_version: [409, false],
   folder_cycle: [409, false],
   not_trashed: [409, false],
   trashed: [409, false],

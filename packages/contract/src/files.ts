@@ -63,8 +63,8 @@ const contentHeaders = z.object({
 
 const contentQuery = z.strictObject({
   /**
-   * In a shared vault: this version and no other. A replaced version stays readable for an hour. The owner also reads
-   * the current version of a file in the trash by it.
+   * This version and no other. In a shared vault a replaced version stays readable for an hour. The owner also reads
+   * the current version of a file in its trash by it.
    */
   versionId: z.optional(uuid),
 });
@@ -177,11 +177,15 @@ export const filesGroup = {
     path: "/api/files/{fileId}/content",
     effect: "update",
     params: fileParams,
+    query: z.strictObject({
+      /** false: the content before is gone at once. For the owner alone, in a public vault. */
+      keep: z.optional(booleanText),
+    }),
     headers: z.object({ ...digestHeaders, "if-match": z.optional(condition) }),
     body: bytes(),
     status: 200,
     output: z.object({ file }),
-    errors: [...uploadErrors, "trashed"],
+    errors: [...uploadErrors, "trashed", "owner_only"],
   }),
   update: endpoint({
     ...write,

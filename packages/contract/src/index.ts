@@ -88,3 +88,4 @@ export type { Session } from "./sessions.ts";
 export { sharedHeaders } from "./shared-entries.ts";
 export { DEFAULT_PAGE, email, itemName, MAX_NAME_BYTES, MAX_PAGE, mediaType, nameProblem, uuid } from "./values.ts";
 export { VAULT_TYPES, type Vault } from "./vaults.ts";
+export type { Author, FileVersion } from "./versions.ts";

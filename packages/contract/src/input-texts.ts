@@ -116,6 +116,11 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   "folders.list.in.vaultId": "Lists only this vault. Default: every vault you may read.",
   "files.list.in.folderId": "Lists only this folder; `root` is the top of a vault. Default: every folder.",
   "folders.list.in.parentId": "Lists only what this folder holds; `root` is the top of a vault. Default: every folder.",
+  sourceId: "UUID of the kept version whose content comes back.",
+  "files.deleteVersion.in.versionId": "UUID of the kept version.",
+  keep: "`false`: gives up the content before at once. Owner only, in a public vault. Default: `true`.",
+  keepVersionsDays:
+    "Days that replaced versions stay, those kept already included: 1 to 365. null: as the service's setting says. Default: unchanged.",
   "files.update.in.folderId": "UUID of the folder to move to. null: the top of the vault. Default: unchanged.",
   parentId: "UUID of the folder to put it in. null: the top of the vault.",
   "folders.update.in.parentId": "UUID of the folder to move to. null: the top of the vault. Default: unchanged.",

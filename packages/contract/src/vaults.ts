@@ -19,6 +19,8 @@ export const vault = z.object({
   generation: z.nullable(z.int()),
   /** Names are not encrypted; fixed when the vault is made; null for a public vault. */
   plainNames: z.nullable(z.boolean()),
+  /** Days that replaced versions stay; null: the service's own setting, or a shared vault. */
+  keepVersionsDays: z.nullable(z.int()),
   createdAt: timestamp,
   updatedAt: timestamp,
   /** When it went to the trash; null: it is not in the trash. */
@@ -105,7 +107,11 @@ export const vaultsGroup = {
     vaultLimit: "object",
     effect: "update",
     params: vaultParams,
-    body: z.strictObject({ name: z.optional(itemName) }),
+    body: z.strictObject({
+      name: z.optional(itemName),
+      /** The days count for versions that are kept already, too. null: as the service's setting says. Public vaults only. */
+      keepVersionsDays: z.optional(z.nullable(z.int().check(z.gte(1), z.lte(365)))),
+    }),
     status: 200,
     output: z.object({ vault }),
     errors: ["not_found", "name_exists"],

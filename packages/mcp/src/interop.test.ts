@@ -76,7 +76,7 @@ function account(accessLevel: string): object {
       chainAddress: null,
       chainAddressSource: null,
       plan: "pro",
-      usage: { bytes: 0, files: 0 },
+      usage: { bytes: 0, files: 0, versionBytes: 0 },
       limits,
       createdAt,
     },
@@ -93,7 +93,7 @@ function account(accessLevel: string): object {
 /** Before an upload the client asks whether the vault is a shared one. */
 const PUBLIC_VAULT = {
   ...{ id: "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b", name: "v", type: "public", chainObjectId: null, isDefault: true },
-  ...{ role: "owner", generation: null, plainNames: null, trashedAt: null },
+  ...{ role: "owner", generation: null, plainNames: null, keepVersionsDays: null, trashedAt: null },
   ...{ createdAt: "2026-01-01T00:00:00.000Z", updatedAt: "2026-01-01T00:00:00.000Z" },
 };
 

@@ -1,13 +1,13 @@
 import type { Download } from "./download/download.ts";
 import type { FileChanges } from "./file.ts";
 import type { Connection, CallOptions, FileDeletion, PlaceOptions, UpdateOptions } from "./options.ts";
-import { PagePromise } from "./pages.ts";
-import { onDemand, withCursor } from "./resources/calling.ts";
+import { paged, type PagePromise } from "./pages.ts";
+import { onDemand } from "./resources/calling.ts";
 import type { UploadResult } from "./upload/target.ts";
 import type { DownloadOptions } from "./download/content-facts.ts";
 import type { ReplaceInput, UploadInput, UploadOptions } from "./upload/input.ts";
-import type { FileListQuery, FileRestoreInput } from "./resources/input-types.ts";
-import type { File } from "./resources/result-types.ts";
+import type { FileListQuery, FileRestoreInput, FileVersionsQuery } from "./resources/input-types.ts";
+import type { File, FileVersion } from "./resources/result-types.ts";
 
 export interface FileResource {
   /** Lists files, newest first. `folderId: "root"` lists those at the top; `name` finds the exact name. */
@@ -48,6 +48,29 @@ export interface FileResource {
    * ```
    */
   download(fileId: string, options?: DownloadOptions): Promise<Download>;
+  /**
+   * What the file was, newest first; the first is its current content. In a public vault every replaced content stays
+   * for 30 days, or as long as the vault's `keepVersionsDays` says. Its bytes count. `download` opens one by its
+   * `versionId`. In a shared vault this is what the service says, unverified, and a replaced content stays for an hour.
+   *
+   * @example
+   * ```ts
+   * const { versions } = await client.files.versions(fileId);
+   * const before = versions[1];
+   * if (before !== undefined) await client.files.restoreVersion(fileId, before.versionId);
+   * ```
+   */
+  versions(fileId: string, query?: FileVersionsQuery, options?: CallOptions): PagePromise<"versions", FileVersion>;
+  /**
+   * Makes a kept version's content the newest version again. If the file has that content already, nothing changes.
+   * @throws ApiError `not_found` for a version that is gone, `trashed`.
+   */
+  restoreVersion(fileId: string, versionId: string, options?: CallOptions): Promise<File>;
+  /**
+   * Deletes a kept version for good. Only an owner may.
+   * @throws ApiError `current_version` for the file's content.
+   */
+  deleteVersion(fileId: string, versionId: string, options?: CallOptions): Promise<void>;
   /** Renames or moves a file. */
   update(fileId: string, changes: FileChanges, options?: UpdateOptions): Promise<File>;
   /** Moves a file to the trash for 30 days. With `permanent` it deletes the file for good and answers null. */
@@ -60,17 +83,14 @@ export interface FileResource {
 export function fileResource(connection: Connection): FileResource {
   const calls = async () => (await import("./resources/file-calls.ts")).fileCalls(connection);
   return {
-    list: (query = {}, options) =>
-      new PagePromise(
-        "files",
-        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
-        query.cursor,
-      ),
+    list: (query = {}, options) => paged("files", query, async (page) => (await calls()).list(page, options)),
+    versions: (fileId, query = {}, options) =>
+      paged("versions", query, async (page) => (await calls()).versions(fileId, page, options)),
     upload: async (input, options) => (await import("./upload/send-file.ts")).uploadFile(connection, input, options),
     replace: async (fileId, input, options) =>
       (await import("./upload/send-file.ts")).replaceFile(connection, fileId, input, options),
     download: async (fileId, options) =>
       (await import("./download/open-file.ts")).openFileDownload(connection, fileId, options),
-    ...onDemand(calls, "get", "update", "delete", "restore"),
+    ...onDemand(calls, "get", "update", "delete", "restore", "restoreVersion", "deleteVersion"),
   };
 }

@@ -82,3 +82,12 @@ export class PagePromise<Name extends keyof PageLists<Item>, Item>
     return Object.defineProperty({ ...loaded, items }, "items", { value: items, enumerable: false });
   }
 }
+
+/** The pages of a list from the query's own cursor on; `load` gets the query of one page. */
+export function paged<Name extends keyof PageLists<Item>, Item, Query extends { readonly cursor?: string | undefined }>(
+  name: Name,
+  query: Query,
+  load: (query: Query) => Promise<Loaded<Name, Item>>,
+): PagePromise<Name, Item> {
+  return new PagePromise(name, (cursor) => load(cursor === undefined ? query : { ...query, cursor }), query.cursor);
+}

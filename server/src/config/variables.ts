@@ -309,5 +309,11 @@ export const VARIABLES = {
     [1, 1_000_000],
     "Webhook attempts to one endpoint per second.",
   ),
+  keepVersionsDays: number(
+    "SERVICE_KEEP_VERSIONS_DAYS",
+    30,
+    [1, 365],
+    "How many days the replaced versions of a file stay in vaults that say nothing else.",
+  ),
   uploadHours: number("SERVICE_UPLOAD_HOURS", 24, [1, 8760], "How many hours a resumable upload lives."),
 } as const satisfies Record<string, Variable>;

@@ -132,6 +132,7 @@ async function insertAccount(
       default_vault_id: randomUUID(),
       usage_bytes: 0,
       usage_files: 0,
+      usage_version_bytes: 0,
       sequence: 0,
     },
     ...{

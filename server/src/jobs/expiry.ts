@@ -1,17 +1,17 @@
 /** What is over by time: resumable uploads nobody finished, replaced versions, and answers kept for repeated requests. */
 import { limitsOf } from "../features/account/rules.ts";
-import { BLOB_GRACE_MS, queueBlobDeletion } from "../features/files/store.ts";
+import { dropVersion } from "../features/files/kept-versions-store.ts";
+import { type AccountAct, actOn } from "../features/account/act.ts";
 import type { Queries } from "../ports/database.ts";
 import type { UploadRow } from "../ports/tables.ts";
 import {
   deleteExpiredAnswers,
   deleteExpiredUpload,
-  deleteVersion,
   listEndedVersions,
   listExpiredUploads,
-  listKeptVersions,
+  listUncountedVersions,
   queueUploadBytes,
-  sumKeptVersions,
+  sumUncountedVersions,
   type EndedVersion,
 } from "./store.ts";
 import { removeUnused } from "../ports/leases.ts";
@@ -48,29 +48,34 @@ function expireUpload(deps: Expiring, upload: Pick<UploadRow, "id" | "blob_key">
 }
 
 /**
- * Removes replaced versions of shared vaults' files once their hour is over. Before that it removes the oldest of an
- * account that keeps more bytes of them than it may store. Their bytes go to the deletion queue.
+ * Removes replaced versions once their time is over. Those of shared vaults' files count for nothing. Before that it
+ * removes the oldest of those of an account that keeps more bytes of them than it may store. Their bytes go to the
+ * deletion queue.
  */
 export async function expireVersions(
-  deps: Expiring & Pick<JobDeps, "settings">,
+  deps: Expiring & Pick<JobDeps, "settings" | "random">,
   signal: AbortSignal,
 ): Promise<{ expired: number }> {
   let total = 0;
   while (!signal.aborted) {
-    const rows = await listEndedVersions(deps.database, deps.clock.now());
+    const now = deps.clock.now();
+    const rows = await listEndedVersions(deps.database, now);
     if (rows.length === 0) break;
-    total += await dropVersions(deps, rows);
+    total += await dropVersions(deps, rows, now);
   }
   return { expired: total + (await dropSurplus(deps, signal)) };
 }
 
 /** What is replaced without end must not be a way around the storage of a plan. */
-async function dropSurplus(deps: Expiring & Pick<JobDeps, "settings">, signal: AbortSignal): Promise<number> {
+async function dropSurplus(
+  deps: Expiring & Pick<JobDeps, "settings" | "random">,
+  signal: AbortSignal,
+): Promise<number> {
   let total = 0;
-  for (const { accountId, plan, bytes } of await sumKeptVersions(deps.database)) {
+  for (const { accountId, plan, bytes } of await sumUncountedVersions(deps.database)) {
     let surplus = bytes - limitsOf(plan, deps.settings).storageBytes;
     while (surplus > 0 && !signal.aborted) {
-      const oldest = await listKeptVersions(deps.database, accountId);
+      const oldest = await listUncountedVersions(deps.database, accountId);
       if (oldest.length === 0) break;
       const dropped: EndedVersion[] = [];
       for (const row of oldest) {
@@ -78,25 +83,28 @@ async function dropSurplus(deps: Expiring & Pick<JobDeps, "settings">, signal: A
         dropped.push(row);
         surplus -= row.size;
       }
-      total += await dropVersions(deps, dropped);
+      total += await dropVersions(deps, dropped, Number.MAX_SAFE_INTEGER);
     }
   }
   return total;
 }
 
-function dropVersions({ database, clock }: Expiring, rows: readonly EndedVersion[]): Promise<number> {
-  return database.transaction(
-    async (transaction) => {
-      let dropped = 0;
-      for (const row of rows) {
-        if ((await deleteVersion(transaction, row)) === 0) continue;
-        await queueBlobDeletion(transaction, row, clock.now() + BLOB_GRACE_MS);
-        dropped += 1;
-      }
-      return dropped;
-    },
-    { freesSpace: true },
-  );
+/** Those that are still over by `endedBy`, each account's in an act of it. */
+async function dropVersions(
+  deps: Expiring & Pick<JobDeps, "random">,
+  rows: readonly EndedVersion[],
+  endedBy: number,
+): Promise<number> {
+  let dropped = 0;
+  for (const [accountId, ofAccount] of Map.groupBy(rows, (row) => row.account_id)) {
+    const work = async (act: AccountAct): Promise<number> => {
+      let count = 0;
+      for (const row of ofAccount) if (await dropVersion(act, row, deps.clock.now(), endedBy)) count += 1;
+      return count;
+    };
+    dropped += await actOn(deps, accountId, work, { freesSpace: true });
+  }
+  return dropped;
 }
 
 export async function expireIdempotency(deps: Expiring): Promise<{ expired: number }> {

@@ -18,6 +18,7 @@ import { deletedBytes } from "./0013-deleted-bytes.ts";
 import { ends } from "./0014-ends.ts";
 import { ladder } from "./0015-ladder.ts";
 import { places } from "./0016-places.ts";
+import { versions } from "./0017-versions.ts";
 import type { Migration } from "./migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -37,6 +38,7 @@ const MIGRATIONS: readonly Migration[] = [
   ends,
   ladder,
   places,
+  versions,
 ];
 
 interface MigrationRow {

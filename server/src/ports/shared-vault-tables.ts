@@ -60,14 +60,26 @@ export interface StagedNameRow {
   name_index: string;
 }
 
-/** A version of a file in a shared vault that was replaced: readable by its id until it expires. */
+/** A version of a file that was replaced: readable by its id until it expires (decision 0050). */
 export interface FileVersionRow {
   vault_id: string;
   file_id: string;
   version_id: string;
+  number: number;
+  /** The file and other versions of it may have the same. */
   blob_key: string;
   size: number;
+  /** Its part of the account's usage: 0 in shared vaults, and where the file or another version counts the same bytes. */
+  charged: number;
   sha256: string;
-  shared_json: string;
+  content_type: string;
+  /** null in a public vault. */
+  shared_json: string | null;
+  how: string;
+  author: string | null;
+  /** Versions of one author have the same; "" for one that was not noted. */
+  author_key: string;
+  created_at: number;
+  replaced_at: number;
   expires_at: number;
 }

@@ -27,6 +27,8 @@ export interface AccountRow {
   /** Stored bytes and files, trash included; changed only in the transaction that changes the files. */
   usage_bytes: number;
   usage_files: number;
+  /** The part of `usage_bytes` that is counted for kept versions. */
+  usage_version_bytes: number;
   /** The number of the newest row in `changes`. */
   sequence: number;
   /** `hash` of the newest row in `changes`. */
@@ -64,6 +66,8 @@ export interface VaultRow {
   owner_address: string | null;
   chain_generation: number | null;
   plain_names: number | null;
+  /** How long replaced versions stay; null: as long as the server's setting says. */
+  keep_versions_days: number | null;
   created_at: number;
   updated_at: number;
   /** null: not in the trash. Nobody sees the content of a vault in the trash until it is restored. */
@@ -111,6 +115,13 @@ export interface FileRow {
   trashed_with: string | null;
   /** Raised by every rename, move, trash and restore. */
   revision: number;
+  /** The number of the current version. The first is 1. */
+  version_number: number;
+  version_at: number;
+  /** "upload", "replace" or "restore". */
+  version_how: string;
+  /** The contract's `Author` in JSON; null: it was made before authors were noted. */
+  version_author: string | null;
 }
 
 /** A resumable upload. The blob store alone has its progress: the offset is what is durable there. */

@@ -2,6 +2,7 @@
 import { MAX_FOLDER_DEPTH } from "@coffer/contract";
 import { renderMetadata } from "../features/uploads/metadata.ts";
 import { PART, TUS } from "../features/uploads/test-uploads.ts";
+import { expireVersions } from "../jobs/expiry.ts";
 import { purgeTrash } from "../jobs/trash-purge.ts";
 import { folderRow } from "../../../test/kit/rows.ts";
 import type { TestAnswer } from "../test-app.ts";
@@ -96,6 +97,35 @@ export const ITEM_RACES: readonly Race[] = [
       const id = await world.file("a");
       const sizes = ["1", "123", "1234567"].map((text) => replace(world, id, text));
       return { acts: [...sizes, remove(world, `/api/files/${id}?permanent=true`)] };
+    },
+  },
+  {
+    name: "replacements × a version's restoring × its deletion × its end: every byte counts once, and none is lost",
+    bites: "early",
+    async begin(world) {
+      const id = await world.file("a");
+      for (const payload of ["1", "123"]) await world.make("PUT", `/api/files/${id}/content`, { payload });
+      const [{ version_id: first } = { version_id: "" }] = await world.rows("file_versions");
+      const old = `/api/files/${id}/versions/${first}`;
+      const { deps } = world.app;
+      const end = async () => {
+        await deps.database.run(
+          deps.database.build
+            .updateTable("file_versions")
+            .set({ expires_at: deps.clock.now() })
+            .where("file_id", "=", id),
+        );
+        return expireVersions(deps, new AbortController().signal);
+      };
+      return {
+        acts: [
+          replace(world, id, "12345"),
+          replace(world, id, "1234567"),
+          restore(world, old),
+          remove(world, old),
+          end,
+        ],
+      };
     },
   },
   {

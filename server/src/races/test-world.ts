@@ -61,8 +61,12 @@ function worldOf(app: TestApp, owner: Owner): World {
       ]?.id ?? "",
     rows: (table) => {
       const { database } = app.deps;
-      const query = database.build.selectFrom(table as "files").selectAll();
-      return database.all(query.where("account_id", "=", owner.id)) as Promise<never[]>;
+      const { build } = database;
+      const query = build.selectFrom(table as "files").selectAll();
+      const vaults = build.selectFrom("vaults").select("id").where("account_id", "=", owner.id);
+      const own =
+        table === "file_versions" ? query.where("vault_id", "in", vaults) : query.where("account_id", "=", owner.id);
+      return database.all(own) as Promise<never[]>;
     },
   };
 }
@@ -94,11 +98,16 @@ export async function requireWhole(world: World): Promise<void> {
 async function requireCounted(world: World): Promise<void> {
   const { database, clock, settings } = world.app.deps;
   const account = await database.first(
-    database.build.selectFrom("accounts").select(["usage_bytes", "usage_files"]).where("id", "=", world.id),
+    database.build
+      .selectFrom("accounts")
+      .select(["usage_bytes", "usage_files", "usage_version_bytes"])
+      .where("id", "=", world.id),
   );
   const files = await world.rows("files");
-  const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  hold(account?.usage_bytes === bytes, `usage ${account?.usage_bytes}, of files ${bytes}`);
+  const kept = (await world.rows("file_versions")).reduce((sum, { charged }) => sum + charged, 0);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0) + kept;
+  hold(account?.usage_bytes === bytes, `usage ${account?.usage_bytes}, of files and versions ${bytes}`);
+  hold(account.usage_version_bytes === kept, `usage of versions ${account.usage_version_bytes}, of versions ${kept}`);
   hold(account.usage_files === files.length, `usage of files ${account.usage_files}, there are ${files.length}`);
   hold(bytes <= settings.plans.pro.storageBytes, `${bytes} bytes are stored`);
   hold((await world.rows("upload_holds")).length === 0, "an upload that is over holds room");
@@ -142,10 +151,11 @@ async function requirePlaces(world: World): Promise<void> {
   }
 }
 
-/** Every file has its bytes, and nobody is going to delete them. */
+/** Every file and every kept version has its bytes, and nobody is going to delete them. */
 async function requireBytes(world: World): Promise<void> {
   const { database, blobs } = world.app.deps;
-  for (const { name, blob_key: key, sha256, size } of await world.rows("files")) {
+  const kept = (await world.rows("file_versions")).map((row) => ({ ...row, name: `version ${row.number}` }));
+  for (const { name, blob_key: key, sha256, size } of [...(await world.rows("files")), ...kept]) {
     const queued = database.build.selectFrom("blob_deletions").selectAll().where("blob_key", "=", key);
     hold((await database.first(queued)) === null, `the bytes of ${name} are about to be deleted`);
     const stream = await blobs.open(key);

@@ -17,7 +17,7 @@ describe("the account", () => {
       chainAddress: null,
       chainAddressSource: null,
       plan: "pro",
-      usage: { bytes: expect.any(Number), files: expect.any(Number) },
+      usage: { bytes: expect.any(Number), files: expect.any(Number), versionBytes: 0 },
       limits: expect.any(Object),
       createdAt: expect.stringMatching(TIMESTAMP),
     });
@@ -43,7 +43,7 @@ describe("the account", () => {
     const files = listIn(fieldsAt(await service().ask("GET", "/api/files", { key }), 200), "files");
     expect(files.map(({ id }) => id)).toEqual([file["id"]]);
     expect(await service().account(key)).toMatchObject({
-      ...{ emailVerified: false, usage: { bytes: body.length, files: 1 } },
+      ...{ emailVerified: false, usage: { bytes: body.length, files: 1, versionBytes: 0 } },
     });
   });
 

@@ -38,6 +38,12 @@ const FILES = [
   "D5-restore: POST /api/files/{fileId}/restore brings it back.",
   "D5-trash: GET /api/trash lists; DELETE empties (owner).",
   "D5-trash-purge: The trash is purged after 30 days.",
+  "D5-versions-list: GET /api/files/{fileId}/versions lists number, versionId, size, sha256, author, how, createdAt.",
+  "D5-versions-content: Content by ?versionId=.",
+  "D5-versions-restore: POST …/versions/{versionId}/restore makes a new version of an old one.",
+  "D5-versions-delete: DELETE …/versions/{versionId} (owner) is 204.",
+  "D5-versions-kept: Versions are kept 30 days, up to 365 by keepVersionsDays; beyond 100 only the newest author's own are dropped.",
+  "D5-versions-not-kept: PUT …/content?keep=false keeps none, owner only; versions count in storage, shown apart.",
 ];
 
 const FOLDERS_AND_VAULTS = [
@@ -62,12 +68,7 @@ const FOLDERS_AND_VAULTS = [
 
 /** Rows of the decisions that later work brings. */
 const LATER = [
-  "D5-versions-list (pending: versions): GET /api/files/{fileId}/versions lists number, versionId, size, sha256, author, how, createdAt.",
-  "D5-versions-content (pending: versions): Content by ?versionId=.",
-  "D5-versions-restore (pending: versions): POST …/versions/{versionId}/restore makes a new version of an old one.",
-  "D5-versions-delete (pending: versions): DELETE …/versions/{versionId} (owner) is 204.",
-  "D5-versions-kept (pending: versions): Versions are kept 30 days, up to 365 by keepVersionsDays; beyond 100 only the newest author's own are dropped.",
-  "D5-versions-not-kept (pending: versions): PUT …/content?keep=false keeps none, owner only; versions count in storage, shown apart.",
+  "D5-versions-shared (pending: versions): Versions of shared vaults: listed, kept and restored as those of public ones, by the client.",
   "D5-author (pending: author): createdBy, updatedBy on files and folders, author on versions; of another account's member the address alone.",
   "D5-search (pending: search): GET /api/files/search over public vaults and plain names answers { files, nextCursor, complete }.",
   "D5-batch-upload (pending: batch): POST /api/files/batch: multipart, at most 100 files and 8 MiB, each its own outcome.",

@@ -131,4 +131,47 @@ async function versions({ owner }: Subject, file: File, etag: string): Promise<v
   const wrong = { params, headers: { "repr-digest": digestField(BYTES) }, body: next };
   await owner.call(replace, wrong, { expect: "digest_mismatch" });
   owner.check(content, sameBytes((await owner.call(content, { params })).body, next), "not the new content");
+
+  owner.step("the content before stays, and comes back");
+  const list = async (query: { limit?: number; cursor?: string } = {}) =>
+    (await owner.call(api.files.versions, { params, query })).value();
+  const { versions: both } = await list();
+  const [newest, oldest] = both;
+  owner.check(
+    api.files.versions,
+    both.length === 2 && newest?.versionId === replaced.versionId && oldest?.versionId === file.versionId,
+    "not both versions, newest first",
+  );
+  owner.check(
+    api.files.versions,
+    newest?.expiresAt === null && oldest?.expiresAt != null && newest.number > oldest.number,
+    "the current version ends, or the old one does not, or its number is not lower",
+  );
+  const { versions: page, nextCursor } = await list({ limit: 1 });
+  const rest = nextCursor === null ? [] : (await list({ limit: 1, cursor: nextCursor })).versions;
+  const paged = [...page, ...rest].map(({ versionId }) => versionId);
+  owner.check(
+    api.files.versions,
+    paged.join() === `${replaced.versionId},${file.versionId}`,
+    "pages differ from the list",
+  );
+  const old = await owner.call(content, { params, query: { versionId: file.versionId } });
+  owner.check(content, old.headers.get("etag") === etag, "the old version has another content");
+  const wanted = { fileId: file.id, sourceId: file.versionId };
+  const back = (await owner.call(api.files.restoreVersion, { params: wanted })).value().file;
+  owner.check(
+    api.files.restoreVersion,
+    back.sha256 === file.sha256 && ![file.versionId, replaced.versionId].includes(back.versionId),
+    "not the old content, or no version of its own",
+  );
+  const again = (await owner.call(api.files.restoreVersion, { params: wanted })).value().file;
+  owner.check(api.files.restoreVersion, again.versionId === back.versionId, "a repeat made another version");
+
+  owner.step("a version goes for good, the current one never");
+  const gone = { fileId: file.id, versionId: replaced.versionId };
+  const current = { fileId: file.id, versionId: back.versionId };
+  await owner.call(api.files.deleteVersion, { params: current }, { expect: "current_version" });
+  await owner.call(api.files.deleteVersion, { params: gone }, { expect: 204 });
+  await owner.call(api.files.deleteVersion, { params: gone }, { expect: "not_found" });
+  await owner.call(content, { params, query: { versionId: replaced.versionId } }, { expect: "not_found" });
 }

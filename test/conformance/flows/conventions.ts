@@ -14,6 +14,8 @@ const NAMES = [
   "inviteId",
   "webhookId",
   "deliveryId",
+  "versionId",
+  "sourceId",
 ];
 const IDS = { ...Object.fromEntries(NAMES.map((name) => [name, SOMETHING])), chainAddress: NOBODYS_ADDRESS };
 

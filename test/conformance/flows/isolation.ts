@@ -75,7 +75,8 @@ async function makeOneOfEach({ owner, name, vaultId }: Subject): Promise<Ids> {
   const hook = { url: "https://receiver.invalid/mine", events: ["account.plan_changed" as const] };
   const { id: webhookId } = (await owner.call(api.webhooks.create, { body: hook })).value().webhook;
   const { id: deliveryId } = (await owner.call(api.webhooks.test, { params: { webhookId } })).value().delivery;
-  const files = { vaultId, folderId: folder.id, fileId: file.id, uploadId };
+  const versions = { versionId: file.versionId, sourceId: file.versionId };
+  const files = { vaultId, folderId: folder.id, fileId: file.id, uploadId, ...versions };
   return { ...files, keyId, inviteId, sessionId, webhookId, deliveryId, chainAddress: NOBODYS_ADDRESS };
 }
 

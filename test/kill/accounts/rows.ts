@@ -40,7 +40,7 @@ export class Rows implements Disposable {
 
   account(accountId: string): AccountRows {
     const [row] = this.#all(
-      `select usage_bytes, usage_files, accounts.sequence as sequence, min(changes.sequence) as lowest,
+      `select usage_bytes - usage_version_bytes as usage_bytes, usage_files, accounts.sequence as sequence, min(changes.sequence) as lowest,
         max(changes.sequence) as highest, count(*) as changes
         from accounts join changes on changes.account_id = accounts.id where accounts.id = ?`,
       accountId,

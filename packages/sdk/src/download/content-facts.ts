@@ -100,6 +100,8 @@ export interface DownloadOptions {
   readonly vaultId?: string | undefined;
   /** Ends the download when it aborts. Default: only the stall limit ends it. */
   readonly signal?: AbortSignal | undefined;
+  /** A version that was replaced, of a file in a public vault. Default: the current one. */
+  readonly versionId?: string | undefined;
   /** Gives you the stored bytes as they are, also of a shared vault's file, which are encrypted: for copies, not for reading. Default: false. */
   readonly ciphertext?: boolean | undefined;
   /** Called as bytes move. Default: no function. */

@@ -10,7 +10,10 @@ export async function openFileDownload(
   fileId: string,
   options: SharedDownloads.SharedDownloadOptions = {},
 ): Promise<Download> {
-  if (options.ciphertext === true) return openDownload(connection, fileId, options);
+  const { versionId } = options;
+  if (options.ciphertext === true) return openDownload(connection, fileId, options, versionId);
+  if (versionId !== undefined)
+    return (await import("./open-version.ts")).openVersion(connection, fileId, versionId, options);
   if (connection.sharedVaults !== null) {
     shared ??= await sharedCode(connection).downloads();
     return shared.openSharedDownload(connection, fileId, options);

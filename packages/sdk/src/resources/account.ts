@@ -4,8 +4,8 @@ import { callingOn, callOn } from "../call.ts";
 import type { AuditVerdict, AuditVerifyOptions } from "../audit/verify.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { AccountOptions, Connection, CallOptions } from "../options.ts";
-import { PagePromise } from "../pages.ts";
-import { onDemand, withCursor } from "./calling.ts";
+import { paged, type PagePromise } from "../pages.ts";
+import { onDemand } from "./calling.ts";
 import type {
   AccountUpdateInput,
   ApiKeyCreateInput,
@@ -82,12 +82,7 @@ export function apiKeyResource(connection: Connection): ApiKeyResource {
       signer === undefined
         ? (await calls()).create(body, options)
         : (await proving()).createBoundKey(callingOn(connection), connection.place, signer, body, options),
-    list: (query = {}, options) =>
-      new PagePromise(
-        "apiKeys",
-        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
-        query.cursor,
-      ),
+    list: (query = {}, options) => paged("apiKeys", query, async (page) => (await calls()).list(page, options)),
     ...onDemand(calls, "get", "revoke", "rotate"),
   };
 }
@@ -126,7 +121,7 @@ export interface AuditResource {
 export function auditResource(connection: Connection): AuditResource {
   const calls = async () => (await import("./audit-calls.ts")).auditCalls(callingOn(connection));
   const list: AuditResource["list"] = (query = {}, options) =>
-    new PagePromise("events", async (cursor) => (await calls()).list(withCursor(query, cursor), options), query.cursor);
+    paged("events", query, async (page) => (await calls()).list(page, options));
   return {
     list,
     verify: async (options) => (await calls()).verify(api.account, list, options),

@@ -7,14 +7,6 @@ export type Query<E extends EndpointDefinition> =
 export type Body<E extends EndpointDefinition> =
   CallInput<E, ByteBody> extends { readonly body?: infer Value } ? NonNullable<Value> : never;
 
-/** The query for one page; the first keeps the caller's own cursor. */
-export function withCursor<Fields extends object>(
-  query: Fields,
-  cursor: string | undefined,
-): Fields & { cursor?: string } {
-  return cursor === undefined ? query : { ...query, cursor };
-}
-
 type Asynchronous = (...args: never[]) => Promise<unknown>;
 
 /** Methods whose module is loaded with the first call of any of them. */

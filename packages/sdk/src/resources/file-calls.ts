@@ -7,6 +7,7 @@ import type { Query } from "./calling.ts";
 import { deleteWithProof } from "./deletion-calls.ts";
 import { itemCalls } from "./item-calls.ts";
 import { FILES } from "./items.ts";
+import { versionCalls } from "./version-calls.ts";
 import { eachUnnamed, toKnownNames } from "./known-names.ts";
 import { sharedCode } from "../shared-code.ts";
 
@@ -14,7 +15,7 @@ export function fileCalls(connection: Connection) {
   const { list } = api.files;
   const { one, get, update, restore } = itemCalls(connection, FILES);
   return {
-    ...{ get, restore },
+    ...{ get, restore, ...versionCalls(connection) },
     list: async (query: Query<typeof list>, options?: CallOptions) => {
       const wanted = await toKnownNames(connection, query, query.folderId, options);
       if (wanted === null) return { files: [], nextCursor: null };

@@ -194,6 +194,8 @@ export interface VaultListQuery {
 export interface VaultUpdateInput {
   /** New name. Default: unchanged. */
   readonly name?: string | undefined;
+  /** Days that replaced versions stay, those kept already included: 1 to 365. null: as the service's setting says. Default: unchanged. */
+  readonly keepVersionsDays?: number | null | undefined;
 }
 
 /** Input of `vaults.restore`. */
@@ -262,6 +264,14 @@ export interface FileListQuery {
 export interface FileRestoreInput {
   /** Another name, if the old one is taken. Default: the old name. */
   readonly name?: string | undefined;
+}
+
+/** Input of `files.versions`. */
+export interface FileVersionsQuery {
+  /** Most rows of one page: 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the page before. Default: the first page. */
+  readonly cursor?: string | undefined;
 }
 
 /** Input of `trash.list`. */

@@ -3,8 +3,8 @@ import { callingOn } from "../call.ts";
 import type { ProvenInvite } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection, CallOptions } from "../options.ts";
-import { PagePromise } from "../pages.ts";
-import { onDemand, withCursor } from "./calling.ts";
+import { paged, type PagePromise } from "../pages.ts";
+import { onDemand } from "./calling.ts";
 import type { NewInvite, RedeemOptions, RedeemedAgent } from "../vaults/members/inviting.ts";
 import type { InviteCreateInput, InviteListQuery } from "./input-types.ts";
 import type { Invite } from "./result-types.ts";
@@ -42,12 +42,7 @@ export function inviteResource(connection: Connection): InviteResource {
   const calls = async () => (await import("./invite-calls.ts")).inviteCalls(callingOn(connection));
   return {
     create: async (body, options) => (await inviting()).createInvite(connection, body, options),
-    list: (query = {}, options) =>
-      new PagePromise(
-        "invites",
-        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
-        query.cursor,
-      ),
+    list: (query = {}, options) => paged("invites", query, async (page) => (await calls()).list(page, options)),
     ...onDemand(calls, "revoke"),
     redeem: async (text, signer, options) => (await inviting()).redeemInvite(connection, text, signer, options),
     checkAddressProof: async (text, invite, signingKey) =>

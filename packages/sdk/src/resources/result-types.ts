@@ -34,10 +34,12 @@ export interface Account {
 
 /** What an account stores. */
 export interface AccountUsage {
-  /** Stored bytes, trash included. */
+  /** Stored bytes, trash and kept versions included. */
   readonly bytes: number;
   /** Number of files, trash included. */
   readonly files: number;
+  /** Bytes of replaced versions that are kept. They are part of `bytes`. */
+  readonly versionBytes: number;
 }
 
 /** What the plan of an account allows. */
@@ -300,6 +302,43 @@ export interface File {
   readonly unreadable?: string;
 }
 
+/** A content that a file has, or had and keeps. */
+export interface FileVersion {
+  /** Place in the file's past, from 1. Numbers of versions that are gone are missing. */
+  readonly number: number;
+  /** UUID of the content. Every new content gets a new one. */
+  readonly versionId: string;
+  /** Stored bytes, after encryption. */
+  readonly size: number;
+  /** Media type, such as `text/plain`. */
+  readonly contentType: string;
+  /** SHA-256 of the stored bytes: 64 lower-case hex digits. */
+  readonly sha256: string;
+  /**
+   * The caller that made it, with its credential as it was then. A member of another account has its address alone.
+   * null: not noted.
+   */
+  readonly author: VersionAuthor | null;
+  /** How it came: `upload`, `replace` or `restore`. */
+  readonly how: OpenEnum<"upload" | "replace" | "restore">;
+  /** When it was created: RFC 3339 in UTC, with milliseconds. */
+  readonly createdAt: string;
+  /** When it is deleted: RFC 3339 in UTC. null: the current version, which stays. */
+  readonly expiresAt: string | null;
+}
+
+/** The credential that made a version. */
+export interface VersionAuthor {
+  /** Kind of the credential: `api-key`, `session` or `development`. */
+  readonly kind: OpenEnum<"api-key" | "session" | "development">;
+  /** UUID of the API key or of the session. null: the development rule. */
+  readonly id: string | null;
+  /** Name of the API key. null: it is no key. */
+  readonly name: string | null;
+  /** Sui address of the credential: `0x` and 64 lower-case hex digits. null: it has none. */
+  readonly chainAddress: string | null;
+}
+
 /** A folder. In a shared vault that this client cannot open, `name` is "" and `unreadable` says why. */
 export interface Folder {
   /** Identifier: a UUID in lower case. It never changes. */
@@ -515,6 +554,8 @@ export interface Vault {
   readonly generation: number | null;
   /** Whether the service can read file and folder names. Fixed at creation. null: a public vault. */
   readonly plainNames: boolean | null;
+  /** Days that replaced versions stay. null: as the service's setting says, or a shared vault. */
+  readonly keepVersionsDays: number | null;
   /** When it was created: RFC 3339 in UTC, with milliseconds. */
   readonly createdAt: string;
   /** When it last changed: RFC 3339 in UTC, with milliseconds. */
@@ -832,6 +873,8 @@ export interface PageLists<Item> {
   readonly sessions: Item[];
   /** Vaults, newest first. */
   readonly vaults: Item[];
+  /** Versions, newest first. The first is the current one. */
+  readonly versions: Item[];
   /** Webhook endpoints, newest first. */
   readonly webhooks: Item[];
 }

@@ -2,9 +2,9 @@
 import { callingOn } from "../call.ts";
 import { configurationError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
-import { PagePromise } from "../pages.ts";
+import { paged, type PagePromise } from "../pages.ts";
 import type { Secret } from "../secret.ts";
-import { onDemand, withCursor } from "./calling.ts";
+import { onDemand } from "./calling.ts";
 import type {
   AuthChangePasswordInput,
   AuthLoginInput,
@@ -85,12 +85,7 @@ export interface SessionResource {
 export function sessionResource(connection: Connection): SessionResource {
   const calls = async () => (await import("./session-calls.ts")).sessionCalls(callingOn(connection));
   return {
-    list: (query = {}, options) =>
-      new PagePromise(
-        "sessions",
-        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
-        query.cursor,
-      ),
+    list: (query = {}, options) => paged("sessions", query, async (page) => (await calls()).list(page, options)),
     ...onDemand(calls, "end"),
   };
 }

@@ -1,6 +1,6 @@
 /** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
 import type { Connection, CallOptions, PlaceOptions, UpdateOptions, VaultDeletion } from "../options.ts";
-import { PagePromise } from "../pages.ts";
+import { paged, type PagePromise } from "../pages.ts";
 import type { AccessCheck } from "../vaults/keys/check-access.ts";
 import type { CreatedVault, NewSharedVault } from "../vaults/create.ts";
 import type { ExportOptions, ExportResult } from "../vaults/export/export.ts";
@@ -19,7 +19,7 @@ import type { ResealResult } from "../vaults/keys/reseal.ts";
 import type { RevokedAgent, RevokeOptions } from "../vaults/members/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../vaults/rotation/rotate.ts";
 import type { ToldOfVault } from "../vaults/memory/trusting.ts";
-import { onDemand, withCursor } from "./calling.ts";
+import { onDemand } from "./calling.ts";
 import type {
   FolderCreateInput,
   FolderListQuery,
@@ -198,12 +198,7 @@ export function vaultResource(connection: Connection): VaultResource {
       body.type === "shared" && body.chainObjectId === undefined
         ? (await shared()).createShared({ name: body.name, plainNames, journal }, options)
         : { ...(await (await calls()).create(body, options)), warnings: [] },
-    list: (query = {}, options) =>
-      new PagePromise(
-        "vaults",
-        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
-        query.cursor,
-      ),
+    list: (query = {}, options) => paged("vaults", query, async (page) => (await calls()).list(page, options)),
     ...onDemand(calls, "get", "update"),
     ...onDemand(async () => (await import("./deletion-calls.ts")).deletionCalls(connection), "delete", "restore"),
   };
@@ -227,12 +222,7 @@ export interface FolderResource {
 export function folderResource(connection: Connection): FolderResource {
   const calls = async () => (await import("./folder-calls.ts")).folderCalls(connection);
   return {
-    list: (query = {}, options) =>
-      new PagePromise(
-        "folders",
-        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
-        query.cursor,
-      ),
+    list: (query = {}, options) => paged("folders", query, async (page) => (await calls()).list(page, options)),
     ...onDemand(calls, "create", "get", "update", "delete", "restore"),
   };
 }
@@ -255,18 +245,8 @@ export interface TrashResource {
 export function trashResource(connection: Connection): TrashResource {
   const calls = async () => (await import("./folder-calls.ts")).trashCalls(connection);
   return {
-    list: (query = {}, options) =>
-      new PagePromise(
-        "files",
-        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
-        query.cursor,
-      ),
-    vaults: (query = {}, options) =>
-      new PagePromise(
-        "vaults",
-        async (cursor) => (await calls()).vaults(withCursor(query, cursor), options),
-        query.cursor,
-      ),
+    list: (query = {}, options) => paged("files", query, async (page) => (await calls()).list(page, options)),
+    vaults: (query = {}, options) => paged("vaults", query, async (page) => (await calls()).vaults(page, options)),
     ...onDemand(calls, "empty"),
   };
 }

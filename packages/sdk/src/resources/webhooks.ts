@@ -2,9 +2,9 @@
 import { callingOn } from "../call.ts";
 import type { FollowOptions } from "../events/follow.ts";
 import type { Connection, CallOptions } from "../options.ts";
-import { PagePromise } from "../pages.ts";
+import { paged, type PagePromise } from "../pages.ts";
 import type { ReceivedEvent } from "../webhooks/received-event.ts";
-import { onDemand, withCursor } from "./calling.ts";
+import { onDemand } from "./calling.ts";
 import type {
   WebhookCreateInput,
   WebhookDeliveriesQuery,
@@ -71,18 +71,9 @@ export function webhookResource(connection: Connection): WebhookResource {
       ...(["create", "get", "update", "delete", "test", "rotateSecret"] as const),
       ...(["delivery", "redeliver", "recover", "eventKinds"] as const),
     ),
-    list: (query = {}, options) =>
-      new PagePromise(
-        "webhooks",
-        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
-        query.cursor,
-      ),
+    list: (query = {}, options) => paged("webhooks", query, async (page) => (await calls()).list(page, options)),
     deliveries: (webhookId, query = {}, options) =>
-      new PagePromise(
-        "deliveries",
-        async (cursor) => (await calls()).deliveries(webhookId, withCursor(query, cursor), options),
-        query.cursor,
-      ),
+      paged("deliveries", query, async (page) => (await calls()).deliveries(webhookId, page, options)),
   };
 }
 

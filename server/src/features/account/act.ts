@@ -67,6 +67,11 @@ export class AccountAct implements Queries {
     this.change({ usage_bytes: usage_bytes - bytes, usage_files: usage_files - files });
   }
 
+  /** Counts bytes of {@link charge} for kept versions from now on, or, below 0, no more. */
+  countVersions(bytes: number): void {
+    this.change({ usage_version_bytes: this.#account.usage_version_bytes + bytes });
+  }
+
   /** Writes the change's row: with the account's next number, chained to the change before it. Resolves with the number. */
   async note({ accountId = this.#account.id, ...change }: NewChange): Promise<number> {
     this.requireAccount(accountId);

@@ -43,7 +43,7 @@ export function renderAccount(
     chainAddress: row.chain_address,
     chainAddressSource: row.chain_address_source,
     plan: row.plan,
-    usage: { bytes: row.usage_bytes, files: row.usage_files },
+    usage: { bytes: row.usage_bytes, files: row.usage_files, versionBytes: row.usage_version_bytes },
     limits: limitsOf(row.plan, settings),
     createdAt: toTimestamp(row.created_at),
   };

@@ -67,6 +67,7 @@ function toRow(wanted: WantedAccount, made: { id: string; vaultId: string; now: 
     default_vault_id: made.vaultId,
     usage_bytes: 0,
     usage_files: 0,
+    usage_version_bytes: 0,
     sequence: 0,
     changes_hash: FIRST_PREVIOUS_HASH,
     created_at: made.now,

@@ -36,7 +36,7 @@ export const findSharedVault = prepared((build, value: { accountId: string; chai
 /** What an act may change of its account's row. */
 export type AccountColumns = Omit<AccountRow, "id" | "created_at" | "default_vault_id" | "email">;
 
-const COUNTED = ["usage_bytes", "usage_files", "sequence", "changes_hash"] as const;
+const COUNTED = ["usage_bytes", "usage_files", "usage_version_bytes", "sequence", "changes_hash"] as const;
 type Counted = Pick<AccountRow, (typeof COUNTED)[number]>;
 
 const setCounted = prepared((build, row: { id: string } & { [Column in keyof Counted]: Counted[Column] }) =>
@@ -45,6 +45,7 @@ const setCounted = prepared((build, row: { id: string } & { [Column in keyof Cou
     .set({
       usage_bytes: row.usage_bytes,
       usage_files: row.usage_files,
+      usage_version_bytes: row.usage_version_bytes,
       sequence: row.sequence,
       changes_hash: row.changes_hash,
     })
@@ -59,9 +60,9 @@ export async function writeAccount(
 ): Promise<void> {
   const columns = Object.keys(changed);
   if (columns.length === 0) return;
-  const { id, usage_bytes, usage_files, sequence, changes_hash } = account;
+  const { id, usage_bytes, usage_files, usage_version_bytes, sequence, changes_hash } = account;
   const query = columns.every((column) => COUNTED.some((counted) => counted === column))
-    ? setCounted(transaction, { id, usage_bytes, usage_files, sequence, changes_hash })
+    ? setCounted(transaction, { id, usage_bytes, usage_files, usage_version_bytes, sequence, changes_hash })
     : transaction.build.updateTable("accounts").set(changed).where("id", "=", id);
   await transaction.run(query);
 }

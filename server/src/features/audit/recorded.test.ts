@@ -89,6 +89,10 @@ it("[D1-changes-row D1-changes-audit D1-changes-sequence] every change is in the
   await changes(["folder.updated"], "PATCH", `/api/folders/${folder}`, { json: { name: "g" } });
   const file = (await changes(["file.uploaded"], "POST", `/api/files?name=a&vaultId=${vault}`, bytes))["file"]?.id;
   await changes(["file.updated"], "PUT", `/api/files/${file}/content`, bytes);
+  const { body: past } = await service.ask("GET", `/api/files/${file}/versions`, { key });
+  const first = `/api/files/${file}/versions/${(past["versions"] as { versionId: string }[])[1]?.versionId}`;
+  for (const actions of [["file.updated"], []]) await changes(actions, "POST", `${first}/restore`);
+  await changes(["file.version_deleted"], "DELETE", first);
   await changes(["file.updated"], "PATCH", `/api/files/${file}`, { json: { name: "b" } });
   await changes(["file.trashed"], "DELETE", `/api/files/${file}`);
   await changes(["file.restored"], "POST", `/api/files/${file}/restore`);

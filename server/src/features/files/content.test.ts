@@ -199,7 +199,10 @@ test("a new version that took the place between row and blob is answered instead
   await service.database.run(service.database.build.updateTable("files").set(row).where("id", "=", file.id));
   await expect(get(file.id)).rejects.toThrow("not in the blob store");
   const body = bodyOf("new");
-  await service.handlers.files.replace({ params: { fileId: file.id }, headers: {}, body }, contextOf(service.owner));
+  await service.handlers.files.replace(
+    { params: { fileId: file.id }, query: {}, headers: {}, body },
+    contextOf(service.owner),
+  );
   expect((await get(file.id)).body?.toString()).toBe("new");
 });
 

@@ -50,7 +50,7 @@ export async function removeFile(
   if (!(await deleteItem(act, "file", row))) return false;
   const notBefore = clock.now() + BLOB_GRACE_MS;
   await queueBlobDeletion(act, row, notBefore);
-  if (row.shared_json !== null) await dropKeptVersions(act, { fileId: row.id, notBefore });
+  await dropKeptVersions(act, { fileId: row.id, notBefore });
   act.free({ bytes: row.size, files: 1 });
   await noteChange(act, actor, "file.deleted", fileTarget(row));
   return true;

@@ -90,7 +90,7 @@ async function expectNothingLeft(): Promise<void> {
   const { files } = (await (await stack.call("/api/files")).json()) as { files: unknown[] };
   expect(files).toEqual([]);
   const { account } = (await (await stack.call("/api/account")).json()) as { account: { usage: unknown } };
-  expect(account.usage).toEqual({ bytes: 0, files: 0 });
+  expect(account.usage).toEqual({ bytes: 0, files: 0, versionBytes: 0 });
 }
 
 function upload(name: string, body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) {

@@ -10,6 +10,7 @@ import { listPage } from "../items/listing.ts";
 import { FILES } from "./changing.ts";
 import { deleteForGood } from "./deleting.ts";
 import { describeContent, sendContent } from "./content.ts";
+import { deleteVersion, listVersions, restoreVersion } from "./past.ts";
 import { toFile } from "./rules.ts";
 import type { ProofDeps } from "../deletion/grants.ts";
 import type { ReceivingDeps, StoringDeps } from "./storing.ts";
@@ -35,6 +36,11 @@ const handlersOf = (deps: ReceivingDeps & ProofDeps): GroupHandlers<typeof api.f
     sendContent(deps, context, { fileId: params.fileId, versionId: query.versionId, headers }),
   contentHead: ({ params, query, headers }, context) =>
     describeContent(deps, context, { fileId: params.fileId, versionId: query.versionId, headers }),
+  versions: (input, { principal }) => listVersions(deps, principal, input),
+  restoreVersion: async ({ params }, { principal }) => ({
+    file: toFile(await restoreVersion(deps, principal, params)),
+  }),
+  deleteVersion: ({ params }, { principal }) => deleteVersion(deps, principal, params),
   replace: (input, context) => replaceContent(deps, input, context),
   update: async ({ params, headers, body }, { principal }) => ({
     file: toFile(

@@ -1,10 +1,17 @@
-/** Versions of shared vaults' files that were replaced: readable by their id for an hour, so that a reader and a rotation can finish. */
+/**
+ * Versions of files that were replaced (decision 0050). Several may have one blob, and so may the file: its bytes count once, for the file
+ * while that has them, else for one version. A blob is given up with the last that has it.
+ */
+import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
+import type { AccountAct } from "../account/act.ts";
+import { PIECE, untilNoneIsLeft } from "../in-pieces.ts";
+import { authorKeyOf } from "./authors.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "./store.ts";
 
-/** Milliseconds. */
-export const KEPT_MS = 60 * 60_000;
+/** How long a replaced version of a shared vault's file is kept, so that a reader and a rotation can finish. Milliseconds. */
+export const SHARED_KEPT_MS = 60 * 60_000;
 
 const byId = prepared((build, value: { fileId: string; versionId: string; now: number }) =>
   build
@@ -15,7 +22,7 @@ const byId = prepared((build, value: { fileId: string; versionId: string; now: n
     .where("expires_at", ">", value.now),
 );
 
-/** null: there is none, or its hour is over. */
+/** null: there is none, or its time is over. */
 export function findKeptVersion(
   queries: Queries,
   value: { fileId: string; versionId: string; now: number },
@@ -36,42 +43,187 @@ export async function isKeptVersion(queries: Queries, value: { fileId: string; v
   return (await queries.first(isKept(queries, value))) !== null;
 }
 
+const before = prepared((build, value: { fileId: string; before: number; now: number; limit: number }) =>
+  build
+    .selectFrom("file_versions")
+    .selectAll()
+    .where("file_id", "=", value.fileId)
+    .where("number", "<", value.before)
+    .where("expires_at", ">", value.now)
+    .orderBy("number", "desc")
+    .limit(value.limit),
+);
+
+/** Newest first. */
+export function listKeptVersions(
+  queries: Queries,
+  value: { fileId: string; before: number; now: number; limit: number },
+): Promise<FileVersionRow[]> {
+  return queries.all(before(queries, value));
+}
+
 /**
- * How many of a file are kept at most. They are on the disk without counting as usage, so a file that is written again
+ * How many of a shared vault's file are kept at most. They are on the disk without counting as usage, so a file that is written again
  * and again could keep any amount there. A rotation makes one of each file.
  */
-export const KEPT_VERSIONS = 8;
+export const SHARED_KEPT_VERSIONS = 8;
+
+/** How many versions an author keeps of a public vault's file at most, the current one included. */
+export const KEPT_OF_AUTHOR = 100;
+
+/** Dropped at once at most. An author is over the bound by one, or by what a shorter one left. */
+const DROPPED = 20;
 
 const oldest = prepared((build, value: { fileId: string; kept: number }) =>
   build
     .selectFrom("file_versions")
-    .select(["version_id", "blob_key", "size"])
+    .select(["file_id", "version_id"])
     .where("file_id", "=", value.fileId)
     .orderBy("expires_at", "desc")
     .orderBy("version_id")
     .offset(value.kept)
-    .limit(KEPT_VERSIONS),
+    .limit(DROPPED),
 );
 
-/** Keeps what the row says of its content, before another takes its place. Beyond {@link KEPT_VERSIONS} the oldest goes. */
-export async function keepVersion(transaction: Queries, row: FileRow, now: number): Promise<void> {
-  if (row.shared_json === null) throw new Error("only shared vaults keep versions");
-  for (const { version_id, ...content } of await transaction.all(
-    oldest(transaction, { fileId: row.id, kept: KEPT_VERSIONS - 1 }),
-  )) {
-    await transaction.run(removeOne(transaction, { fileId: row.id, versionId: version_id }));
-    await queueBlobDeletion(transaction, { ...content, account_id: row.account_id }, now + BLOB_GRACE_MS);
-  }
-  await transaction.run(
-    transaction.build.insertInto("file_versions").values({
-      ...{ vault_id: row.vault_id, file_id: row.id, version_id: row.version_id, blob_key: row.blob_key },
-      ...{ size: row.size, sha256: row.sha256, shared_json: row.shared_json, expires_at: now + KEPT_MS },
+const oldestOf = prepared((build, value: { fileId: string; authorKey: string; kept: number }) =>
+  build
+    .selectFrom("file_versions")
+    .select(["file_id", "version_id"])
+    .where("file_id", "=", value.fileId)
+    .where("author_key", "=", value.authorKey)
+    .orderBy("number", "desc")
+    .offset(value.kept)
+    .limit(DROPPED),
+);
+
+/** Keeps what the row of a shared vault's file says of its content, before another takes its place. Beyond the bound the oldest goes. */
+export async function keepSharedVersion(act: AccountAct, old: FileRow, now: number): Promise<void> {
+  if (old.shared_json === null) throw new Error("the file lies in a public vault");
+  const kept = SHARED_KEPT_VERSIONS - 1;
+  for (const row of await act.all(oldest(act, { fileId: old.id, kept }))) await dropVersion(act, row, now);
+  await insertVersion(act, old, { now, expiresAt: now + SHARED_KEPT_MS, charged: 0 });
+}
+
+/**
+ * The same of a public vault's file. Its bytes go on counting, for the version from now on. Beyond the bound the oldest
+ * versions of the new version's author go. So nobody writes another author's versions out of their days.
+ */
+export async function keepPublicVersion(
+  act: AccountAct,
+  old: FileRow,
+  { now, expiresAt, author }: { readonly now: number; readonly expiresAt: number; readonly author: string },
+): Promise<void> {
+  await insertVersion(act, old, { now, expiresAt, charged: old.size });
+  act.countVersions(old.size);
+  const bound = { fileId: old.id, authorKey: authorKeyOf(author), kept: KEPT_OF_AUTHOR - 1 };
+  for (const row of await act.all(oldestOf(act, bound))) await dropVersion(act, row, now);
+}
+
+async function insertVersion(
+  act: AccountAct,
+  old: FileRow,
+  { now, expiresAt, charged }: { readonly now: number; readonly expiresAt: number; readonly charged: number },
+): Promise<void> {
+  await act.run(
+    act.build.insertInto("file_versions").values({
+      ...{ vault_id: old.vault_id, file_id: old.id, version_id: old.version_id, number: old.version_number },
+      ...{ blob_key: old.blob_key, size: old.size, charged, sha256: old.sha256, content_type: old.content_type },
+      ...{ shared_json: old.shared_json, how: old.version_how, created_at: old.version_at },
+      ...{ author: old.version_author, author_key: authorKeyOf(old.version_author) },
+      ...{ replaced_at: now, expires_at: expiresAt },
     }),
   );
 }
 
-const removeOne = prepared((build, value: { fileId: string; versionId: string }) =>
-  build.deleteFrom("file_versions").where("file_id", "=", value.fileId).where("version_id", "=", value.versionId),
+/**
+ * Called when the file or a version has let go of the blob. Another version that has it counts its bytes from now on,
+ * in `usage_version_bytes`. False: no version has it.
+ */
+async function countForAnother(act: AccountAct, value: { fileId: string; blobKey: string }): Promise<boolean> {
+  const { fileId, blobKey } = value;
+  const other = await act.first(
+    act.build
+      .selectFrom("file_versions")
+      .select(["version_id", "size"])
+      .where("blob_key", "=", blobKey)
+      .where("file_id", "=", fileId)
+      .limit(1),
+  );
+  if (other === null) return false;
+  const { version_id: versionId, size } = other;
+  await act.run(
+    act.build
+      .updateTable("file_versions")
+      .set({ charged: size })
+      .where("file_id", "=", fileId)
+      .where("version_id", "=", versionId),
+  );
+  act.countVersions(size);
+  return true;
+}
+
+/** The content that the row of a public vault's file says is not kept: its bytes are given up, unless a version has them too. */
+export async function giveUpContent(act: AccountAct, old: FileRow, now: number): Promise<void> {
+  if (await countForAnother(act, { fileId: old.id, blobKey: old.blob_key })) return;
+  await queueBlobDeletion(act, old, now + BLOB_GRACE_MS);
+  act.free({ bytes: old.size, files: 0 });
+}
+
+/** The file takes the blob of a version of its own: its bytes count for the file from now on. */
+export async function takeOver(act: AccountAct, { file_id, blob_key, size }: FileVersionRow): Promise<void> {
+  const charged = await act.run(
+    act.build
+      .updateTable("file_versions")
+      .set({ charged: 0 })
+      .where("blob_key", "=", blob_key)
+      .where("file_id", "=", file_id)
+      .where("charged", ">", 0),
+  );
+  if (charged > 0) act.countVersions(-size);
+}
+
+/** Drops a version, and its bytes with the last that has them. `endedBy`: only one whose time is over then. False: it is not there. */
+export async function dropVersion(
+  act: AccountAct,
+  { file_id: fileId, version_id: versionId }: Pick<FileVersionRow, "file_id" | "version_id">,
+  now: number,
+  endedBy = Number.MAX_SAFE_INTEGER,
+): Promise<boolean> {
+  const removal = act.build
+    .deleteFrom("file_versions")
+    .where("file_id", "=", fileId)
+    .where("version_id", "=", versionId)
+    .where("expires_at", "<=", endedBy)
+    .returning(["blob_key", "size", "charged", "shared_json"]);
+  const [row] = await act.all(removal);
+  if (row === undefined) return false;
+  if (row.shared_json === null && row.charged === 0 && row.size > 0) return true;
+  act.countVersions(-row.charged);
+  if (row.shared_json === null && (await isElsewhere(act, { fileId, blobKey: row.blob_key }))) return true;
+  await queueBlobDeletion(act, { ...row, account_id: act.account.id }, now + BLOB_GRACE_MS);
+  act.free({ bytes: row.charged, files: 0 });
+  return true;
+}
+
+/** Whether another version, or the file, has the blob. */
+async function isElsewhere(act: AccountAct, value: { fileId: string; blobKey: string }): Promise<boolean> {
+  if (await countForAnother(act, value)) return true;
+  const file = act.build
+    .selectFrom("files")
+    .select("id")
+    .where("id", "=", value.fileId)
+    .where("blob_key", "=", value.blobKey);
+  return (await act.first(file)) !== null;
+}
+
+const countedOf = prepared((build, value: { fileId: string }) =>
+  build
+    .selectFrom("file_versions")
+    .select(({ fn }) => [
+      fn.countAll<number | string>().as("count"),
+      fn.sum<number | string | null>("charged").as("bytes"),
+    ])
+    .where("file_id", "=", value.fileId),
 );
 
 const queueOf = prepared((build, value: { fileId: string; notBefore: number }) =>
@@ -92,11 +244,30 @@ const removeOf = prepared((build, value: { fileId: string }) =>
   build.deleteFrom("file_versions").where("file_id", "=", value.fileId),
 );
 
-/** For a file that is deleted for good: its versions go with it. */
-export async function dropKeptVersions(
-  transaction: Queries,
-  value: { fileId: string; notBefore: number },
-): Promise<void> {
-  await transaction.run(queueOf(transaction, value));
-  await transaction.run(removeOf(transaction, { fileId: value.fileId }));
+/** For a file that is deleted for good: its versions go with it, and what was counted for them. */
+export async function dropKeptVersions(act: AccountAct, value: { fileId: string; notBefore: number }): Promise<void> {
+  const { fileId } = value;
+  const counted = await act.first(countedOf(act, { fileId }));
+  if (Number(counted?.count ?? 0) === 0) return;
+  await act.run(queueOf(act, value));
+  await act.run(removeOf(act, { fileId }));
+  const bytes = Number(counted?.bytes ?? 0);
+  act.countVersions(-bytes);
+  act.free({ bytes, files: 0 });
+}
+
+/** Versions of the vault stay that long after they were replaced, those that are kept already too. Milliseconds. */
+export async function keepVersionsFor(act: AccountAct, vaultId: string, time: number): Promise<void> {
+  const end = sql<number>`replaced_at + ${time}`;
+  const others = act.build
+    .selectFrom("file_versions")
+    .select(["file_id", "version_id"])
+    .where("vault_id", "=", vaultId)
+    .where("expires_at", "<>", end)
+    .limit(PIECE);
+  const change = act.build
+    .updateTable("file_versions")
+    .set({ expires_at: end })
+    .where((row) => row(row.refTuple("file_id", "version_id"), "in", others.$asTuple("file_id", "version_id")));
+  await untilNoneIsLeft(() => act.run(change));
 }

@@ -41,7 +41,7 @@ test("every rename, move, trash and restore raises a file's revision, and its co
 test("what changes nothing of a file itself leaves its revision: its own name, a second deletion, new content", async () => {
   const { files, context, params, readFile } = await setUp();
   await files.update({ params, headers: {}, body: { name: "a" } }, context);
-  await files.replace({ params, headers: {}, body: bodyOf("new content") }, context);
+  await files.replace({ params, query: {}, headers: {}, body: bodyOf("new content") }, context);
   expect((await readFile()).revision).toBe(1);
   await files.delete({ params, query: {}, headers: {} }, context);
   await files.delete({ params, query: {}, headers: {} }, context);

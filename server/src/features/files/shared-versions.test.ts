@@ -8,7 +8,7 @@ import { purgeTrash } from "../../jobs/trash-purge.ts";
 import { agentOf, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { deleteFileForGood, emptyTrash, prove } from "../deletion/test-proofs.ts";
 import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
-import { KEPT_VERSIONS } from "./kept-versions-store.ts";
+import { SHARED_KEPT_VERSIONS } from "./kept-versions-store.ts";
 import {
   contentOf,
   countBlobs,
@@ -122,7 +122,7 @@ describe("a new version", () => {
 
   test("beyond the eighth replaced one lets the oldest go before its hour is over", async () => {
     const versions = [await put(service, writing, "name")];
-    for (let sequence = 2; sequence <= KEPT_VERSIONS + 3; sequence += 1) {
+    for (let sequence = 2; sequence <= SHARED_KEPT_VERSIONS + 3; sequence += 1) {
       service.clock.advance(1000);
       const current = versions.at(-1);
       if (current !== undefined)
@@ -130,7 +130,7 @@ describe("a new version", () => {
     }
     const read = versions.map(({ id, versionId }) => codeOf(contentOf(service, writing.by, id, versionId)));
     const gone = ["not_found", "not_found"];
-    expect(await Promise.all(read)).toEqual([...gone, ...Array.from({ length: KEPT_VERSIONS + 1 }, () => "ok")]);
+    expect(await Promise.all(read)).toEqual([...gone, ...Array.from({ length: SHARED_KEPT_VERSIONS + 1 }, () => "ok")]);
     service.clock.advance(60_000);
     expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 2, failed: 0 });
   });

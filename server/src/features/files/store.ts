@@ -1,4 +1,5 @@
 /** The SQL of files and their blobs. */
+import type { Deps } from "../../deps.ts";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 
@@ -27,6 +28,10 @@ const insert = prepared((build, row: { [Column in keyof FileRow]: FileRow[Column
     trashed_at: row.trashed_at,
     trashed_with: row.trashed_with,
     revision: row.revision,
+    version_number: row.version_number,
+    version_at: row.version_at,
+    version_how: row.version_how,
+    version_author: row.version_author,
   }),
 );
 
@@ -58,4 +63,25 @@ export async function queueBlobDeletions(
       )
       .onConflict((conflict) => conflict.column("blob_key").doNothing()),
   );
+}
+
+const DAY = 24 * 60 * 60_000;
+
+const keptDays = prepared((build, value: { vaultId: string }) =>
+  build.selectFrom("vaults").select("keep_versions_days").where("id", "=", value.vaultId),
+);
+
+/** How long a version stays that is replaced now. Milliseconds since the Unix epoch. */
+export async function readKeptUntil(
+  queries: Queries,
+  { settings }: Pick<Deps, "settings">,
+  vaultId: string,
+  now: number,
+): Promise<number> {
+  return now + keptFor(settings, (await queries.first(keptDays(queries, { vaultId })))?.keep_versions_days ?? null);
+}
+
+/** `days`: what the vault says; null: nothing. Milliseconds. */
+export function keptFor({ timing }: Deps["settings"], days: number | null): number {
+  return days === null ? timing.keepVersions : days * DAY;
 }

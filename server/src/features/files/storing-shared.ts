@@ -15,7 +15,8 @@ import { updateItem } from "../items/store.ts";
 import { findPlace, type FoundPlace, type WantedPlace } from "../items/placing.ts";
 import { type SeenFile, readFileFor } from "../reach/items.ts";
 import { requireSight, type SeenVault } from "../reach/access.ts";
-import { isKeptVersion, keepVersion } from "./kept-versions-store.ts";
+import { renderAuthor } from "./authors.ts";
+import { isKeptVersion, keepSharedVersion } from "./kept-versions-store.ts";
 import { DEFAULT_CONTENT_TYPE, sharedOf } from "./rules.ts";
 import { mergeShared, requireFittingUpload, type SignedUpload } from "./signed-uploads.ts";
 import { BLOB_GRACE_MS, insertFile, queueBlobDeletion } from "./store.ts";
@@ -46,7 +47,7 @@ export async function addSharedFile(
   if (made !== null) return giveUp(act, deps, made, content);
   const writer = permits.write(vault, signed.version);
   await requireFittingUpload(act, vault, writer, { signed, wanted: { folderId: place.folderId, old: null } });
-  const row = newRow(deps.clock.now(), vault, { file, content, folderId: place.folderId });
+  const row = newRow(deps.clock.now(), vault, { file, content, folderId: place.folderId, principal });
   await requireFreshName(act, vault, row, file);
   act.requireAccount(row.account_id);
   act.charge(deps, { bytes: content.size, files: 1 });
@@ -70,7 +71,12 @@ export async function findMade(queries: Queries, principal: Principal, signed: S
 function newRow(
   now: number,
   vault: SeenVault,
-  { file, content, folderId }: { file: NewSharedFile; content: StoredContent; folderId: string | null },
+  {
+    file,
+    content,
+    folderId,
+    principal,
+  }: { file: NewSharedFile; content: StoredContent; folderId: string | null; principal: Principal },
 ): FileRow {
   const { version } = file.signed;
   const shared = mergeShared(file.signed, null);
@@ -80,6 +86,12 @@ function newRow(
     ...{ name: nameColumn(vault, shared, { name: file.name }), content_type: contentTypeIn(vault, file.contentType) },
     ...{ encrypted: 1, shared_json: JSON.stringify(shared), trashed_at: null, trashed_with: null },
     ...{ created_at: now, updated_at: now, revision: 1 },
+    ...{
+      version_number: 1,
+      version_at: now,
+      version_how: "upload",
+      version_author: renderAuthor(principal, vault.account_id),
+    },
   };
 }
 
@@ -119,12 +131,12 @@ export async function addSharedVersion(
   const wanted = { folderId: old.folder_id, old: requireShared(old) };
   await requireFittingUpload(act, vault, writer, { signed, wanted });
   await requireNewVersionId(act, old, signed);
-  const changes = replacement(deps.clock.now(), vault, old, parts);
+  const changes = replacement(deps.clock.now(), vault, old, { ...parts, principal });
   const row = { ...old, ...changes };
   if (signed.entry !== null) await requireNameStays(act, vault, { old, row, signed });
   act.requireAccount(old.account_id);
   act.charge(deps, { bytes: row.size - old.size, files: 0 });
-  await keepVersion(act, old, row.updated_at);
+  await keepSharedVersion(act, old, row.updated_at);
   requireWritten(await nameOrConflict(updateItem(act, "file", old, changes)));
   await noteChange(act, principal, "file.updated", fileTarget(row));
   return row;
@@ -170,7 +182,12 @@ function replacement(
   now: number,
   vault: SeenVault,
   old: FileRow,
-  { version, signed, content }: { version: NewVersion; signed: SignedUpload; content: StoredContent },
+  {
+    version,
+    signed,
+    content,
+    principal,
+  }: { version: NewVersion; signed: SignedUpload; content: StoredContent; principal: Principal },
 ): Partial<FileRow> & Pick<FileRow, "size" | "updated_at"> {
   const shared = mergeShared(signed, requireShared(old));
   const name = signed.entry === null ? old.name : nameColumn(vault, shared, { name: undefined, old: old.name });
@@ -178,6 +195,8 @@ function replacement(
     ...{ version_id: signed.version.versionId, blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
     ...{ name, content_type: contentTypeIn(vault, version.contentType ?? old.content_type) },
     ...{ shared_json: JSON.stringify(shared), updated_at: now },
+    ...{ version_number: old.version_number + 1, version_at: now, version_how: "replace" },
+    version_author: renderAuthor(principal, old.account_id),
     // A new version may bring a new name along.
     revision: name === old.name ? old.revision : old.revision + 1,
   };

@@ -20,10 +20,12 @@ import { findPlace, type WantedPlace } from "../items/placing.ts";
 import { updateItem } from "../items/store.ts";
 import { readChangeable, type SeenFile } from "../reach/items.ts";
 import { requireMatch } from "../items/conditions.ts";
+import { renderAuthor } from "./authors.ts";
 import { requireDigests } from "./digests.ts";
 import type { Incoming, OwnedRoom } from "./incoming.ts";
+import { giveUpContent, keepPublicVersion } from "./kept-versions-store.ts";
 import { etagOf } from "./rules.ts";
-import { BLOB_GRACE_MS, insertFile, queueBlobDeletion } from "./store.ts";
+import { insertFile, readKeptUntil } from "./store.ts";
 
 export type StoringDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "settings" | "chain">;
 
@@ -126,6 +128,12 @@ export async function addFile(
     ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, name: file.name, size: content.size },
     ...{ content_type: file.contentType, sha256: content.sha256, encrypted: 0, shared_json: null },
     ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null, revision: 1 },
+    ...{
+      version_number: 1,
+      version_at: now,
+      version_how: "upload",
+      version_author: renderAuthor(principal, accountId),
+    },
   };
   await nameOrConflict(insertFile(act, row), file.ifNoneMatch);
   await noteChange(act, principal, "file.uploaded", fileTarget(row));
@@ -137,9 +145,11 @@ export interface NewVersion {
   /** null: what the file has. */
   readonly contentType: string | null;
   readonly ifMatch: string | undefined;
+  /** False: the content before is given up at once. */
+  readonly keep?: boolean;
 }
 
-/** Throws `not_found`, `trashed`, `precondition_failed` and `storage_quota`. The old content's blob is given up. */
+/** Throws `not_found`, `trashed`, `precondition_failed` and `storage_quota`. */
 export async function addVersion(
   act: AccountAct,
   deps: StoringDeps,
@@ -150,15 +160,43 @@ export async function addVersion(
   const { row: old, vault } = await readReplaceable(act, principal, version);
   if (vault !== null) throw new Error("a shared vault takes signed uploads alone");
   act.requireAccount(old.account_id);
-  act.charge(deps, { bytes: content.size - old.size, files: 0 });
-  const now = deps.clock.now();
+  const { keep = true } = version;
+  if (!keep) await giveUpContent(act, old, deps.clock.now());
+  act.charge(deps, { bytes: content.size, files: 0 });
   const changes = {
-    ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
-    ...{ content_type: version.contentType ?? old.content_type, updated_at: now },
+    ...{ blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
+    content_type: version.contentType ?? old.content_type,
   };
-  requireWritten(await updateItem(act, "file", old, changes));
-  await queueBlobDeletion(act, old, now + BLOB_GRACE_MS);
-  const row = { ...old, ...changes };
+  return putVersion(act, deps, principal, { old, changes, how: "replace", keep });
+}
+
+/** The file's row gets the new content, and the old one is a version of its own from now on. Its bytes count already. */
+export async function putVersion(
+  act: AccountAct,
+  deps: Pick<Deps, "clock" | "random" | "settings">,
+  principal: Principal,
+  {
+    old,
+    changes,
+    how,
+    keep,
+  }: {
+    readonly old: FileRow;
+    readonly changes: Pick<FileRow, "blob_key" | "size" | "sha256" | "content_type">;
+    readonly how: string;
+    readonly keep: boolean;
+  },
+): Promise<FileRow> {
+  const now = deps.clock.now();
+  const author = renderAuthor(principal, old.account_id);
+  const made = {
+    ...{ version_id: deps.random.uuid(), version_number: old.version_number + 1, version_at: now },
+    ...{ version_how: how, version_author: author, updated_at: now, ...changes },
+  };
+  requireWritten(await updateItem(act, "file", old, made));
+  if (keep)
+    await keepPublicVersion(act, old, { now, expiresAt: await readKeptUntil(act, deps, old.vault_id, now), author });
+  const row = { ...old, ...made };
   await noteChange(act, principal, "file.updated", fileTarget(row));
   return row;
 }

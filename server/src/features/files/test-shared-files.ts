@@ -159,7 +159,7 @@ export async function replace(
 ) {
   const conditions = more.ifMatch === undefined ? {} : { "if-match": more.ifMatch };
   const headers = { ...headersOf(version, more.entry), ...conditions };
-  const input = { params: { fileId: file.fileId }, headers, body: bodyOf(file.bytes) };
+  const input = { params: { fileId: file.fileId }, query: {}, headers, body: bodyOf(file.bytes) };
   return answerOf(await service.handlers.files.replace(input, contextOf(by.principal))).file;
 }
 

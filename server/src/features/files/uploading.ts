@@ -59,10 +59,13 @@ export async function uploadFile(
 
 export async function replaceContent(
   deps: ReceivingDeps,
-  { params, headers, body }: Replacement,
+  { params, query, headers, body }: Replacement,
   context: RequestContext<Principal>,
 ): Promise<FileBody> {
   const { principal } = context;
+  const { keep = true } = query;
+  if (!keep && principal.accessLevel !== "owner")
+    throw new ServiceError("owner_only", "Only the account owner may replace content without keeping it");
   const digests = parseDigests(headers);
   const target = { fileId: params.fileId, ifMatch: headers["if-match"] };
   const sent = parseSignedUpload(sentInHeaders(headers));
@@ -71,12 +74,18 @@ export async function replaceContent(
   const seen = await readReplaceable(deps.database, principal, target);
   const { row: old, vault } = seen;
   if (vault !== null) {
+    if (!keep) throw new ServiceError("validation_failed", "query.keep: a shared vault always keeps what is replaced");
     const replacement = { target, signed: requireSigned(sent, body), body, digests };
     return { file: toFile(await replaceShared(deps, { ...seen, vault }, replacement, context)) };
   }
   refuseSigned(sent);
-  const incoming = await openIncoming(body, digests, await readRoom(deps.database, deps, old.account_id, old.size));
-  return storeThenCommit(deps, incoming, { principal, recheck: () => context.recheck() }, async (act, content) => ({
-    file: toFile(await addVersion(act, deps, principal, { ...target, contentType: incoming.contentType }, content)),
-  }));
+  const incoming = await openIncoming(
+    body,
+    digests,
+    await readRoom(deps.database, deps, old.account_id, keep ? 0 : old.size),
+  );
+  return storeThenCommit(deps, incoming, { principal, recheck: () => context.recheck() }, async (act, content) => {
+    const version = { ...target, contentType: incoming.contentType, keep };
+    return { file: toFile(await addVersion(act, deps, principal, version, content)) };
+  });
 }

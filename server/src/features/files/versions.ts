@@ -4,7 +4,7 @@ import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { notFound } from "../acting.ts";
 import type { SeenFile } from "../reach/items.ts";
-import { findKeptVersion, KEPT_MS } from "./kept-versions-store.ts";
+import { findKeptVersion } from "./kept-versions-store.ts";
 
 /** The source of a content answer. */
 export type Version = Pick<
@@ -25,8 +25,9 @@ export async function findVersion(
   if (row.trashed_at !== null && (versionId === undefined || vault?.standing !== "owner"))
     throw new ServiceError("trashed", "The file is in the trash");
   if (versionId === undefined || versionId === row.version_id) return row;
-  const kept = vault === null ? null : await findKeptVersion(database, { fileId: row.id, versionId, now: clock.now() });
+  const kept = await findKeptVersion(database, { fileId: row.id, versionId, now: clock.now() });
   if (kept === null) throw notFound("Version");
-  const { version_id, blob_key, size, sha256, expires_at } = kept;
-  return { ...row, version_id, blob_key, size, sha256, updated_at: expires_at - KEPT_MS };
+  const { version_id, blob_key, size, sha256, created_at } = kept;
+  const content_type = kept.shared_json === null ? kept.content_type : row.content_type;
+  return { ...row, version_id, blob_key, size, sha256, content_type, updated_at: created_at };
 }

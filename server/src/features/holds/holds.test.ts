@@ -106,8 +106,9 @@ describe("who stores and deletes for good without a pause", () => {
       ),
     );
     const outcomes: string[] = [];
+    const query = { keep: false };
     for (let turn = 0; turn < 170; turn += 1) {
-      const input = { params: { fileId: file.id }, headers: {}, body: bodyOf(Buffer.alloc(64 * 1024)) };
+      const input = { params: { fileId: file.id }, query, headers: {}, body: bodyOf(Buffer.alloc(64 * 1024)) };
       outcomes.push(await codeOf(Promise.resolve(service.handlers.files.replace(input, contextOf(service.owner)))));
     }
     expect([countOf(outcomes, "ok"), countOf(outcomes, "storage_quota")]).toEqual([161, 9]);
@@ -216,11 +217,20 @@ test("a file that is replaced gives its room to one new version, not to forty", 
   const { file } = answerOf(await files.upload(first, context));
   const held = Array.from({ length: 40 }, () => heldBody(5 * MIB, 8 * MIB));
   const outcomes = held.map(({ body }) =>
-    codeOf(Promise.resolve(files.replace({ params: { fileId: file.id }, headers: {}, body }, context))),
+    codeOf(
+      Promise.resolve(
+        files.replace({ params: { fileId: file.id }, query: { keep: false }, headers: {}, body }, context),
+      ),
+    ),
   );
   expect(await settled(outcomes)).toHaveLength(39);
   await endAll(held, outcomes);
-  const next = { params: { fileId: file.id }, headers: {}, body: bodyOf(Buffer.alloc(9 * MIB), { chunk: MIB }) };
+  const next = {
+    params: { fileId: file.id },
+    query: { keep: false },
+    headers: {},
+    body: bodyOf(Buffer.alloc(9 * MIB), { chunk: MIB }),
+  };
   expect(await codeOf(Promise.resolve(files.replace(next, context)))).toBe("ok");
 });
 

@@ -83,7 +83,12 @@ const WAYS: Readonly<Record<string, (service: TestService, apart: Apart, by: Tes
   },
   "a file's new version": ({ handlers }, { file, ...writing }, by) => {
     const next = nextVersion({ ...writing, by }, file);
-    const input = { params: { fileId: file.id }, headers: headersOf(next.version), body: bodyOf(next.file.bytes) };
+    const input = {
+      params: { fileId: file.id },
+      query: {},
+      headers: headersOf(next.version),
+      body: bodyOf(next.file.bytes),
+    };
     return handlers.files.replace(input, contextOf(by.principal));
   },
   "a file's resumable version": ({ handlers }, { file, ...writing }, by) => {

@@ -138,8 +138,10 @@ async function refuseEarly(deps: StoringDeps, principal: Principal, upload: Uplo
 async function refuseByState(deps: StoringDeps, principal: Principal, upload: UploadRow): Promise<number> {
   const { database } = deps;
   if (upload.shared_json !== null) return refuseSharedEarly(deps, principal, upload);
-  if (upload.file_id !== null)
-    return (await readReplaceable(database, principal, newVersionOf(upload, upload.file_id))).row.size;
+  if (upload.file_id !== null) {
+    await readReplaceable(database, principal, newVersionOf(upload, upload.file_id));
+    return 0;
+  }
   const file = newFileOf(upload);
   await refuseTakenName(database, "file", await findPlace(database, principal, file), file);
   return 0;

@@ -141,7 +141,7 @@ async function planVersion(
   if (headers["if-none-match"] !== undefined)
     throw new ServiceError("precondition_failed", "The file exists: If-None-Match refuses it");
   const place = { account_id: file.account_id, vault_id: file.vault_id, folder_id: file.folder_id, file_id: fileId };
-  const conditions = { if_none_match: 0, if_match: ifMatch ?? null, freed: file.size };
+  const conditions = { if_none_match: 0, if_match: ifMatch ?? null, freed: vault === null ? 0 : file.size };
   if (vault === null) refuseSigned(parseSignedUpload(metadata));
   const named =
     vault === null
@@ -189,9 +189,11 @@ async function requireTarget(act: AccountAct, principal: Principal, upload: Uplo
  * as usage, so many uploads begun together could keep any amount there (docs/decisions/0027-bytes-in-flight.md).
  */
 async function requireUnheldRoom(act: AccountAct, deps: StoringDeps, upload: UploadRow): Promise<void> {
-  const { account_id: accountId, file_id: fileId, length } = upload;
+  const { account_id: accountId, file_id: fileId, length, shared_json: signed } = upload;
   act.requireAccount(accountId);
-  const freed = fileId === null ? 0 : ((await findItem(act, "file", { id: fileId, accountId }))?.size ?? 0);
+  // A public vault keeps what is replaced.
+  const freed =
+    fileId === null || signed === null ? 0 : ((await findItem(act, "file", { id: fileId, accountId }))?.size ?? 0);
   const free = await readFreeStorage(act, deps, freed);
   if (length > Math.max(0, free)) throw new ServiceError("storage_quota");
 }

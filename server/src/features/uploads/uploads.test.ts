@@ -184,7 +184,7 @@ test("[D5-tus-file-id] an upload with fileId makes a new version, guarded by If-
   const usage = await service.database.first(
     service.database.build.selectFrom("accounts").select(["usage_bytes", "usage_files"]),
   );
-  expect(usage).toEqual({ usage_bytes: 3, usage_files: 1 });
+  expect(usage).toEqual({ usage_bytes: 8, usage_files: 1 });
 });
 
 test("bytes that are all there without their file get it at the next HEAD, which says why when it cannot be", async () => {
@@ -294,12 +294,12 @@ test("what an upload holds is free again once it is given up, over, or has becom
   expect(await codeOf(begin("d", 400))).toBe("ok");
 });
 
-test("a new version's upload may use what the old content gives back, once", async () => {
+test("a new version's upload may use what is free, once: the old content stays", async () => {
   await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1000" } });
   const { headers } = await create(service, 800, { body: bodyOf("x".repeat(800), PART) });
   const begin = (length: number) => create(service, length, { metadata: { fileId: headers["File-Id"] ?? "" } });
-  expect(await codeOf(begin(1001))).toBe("storage_quota");
-  expect(await codeOf(begin(1000))).toBe("ok");
+  expect(await codeOf(begin(201))).toBe("storage_quota");
+  expect(await codeOf(begin(200))).toBe("ok");
   expect(await codeOf(begin(1))).toBe("storage_quota");
 });
 

@@ -99,9 +99,10 @@ export async function purgeVault(
   grant: DeletionGrant,
 ): Promise<void> {
   grant.requireFor({ vaultId: vault.id, isShared: vault.type === "shared" });
-  const { files, trashedFiles, bytes } = await readVaultContents(act, vault.id);
+  const { files, trashedFiles, bytes, versionBytes } = await readVaultContents(act, vault.id);
   requireWritten(await deleteVaultWithContents(act, vault, deps.clock.now() + BLOB_GRACE_MS));
   act.requireAccount(vault.account_id);
   act.free({ bytes, files: files + trashedFiles });
+  act.countVersions(-versionBytes);
   await noteChange(act, actor, "vault.deleted", vaultTarget(vault));
 }

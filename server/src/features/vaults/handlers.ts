@@ -3,8 +3,11 @@ import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, type Principal, Reply } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
 import { actAs } from "../account/act.ts";
 import { noteChange, vaultTarget } from "../acting.ts";
+import { keepVersionsFor } from "../files/kept-versions-store.ts";
+import { keptFor } from "../files/store.ts";
 import { type PageRequest, parsePage, toPage } from "../paging.ts";
 import { findActingAddress, readVaultFor, readVaultOrTrashed, requireOwner, type SeenVault } from "../reach/access.ts";
 import { createVault, readWantedObject } from "./creating.ts";
@@ -39,13 +42,17 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
     const vault = await actAs(deps, principal, async (act) => {
       const row = await readVaultFor(act, principal, params.vaultId);
       requireOwner(row);
-      if (body.name === undefined || body.name === row.name) return row;
-      const changes = { name: body.name, updated_at: deps.clock.now() };
-      const renamed = { ...row, ...changes };
-      await refuseTakenName(act, renamed);
+      const { name = row.name, keepVersionsDays: days = row.keep_versions_days } = body;
+      if (days !== null && row.type !== "public")
+        throw new ServiceError("validation_failed", "body.keepVersionsDays: a shared vault has none");
+      if (name === row.name && days === row.keep_versions_days) return row;
+      const changes = { name, keep_versions_days: days, updated_at: deps.clock.now() };
+      const changed = { ...row, ...changes };
+      await refuseTakenName(act, changed);
       requireWritten(await nameOrConflict(updateVault(act, row, changes)));
+      if (days !== row.keep_versions_days) await keepVersionsFor(act, row.id, keptFor(deps.settings, days));
       await noteChange(act, principal, "vault.updated", vaultTarget(row));
-      return renamed;
+      return changed;
     });
     return { vault: render(vault) };
   },

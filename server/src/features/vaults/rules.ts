@@ -15,6 +15,7 @@ export function toVault(row: OwnedVault, role: "owner" | "member"): Vault {
     role,
     generation: row.chain_generation,
     plainNames: row.plain_names === null ? null : row.plain_names === 1,
+    keepVersionsDays: row.keep_versions_days,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
     trashedAt: row.trashed_at === null ? null : toTimestamp(row.trashed_at),

@@ -215,7 +215,8 @@ test("a deletion for good takes members, keys and replaced versions along, and q
   await database.run(
     database.build.insertInto("file_versions").values({
       ...{ vault_id: vaultId, file_id: place.fileId, version_id: place.versionId, blob_key: "replaced" },
-      ...{ size: 1, sha256: "", shared_json, expires_at: 1 },
+      ...{ size: 1, sha256: "", shared_json, expires_at: 1, number: 1, charged: 0, content_type: "", how: "upload" },
+      ...{ author: null, author_key: "", created_at: 0, replaced_at: 0 },
     }),
   );
   const step = { vault_id: vaultId, place: "0".repeat(32), step: "" };

@@ -13,8 +13,10 @@ export interface VaultContents {
   readonly folders: number;
   readonly trashedFiles: number;
   readonly trashedFolders: number;
-  /** Bytes of all files, trash included. */
+  /** What counts of all files and their versions, trash included. */
   readonly bytes: number;
+  /** The part of `bytes` that counts for replaced versions. */
+  readonly versionBytes: number;
 }
 
 /** SQLite counts in numbers, PostgreSQL in bigints, which its driver gives as text. */
@@ -140,7 +142,7 @@ const asRead =
 export async function updateVault(
   transaction: Queries,
   known: VaultRow,
-  changes: Partial<Pick<VaultRow, "name" | "trashed_at" | "updated_at">>,
+  changes: Partial<Pick<VaultRow, "name" | "trashed_at" | "updated_at" | "keep_versions_days">>,
 ): Promise<boolean> {
   return (await transaction.run(transaction.build.updateTable("vaults").set(changes).where(asRead(known)))) === 1;
 }
@@ -156,6 +158,13 @@ export async function readVaultContents(queries: Queries, vaultId: string): Prom
       ])
       .where("vault_id", "=", vaultId),
   );
+  const versions = await queries.first(
+    queries.build
+      .selectFrom("file_versions")
+      .select((eb) => eb.fn.sum<Count | null>("charged").as("bytes"))
+      .where("vault_id", "=", vaultId),
+  );
+  const versionBytes = Number(versions?.bytes ?? 0);
   const folders = await queries.first(
     queries.build
       .selectFrom("folders")
@@ -167,7 +176,8 @@ export async function readVaultContents(queries: Queries, vaultId: string): Prom
     folders: Number(folders?.all ?? 0) - Number(folders?.trashed ?? 0),
     trashedFiles: Number(files?.trashed ?? 0),
     trashedFolders: Number(folders?.trashed ?? 0),
-    bytes: Number(files?.bytes ?? 0),
+    bytes: Number(files?.bytes ?? 0) + versionBytes,
+    versionBytes,
   };
 }
 

@@ -127,7 +127,7 @@ describe("[D5-vault-trash] a vault that is deleted", () => {
         handlers.files.update({ params, headers: {}, body: { name: "n" } }, context),
         handlers.files.update({ params, headers: {}, body: { folderId: folder.id } }, context),
         handlers.files.delete({ params, query: {}, headers: {} }, context),
-        handlers.files.replace({ params, headers: {}, body: bodyOf("new") }, context),
+        handlers.files.replace({ params, query: {}, headers: {}, body: bodyOf("new") }, context),
         handlers.files.restore({ params: { fileId: gone.id }, body: {} }, context),
         handlers.files.upload({ query: { vaultId, name: "n" }, headers: {}, body: bodyOf("new") }, context),
         handlers.files.upload({ query: { folderId: folder.id, name: "n" }, headers: {}, body: bodyOf("new") }, context),

@@ -31,7 +31,7 @@ export function openAccount(
     ...wanted,
     id: crypto.randomUUID(),
     ...{ accessLevel: "owner", chainAddress: null, chainAddressSource: null },
-    usage: { bytes: 0, files: 0 },
+    usage: { bytes: 0, files: 0, versionBytes: 0 },
     limits: limitsOf(wanted.plan),
     createdAt,
   };
@@ -45,6 +45,7 @@ export function openAccount(
     role: "owner",
     generation: null,
     plainNames: null,
+    keepVersionsDays: null,
     createdAt,
     trashedAt: null,
   } as const;

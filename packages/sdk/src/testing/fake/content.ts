@@ -3,6 +3,7 @@ import { HEADERS, type File } from "@coffer/contract";
 import { digestOf, toBase64, toHex } from "../../digest.ts";
 import { Failure, Reply } from "../handlers.ts";
 import { refuseOtherTag, refuseTakenName, tagsOf } from "./items.ts";
+import { putVersion, versionOf } from "./versions.ts";
 import { findPlace, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
 
 export interface NewContent {
@@ -46,6 +47,7 @@ export async function createFile(
     sequence: state.next(),
     value: file,
     bytes,
+    versions: [versionOf(state, caller, { value: file, bytes }, { number: 1, how: "upload" })],
     trashedWith: null,
   });
   return file;
@@ -57,20 +59,14 @@ export async function replaceContent(
   fileId: string,
   ifMatch: string | null,
   { bytes, contentType }: NewContent,
+  keep = true,
 ): Promise<File> {
   const row = readRow(state, state.files, caller, fileId, "File");
   if (row.value.trashedAt !== null) throw new Failure("trashed");
   refuseUnmatched(row.value, ifMatch);
   const sha256 = toHex(await digestOf(bytes));
-  row.value = {
-    ...row.value,
-    versionId: crypto.randomUUID(),
-    size: bytes.length,
-    sha256,
-    contentType: contentType ?? row.value.contentType,
-    updatedAt: timestamp(state),
-  };
-  row.bytes = bytes;
+  const type = contentType ?? row.value.contentType;
+  putVersion(state, caller, row, { bytes, sha256, contentType: type, how: "replace", keep });
   return row.value;
 }
 

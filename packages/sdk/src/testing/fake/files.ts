@@ -7,11 +7,12 @@ import { parseFormFile } from "./form-file.ts";
 import { listItems, moveItem, pageOfItems, restoreItem, setTrashed } from "./items.ts";
 import { hasScope, pageOf, reaches, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
 import { ownVaults } from "./vaults.ts";
+import { atVersion, versionHandlers } from "./versions.ts";
 
 type FileHandlers = GroupHandlers<typeof api.files, Caller>;
 
 export function fileHandlers(state: State): FileHandlers {
-  return { ...contentHandlers(state), ...rowHandlers(state) };
+  return { ...contentHandlers(state), ...rowHandlers(state), ...versionHandlers(state) };
 }
 
 /** Calls that carry bytes. */
@@ -31,21 +32,25 @@ function contentHandlers(state: State): Pick<FileHandlers, "upload" | "content" 
       };
       return { file: await createFile(state, caller, place, part) };
     },
-    content: ({ params, headers }, caller) => answerContent(read(caller, params.fileId), headers),
-    contentHead: async ({ params, headers }, caller) => {
-      const { status, headers: answered } = await answerContent(read(caller, params.fileId), headers);
+    content: ({ params, query, headers }, caller) =>
+      answerContent(atVersion(state, read(caller, params.fileId), query.versionId), headers),
+    contentHead: async ({ params, query, headers }, caller) => {
+      const row = atVersion(state, read(caller, params.fileId), query.versionId);
+      const { status, headers: answered } = await answerContent(row, headers);
       return new Reply(undefined, { ...(status === undefined ? {} : { status }), headers: answered });
     },
-    replace: async ({ params, headers, body }, caller) => {
+    replace: async ({ params, query, headers, body }, caller) => {
+      if (query.keep === false && caller.key.value.accessLevel !== "owner") throw new Failure("owner_only");
       read(caller, params.fileId);
       await checkDigests(body, [headers["content-digest"], headers["repr-digest"]]);
       const content: NewContent = { bytes: body, contentType: headers["content-type"] };
-      return { file: await replaceContent(state, caller, params.fileId, headers["if-match"] ?? null, content) };
+      const ifMatch = headers["if-match"] ?? null;
+      return { file: await replaceContent(state, caller, params.fileId, ifMatch, content, query.keep) };
     },
   };
 }
 
-function rowHandlers(state: State): Omit<FileHandlers, "upload" | "content" | "contentHead" | "replace"> {
+function rowHandlers(state: State): Pick<FileHandlers, "list" | "get" | "update" | "delete" | "restore"> {
   const read = (caller: Caller, id: string): FileRow => readRow(state, state.files, caller, id, "File");
   return {
     list: ({ query }, caller) => {

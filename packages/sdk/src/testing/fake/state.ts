@@ -1,5 +1,14 @@
 /** The state of the fake service, all in memory, and the reads that several groups need. */
-import { HEADERS, type Account, type ApiKey, type File, type Folder, type Scope, type Vault } from "@coffer/contract";
+import {
+  HEADERS,
+  type Account,
+  type ApiKey,
+  type File,
+  type FileVersion,
+  type Folder,
+  type Scope,
+  type Vault,
+} from "@coffer/contract";
 import { Failure } from "../handlers.ts";
 import { createIdentityState, sessionOfToken, UNLIMITED, type IdentityState } from "./identity-state.ts";
 import { createWebhookState, type Receive, type WebhookState } from "./webhook-state.ts";
@@ -7,8 +16,18 @@ import type { Row, Ticking } from "./row.ts";
 
 export interface FileRow extends Row<File> {
   bytes: Uint8Array;
+  /** Newest first; the first is the current one. */
+  versions: readonly KeptVersion[];
   /** The folder whose deletion brought it to the trash; null when it went alone. */
   trashedWith: string | null;
+}
+
+/** Versions that share their bytes have one array. */
+export interface KeptVersion {
+  readonly value: FileVersion;
+  readonly bytes: Uint8Array;
+  /** Milliseconds since 1970; null: the current one. */
+  readonly replacedAt: number | null;
 }
 
 export interface FolderRow extends Row<Folder> {
@@ -144,10 +163,20 @@ function defaultVault(state: State, caller: Caller): string {
   return vault.value.id;
 }
 
-/** Bytes and files of an account, trash included. */
-export function usageOf(state: State, accountId: string): { bytes: number; files: number } {
+/** Bytes and files of an account, trash and kept versions included. */
+export function usageOf(state: State, accountId: string): Account["usage"] {
   const files = [...state.files.values()].filter((row) => row.accountId === accountId);
-  return { bytes: files.reduce((sum, row) => sum + row.value.size, 0), files: files.length };
+  const sum = (contents: Iterable<Uint8Array>): number =>
+    [...contents].reduce((bytes, content) => bytes + content.length, 0);
+  const now = timestamp(state);
+  const isKept = ({ value: { expiresAt } }: KeptVersion) => expiresAt !== null && expiresAt > now;
+  const kept = files.map(({ bytes, versions }) => {
+    const contents = new Set(versions.filter(isKept).map((version) => version.bytes));
+    contents.delete(bytes);
+    return sum(contents);
+  });
+  const versionBytes = kept.reduce((all, bytes) => all + bytes, 0);
+  return { bytes: sum(files.map(({ bytes }) => bytes)) + versionBytes, files: files.length, versionBytes };
 }
 
 /** One page of rows, newest first. The cursor is opaque to callers: the sequence of the last row, with a check. */

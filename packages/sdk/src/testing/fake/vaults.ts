@@ -2,6 +2,7 @@ import type { api, Vault } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { pageOf, reaches, readVault, readVaultOrTrashed, timestamp, type Caller, type State } from "./state.ts";
 import type { Row } from "./row.ts";
+import { keepAsVaultSays } from "./versions.ts";
 
 const MAX_VAULTS = 1000;
 
@@ -27,9 +28,11 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
     get: ({ params }, caller) => ({ vault: readVaultOrTrashed(state, caller, params.vaultId).value }),
     update: ({ params, body }, caller) => {
       const row = readVault(state, caller, params.vaultId);
-      if (body.name !== undefined && body.name !== row.value.name) {
-        refuseTaken(state, caller.accountId, body.name, params.vaultId);
-        row.value = { ...row.value, name: body.name, updatedAt: timestamp(state) };
+      const { name = row.value.name, keepVersionsDays = row.value.keepVersionsDays } = body;
+      if (name !== row.value.name || keepVersionsDays !== row.value.keepVersionsDays) {
+        refuseTaken(state, caller.accountId, name, params.vaultId);
+        row.value = { ...row.value, name, keepVersionsDays, updatedAt: timestamp(state) };
+        keepAsVaultSays(state, params.vaultId);
       }
       return { vault: row.value };
     },
@@ -71,6 +74,7 @@ function makeVault(state: State, name: string): Vault {
     role: "owner",
     generation: null,
     plainNames: null,
+    keepVersionsDays: null,
     createdAt,
     updatedAt: createdAt,
     trashedAt: null,

@@ -1,0 +1,127 @@
+/** Versions of files in the fake: each content stays for as long as its vault says, and may come back. */
+import type { api, Author, FileVersion } from "@coffer/contract";
+import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
+import { record } from "./audit.ts";
+import { pageOf, readRow, timestamp, type Caller, type FileRow, type KeptVersion, type State } from "./state.ts";
+
+const KEEP_DAYS = 30;
+const DAY = 86_400_000;
+const KEPT_OF_AUTHOR = 100;
+
+function authorOf({ kind, key, sessionId }: Caller): Author {
+  const { id, name, chainAddress } = key.value;
+  return kind === "api-key" ? { kind, id, name, chainAddress } : { kind, id: sessionId, name: null, chainAddress };
+}
+
+/** The file's current content as a version that `caller` makes now. */
+export function versionOf(
+  state: State,
+  caller: Caller,
+  file: Pick<FileRow, "value" | "bytes">,
+  more: Pick<FileVersion, "number" | "how">,
+): KeptVersion {
+  const { versionId, size, sha256, contentType } = file.value;
+  const made = { author: authorOf(caller), createdAt: timestamp(state), expiresAt: null };
+  return { ...file, value: { ...more, versionId, size, contentType, sha256, ...made }, replacedAt: null };
+}
+
+/** The file gets the content as its newest version; `keep` decides about the one before. */
+export function putVersion(
+  state: State,
+  caller: Caller,
+  row: FileRow,
+  content: Pick<FileVersion, "sha256" | "contentType" | "how"> & { readonly bytes: Uint8Array; readonly keep: boolean },
+): void {
+  const { bytes, keep, how, sha256, contentType } = content;
+  const [current, ...older] = liveVersions(state, row);
+  const { expiresAt } = endOf(state, row, state.now());
+  const past = current !== undefined && keep ? [{ ...current, value: { ...current.value, expiresAt } }] : [];
+  const updatedAt = timestamp(state);
+  const versionId = crypto.randomUUID();
+  row.value = { ...row.value, versionId, size: bytes.length, sha256, contentType, updatedAt };
+  row.bytes = bytes;
+  const number = (current?.value.number ?? 0) + 1;
+  const made = versionOf(state, caller, row, { number, how });
+  const replaced = past.map((version) => ({ ...version, replacedAt: state.now() }));
+  row.versions = bounded([made, ...replaced, ...older], made.value.author);
+}
+
+/** Without the oldest of the author beyond the bound. */
+function bounded(versions: readonly KeptVersion[], author: Author | null): KeptVersion[] {
+  const own = versions.filter(({ value }) => value.author?.kind === author?.kind && value.author?.id === author?.id);
+  const gone = new Set(own.slice(KEPT_OF_AUTHOR));
+  return versions.filter((version) => !gone.has(version));
+}
+
+function endOf(state: State, row: FileRow, replacedAt: number): { readonly expiresAt: string } {
+  const days = state.vaults.get(row.value.vaultId)?.value.keepVersionsDays ?? KEEP_DAYS;
+  return { expiresAt: new Date(replacedAt + days * DAY).toISOString() };
+}
+
+/** After the vault's days changed. */
+export function keepAsVaultSays(state: State, vaultId: string): void {
+  for (const row of state.files.values()) {
+    if (row.value.vaultId !== vaultId) continue;
+    row.versions = row.versions.map((version) =>
+      version.replacedAt === null
+        ? version
+        : { ...version, value: { ...version.value, ...endOf(state, row, version.replacedAt) } },
+    );
+  }
+}
+
+/** Newest first, the current one too. */
+export function liveVersions(state: Pick<State, "now">, row: FileRow): readonly KeptVersion[] {
+  return row.versions.filter(({ value }) => value.expiresAt === null || value.expiresAt > timestamp(state));
+}
+
+/** The file as it was with that content. Throws `not_found`. */
+export function atVersion(state: State, row: FileRow, versionId: string | undefined): FileRow {
+  if (versionId === undefined) return row;
+  const { bytes, value } = findVersion(state, row, versionId);
+  const { size, sha256, contentType, createdAt: updatedAt } = value;
+  return { ...row, bytes, value: { ...row.value, versionId, size, sha256, contentType, updatedAt } };
+}
+
+function findVersion(state: State, row: FileRow, versionId: string): KeptVersion {
+  const found = liveVersions(state, row).find(({ value }) => value.versionId === versionId);
+  if (found === undefined) throw new Failure("not_found", "Version not found");
+  return found;
+}
+
+type VersionHandlers = Pick<GroupHandlers<typeof api.files, Caller>, "versions" | "restoreVersion" | "deleteVersion">;
+
+export function versionHandlers(state: State): VersionHandlers {
+  const read = (caller: Caller, id: string): FileRow => readRow(state, state.files, caller, id, "File");
+  const note = (caller: Caller, row: FileRow, action: string): void => {
+    const { id, vaultId } = row.value;
+    record(state, caller, caller.accountId, action, { type: "file", id, vaultId });
+  };
+  return {
+    versions: ({ params, query }, caller) => {
+      const row = read(caller, params.fileId);
+      const rows = liveVersions(state, row).map(({ value }) => ({ ...row, sequence: value.number, value }));
+      const { items, nextCursor } = pageOf(rows, query);
+      return { versions: items, nextCursor };
+    },
+    restoreVersion: ({ params: { fileId, sourceId } }, caller) => {
+      const row = read(caller, fileId);
+      if (row.value.trashedAt !== null) throw new Failure("trashed");
+      const { bytes, value } = findVersion(state, row, sourceId);
+      if (bytes !== row.bytes) {
+        const { sha256, contentType } = value;
+        putVersion(state, caller, row, { bytes, sha256, contentType, how: "restore", keep: true });
+        note(caller, row, "file.updated");
+      }
+      return { file: row.value };
+    },
+    deleteVersion: ({ params: { fileId, versionId } }, caller) => {
+      const row = read(caller, fileId);
+      if (versionId === row.value.versionId) throw new Failure("current_version");
+      const found = findVersion(state, row, versionId);
+      row.versions = row.versions.filter((version) => version !== found);
+      note(caller, row, "file.version_deleted");
+      return new Reply(undefined, { status: 204 });
+    },
+  };
+}

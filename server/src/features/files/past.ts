@@ -1,0 +1,120 @@
+/** Versions of a file over HTTP: listing, and in public vaults restoring and deleting them (decision 0050). */
+import type { api, FileVersion, HandlerInput } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import type { Principal } from "../../handler.ts";
+import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
+import { actAs } from "../account/act.ts";
+import { notFound } from "../acting.ts";
+import { parsePage, toPage } from "../paging.ts";
+import { requireMember, requireSight } from "../reach/access.ts";
+import { readChangeable, readFileFor } from "../reach/items.ts";
+import { toTimestamp } from "../timestamps.ts";
+import { parseAuthor } from "./authors.ts";
+import { dropVersion, findKeptVersion, listKeptVersions, takeOver } from "./kept-versions-store.ts";
+import { putVersion } from "./storing.ts";
+
+type PastDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
+
+/** Newest first; the current one is the first. The number has the place of the time in the cursor. */
+export async function listVersions(
+  deps: PastDeps,
+  principal: Principal,
+  { params: { fileId }, query }: HandlerInput<typeof api.files.versions, never>,
+): Promise<{ versions: FileVersion[]; nextCursor: string | null }> {
+  const { database, clock } = deps;
+  const page = parsePage(`versions ${fileId}`, query);
+  const { row, vault } = await readFileFor(database, principal, fileId);
+  await requireSight(deps, principal, vault);
+  // The file's row first: what is replaced after that is the current version here, and is not listed twice.
+  const from = page.after?.createdAt ?? Number.MAX_SAFE_INTEGER;
+  const before = Math.min(from, row.version_number);
+  const kept = await listKeptVersions(database, { fileId, before, now: clock.now(), limit: page.limit + 1 });
+  const found = [...(from > row.version_number ? [ofCurrent(row)] : []), ...kept];
+  const { rows, nextCursor } = toPage(
+    found.map((version) => ({ id: version.version_id, created_at: version.number, version })),
+    page,
+  );
+  return { versions: rows.map(({ version }) => toVersion(version)), nextCursor };
+}
+
+/** Nothing changes if the file has that content already, so the caller may repeat it. */
+export async function restoreVersion(
+  deps: PastDeps,
+  principal: Principal,
+  { fileId, sourceId: versionId }: { readonly fileId: string; readonly sourceId: string },
+): Promise<FileRow> {
+  await readPublicFile(deps, principal, fileId);
+  return actAs(deps, principal, async (act) => {
+    const { row: old } = await readChangeable(act, principal, "file", { id: fileId });
+    act.requireAccount(old.account_id);
+    if (versionId === old.version_id) return old;
+    const kept = await findKeptVersion(act, { fileId, versionId, now: deps.clock.now() });
+    if (kept === null) throw notFound("Version");
+    if (kept.blob_key === old.blob_key) return old;
+    const { blob_key, size, sha256, content_type } = kept;
+    await takeOver(act, kept);
+    return putVersion(act, deps, principal, {
+      ...{ old, changes: { blob_key, size, sha256, content_type } },
+      ...{ how: "restore", keep: true },
+    });
+  });
+}
+
+export async function deleteVersion(
+  deps: PastDeps,
+  principal: Principal,
+  { fileId, versionId }: { readonly fileId: string; readonly versionId: string },
+): Promise<void> {
+  await readPublicFile(deps, principal, fileId);
+  return actAs(
+    deps,
+    principal,
+    async (act) => {
+      const { row } = await readFileFor(act, principal, fileId);
+      act.requireAccount(row.account_id);
+      if (versionId === row.version_id) throw new ServiceError("current_version");
+      const dropped = await dropVersion(act, { file_id: fileId, version_id: versionId }, deps.clock.now());
+      if (!dropped) throw notFound("Version");
+      const target = { kind: "file", id: fileId, vaultId: row.vault_id };
+      await act.note({ action: "file.version_deleted", actor: principal, target });
+    },
+    { freesSpace: true },
+  );
+}
+
+/** A file never leaves its vault, so what is found here holds in an act that follows. */
+async function readPublicFile(deps: PastDeps, principal: Principal, fileId: string): Promise<FileRow> {
+  const { row, vault } = await readFileFor(deps.database, principal, fileId);
+  if (vault === null) return row;
+  await requireMember(deps, principal, vault);
+  throw new ServiceError(
+    "validation_failed",
+    "params.fileId: the versions of a shared vault's file cannot be restored or deleted",
+  );
+}
+
+type VersionFacts = Pick<
+  FileVersionRow,
+  "version_id" | "number" | "size" | "sha256" | "content_type" | "how" | "author" | "created_at"
+> & { readonly expires_at: number | null };
+
+function ofCurrent(row: FileRow): VersionFacts {
+  const { version_id, size, sha256, content_type, version_number: number, version_how: how } = row;
+  const { version_author: author, version_at: created_at } = row;
+  return { version_id, number, size, sha256, content_type, how, author, created_at, expires_at: null };
+}
+
+function toVersion(version: VersionFacts): FileVersion {
+  return {
+    number: version.number,
+    versionId: version.version_id,
+    size: version.size,
+    contentType: version.content_type,
+    sha256: version.sha256,
+    author: parseAuthor(version.author),
+    how: version.how,
+    createdAt: toTimestamp(version.created_at),
+    expiresAt: version.expires_at === null ? null : toTimestamp(version.expires_at),
+  };
+}
