@@ -21,10 +21,10 @@ async function put(vault: Vault, name: string, folderId?: string): Promise<File>
   return (await client.files.upload({ vaultId: vault.id, name, body: name, ...place })).file;
 }
 
-async function namesIn(vault: Vault, folderId: string, of: Client = other): Promise<string[]> {
+async function namesIn(vault: Vault, folderId: string): Promise<string[]> {
   const names: string[] = [];
-  for await (const { name } of of.files.list({ vaultId: vault.id, folderId })) names.push(name);
-  for await (const { name } of of.folders.list({ vaultId: vault.id, parentId: folderId })) names.push(`${name}/`);
+  for await (const { name } of other.files.list({ vaultId: vault.id, folderId })) names.push(name);
+  for await (const { name } of other.folders.list({ vaultId: vault.id, parentId: folderId })) names.push(`${name}/`);
   return names.sort();
 }
 

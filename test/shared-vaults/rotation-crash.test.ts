@@ -52,7 +52,8 @@ async function dieAtPart(vaultId: string, nth: number, isAnswerLost: boolean): P
   expect([result, parts(calls)]).toEqual([null, nth]);
 }
 
-async function expectRotated(vaultId: string, fileId: string, client = owner.client): Promise<void> {
+async function expectRotated(vaultId: string, fileId: string): Promise<void> {
+  const { client } = owner;
   const bytes = await (await client.files.download(fileId)).bytes();
   expect(Buffer.compare(bytes, CONTENT)).toBe(0);
   expect((await client.files.get(fileId)).name).toBe("large.bin");

@@ -1,7 +1,5 @@
 /** TEST ONLY: the whole server on a free port of this machine, its data in a directory of its own, with one account. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { recordSecret, requireClean } from "../../../test/kit/secret-recorder.ts";
 import { type Environment, parseConfig, startServer } from "../index.ts";
 
@@ -13,10 +11,10 @@ export interface LiveService extends AsyncDisposable {
   call(path: string, init?: RequestInit): Promise<Response>;
 }
 
-/** `directory`: where the data goes; a new one that is removed at the end when none is given. */
-export async function openLiveService(environment: Environment = {}, directory?: string): Promise<LiveService> {
-  const own = directory ?? mkdtempSync(join(tmpdir(), "coffer-live-"));
-  const config = parseConfig({ SERVICE_ENV: "development", SERVICE_PORT: "0", SERVICE_DATA_DIR: own, ...environment });
+export async function openLiveService(environment: Environment = {}): Promise<LiveService> {
+  const directory = makeDirectory();
+  const place = { SERVICE_ENV: "development", SERVICE_PORT: "0", SERVICE_DATA_DIR: directory };
+  const config = parseConfig({ ...place, ...environment });
   const lines: Uint8Array[] = [];
   const server = await startServer(config, { logSink: { write: (bytes) => void lines.push(bytes.slice()) } });
   const key = await signUp(server.baseUrl);
@@ -24,7 +22,7 @@ export async function openLiveService(environment: Environment = {}, directory?:
   const authorization = `Bearer ${key}`;
   return {
     baseUrl: server.baseUrl,
-    directory: own,
+    directory,
     authorization,
     call: (path, init = {}) =>
       fetch(server.baseUrl + path, {
@@ -33,11 +31,7 @@ export async function openLiveService(environment: Environment = {}, directory?:
       }),
     async [Symbol.asyncDispose]() {
       await server.close();
-      try {
-        await requireClean(own, Buffer.concat(lines));
-      } finally {
-        if (directory === undefined) rmSync(own, { recursive: true, force: true });
-      }
+      await requireClean(directory, Buffer.concat(lines));
     },
   };
 }

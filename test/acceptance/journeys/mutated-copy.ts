@@ -78,13 +78,9 @@ export async function checkTypes(directory: string): Promise<string> {
 }
 
 /** Runs a Node program and answers what it printed, whatever its exit code. */
-export function runProgram(
-  directory: string,
-  programArguments: readonly string[],
-  variables: Readonly<Record<string, string>> = {},
-): Promise<string> {
+export function runProgram(directory: string, programArguments: readonly string[]): Promise<string> {
   // Only what a program needs: a test runner's own variables would change the run inside.
-  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], ...variables };
+  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
   const options = { cwd: directory, env, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve) => {
     execFile(process.execPath, [...programArguments], options, (_error, stdout, stderr) => resolve(stdout + stderr));

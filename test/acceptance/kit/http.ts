@@ -57,22 +57,13 @@ export interface SlowUpload {
 }
 
 /** Opens a request to `path` with a declared length of `pieces` × `piece.length` bytes. */
-export function openUpload(
-  baseUrl: string,
-  path: string,
-  key: string,
-  piece: Uint8Array,
-  pieces: number,
-  headers: Readonly<Record<string, string>> = {},
-  method = "POST",
-): SlowUpload {
+export function openUpload(baseUrl: string, path: string, key: string, piece: Uint8Array, pieces: number): SlowUpload {
   const request = openRequest(new URL(path, baseUrl), {
-    method,
+    method: "POST",
     headers: {
       authorization: `Bearer ${key}`,
       "content-type": "application/octet-stream",
       "content-length": String(piece.length * pieces),
-      ...headers,
     },
   });
   let over = false;

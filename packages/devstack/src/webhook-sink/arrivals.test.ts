@@ -24,7 +24,7 @@ const uuid = (letter: string): string =>
 const ids = (letters: string): string[] => Array.from(letters, uuid);
 
 function begin(): { deliveries: Deliveries; arrivals: Arrivals; stop: AbortController } {
-  const deliveries = new Deliveries(() => new Date());
+  const deliveries = new Deliveries();
   return { deliveries, arrivals: new Arrivals(deliveries), stop: new AbortController() };
 }
 

@@ -101,12 +101,7 @@ type Listener = (delivery: SunkDelivery, event: WebhookEvent | null) => void;
 export class Deliveries {
   readonly #kept: SunkDelivery[] = [];
   readonly #listeners = new Set<Listener>();
-  readonly #now: () => Date;
   #count = 0;
-
-  constructor(now: () => Date) {
-    this.#now = now;
-  }
 
   /** Oldest first. */
   get all(): readonly SunkDelivery[] {
@@ -118,7 +113,7 @@ export class Deliveries {
     const messageId = String(headers["webhook-id"] ?? "");
     const copies = this.#kept.filter((other) => messageId !== "" && other.messageId === messageId).length;
     const delivery: SunkDelivery = {
-      ...{ number: (this.#count += 1), at: this.#now().toISOString(), method, path, headers: textHeaders(headers) },
+      ...{ number: (this.#count += 1), at: new Date().toISOString(), method, path, headers: textHeaders(headers) },
       ...{ body: body?.subarray(0, MAX_TEXT_BYTES).toString() ?? "", bytes: body?.length ?? 0 },
       ...{ ...verdict, messageId, copy: copies + 1, answered },
     };

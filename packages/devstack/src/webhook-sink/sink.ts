@@ -36,10 +36,10 @@ const HOOK_PATH = "/hook";
 /** Larger bodies are refused unread. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Starts one on a free port, or on `port`. `now` is the clock of what is shown. */
-export async function startWebhookSink(options: { port?: number; now?: () => Date } = {}): Promise<WebhookSink> {
+/** Starts one on a free port. */
+export async function startWebhookSink(): Promise<WebhookSink> {
   const server = createServer();
-  const deliveries = new Deliveries(options.now ?? (() => new Date()));
+  const deliveries = new Deliveries();
   const parts: Parts = {
     ...{ server, deliveries, answering: new Answering(), secrets: [], page: loadPage() },
     views: new LiveViews(deliveries),
@@ -47,7 +47,7 @@ export async function startWebhookSink(options: { port?: number; now?: () => Dat
   server.on("request", (request, response) => {
     serve(parts, request, response).catch(() => response.destroy());
   });
-  server.listen(options.port ?? 0, HOST);
+  server.listen(0, HOST);
   await once(server, "listening");
   const origin = originOf(server);
   const close = async (): Promise<void> => {

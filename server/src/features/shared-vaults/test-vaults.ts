@@ -18,9 +18,9 @@ export interface TestSharedVault {
 }
 
 /** An account of its own that has linked a new chain address. */
-export async function addPerson(service: TestService, plan?: string): Promise<TestPerson> {
+export async function addPerson(service: TestService): Promise<TestPerson> {
   const signer = openSigner(randomBytes(32));
-  return { ...signer, principal: await service.addAccount(plan, signer.chainAddress) };
+  return { ...signer, principal: await service.addAccount(undefined, signer.chainAddress) };
 }
 
 /** An agent of somebody's account, with a chain address of its own. */
