@@ -348,7 +348,7 @@ const around: readonly Case[] = [
         expect(await read(ending.another({ credentials: { apiKey } }), file.id).catch(codeOf)).toBe(OVER);
       expect(await read(staying.another(), file.id)).toBe("sealed");
       if (stack.serviceNode !== null) stack.serviceNode.lag = 0;
-      passTo(end + 1_000 + MEMORIES);
+      passTo(clock() + MEMORIES);
       const late = writer.files.upload({ vaultId, name: "late", body: "late" });
       expect(await late.catch(codeOf)).toBe("generation_moved");
     },
