@@ -63,12 +63,13 @@ function check(): Counts {
     questions.push({ at: text.length + line.lastIndexOf(word), where, ...(shown === undefined ? {} : { shown }) });
     text += `${line}\n`;
   };
-  for (const [index, { name, symbol }] of methods.entries()) {
-    ask(`${name};`, name.slice(name.lastIndexOf(".") + 1), name);
-    const [signature, second] = checker.getTypeOfSymbol(symbol).getCallSignatures();
-    if (signature === undefined || second !== undefined) throw new Error(`${name} has not one signature`);
+  const signatures = methods.map(({ name, symbol }) => ({ name, signature: signatureOf(checker, name, symbol) }));
+  for (const { name, signature } of signatures)
     for (const parameter of signature.parameters)
       walk.visit(checker.getTypeOfSymbol(parameter), `${name}(${parameter.name})`);
+  walk.areInputs = false;
+  for (const [index, { name, signature }] of signatures.entries()) {
+    ask(`${name};`, name.slice(name.lastIndexOf(".") + 1), name);
     const result = walk.settle(signature.getReturnType());
     walk.visit(result, name);
     const shown = checker.typeToString(result);
@@ -78,6 +79,12 @@ function check(): Counts {
   }
   for (const question of questions) answer(service, question);
   return { methods: methods.length, types: walk.types.size, fields: walk.fields };
+}
+
+function signatureOf(checker: ts.TypeChecker, name: string, symbol: ts.Symbol): ts.Signature {
+  const [signature, second] = checker.getTypeOfSymbol(symbol).getCallSignatures();
+  if (signature === undefined || second !== undefined) throw new Error(`${name} has not one signature`);
+  return signature;
 }
 
 /** What an editor shows at a place of the probe. */

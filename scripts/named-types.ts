@@ -4,6 +4,8 @@ import ts from "typescript";
 export class NamedTypes {
   readonly types = new Set<string>();
   fields = 0;
+  /** Whether what is visited is given by a caller: then what may be left out names its default. */
+  areInputs = true;
   readonly #checker: ts.TypeChecker;
   readonly #exported: ReadonlySet<string>;
   readonly #seen = new Set<ts.Type>();
@@ -51,6 +53,10 @@ export class NamedTypes {
     if (!isWord(property.name)) return;
     this.fields += 1;
     if (property.getDocumentationComment(this.#checker).length === 0) this.#problems.push(`${where} has no text`);
+    const text = ts.displayPartsToString(property.getDocumentationComment(this.#checker));
+    const isOptional =
+      (property.flags & ts.SymbolFlags.Optional) !== 0 && (property.flags & ts.SymbolFlags.Method) === 0;
+    if (this.areInputs && isOptional && !/\bdefault\b/i.test(text)) this.#problems.push(`${where} names no default`);
     this.visit(this.#checker.getTypeOfSymbol(property), where);
   }
 

@@ -15,6 +15,7 @@ interface Field {
 }
 interface Parameter {
   readonly name: string;
+  readonly required: boolean;
   readonly description?: string;
 }
 interface Operation {
@@ -63,6 +64,23 @@ it("describes every field and every parameter of the interface in sentences", ()
   const bare = fields.filter(({ description }) => typeof description !== "string" || !/^.{9,}[.…]$/.test(description));
   expect(bare.map(({ where }) => where)).toEqual([]);
 });
+
+it("names the default of everything that may be left out", () => {
+  const silent = operations.flatMap(({ operationId = "", parameters, requestBody }) =>
+    [...parameters.filter(({ required }) => !required), ...optionalFields(requestBody)]
+      .filter(({ description = "" }) => !/\bdefault\b/i.test(description))
+      .map(({ name }) => `${operationId}: ${name}`),
+  );
+  expect(silent).toEqual([]);
+});
+
+/** Properties below a schema that are not required. */
+function optionalFields(schema: unknown): { readonly name: string; readonly description?: string }[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const { properties = {}, required = [] } = schema as { properties?: Record<string, Json>; required?: string[] };
+  const own = Object.entries(properties).filter(([name]) => !required.includes(name));
+  return [...own.map(([name, field]) => ({ ...field, name })), ...Object.values(schema).flatMap(optionalFields)];
+}
 
 it("describes every operation", () => {
   expect(operations.filter(({ summary = "" }) => summary.length < 8).map(({ operationId }) => operationId)).toEqual([]);

@@ -98,7 +98,7 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   chainPublicKey: "Ed25519 public key that proved the address: 32 bytes in base64. null: another kind of signer did.",
   invites: "Invites, newest first.",
   "invites.create.out.code": "The invite code. It is a secret, works once and is shown once.",
-  accessUntil: "When the key that the invite makes ends: RFC 3339 in UTC. null: never.",
+  accessUntil: "When the key that the invite makes ends, and its memberships: RFC 3339 in UTC. null: never.",
   "invite.status": "`created`, `used`, `revoked` or `expired`.",
   "invite.expiresAt": "When the invite ends: RFC 3339 in UTC.",
   "invites.create.out.expiresAt": "When the invite ends: RFC 3339 in UTC.",

@@ -28,7 +28,7 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   "folders.update.in.name": "New name. Default: unchanged.",
   "vaults.update.in.name": "New name. Default: unchanged.",
   "files.upload.in.name": "Name of the file. A multipart upload takes the part's file name by default.",
-  "folders.create.in.name": "Name of the folder. Leave it out in a shared vault with encrypted names.",
+  "folders.create.in.name": "Name of the folder. Default: none, in a shared vault with encrypted names.",
   "files.restore.in.name": "Another name, if the old one is taken. Default: the old name.",
   "folders.restore.in.name": "Another name, if the old one is taken. Default: the old name.",
   "vaults.restore.in.name": "Another name, if the old one is taken. Default: the old name.",
@@ -40,7 +40,7 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   "auth.signup.in.password": "New password: 15 to 256 characters.",
   currentPassword: "The password as it is now.",
   newPassword: "New password: 15 to 256 characters.",
-  accessCode: "Code that lets a new person sign up. Leave it out where the operator asks for none.",
+  accessCode: "Code that lets a new person sign up. Default: none, where the operator asks for none.",
   token: "The token from the mailed link. It works once.",
   refreshToken: "The newest refresh token of the session.",
   code: "Code that the identity provider sent to your page.",
@@ -66,9 +66,13 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   addressSeed: "Seed of the chain address, a decimal number.",
   chainAddress: "Sui address: `0x` and 64 lower-case hex digits.",
   "apiKeys.create.in.chainAddress": "Sui address of the key: `0x` and 64 hex digits. Default: none.",
+  "invites.redeem.in.signature":
+    "Serialised Sui signature of the expected text, in base64. Default: none, which only some development servers accept.",
+  "invites.redeem.in.signedAt":
+    "When it was signed: RFC 3339 in UTC, within 5 minutes of the service's clock. Default: none, as for the signature.",
   signature: "Serialised Sui signature of the expected text, in base64.",
   signedAt: "When it was signed: RFC 3339 in UTC. It may differ from the service's clock by 5 minutes.",
-  addressProof: "Signature that proves the address. Needed for an address other than the account's own.",
+  addressProof: "Signature that proves the address. Default: none, which only the account's own address allows.",
   "invites.redeem.in.addressProof":
     "Proof for the inviter that you held the whole invite: 64 hex digits. Default: none.",
   signingKey: "Ed25519 key of your statements: 32 bytes in base64. Default: the chain key signs them.",
@@ -78,12 +82,14 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
     "Days until the key ends: more than 0, at most 3,650; fractions are allowed. Default: with the credential of this call, or never.",
   overlapHours: "Hours that the old key still works: 0 to 168. Default: 0, it ends at once.",
   expiresInHours: "Hours until the invite ends: more than 0, at most 72; fractions are allowed. Default: 1.",
-  accessUntil: "When the new key ends: RFC 3339 in UTC, a whole quarter of an hour. Default: never.",
+  accessUntil:
+    "When the new key ends, and memberships that the invite leads to: RFC 3339 in UTC, a whole quarter of an hour. Not before the invite ends. Default: never.",
 
   // Vaults and members
   type: "`public` or `shared`. Default: both.",
   "vaults.create.in.type": "`public`: the service can read the files. `shared`: only members can.",
-  chainObjectId: "Sui id of the allowlist of a shared vault: `0x` and 64 hex digits. Leave it out for a public vault.",
+  chainObjectId:
+    "Sui id of the allowlist of a shared vault: `0x` and 64 hex digits. Default: none, for a public vault.",
   "vaults.list.in.shared": "`true`: vaults of other accounts that have you as a member. Default: `false`.",
   force: "`true`: moves the vault to the trash even when it holds files. Default: `false`.",
   permanent: "`true`: deletes for good, with no way back. Default: `false`, to the trash.",
@@ -98,22 +104,24 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   "step.from": "SHA-256 of the record of the key that opens the step: 64 hex digits.",
   "step.to": "SHA-256 of the record of the key inside the step: 64 hex digits.",
   act: "What you want to delete: `delete-vault`, `purge-vault`, `delete-file` or `empty-trash`.",
-  "deletion.challenge.in.fileId": "UUID of the file, for `delete-file` only.",
+  "deletion.challenge.in.fileId": "UUID of the file, for `delete-file`. Default: none, for the other acts.",
   "folderNames.get.in.folderId": "UUID of the folder. Default: the top of the vault.",
   "folderNames.stage.in.folderId": "UUID of the folder. null: the top of the vault.",
   "folderNames.stage.in.keyId": "SHA-256 of the record of the key to change to: 64 hex digits.",
   entries: "Names under the new key, at most 200.",
   entry: "Signed statement about name and place, in base64.",
   metadata: "Name and media type in base64, encrypted unless the vault has plain names.",
-  nameIndex: "Blind index of a name in a shared vault: 32 lower-case hex digits.",
-  shared: "Signed and encrypted name and place. Needed in a shared vault, refused in a public one.",
+  nameIndex: "Blind index of a name in a shared vault: 32 lower-case hex digits. Default: every name.",
+  shared: "Signed and encrypted name and place, in a shared vault. Default: none, in a public one.",
 
   // Files and folders
-  "files.upload.in.vaultId": "UUID of the vault. Default: the vault of the folder, or your default vault.",
-  "folders.create.in.vaultId": "UUID of the vault. Default: the vault of the parent folder, or your default vault.",
+  "files.upload.in.vaultId":
+    "UUID of the vault. Default: the vault of `folderId`, else your default vault (`isDefault`), which is public.",
+  "folders.create.in.vaultId":
+    "UUID of the vault. Default: the vault of `parentId`, else your default vault (`isDefault`), which is public.",
   "files.upload.in.folderId": "UUID of the folder. Default: the top of the vault.",
-  "files.list.in.vaultId": "Lists only this vault. Default: every vault you may read.",
-  "folders.list.in.vaultId": "Lists only this vault. Default: every vault you may read.",
+  "files.list.in.vaultId": "UUID of the only vault to list. Default: every vault you may read.",
+  "folders.list.in.vaultId": "UUID of the only vault to list. Default: every vault you may read.",
   "files.list.in.folderId": "Lists only this folder; `root` is the top of a vault. Default: every folder.",
   "folders.list.in.parentId": "Lists only what this folder holds; `root` is the top of a vault. Default: every folder.",
   sourceId: "UUID of the kept version whose content comes back.",
@@ -122,35 +130,43 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   keepVersionsDays:
     "Days that replaced versions stay, those kept already included: 1 to 365. null: as the service's setting says. Default: unchanged.",
   "files.update.in.folderId": "UUID of the folder to move to. null: the top of the vault. Default: unchanged.",
-  parentId: "UUID of the folder to put it in. null: the top of the vault.",
+  parentId: "UUID of the folder to put it in. null or default: the top of the vault.",
   "folders.update.in.parentId": "UUID of the folder to move to. null: the top of the vault. Default: unchanged.",
   kind: "`files`: files in the trash. `vaults`: vaults in the trash. Default: `files`.",
-  "trash.empty.in.vaultId": "Empties the trash of this vault only. Default: of every public vault.",
-  "trash.list.in.vaultId": "Lists only this vault. Default: every vault.",
+  "trash.empty.in.vaultId": "UUID of the only vault whose trash is emptied. Default: every public vault of yours.",
+  "trash.list.in.vaultId": "UUID of the only vault to list. Default: every vault you may read.",
   "if-match": "Acts only when the content still has this entity tag. Otherwise: 412. Default: always.",
   "files.update.in.if-match":
     "Acts only when this is the current revision, in quotes. Otherwise: 412. Default: always.",
   "folders.update.in.if-match":
     "Acts only when this is the current revision, in quotes. Otherwise: 412. Default: always.",
   "if-none-match": "Answers 304 when the content still has this entity tag. Default: always sends the content.",
-  "files.upload.in.if-none-match": "`*`: stores only when nothing has the name yet.",
-  "uploads.create.in.if-none-match": "`*`: stores only when nothing has the name yet.",
+  "files.upload.in.if-none-match":
+    "`*`: stores only when nothing has the name yet, else 412. Default: a name that is taken answers 409.",
+  "uploads.create.in.if-none-match":
+    "`*`: stores only when nothing has the name yet, else 412. Default: a name that is taken answers 409.",
   range: "Bytes to send, such as `bytes=0-1023`. Default: the whole content.",
-  "if-range": "Entity tag: sends the range only when the content still has it. Otherwise the whole content.",
+  "if-range":
+    "Entity tag: sends the range only when the content still has it. Otherwise the whole content. Default: always the range.",
   "content-digest":
     "Digest of the body (RFC 9530), such as `sha-256=:…:`. A mismatch stores nothing. Default: not checked.",
   "repr-digest":
     "Digest of the file (RFC 9530), such as `sha-256=:…:`. A mismatch stores nothing. Default: not checked.",
-  "coffer-proof": "Nonce of a deletion challenge, a dot, and the owner's signature. Needed in a shared vault.",
-  "coffer-version": "In a shared vault: the signed statement about the content, in base64.",
-  "coffer-entry": "In a shared vault: the signed statement about name and place, in base64.",
-  "coffer-metadata": "In a shared vault: name and media type in base64, encrypted unless the vault has plain names.",
-  "coffer-name-index": "In a shared vault: the blind index of the name, 32 lower-case hex digits.",
+  "coffer-proof": "Nonce of a deletion challenge, a dot, and the owner's signature. Default: none, in a public vault.",
+  "coffer-version":
+    "In a shared vault: the signed statement about the content, in base64. Default: none, in a public vault.",
+  "coffer-entry":
+    "In a shared vault: the signed statement about name and place, in base64. Default: none, in a public vault.",
+  "coffer-metadata":
+    "In a shared vault: name and media type in base64, encrypted unless names are plain. Default: none, in a public vault.",
+  "coffer-name-index":
+    "In a shared vault: the blind index of the name, 32 lower-case hex digits. Default: none, in a public vault.",
   "Idempotency-Key":
-    "1 to 255 visible characters. A repeat with the same key gets the first answer and makes nothing new.",
-  "tus-resumable": "Version of the tus protocol: `1.0.0`.",
+    "1 to 255 visible characters. A repeat with the same key gets the first answer and makes nothing new. Default: every request counts.",
+  "tus-resumable": "Version of the tus protocol. Default: `1.0.0`.",
   "upload-length": "Bytes of the whole file.",
-  "upload-metadata": "tus metadata: names and base64 values, such as `filename`, `filetype`, `vaultId` and `folderId`.",
+  "upload-metadata":
+    "tus metadata: names and base64 values, such as `filename`, `filetype`, `vaultId` and `folderId`. Default: none of them.",
   "upload-checksum":
     "Algorithm (`sha256` or `sha1`), a space, and the digest of this body in base64. Default: not checked.",
   "upload-offset": "Where this body begins in the file, in bytes.",
@@ -172,5 +188,5 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   since: "Sends failed deliveries again from this time on: RFC 3339 in UTC.",
   "webhooks.recover.in.until": "Up to this time: RFC 3339 in UTC. Default: now.",
   after: "Begins after this sequence number. Default: with what happens from now on.",
-  "last-event-id": "Sequence number you saw last. It wins over `after`.",
+  "last-event-id": "Sequence number you saw last. It wins over `after`. Default: `after` counts.",
 };

@@ -40,6 +40,20 @@ describe("what a model reads", () => {
     expect(given.filter(({ description }) => description.length < 4)).toEqual([]);
   });
 
+  it("names the default of every argument that may be left out", () => {
+    const silent = TOOLS.flatMap((tool) => {
+      const { properties, required = [] } = tool.inputSchema(false) as {
+        properties: Record<string, { description?: string; default?: unknown }>;
+        required?: string[];
+      };
+      return Object.entries(properties)
+        .filter(([name, field]) => !required.includes(name) && field.default === undefined)
+        .filter(([, { description = "" }]) => !description.includes("default"))
+        .map(([name]) => `${tool.name}.${name}`);
+    });
+    expect(silent).toEqual([]);
+  });
+
   it("costs at most 150 tokens a tool, and no description is long", () => {
     const bytes = Buffer.byteLength(JSON.stringify(TOOLS.map(visible)));
     expect(bytes / 4 / TOOLS.length).toBeLessThanOrEqual(150);

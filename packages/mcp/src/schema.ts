@@ -8,7 +8,7 @@ export const SHARED_ARGUMENTS: Readonly<Record<string, string>> = {
   fileId: "from file_list",
   vaultId: "from vault_list",
   limit: "rows",
-  cursor: "from nextCursor",
+  cursor: "default: first page",
   path: "local file",
 };
 

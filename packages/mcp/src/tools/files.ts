@@ -25,7 +25,7 @@ export const fileTools = [
     },
     describe: {
       vaultId: "default: all vaults",
-      folderId: "folder id, or root: top of the vault",
+      folderId: "id, or root: the top; default: all",
       nameContains: "part of the name; default: all",
     },
     run: async ({ nameContains, limit, cursor, ...place }, call) => {

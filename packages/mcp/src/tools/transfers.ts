@@ -50,8 +50,8 @@ export const transferTools = [
       folderId: "default: top of the vault",
       name: "default: the file's own",
       mimeType: "default: by the name",
-      idempotencyKey: "repeats store nothing twice",
-      ifExists: "when the name is taken: fail, new content, or number the name",
+      idempotencyKey: "repeats store once; default: none",
+      ifExists: "if the name is taken: fail, new content, or number it",
     },
     outputSchema: receipt,
     run: async (args, call) => {
@@ -92,7 +92,7 @@ export const transferTools = [
       overwrite: "replace an existing file",
       offset: "first byte; default: 0",
       length: "bytes; default: to the end",
-      ciphertext: "keep a shared file encrypted",
+      ciphertext: "keep it encrypted",
     },
     outputSchema: receipt,
     run: async (args, call) => {
@@ -135,7 +135,7 @@ export const transferTools = [
     endpoints: [api.files.get, api.files.content],
     touchesFiles: true,
     input: { fileId, path: z.optional(localPath) },
-    describe: { path: "local file to compare" },
+    describe: { path: "file to compare; default: none" },
     run: async ({ fileId, path }, call) => {
       const file = await findReadableFile(call, fileId);
       const local = path === undefined ? null : await digestPath(call, path);

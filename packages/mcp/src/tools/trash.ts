@@ -16,8 +16,8 @@ export const trashTools = [
       vaultId: api.files.list.query.shape.vaultId,
     },
     describe: {
-      name: "new name, if the old one is taken",
-      vaultId: "needed with name if this server has not seen the file",
+      name: "default: the old one",
+      vaultId: "needed with name; default: where the file was seen",
     },
     run: async ({ fileId, name, vaultId }, call) => {
       await findOwnFile(call, fileId);

@@ -91,8 +91,10 @@ function signingKeyOf({ signingKey, statements }: Signer, signature: string): Ui
 }
 
 /** The service's record of a redeemed invite. */
-export interface ProvenInvite
-  extends Pick<Invite, "chainAddress" | "addressProof">, Partial<Pick<Invite, "signingKey">> {}
+export interface ProvenInvite extends Pick<Invite, "chainAddress" | "addressProof"> {
+  /** Ed25519 key of the redeemer's statements: 32 bytes in base64. Default: null, its chain key signs them. */
+  readonly signingKey?: string | null | undefined;
+}
 
 /** Whether the invite's proof was made with the secret in `text`, for this address and at this service. */
 export function checkAddressProof(

@@ -31,10 +31,10 @@ export interface Signer {
   signTransaction?(transaction: Uint8Array): Promise<string>;
   /**
    * Signs statements in shared vaults. A chain key of this SDK signs its own. For wallets and zkLogin make one with
-   * `statementSigner` and keep its seed like a chain key.
+   * `statementSigner` and keep its seed like a chain key. Default: none, so it only reads.
    */
   readonly statements?: StatementSigner | undefined;
-  /** The 32-byte Ed25519 key that signs statements in vaults, if the chain key does not (encryption design §1). */
+  /** The 32-byte Ed25519 key that signs statements in vaults. Default: that of `statements`. */
   readonly signingKey?: Uint8Array | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface AuthSignupInput {
   readonly password: string;
   /** Name for people to read: 1 to 200 characters. Default: none. */
   readonly name?: string | undefined;
-  /** Code that lets a new person sign up. Leave it out where the operator asks for none. */
+  /** Code that lets a new person sign up. Default: none, where the operator asks for none. */
   readonly accessCode?: string | undefined;
 }
 
@@ -54,13 +54,13 @@ export interface SessionListQuery {
 
 /** Input of `identityProvider.authorize`. */
 export interface IdentityProviderAuthorizeQuery {
-  /** Code that lets a new person sign up. Leave it out where the operator asks for none. */
+  /** Code that lets a new person sign up. Default: none, where the operator asks for none. */
   readonly accessCode?: string | undefined;
 }
 
 /** Input of `identityProvider.authorizeZklogin`. */
 export interface ZkloginAuthorizeFields {
-  /** Code that lets a new person sign up. Leave it out where the operator asks for none. */
+  /** Code that lets a new person sign up. Default: none, where the operator asks for none. */
   readonly accessCode?: string | undefined;
 }
 
@@ -156,7 +156,7 @@ export interface InviteCreateInput {
   readonly vaultIds?: string[] | undefined;
   /** Hours until the invite ends: more than 0, at most 72; fractions are allowed. Default: 1. */
   readonly expiresInHours?: number | undefined;
-  /** When the new key ends: RFC 3339 in UTC, a whole quarter of an hour. Default: never. */
+  /** When the new key ends, and memberships that the invite leads to: RFC 3339 in UTC, a whole quarter of an hour. Not before the invite ends. Default: never. */
   readonly accessUntil?: string | undefined;
 }
 
@@ -174,7 +174,7 @@ export interface VaultFields {
   readonly name: string;
   /** `public`: the service can read the files. `shared`: only members can. */
   readonly type: "public" | "shared";
-  /** Sui id of the allowlist of a shared vault: `0x` and 64 hex digits. Leave it out for a public vault. */
+  /** Sui id of the allowlist of a shared vault: `0x` and 64 hex digits. Default: none, for a public vault. */
   readonly chainObjectId?: string | undefined;
 }
 
@@ -206,11 +206,11 @@ export interface VaultRestoreInput {
 
 /** Input of `folders.create`. */
 export interface FolderCreateInput {
-  /** Name of the folder. Leave it out in a shared vault with encrypted names. */
+  /** Name of the folder. Default: none, in a shared vault with encrypted names. */
   readonly name?: string | undefined;
-  /** UUID of the vault. Default: the vault of the parent folder, or your default vault. */
+  /** UUID of the vault. Default: the vault of `parentId`, else your default vault (`isDefault`), which is public. */
   readonly vaultId?: string | undefined;
-  /** UUID of the folder to put it in. null: the top of the vault. */
+  /** UUID of the folder to put it in. null or default: the top of the vault. */
   readonly parentId?: string | null | undefined;
 }
 
@@ -220,7 +220,7 @@ export interface FolderListQuery {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the page before. Default: the first page. */
   readonly cursor?: string | undefined;
-  /** Lists only this vault. Default: every vault you may read. */
+  /** UUID of the only vault to list. Default: every vault you may read. */
   readonly vaultId?: string | undefined;
   /** Lists only what this folder holds; `root` is the top of a vault. Default: every folder. */
   readonly parentId?: string | undefined;
@@ -250,7 +250,7 @@ export interface FileListQuery {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the page before. Default: the first page. */
   readonly cursor?: string | undefined;
-  /** Lists only this vault. Default: every vault you may read. */
+  /** UUID of the only vault to list. Default: every vault you may read. */
   readonly vaultId?: string | undefined;
   /** Lists only this folder; `root` is the top of a vault. Default: every folder. */
   readonly folderId?: string | undefined;
@@ -280,13 +280,13 @@ export interface TrashListQuery {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the page before. Default: the first page. */
   readonly cursor?: string | undefined;
-  /** Lists only this vault. Default: every vault. */
+  /** UUID of the only vault to list. Default: every vault you may read. */
   readonly vaultId?: string | undefined;
 }
 
 /** Input of `trash.empty`. */
 export interface TrashEmptyQuery {
-  /** Empties the trash of this vault only. Default: of every public vault. */
+  /** UUID of the only vault whose trash is emptied. Default: every public vault of yours. */
   readonly vaultId?: string | undefined;
 }
 

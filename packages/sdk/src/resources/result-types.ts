@@ -442,7 +442,7 @@ export interface Invite {
   readonly scopes: OpenEnum<Scope>[] | null;
   /** UUIDs of the vaults it may use. null: every vault of the account. */
   readonly vaultIds: string[] | null;
-  /** When the key that the invite makes ends: RFC 3339 in UTC. null: never. */
+  /** When the key that the invite makes ends, and its memberships: RFC 3339 in UTC. null: never. */
   readonly accessUntil: string | null;
   /** When the invite ends: RFC 3339 in UTC. */
   readonly expiresAt: string;
@@ -474,7 +474,7 @@ export interface CreatedInvite {
   readonly scopes: OpenEnum<Scope>[] | null;
   /** UUIDs of the vaults it may use. null: every vault of the account. */
   readonly vaultIds: string[] | null;
-  /** When the key that the invite makes ends: RFC 3339 in UTC. null: never. */
+  /** When the key that the invite makes ends, and its memberships: RFC 3339 in UTC. null: never. */
   readonly accessUntil: string | null;
   /** When the invite ends: RFC 3339 in UTC. */
   readonly expiresAt: string;

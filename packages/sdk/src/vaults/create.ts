@@ -1,5 +1,5 @@
 /** Making a shared vault: an object on the chain, and a vault at the service that names it. */
-import { clientApi as api, nameProblem, type Vault } from "@coffer/contract";
+import { clientApi as api, nameProblem } from "@coffer/contract";
 import {
   type ActWarning,
   createVault,
@@ -14,6 +14,7 @@ import type { Signer } from "../chain/signer.ts";
 import { toHex } from "../digest.ts";
 import { ApiError, ContractError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
+import type { Vault } from "../resources/result-types.ts";
 import { vaultError } from "./vault-error.ts";
 import { inVaultTerms } from "./vault-terms.ts";
 import { untilSeen } from "./service-view.ts";

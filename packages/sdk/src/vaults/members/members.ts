@@ -33,7 +33,7 @@ export interface AddMemberOptions extends CallOptions {
   /**
    * The text of the invite that the agent redeemed. Its secret then proves that the address is the agent's own. It
    * also proves the signing key of a wallet's or zkLogin's signer. Without it the service's word about such a key does
-   * not count.
+   * not count. Default: none.
    */
   readonly invite?: string | undefined;
   /**
