@@ -18,8 +18,8 @@ const BATCH = 200;
 
 /**
  * Reports every end that the service's clock and the chain's have reached, as `vault.member_ended`, and ends the
- * member's uploads. It notes an end that the owner put off meanwhile instead. If the chain cannot be read, the next
- * run looks again.
+ * member's uploads. It notes an end that the owner put off meanwhile, and reports that one if it is reached. If the
+ * chain cannot be read, the next run looks again.
  */
 export async function tellEnds(deps: Needs, signal: AbortSignal): Promise<{ ended: number }> {
   if (deps.chain === null) return { ended: 0 };
@@ -46,13 +46,14 @@ async function readTwice(deps: Needs, vault: VaultRow): Promise<ChainVault | nul
   }
 }
 
-/** Whether this call reported it. */
+/** Whether this call reported it, or the later end that the chain names and that is reached, too. */
 async function tellEnd(deps: Needs, vault: VaultRow, chain: ChainVault, end: ReachedEnd): Promise<boolean> {
-  const { vaultId, chainAddress, endsAt } = end;
+  const { vaultId, chainAddress } = end;
   const named = findNamed(chain, chainAddress);
-  if (named !== null && named.until === null && named.endsAt !== endsAt) {
-    await deps.database.run(noteEnd(deps.database, { vaultId, chainAddress, endsAt: named.endsAt }));
-    return false;
+  const endsAt = named === null || named.until !== null ? end.endsAt : named.endsAt;
+  if (endsAt !== end.endsAt) {
+    await deps.database.run(noteEnd(deps.database, { vaultId, chainAddress, endsAt }));
+    if (endsAt === null || endsAt > deps.clock.now()) return false;
   }
   // The service's clock is ahead of the chain's: until the chain has reached it too, the end can be put off.
   if (named !== null && named.until === null && endsAt > chain.time) return false;
