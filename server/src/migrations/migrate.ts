@@ -21,7 +21,8 @@ import { places } from "./0016-places.ts";
 import { versions } from "./0017-versions.ts";
 import type { Migration } from "./migration.ts";
 
-const MIGRATIONS: readonly Migration[] = [
+/** All of them, oldest first. */
+export const MIGRATIONS: readonly Migration[] = [
   foundation,
   identity,
   webhooks,
