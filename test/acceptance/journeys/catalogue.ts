@@ -4,6 +4,7 @@ import { journeys4to7 } from "./catalogue/j04-j07.ts";
 import { journeys8to9 } from "./catalogue/j08-j09.ts";
 import { journeys10to13 } from "./catalogue/j10-j13.ts";
 import { journeys14to19 } from "./catalogue/j14-j19.ts";
+import { journeys20 } from "./catalogue/j20.ts";
 import { journeys22 } from "./catalogue/j22.ts";
 import type { Journey } from "./observable.ts";
 
@@ -13,5 +14,6 @@ export const JOURNEYS: readonly Journey[] = [
   ...journeys8to9,
   ...journeys10to13,
   ...journeys14to19,
+  ...journeys20,
   ...journeys22,
 ];

@@ -12,6 +12,7 @@ import { developmentHeaders } from "./j12.ts";
 import { promptInjection } from "./j14.ts";
 import { contractDrift } from "./j18.ts";
 import { auditLog } from "./j19.ts";
+import { yesterdaysVersion } from "./j20.ts";
 import { sharedVaultCreated } from "./shared-j02.ts";
 import { blindBeforeMembership } from "./shared-j05.ts";
 import { memberAdded } from "./shared-j06.ts";
@@ -39,6 +40,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   J14: promptInjection,
   J18: contractDrift,
   J19: auditLog,
+  J20: yesterdaysVersion,
 };
 
 export const SHARED_PROGRAMS: Readonly<Record<string, SharedProgram>> = {

@@ -1,0 +1,12 @@
+import { journey, type Journey } from "../observable.ts";
+
+const yesterday = journey("J20", "Yesterday's version", [
+  "J20-list sdk: a file that two keys wrote five times has five versions, newest first, each with author and time [D5-versions-list]",
+  "J20-download sdk: the second newest downloads byte for byte [D5-versions-content]",
+  "J20-restore sdk: restoring it makes version 6 with those bytes, stored once [D5-versions-restore]",
+  "J20-kept-days sdk: once the days are over old versions are gone, and the newest stays [D5-versions-kept]",
+  "J20-shared sdk (pending: versions): in a shared vault the client writes an old version again, and each is verified",
+  "J20-removed-author sdk (pending: versions): a version by a member that was removed since still opens for the owner",
+]);
+
+export const journeys20: readonly Journey[] = [yesterday];
