@@ -40,8 +40,10 @@ it("an upload that the service takes is not refused before it, near the account'
   const repeat = await tools.call("file_upload", keyed);
   expect(repeat.code).toBeNull();
   expect(textFact(repeat, "fileId")).toBe(textFact(first, "fileId"));
-  // The version that is replaced gives its bytes back.
+  // The version that is replaced is kept, and counts.
   await writeFile(path, randomBytes(6 * MIB));
+  expect((await tools.call("file_upload", { path, vaultId, ifExists: "version" })).code).toBe("storage_quota");
+  await writeFile(path, randomBytes(3 * MIB));
   const version = await tools.call("file_upload", { path, vaultId, ifExists: "version" });
   expect(version.code).toBeNull();
   expect(textFact(version, "fileId")).toBe(textFact(first, "fileId"));
@@ -74,7 +76,7 @@ it("a member of another account's vault is held to that account's room, not to i
   await roomy.vaults.members.add(id, chainAddress, { signingKey: statements?.publicKey });
   const path = join(folder, "guest.bin");
   await writeFile(path, randomBytes(5 * MIB));
-  // The member's own account has 4 MiB left.
+  // The member's own account has 1 MiB left.
   expect((await tools.call("file_upload", { path, vaultId })).code).toBe("storage_quota");
   expect((await tools.call("file_upload", { path, vaultId: id })).code).toBeNull();
   await writeFile(path, randomBytes(6 * MIB));
