@@ -31,6 +31,7 @@ const FREE = [
   ...[
     "apiKeys.rotate",
     "deletion.challenge",
+    "files.versions",
     "folderNames.get",
     "folderNames.stage",
     "members.add",
