@@ -1,5 +1,6 @@
-// Reads the built types of the SDK as an editor does. What a method of a client takes and gives has a name that
-// programs can import, and each of its fields shows a text. Run `npm run build` first; `--source` reads the sources.
+// Reads the built types of the SDK as an editor does: the methods of a client and the functions of `@coffer/sdk/node`.
+// What they take and return has a name that programs can import. Each of its fields shows a text.
+// Run `npm run build` first; `--source` reads the sources.
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -9,10 +10,14 @@ import { NamedTypes } from "./named-types.ts";
 const ROOT = path.dirname(import.meta.dirname);
 const PROBE = path.join(ROOT, "packages/sdk/hover-probe.ts");
 /** Fewer methods, types or fields than these: the walk has missed some. */
-const FEWEST = { methods: 85, types: 140, fields: 700 };
+const FEWEST = { methods: 105, types: 165, fields: 900 };
 
 const { values } = parseArgs({ options: { source: { type: "boolean" } } });
 const entry = path.join(ROOT, "packages/sdk", values.source === true ? "src/index.ts" : "dist/index.d.ts");
+/** Its functions are walked, too. */
+const OTHERS = { node: "node/index" };
+/** Types that are walked elsewhere, or are another package's. */
+const SKIPPED = ["Client", "CryptoPlatform", "NetworkConfiguration"];
 const problems: string[] = [];
 
 if (!existsSync(entry)) {
@@ -48,22 +53,30 @@ interface Question {
 }
 
 function check(): Counts {
-  let text = `import { createClient } from ${JSON.stringify(entry.replace(/\.d\.ts$/, ".js"))};\nconst client = createClient(null!);\n`;
+  const others = Object.entries(OTHERS).map(([name, file]) => ({ name, file: fileOf(file) }));
+  let text = `import { createClient } from ${JSON.stringify(importable(entry))};\nconst client = createClient(null!);\n`;
+  for (const { name, file } of others) text += `import * as ${name} from ${JSON.stringify(importable(file))};\n`;
   const service = serviceOf(() => text);
   const checker = checkerOf(service);
   const probe = sourceOf(service);
   const declared = probe.statements.find((each) => ts.isVariableStatement(each))?.declarationList.declarations[0];
   if (declared === undefined) throw new Error("the probe has no client");
   const client = checker.getTypeAtLocation(declared.name);
-  const exported = new Set(namesOf(checker, service));
+  const exported = new Set(
+    [entry, ...others.map(({ file }) => file)].flatMap((file) => namesOf(checker, service, file)),
+  );
   const methods = methodsOf(checker, client, "client.");
-  const walk = new NamedTypes(checker, exported, problems);
+  const walk = new NamedTypes(checker, exported, { problems, skipped: SKIPPED });
   const questions: Question[] = [];
   const ask = (line: string, word: string, where: string, shown?: RegExp): void => {
     questions.push({ at: text.length + line.lastIndexOf(word), where, ...(shown === undefined ? {} : { shown }) });
     text += `${line}\n`;
   };
   const signatures = methods.map(({ name, symbol }) => ({ name, signature: signatureOf(checker, name, symbol) }));
+  const functions = others.flatMap(({ name, file }) => functionsOf(checker, service, name, file));
+  for (const { name, signature } of functions)
+    for (const parameter of signature.parameters)
+      walk.visit(checker.getTypeOfSymbol(parameter), `${name}(${parameter.name})`);
   for (const { name, signature } of signatures)
     for (const parameter of signature.parameters)
       walk.visit(checker.getTypeOfSymbol(parameter), `${name}(${parameter.name})`);
@@ -74,11 +87,15 @@ function check(): Counts {
     walk.visit(result, name);
     const shown = checker.typeToString(result);
     const constant = `r${index}`;
-    ask(`const ${constant} = await ${name}();`, constant, name, new RegExp(`: ${escaped(shown)}$`));
+    ask(`const ${constant} = await ${name}();`, constant, name, new RegExp(`: (node\\.)?${escaped(shown)}$`));
     for (const field of walk.fieldsOf(result)) ask(`${constant}.${field};`, field, `${name} → ${field}`);
   }
+  for (const { name, signature } of functions) {
+    ask(`${name};`, name.slice(name.lastIndexOf(".") + 1), name);
+    walk.visit(walk.settle(signature.getReturnType()), name);
+  }
   for (const question of questions) answer(service, question);
-  return { methods: methods.length, types: walk.types.size, fields: walk.fields };
+  return { methods: methods.length + functions.length, types: walk.types.size, fields: walk.fields };
 }
 
 function signatureOf(checker: ts.TypeChecker, name: string, symbol: ts.Symbol): ts.Signature {
@@ -109,10 +126,33 @@ function methodsOf(checker: ts.TypeChecker, type: ts.Type, prefix: string): Meth
   });
 }
 
-function namesOf(checker: ts.TypeChecker, service: ts.LanguageService): string[] {
-  const source = service.getProgram()?.getSourceFile(entry);
+function functionsOf(checker: ts.TypeChecker, service: ts.LanguageService, entryName: string, file: string) {
+  return exportsOf(checker, service, file).flatMap((symbol) => {
+    const own = (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol);
+    if ((own.flags & (ts.SymbolFlags.Function | ts.SymbolFlags.Variable)) === 0) return [];
+    const signatures = checker.getTypeOfSymbol(own).getCallSignatures();
+    return signatures.map((signature) => ({ name: `${entryName}.${symbol.name}`, signature }));
+  });
+}
+
+function namesOf(checker: ts.TypeChecker, service: ts.LanguageService, file: string): string[] {
+  return exportsOf(checker, service, file).map(({ name }) => name);
+}
+
+function exportsOf(checker: ts.TypeChecker, service: ts.LanguageService, file: string): ts.Symbol[] {
+  const source = service.getProgram()?.getSourceFile(file);
   const symbol = source === undefined ? undefined : checker.getSymbolAtLocation(source);
-  return symbol === undefined ? [] : checker.getExportsOfModule(symbol).map(({ name }) => name);
+  if (symbol === undefined) throw new Error(`TypeScript did not read ${file}`);
+  return checker.getExportsOfModule(symbol);
+}
+
+function fileOf(name: string): string {
+  const isSource = values.source === true;
+  return path.join(ROOT, "packages/sdk", isSource ? `src/${name}.ts` : `dist/${name}.d.ts`);
+}
+
+function importable(file: string): string {
+  return file.replace(/\.d\.ts$/, ".js");
 }
 
 function serviceOf(textOf: () => string): ts.LanguageService {

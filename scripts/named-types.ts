@@ -11,11 +11,18 @@ export class NamedTypes {
   readonly #seen = new Set<ts.Type>();
 
   readonly #problems: string[];
+  readonly #skipped: readonly string[];
 
-  constructor(checker: ts.TypeChecker, exported: ReadonlySet<string>, problems: string[]) {
+  /** `skipped`: names of types that are not looked into. */
+  constructor(
+    checker: ts.TypeChecker,
+    exported: ReadonlySet<string>,
+    { problems, skipped }: { readonly problems: string[]; readonly skipped: readonly string[] },
+  ) {
     this.#checker = checker;
     this.#exported = exported;
     this.#problems = problems;
+    this.#skipped = skipped;
   }
 
   /** What a promise or a list gives when it is awaited. */
@@ -40,7 +47,7 @@ export class NamedTypes {
     for (const part of type.aliasTypeArguments ?? []) this.visit(part, where);
     if (type.isUnion() || !this.#isOurs(type)) return;
     const name = type.aliasSymbol?.name ?? type.symbol.name;
-    if (type.getCallSignatures().length > 0) return;
+    if (type.getCallSignatures().length > 0 || this.#skipped.includes(name)) return;
     if (!this.#exported.has(name))
       this.#problems.push(
         `${where}: ${name === "__type" ? this.#checker.typeToString(type) : name} is no type of @coffer/sdk`,

@@ -89,7 +89,7 @@ type Frozen<T> = T extends readonly (infer Item)[]
     : T;
 
 /** A network as configured. `apiKey` is a credential: do not log the configuration. */
-export type NetworkConfiguration = Frozen<z.infer<typeof networkConfiguration>>;
+export interface NetworkConfiguration extends Frozen<z.infer<typeof networkConfiguration>> {}
 export type KeyServerSet = NetworkConfiguration["keyServerSets"][number];
 export type KeyServer = KeyServerSet["servers"][number];
 

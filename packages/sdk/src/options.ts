@@ -39,15 +39,18 @@ export interface SharedVaultOptions {
   readonly pins?: PinStore | undefined;
   /** The statements seen, so that a later run accepts no older one. Default: in memory. */
   readonly seen?: SeenStore | undefined;
-  /** Unfinished creations of vaults. Without it, a crash between chain and service leaves an unused vault object. */
+  /** Unfinished creations of vaults. Default: none, so a crash between chain and service leaves an unused vault object. */
   readonly creations?: CreationJournal | undefined;
-  /** Unfinished uploads of a rotation. Without it, a large file begins again after its rotation was cut off. */
+  /** Unfinished uploads of a rotation. Default: none, so a large file begins again after its rotation was cut off. */
   readonly uploads?: UploadJournals | undefined;
   /** Carries requests to the chain and the key servers; Default: the runtime's own. */
   readonly fetch?: typeof fetch | undefined;
   /** This machine's time in milliseconds since 1970. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
-  /** Opens and seals vault keys outside this thread, where a pairing takes 60 to 150 ms each; made when first needed. */
+  /**
+   * Opens and seals vault keys outside this thread, where a pairing takes 60 to 150 ms each; made when first needed.
+   * Default: in this thread.
+   */
   readonly keyWrap?: ((parts: KeyWrapParts) => SealKeyWrap) | undefined;
   /** Makes files as fast as the runtime can: `nodePlatform` of `@coffer/crypto/node`. Default: WebCrypto. */
   readonly platform?: CryptoPlatform | undefined;

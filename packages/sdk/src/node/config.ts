@@ -11,20 +11,31 @@ import type { StoredSession } from "../session/state.ts";
 
 /** One service and the credential for it: a key, a web session, or both (then the key wins). */
 export interface Profile {
+  /** The service's address. */
   readonly baseUrl: string;
+  /** The API key; null when the profile has none. */
   readonly apiKey: Secret | null;
-  /** Absent: {@link writeConfig} leaves it unchanged; null removes it. */
+  /** The web session. Default: {@link writeConfig} leaves it unchanged; null removes it. */
   readonly session?: StoredSession | null | undefined;
-  /** `suiprivkey1…`: opens shared vaults and never leaves this machine. Absent: unchanged; null removes it. */
+  /** `suiprivkey1…`: opens shared vaults and never leaves this machine. Default: unchanged; null removes it. */
   readonly chainPrivateKey?: Secret | null | undefined;
-  /** Path of the network configuration that shared vaults need. Absent: unchanged; null removes it. */
+  /** Path of the network configuration that shared vaults need. Default: unchanged; null removes it. */
   readonly networkFile?: string | null | undefined;
 }
 
 /** The content of config.json (version 1). */
 export interface Config {
+  /** The name of the profile that is used unless another one is named. */
   readonly defaultProfile: string;
+  /** Profiles by name. */
   readonly profiles: Readonly<Record<string, Profile>>;
+}
+
+export interface ConfigChanges {
+  /** Default: the one that the file names. */
+  readonly defaultProfile?: string;
+  /** Profiles by name; null removes one. Default: none is changed. */
+  readonly profiles?: Readonly<Record<string, Profile | null>>;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -98,10 +109,7 @@ function readProfile({ baseUrl, apiKey, session, chainPrivateKey, networkFile }:
  * Puts profiles into the file, under a lock and in one atomic replacement; other profiles and unknown fields stay. A
  * null profile is removed. Directory 0700, file 0600.
  */
-export async function writeConfig(
-  changes: { readonly defaultProfile?: string; readonly profiles?: Readonly<Record<string, Profile | null>> },
-  file: string = configFile(),
-): Promise<void> {
+export async function writeConfig(changes: ConfigChanges, file: string = configFile()): Promise<void> {
   await makePrivateDirectory(dirname(file));
   await using lock = await acquireLock(`${file}.lock`, LOCK_WAIT_MS);
   if (lock === null) throw configurationError("Another process keeps the configuration locked");

@@ -14,14 +14,17 @@ const FOREIGN_MS = 24 * 60 * 60_000;
 const TEMPORARY = /^\.coffer-(\d+-[0-9a-f]{12}-[0-9a-f]{12})-([0-9a-f]{12})-[0-9a-f-]{36}\.part$/;
 
 export interface DownloadFileOptions extends DownloadOptions {
-  /** Replaces the file at the destination. Without it an existing destination is never touched. */
+  /** Replaces the file at the destination. Default: false, and an existing destination is never touched. */
   readonly overwrite?: boolean | undefined;
 }
 
 /** `sha256` (hex) and `bytes` describe the written file. For a whole file in a public vault they equal the server's. */
 export interface DownloadFileResult {
+  /** Absolute path of the written file. */
   readonly path: string;
+  /** Bytes of the written file. */
   readonly bytes: number;
+  /** SHA-256 of the written file, in hex. */
   readonly sha256: string;
 }
 

@@ -9,6 +9,7 @@ export {
   readConfig,
   writeConfig,
   type Config,
+  type ConfigChanges,
   type Environment,
   type Profile,
 } from "./config.ts";
@@ -21,7 +22,13 @@ export type { ExportedFile, ExportedFolder, ExportProblem, OpenedExport } from "
 export { filePins, pinFile } from "./pin-file.ts";
 export { fileSeen, seenDirectory } from "./seen-file.ts";
 export { savedSession } from "./saved-session.ts";
-export { resolveSettings, type Settings, type SettingsFlags, type SettingSource } from "./settings.ts";
+export {
+  resolveSettings,
+  type Settings,
+  type SettingsFlags,
+  type SettingSource,
+  type SettingSources,
+} from "./settings.ts";
 export { openSharedVaults } from "./shared-vaults.ts";
 export { fileUploadJournals, uploadDirectory } from "./upload-journals.ts";
 export { uploadFile, type UploadFileOptions } from "./upload-file.ts";

@@ -6,17 +6,32 @@ import { savedSession } from "./saved-session.ts";
 
 /** Values of command-line flags; absent ones fall through to the environment and the profile. */
 export interface SettingsFlags {
+  /** The service's address. Default: `SERVICE_BASE_URL`, then the profile's. */
   readonly baseUrl?: string | undefined;
+  /** The API key. Default: `SERVICE_API_KEY`, then the profile's. */
   readonly apiKey?: string | Secret | undefined;
+  /** The profile's name. Default: `SERVICE_PROFILE`, then the file's default profile. */
   readonly profile?: string | undefined;
+  /** Path of the configuration. Default: {@link configFile}. */
   readonly configFile?: string | undefined;
+  /** Path of the network configuration. Default: `SERVICE_NETWORK_FILE`, then the profile's. */
   readonly networkFile?: string | undefined;
 }
 
 export type SettingSource = "flag" | "environment" | "profile";
 
+/** Where two of the values came from; null when one is not set. */
+export interface SettingSources {
+  /** The source of the service's address. */
+  readonly baseUrl: SettingSource | null;
+  /** The source of the API key. */
+  readonly apiKey: SettingSource | null;
+}
+
 export interface Settings {
+  /** The service's address; null when nothing names it. */
   readonly baseUrl: string | null;
+  /** The API key; null when nothing gives one. */
   readonly apiKey: Secret | null;
   /** The profile's web session, if there is no key. Like the key, it belongs to the profile's own origin. */
   readonly session: SessionCredentials | null;
@@ -26,9 +41,10 @@ export interface Settings {
   readonly networkFile: string | null;
   /** The profile's name; it need not exist when flags or environment give everything. */
   readonly profile: string;
+  /** Path of the configuration that was read; it need not exist. */
   readonly configFile: string;
-  /** Where each value came from; null when it is not set. */
-  readonly sources: { readonly baseUrl: SettingSource | null; readonly apiKey: SettingSource | null };
+  /** Where the address and the key came from. */
+  readonly sources: SettingSources;
 }
 
 /**

@@ -16,25 +16,27 @@ import type { KeptUpload } from "../journals.ts";
 export interface UploadFileOptions extends UploadOptions {
   /**
    * The vault of the new file, as in `files.upload`. With `fileId`: the vault that the file is in, as in
-   * `files.replace`. `undefined` is refused, here and below.
+   * `files.replace`. `undefined` is refused, here and below. Default: the account's default vault, or the folder's.
    */
   readonly vaultId?: string;
+  /** The folder of the new file. Default: the top of the vault. */
   readonly folderId?: string;
-  /** The file's own name when absent. */
+  /** Default: the name of the file on this machine. */
   readonly name?: string | undefined;
   /**
    * Media type. Default: what a new file's name indicates (else `application/octet-stream`), and for a version that of
    * the one before.
    */
   readonly contentType?: string | undefined;
-  /** Write a new version of this file instead of a new file. */
+  /** Write a new version of this file. Default: a new file. */
   readonly fileId?: string;
-  /** Entity tag that the replaced version must have; with `fileId` only. */
+  /** Entity tag that the replaced version must have; with `fileId` only. Default: any. */
   readonly ifMatch?: string | undefined;
+  /** Refuse the upload if the place has a file of that name. Default: false. */
   readonly ifAbsent?: boolean | undefined;
   /** Directory for journals of interrupted uploads. Default: `uploads` in the configuration directory. */
   readonly journalDirectory?: string | undefined;
-  /** The file, already opened by the caller (closed here); `path` then only names it. */
+  /** The file, already opened by the caller (closed here); `path` then only names it. Default: `path` is opened. */
   readonly handle?: FileHandle | undefined;
 }
 

@@ -60,10 +60,12 @@ export class SessionCredentials {
       }));
   }
 
+  /** Shows no token. */
   toJSON(): string {
     return REDACTED;
   }
 
+  /** Shows no token. */
   toString(): string {
     return REDACTED;
   }

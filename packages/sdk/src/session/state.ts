@@ -5,7 +5,9 @@ import type { Connection } from "../options.ts";
 
 /** A session's tokens as they are kept between pages and processes. */
 export interface StoredSession {
+  /** Makes the next pair of tokens, once. */
   readonly refreshToken: Secret;
+  /** Goes with every call; null when there is none. */
   readonly accessToken: Secret | null;
   /** When the access token ends, by this machine's clock, in milliseconds since the Unix epoch; null when that is unknown. */
   readonly expiresAt: number | null;

@@ -36,17 +36,17 @@ import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 
 export interface OpenExportOptions extends Omit<SharedVaultOptions, "pins" | "seen"> {
-  /** The vault's chain object, if you have its id: an export of another vault is refused. */
+  /** The vault's chain object, if you have its id: an export of another vault is refused. Default: any vault. */
   readonly vaultObjectId?: string | undefined;
   /**
    * Accept files below the vault's floor, too: an export that is older than the last rotation. Members removed before
-   * it could have signed such files, if they could write to the export.
+   * it could have signed such files, if they could write to the export. Default: false.
    */
   readonly acceptBelowFloor?: boolean | undefined;
   /**
    * Accept an export that nobody signed: its exporter had no signing key, or somebody took the signature away. A
    * member signed each of its files all the same. But anyone who could write to the export may have left files out, or
-   * put older ones in.
+   * put older ones in. Default: false.
    */
   readonly allowUnsigned?: boolean | undefined;
 }

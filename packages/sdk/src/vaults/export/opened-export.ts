@@ -53,7 +53,9 @@ export interface ExportedFolder {
 }
 
 export interface OpenedExport {
+  /** The service's id of the vault. */
   readonly vaultId: string;
+  /** The vault's chain object: `0x` and 64 hex digits. */
   readonly vaultObjectId: string;
   /** Milliseconds since 1970, by the exporter's clock. */
   readonly createdAt: number;
@@ -69,6 +71,10 @@ export interface OpenedExport {
    * @throws VaultError for an entry that is not true.
    */
   files(): AsyncGenerator<ExportedFile, void, undefined>;
+  /**
+   * In no order.
+   * @throws VaultError for an entry that is not true.
+   */
   folders(): AsyncGenerator<ExportedFolder, void, undefined>;
   /**
    * The content, in constant memory. It is whole only if the iteration ends without an error: do not use it before.
