@@ -10,9 +10,9 @@ import { GIVEN, type Given } from "./given.ts";
 
 /** What a block may use without importing it: what an earlier block of its page imports. */
 const IMPORTABLE = {
+  "@coffer/contract": ["api"],
   "@coffer/sdk": [
     ...[
-      "api",
       "chainKeySigner",
       "createClient",
       "developmentCredentials",

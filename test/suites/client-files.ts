@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { api } from "@coffer/sdk";
+import { api } from "@coffer/contract";
 import { expect, it } from "vitest";
 import { sampleBytes, type Accounts } from "./client-subject.ts";
 

@@ -1,4 +1,5 @@
-import { api, ApiError, failureOf, inProcessTransport } from "@coffer/sdk";
+import { api } from "@coffer/contract";
+import { ApiError, failureOf, inProcessTransport } from "@coffer/sdk";
 import { expect, it } from "vitest";
 import { allOf } from "../kit/bytes.ts";
 import type { Accounts } from "./client-subject.ts";

@@ -4,6 +4,7 @@ import type { BinaryBody, WireBody } from "./byte-body.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
 import type { EncodedRequest } from "./encode-request.ts";
 import { ConnectionError, ContractError, credentialMissing, SdkError } from "./errors.ts";
+import { once } from "./once.ts";
 import type { Bearer, Connection, CallOptions } from "./options.ts";
 import { errorCode, sanitizeCause } from "./redaction.ts";
 import { canStreamRequests } from "./runtime.ts";
@@ -126,8 +127,10 @@ function isEmpty(body: string | BinaryBody): boolean {
   return body instanceof Uint8Array ? body.length === 0 : body instanceof Blob && body.size === 0;
 }
 
+const guardedStream = once(() => import("./guarded-stream.ts"));
+
 async function openBytes(connection: Connection, response: Response, watch: Watch): Promise<ByteAnswer> {
-  const { guardStream } = await watch.race(import("./guarded-stream.ts"));
+  const { guardStream } = await watch.race(guardedStream());
   watch.limit(null);
   const source = response.body ?? new Blob([]).stream();
   return {

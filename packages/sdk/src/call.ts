@@ -11,6 +11,7 @@ import type { ByteBody } from "./byte-body.ts";
 import { encodeRequest } from "./encode-request.ts";
 import type { ListOptions } from "./asked-ids.ts";
 import { ApiError, ContractError, isAnswered, type SdkError } from "./errors.ts";
+import { once } from "./once.ts";
 import type { Connection, CallOptions } from "./options.ts";
 import { isWorthRepeating, mayHaveBeenDone, retryDelay } from "./retry.ts";
 import { pause, Watch } from "./watch.ts";
@@ -30,6 +31,8 @@ export interface Answer<E extends EndpointDefinition> {
   readonly output: CallOutput<E>;
 }
 
+const askedIds = once(() => import("./asked-ids.ts"));
+
 /**
  * Sends one call of the contract: checks and encodes the input, repeats failures that may pass, checks the answer.
  * Rejects with an {@link SdkError}; `failureOf` types those that the endpoint declares.
@@ -48,7 +51,7 @@ export async function send<E extends EndpointDefinition>(
     ...{ bearer: null, renewed: false },
   });
   // Separate from the core, which browsers load first. If it cannot be loaded, the call fails.
-  const output = (await import("./asked-ids.ts")).requireAsked(endpoint, input, answer.output, options);
+  const output = (await askedIds()).requireAsked(endpoint, input, answer.output, options);
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
   return { ...answer, output } as Answer<E>;
 }

@@ -311,6 +311,7 @@ type ErrorOf<Code> = Code extends VaultErrorCode
  *
  * @example
  * ```ts
+ * // import { api } from "@coffer/contract"
  * const failure = failureOf(api.files.get, error);
  * if (failure?.code === "not_found") return null;
  * ```

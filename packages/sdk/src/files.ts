@@ -8,6 +8,7 @@ import type { DownloadOptions } from "./download/content-facts.ts";
 import type { ReplaceInput, UploadInput, UploadOptions } from "./upload/input.ts";
 import type { FileListQuery, FileRestoreInput, FileVersionsQuery } from "./resources/input-types.ts";
 import type { File, FileVersion } from "./resources/result-types.ts";
+import { once } from "./once.ts";
 
 export interface FileResource {
   /** Lists files, newest first. `folderId: "root"` lists those at the top; `name` finds the exact name. */
@@ -79,18 +80,19 @@ export interface FileResource {
   restore(fileId: string, changes?: FileRestoreInput, options?: PlaceOptions): Promise<File>;
 }
 
+const sending = once(() => import("./upload/send-file.ts"));
+const opening = once(() => import("./download/open-file.ts"));
+
 /** The methods' code is loaded when it is first used: the core stays small in a browser. */
 export function fileResource(connection: Connection): FileResource {
-  const calls = async () => (await import("./resources/file-calls.ts")).fileCalls(connection);
+  const calls = once(async () => (await import("./resources/file-calls.ts")).fileCalls(connection));
   return {
     list: (query = {}, options) => paged("files", query, async (page) => (await calls()).list(page, options)),
     versions: (fileId, query = {}, options) =>
       paged("versions", query, async (page) => (await calls()).versions(fileId, page, options)),
-    upload: async (input, options) => (await import("./upload/send-file.ts")).uploadFile(connection, input, options),
-    replace: async (fileId, input, options) =>
-      (await import("./upload/send-file.ts")).replaceFile(connection, fileId, input, options),
-    download: async (fileId, options) =>
-      (await import("./download/open-file.ts")).openFileDownload(connection, fileId, options),
+    upload: async (input, options) => (await sending()).uploadFile(connection, input, options),
+    replace: async (fileId, input, options) => (await sending()).replaceFile(connection, fileId, input, options),
+    download: async (fileId, options) => (await opening()).openFileDownload(connection, fileId, options),
     ...onDemand(calls, "get", "update", "delete", "restore", "restoreVersion", "deleteVersion"),
   };
 }

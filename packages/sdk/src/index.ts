@@ -4,14 +4,7 @@
  * `@coffer/sdk/testing/msw`.
  * @packageDocumentation
  */
-export {
-  clientApi as api,
-  isErrorCode,
-  type ChainNetwork,
-  type ErrorCode,
-  type EventKind,
-  type Scope,
-} from "@coffer/contract";
+export { isErrorCode, type ChainNetwork, type ErrorCode, type EventKind, type Scope } from "@coffer/contract";
 export type { AuditCheck, AuditFault, AuditLink } from "@coffer/contract";
 export type { AuditVerdict, AuditVerifyOptions } from "./audit/verify.ts";
 export type { ByteBody } from "./byte-body.ts";

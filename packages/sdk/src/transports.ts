@@ -1,9 +1,13 @@
+import { once } from "./once.ts";
+
 /**
  * The SDK's one port to the network. Resolves with any answer, error statuses included; rejects only when no answer
  * came. It follows `request.signal`, never follows redirects (a credential must not travel to another origin) and
  * never retries.
  */
 export type Transport = (request: Request) => Promise<Response>;
+
+const kyModule = once(() => import("ky"));
 
 /**
  * The default: ky over `fetch`. `fetch` is looked up at call time, so interceptors installed later are seen. ky's own
@@ -19,7 +23,7 @@ export function kyTransport(
   };
   return async (request) => {
     // Loaded with the first call: a client with a transport of its own never pays for it.
-    const { default: ky } = await import("ky");
+    const { default: ky } = await kyModule();
     return ky(request, { fetch: send, retry: 0, timeout: false, throwHttpErrors: false, redirect: "error" });
   };
 }

@@ -1,5 +1,6 @@
 /** Everything that a chain address signs, and the secrets of invites. Loaded on demand. */
-import { clientApi as api, type Account, type CreatedApiKey, type RedeemedInvite } from "@coffer/contract";
+import { type Account, type CreatedApiKey, type RedeemedInvite } from "@coffer/contract";
+import { accountGroup } from "@coffer/contract/account";
 import type { Invite } from "../resources/result-types.ts";
 import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { invitesGroup } from "@coffer/contract/invites";
@@ -30,10 +31,10 @@ export async function linkChain(
 ): Promise<Account> {
   const { chainAddress } = signer;
   const account = await accountIdOf(call, accountId, options);
-  const { nonce } = await call(api.account.linkChainChallenge, {}, options);
+  const { nonce } = await call(accountGroup.linkChainChallenge, {}, options);
   const text = renderLinkText({ ...place, chainAddress, accountId: account, nonce });
   const body = { chainAddress, nonce, signature: await signText(signer, text) };
-  return (await call(api.account.linkChain, { body }, options)).account;
+  return (await call(accountGroup.linkChain, { body }, options)).account;
 }
 
 /** An API key bound to the signer's address. */
@@ -55,7 +56,7 @@ export async function createBoundKey(
 }
 
 async function accountIdOf(call: Calling, known: string | undefined, options: CallOptions): Promise<string> {
-  return known ?? (await call(api.account.get, {}, options)).account.id;
+  return known ?? (await call(accountGroup.get, {}, options)).account.id;
 }
 
 /** Sends the code and two proofs: the signer holds the address, and the redeemer holds the secret. */

@@ -1,6 +1,5 @@
 /** The account, its plan, its keys and its log. */
-import { clientApi as api } from "@coffer/contract";
-import { callingOn, callOn } from "../call.ts";
+import { callingOn } from "../call.ts";
 import type { AuditVerdict, AuditVerifyOptions } from "../audit/verify.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { AccountOptions, Connection, CallOptions } from "../options.ts";
@@ -26,6 +25,7 @@ import type {
   CreatedApiKey,
   DevelopmentAccount,
 } from "./result-types.ts";
+import { once } from "../once.ts";
 
 export interface AccountResource {
   /** Reads the account, and the rights of this client's credential. */
@@ -39,14 +39,9 @@ export interface AccountResource {
   linkChain(signer: Signer, options?: AccountOptions): Promise<Account>;
 }
 
-/** The signing code is loaded when it is first used. */
 export function accountResource(connection: Connection): AccountResource {
-  return {
-    get: (options) => callOn(connection, api.account.get, {}, options),
-    update: async (body, options) => (await callOn(connection, api.account.update, { body }, options)).account,
-    linkChain: async (signer, options) =>
-      (await proving()).linkChain(callingOn(connection), connection.place, signer, options),
-  };
+  const calls = once(async () => (await import("./account-calls.ts")).accountCalls(callingOn(connection), connection));
+  return onDemand(calls, "get", "update", "linkChain");
 }
 
 const proving = () => import("../chain/proving.ts");
@@ -76,7 +71,7 @@ export interface ApiKeyResource {
 }
 
 export function apiKeyResource(connection: Connection): ApiKeyResource {
-  const calls = async () => (await import("./key-calls.ts")).keyCalls(callingOn(connection));
+  const calls = once(async () => (await import("./key-calls.ts")).keyCalls(callingOn(connection)));
   return {
     create: async ({ signer, ...body }, options) =>
       signer === undefined
@@ -97,7 +92,7 @@ export interface BillingResource {
 }
 
 export function billingResource(connection: Connection): BillingResource {
-  const calls = async () => (await import("./billing-calls.ts")).billingCalls(callingOn(connection));
+  const calls = once(async () => (await import("./billing-calls.ts")).billingCalls(callingOn(connection)));
   return onDemand(calls, "get", "checkout", "changePlan");
 }
 
@@ -119,12 +114,12 @@ export interface AuditResource {
 }
 
 export function auditResource(connection: Connection): AuditResource {
-  const calls = async () => (await import("./audit-calls.ts")).auditCalls(callingOn(connection));
+  const calls = once(async () => (await import("./audit-calls.ts")).auditCalls(callingOn(connection)));
   const list: AuditResource["list"] = (query = {}, options) =>
     paged("events", query, async (page) => (await calls()).list(page, options));
   return {
     list,
-    verify: async (options) => (await calls()).verify(api.account, list, options),
+    verify: async (options) => (await calls()).verify(list, options),
   };
 }
 
@@ -134,5 +129,5 @@ export interface DevelopmentResource {
 }
 
 export function developmentResource(connection: Connection): DevelopmentResource {
-  return { signup: (body, options) => callOn(connection, api.development.signup, { body }, options) };
+  return onDemand(async () => (await import("./account-calls.ts")).developmentCalls(callingOn(connection)), "signup");
 }

@@ -1,5 +1,6 @@
 /** The calls behind {@link AuditResource}. */
-import type { AuditEvent, clientApi } from "@coffer/contract";
+import type { AuditEvent } from "@coffer/contract";
+import { accountGroup } from "@coffer/contract/account";
 import { auditGroup } from "@coffer/contract/audit";
 import { verifyAudit, type AuditVerifyOptions } from "../audit/verify.ts";
 import type { Calling } from "../call.ts";
@@ -13,11 +14,10 @@ export function auditCalls(call: Calling) {
     list: (query: Query<typeof list>, options?: CallOptions) => call(list, { query }, options),
     /** `listed`: the log as the client lists it. */
     verify: async (
-      account: (typeof clientApi)["account"],
       listed: (query: Query<typeof list>, options?: CallOptions) => PagePromise<"events", AuditEvent>,
       { expect, accountId, ...options }: AuditVerifyOptions = {},
     ) => {
-      const id = accountId ?? (await call(account.get, {}, options)).account.id;
+      const id = accountId ?? (await call(accountGroup.get, {}, options)).account.id;
       const page = { limit: 1000 };
       const newestFirst = () => listed(page, options).pages();
       return verifyAudit(id, { newestFirst, at: (cursor) => listed({ ...page, cursor }, options) }, expect);

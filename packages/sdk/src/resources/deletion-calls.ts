@@ -1,5 +1,6 @@
 /** Deletions, perhaps for good. In a shared vault they need its owner's proof, which this makes when the service asks for it. */
-import { clientApi as api, type Vault } from "@coffer/contract";
+import { type Vault } from "@coffer/contract";
+import { vaultsGroup } from "@coffer/contract/vaults";
 import { restoringGroup } from "@coffer/contract/deletion";
 import { trashGroup } from "@coffer/contract/trash";
 import { callOn } from "../call.ts";
@@ -50,7 +51,7 @@ export function deletionCalls(connection: Connection) {
       const deleted = await deleteWithProof(
         connection,
         { act, vaultId },
-        (headers) => callOn(connection, api.vaults.delete, { params, query, headers }, options),
+        (headers) => callOn(connection, vaultsGroup.delete, { params, query, headers }, options),
         options,
       );
       if (deleted === undefined) return null;
@@ -61,7 +62,7 @@ export function deletionCalls(connection: Connection) {
       const params = { vaultId };
       const restored = callOn(connection, restoringGroup.restore, { params, body }, options);
       const { vault } = await settleRepeat(restored, "not_trashed", async () => {
-        const now = await callOn(connection, api.vaults.get, { params }, options);
+        const now = await callOn(connection, vaultsGroup.get, { params }, options);
         return body.name === undefined || body.name.normalize("NFC") === now.vault.name ? now : null;
       });
       await requirePinned(connection, [vault]);

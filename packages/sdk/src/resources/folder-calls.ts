@@ -1,5 +1,5 @@
 /** The calls behind {@link FolderResource} and {@link TrashResource}: they decrypt names of shared vaults. */
-import { clientApi as api } from "@coffer/contract";
+import { foldersGroup } from "@coffer/contract/folders";
 import { trashGroup } from "@coffer/contract/trash";
 import { callOn } from "../call.ts";
 import type { CallOptions, Connection, UpdateOptions } from "../options.ts";
@@ -12,10 +12,10 @@ import { eachUnnamed, sharedChanges, toKnownNames } from "./known-names.ts";
 import { requirePinned } from "./plain-vault-calls.ts";
 import { sharedCode } from "../shared-code.ts";
 
-type Folders = typeof api.folders;
+type Folders = typeof foldersGroup;
 
 export function folderCalls(connection: Connection) {
-  const { create, list } = api.folders;
+  const { create, list } = foldersGroup;
   const { one, get, update, restore } = itemCalls(connection, FOLDERS);
   return {
     ...{ get, restore },
@@ -36,7 +36,7 @@ export function folderCalls(connection: Connection) {
     update: (folderId: string, given: Body<Folders["update"]>, updating: UpdateOptions = {}) =>
       update(folderId, given, { ...updating, given }),
     delete: async (folderId: string, options?: CallOptions) =>
-      one((await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder, options),
+      one((await callOn(connection, foldersGroup.delete, { params: { folderId } }, options)).folder, options),
   };
 }
 

@@ -8,6 +8,7 @@ import { onDemand } from "./calling.ts";
 import type { NewInvite, RedeemOptions, RedeemedAgent } from "../vaults/members/inviting.ts";
 import type { InviteCreateInput, InviteListQuery } from "./input-types.ts";
 import type { Invite } from "./result-types.ts";
+import { once } from "../once.ts";
 
 export interface InviteResource {
   /** Makes an invite that works once. Only this answer holds its code. */
@@ -39,7 +40,7 @@ export interface InviteResource {
 
 /** The code that calls and signs is loaded when it is first used. */
 export function inviteResource(connection: Connection): InviteResource {
-  const calls = async () => (await import("./invite-calls.ts")).inviteCalls(callingOn(connection));
+  const calls = once(async () => (await import("./invite-calls.ts")).inviteCalls(callingOn(connection)));
   return {
     create: async (body, options) => (await inviting()).createInvite(connection, body, options),
     list: (query = {}, options) => paged("invites", query, async (page) => (await calls()).list(page, options)),

@@ -1,5 +1,6 @@
 /** Files and folders are items: their common calls are written once, and their differences are here. */
 import { clientApi as api, type Folder, type SharedEntry } from "@coffer/contract";
+import { foldersGroup } from "@coffer/contract/folders";
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../call.ts";
 import type { File } from "../file.ts";
@@ -90,17 +91,17 @@ function fileFacts({ name, parentId }: ItemChange): { readonly name?: string; re
 
 export const FOLDERS: Items<Folder> = {
   kind: "folder",
-  updateId: api.folders.update.id,
-  restoreId: api.folders.restore.id,
+  updateId: foldersGroup.update.id,
+  restoreId: foldersGroup.restore.id,
   get: async (connection, folderId, options) =>
-    (await callOn(connection, api.folders.get, { params: { folderId } }, options)).folder,
+    (await callOn(connection, foldersGroup.get, { params: { folderId } }, options)).folder,
   update: async (connection, folderId, body, headers, options) =>
-    (await callOn(connection, api.folders.update, { params: { folderId }, headers, body }, options)).folder,
+    (await callOn(connection, foldersGroup.update, { params: { folderId }, headers, body }, options)).folder,
   restore: async (connection, folderId, body, options) =>
-    (await callOn(connection, api.folders.restore, { params: { folderId }, body }, options)).folder,
+    (await callOn(connection, foldersGroup.restore, { params: { folderId }, body }, options)).folder,
   list: (connection, query, options) =>
     pages(async (cursor) => {
-      const page = await callOn(connection, api.folders.list, { query: { ...query, ...cursor } }, options);
+      const page = await callOn(connection, foldersGroup.list, { query: { ...query, ...cursor } }, options);
       return { items: page.folders, nextCursor: page.nextCursor };
     }),
   facts: (change) => change as Partial<Folder>,

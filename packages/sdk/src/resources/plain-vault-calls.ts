@@ -1,15 +1,16 @@
 /** The calls behind VaultResource that any client makes: they compare the service's facts of a vault with the client's pins. */
-import { clientApi as api, type Vault } from "@coffer/contract";
+import { type Vault } from "@coffer/contract";
+import { vaultsGroup } from "@coffer/contract/vaults";
 import { callOn } from "../call.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { isSamePin, type VaultPin } from "../vaults/memory/pins.ts";
 import { vaultChanged } from "../vaults/vault-changed.ts";
 import type { Body, Query } from "./calling.ts";
 
-type Vaults = typeof api.vaults;
+type Vaults = typeof vaultsGroup;
 
 export function plainVaultCalls(connection: Connection) {
-  const { create, list, get, update } = api.vaults;
+  const { create, list, get, update } = vaultsGroup;
   return {
     create: async (body: Body<Vaults["create"]>, options?: CallOptions) => {
       const { vault } = await callOn(connection, create, { body }, options);

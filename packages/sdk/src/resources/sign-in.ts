@@ -26,6 +26,7 @@ import type {
   ZkloginSession,
   ZkloginTokens,
 } from "./result-types.ts";
+import { once } from "../once.ts";
 
 export interface AuthResource {
   /**
@@ -59,7 +60,7 @@ export interface AuthResource {
 }
 
 export function authResource(connection: Connection): AuthResource {
-  const calls = async () => (await import("./auth-calls.ts")).authCalls(callingOn(connection));
+  const calls = once(async () => (await import("./auth-calls.ts")).authCalls(callingOn(connection)));
   return {
     ...onDemand(
       calls,
@@ -83,7 +84,7 @@ export interface SessionResource {
 }
 
 export function sessionResource(connection: Connection): SessionResource {
-  const calls = async () => (await import("./session-calls.ts")).sessionCalls(callingOn(connection));
+  const calls = once(async () => (await import("./session-calls.ts")).sessionCalls(callingOn(connection)));
   return {
     list: (query = {}, options) => paged("sessions", query, async (page) => (await calls()).list(page, options)),
     ...onDemand(calls, "end"),
@@ -113,6 +114,8 @@ export interface IdentityProviderResource {
 }
 
 export function identityProviderResource(connection: Connection): IdentityProviderResource {
-  const calls = async () => (await import("./identity-provider-calls.ts")).identityProviderCalls(callingOn(connection));
+  const calls = once(async () =>
+    (await import("./identity-provider-calls.ts")).identityProviderCalls(callingOn(connection)),
+  );
   return onDemand(calls, "authorize", "authorizeZklogin", "callback", "zkloginToken", "zkloginAuth");
 }

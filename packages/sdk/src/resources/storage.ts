@@ -33,6 +33,7 @@ import type {
   VaultUpdateInput,
 } from "./input-types.ts";
 import type { EmptiedTrash, File, Folder, Vault, VaultMember } from "./result-types.ts";
+import { once } from "../once.ts";
 
 /** The fields of a new vault. The last two are for shared vaults. */
 export interface VaultCreateInput extends VaultFields, Omit<NewSharedVault, "name"> {}
@@ -177,7 +178,7 @@ function sharedCalls(connection: Connection) {
 
 export function vaultResource(connection: Connection): VaultResource {
   const shared = sharedCalls(connection);
-  const calls = async () => (await import("./plain-vault-calls.ts")).plainVaultCalls(connection);
+  const calls = once(async () => (await import("./plain-vault-calls.ts")).plainVaultCalls(connection));
   return {
     members: onDemand(shared, "list", "add", "setUntil", "remove"),
     ...onDemand(
@@ -220,7 +221,7 @@ export interface FolderResource {
 }
 
 export function folderResource(connection: Connection): FolderResource {
-  const calls = async () => (await import("./folder-calls.ts")).folderCalls(connection);
+  const calls = once(async () => (await import("./folder-calls.ts")).folderCalls(connection));
   return {
     list: (query = {}, options) => paged("folders", query, async (page) => (await calls()).list(page, options)),
     ...onDemand(calls, "create", "get", "update", "delete", "restore"),
@@ -243,7 +244,7 @@ export interface TrashResource {
 }
 
 export function trashResource(connection: Connection): TrashResource {
-  const calls = async () => (await import("./folder-calls.ts")).trashCalls(connection);
+  const calls = once(async () => (await import("./folder-calls.ts")).trashCalls(connection));
   return {
     list: (query = {}, options) => paged("files", query, async (page) => (await calls()).list(page, options)),
     vaults: (query = {}, options) => paged("vaults", query, async (page) => (await calls()).vaults(page, options)),

@@ -20,6 +20,7 @@ import type {
   RotatedSecret,
   Webhook,
 } from "./result-types.ts";
+import { once } from "../once.ts";
 
 export interface WebhookResource {
   /** Lists webhook endpoints, newest first. */
@@ -64,7 +65,7 @@ export interface WebhookResource {
 }
 
 export function webhookResource(connection: Connection): WebhookResource {
-  const calls = async () => (await import("./webhook-calls.ts")).webhookCalls(callingOn(connection));
+  const calls = once(async () => (await import("./webhook-calls.ts")).webhookCalls(callingOn(connection)));
   return {
     ...onDemand(
       calls,

@@ -1,5 +1,7 @@
 /** Uploads by the kind of vault: encrypted here into a shared one, unchanged into a public one. */
 import { clientApi as api } from "@coffer/contract";
+import { vaultsGroup } from "@coffer/contract/vaults";
+import { foldersGroup } from "@coffer/contract/folders";
 import { callOn } from "../call.ts";
 import { VaultError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
@@ -134,6 +136,6 @@ async function isShared(connection: Connection, target: Target, id: string, opti
   if (target.kind === "version")
     return (await callOn(connection, api.files.get, { params: { fileId: id } }, options)).file.shared !== null;
   if (target.vaultId === undefined)
-    return (await callOn(connection, api.folders.get, { params: { folderId: id } }, options)).folder.shared !== null;
-  return (await callOn(connection, api.vaults.get, { params: { vaultId: id } }, options)).vault.type !== "public";
+    return (await callOn(connection, foldersGroup.get, { params: { folderId: id } }, options)).folder.shared !== null;
+  return (await callOn(connection, vaultsGroup.get, { params: { vaultId: id } }, options)).vault.type !== "public";
 }

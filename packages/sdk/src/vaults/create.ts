@@ -1,5 +1,7 @@
 /** Making a shared vault: an object on the chain, and a vault at the service that names it. */
-import { clientApi as api, nameProblem } from "@coffer/contract";
+import { nameProblem } from "@coffer/contract";
+import { accountGroup } from "@coffer/contract/account";
+import { vaultsGroup } from "@coffer/contract/vaults";
 import {
   type ActWarning,
   createVault,
@@ -52,7 +54,7 @@ export async function createSharedVault(
 ): Promise<CreatedVault> {
   const problem = nameProblem(name);
   // Checked before paying for an object that no vault could name.
-  if (problem !== null) throw new ContractError("request", api.vaults.create.id, [`name: ${problem}`]);
+  if (problem !== null) throw new ContractError("request", vaultsGroup.create.id, [`name: ${problem}`]);
   const session = vaultSession(connection);
   await requireLinkedAddress(session, options);
   const creation = openCreation(session, name.normalize("NFC"), journal);
@@ -66,7 +68,7 @@ export async function createSharedVault(
 }
 
 async function requireLinkedAddress({ connection, signer }: VaultSession, options?: CallOptions): Promise<void> {
-  const { account } = await callOn(connection, api.account.get, {}, options);
+  const { account } = await callOn(connection, accountGroup.get, {}, options);
   if (account.chainAddress === signer.chainAddress) return;
   const linked = account.chainAddress === null ? "no chain address" : account.chainAddress;
   throw vaultError("wrong_chain_key", `The account has ${linked}, and the signer's is ${signer.chainAddress}`, {
@@ -174,7 +176,7 @@ async function register(
   options: CallOptions | undefined,
 ): Promise<Vault> {
   const body = { name, type: "shared", chainObjectId: objectId } as const;
-  const send = () => callOn(connection, api.vaults.create, { body }, options);
+  const send = () => callOn(connection, vaultsGroup.create, { body }, options);
   try {
     return (await untilSeen(connection, "chain_object_invalid", options, send)).vault;
   } catch (error) {
@@ -204,7 +206,7 @@ async function findVault(
 ): Promise<Vault | null> {
   for (let cursor: string | null | undefined; cursor !== null;) {
     const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) } as const;
-    const page = await callOn(connection, api.vaults.list, { query }, options);
+    const page = await callOn(connection, vaultsGroup.list, { query }, options);
     const found = page.vaults.find(isWanted);
     if (found !== undefined) return found;
     cursor = page.nextCursor;

@@ -1,5 +1,6 @@
 /** The proof of a shared vault's owner before a deletion in it (encryption design §7). Loaded when the service asks for it. */
 import { clientApi as api } from "@coffer/contract";
+import { accountGroup } from "@coffer/contract/account";
 import { renderDeletionText, type DeletionOf } from "@coffer/contract/proof-texts";
 import { deletionGroup } from "@coffer/contract/deletion";
 import { callOn } from "../call.ts";
@@ -35,7 +36,7 @@ export async function proveDeletion(
     throw vaultError("vault_changed", message);
   }
   requireSameNetwork(session, pin);
-  const { account } = await callOn(connection, api.account.get, {}, options);
+  const { account } = await callOn(connection, accountGroup.get, {}, options);
   const { act, vaultId, fileId } = deletion;
   const body = fileId === undefined ? { act } : { act, fileId };
   const { nonce } = await callOn(connection, deletionGroup.challenge, { params: { vaultId }, body }, options);

@@ -1,5 +1,6 @@
 /** The chain, the key servers and the open vaults behind one client: made when the first shared vault is met. */
-import { clientApi as api, type Vault } from "@coffer/contract";
+import { type Vault } from "@coffer/contract";
+import { vaultsGroup } from "@coffer/contract/vaults";
 import {
   locateVault,
   openChain,
@@ -178,7 +179,7 @@ async function findPin(
 }
 
 async function readPin(session: VaultSession, vaultId: string, options?: CallOptions): Promise<VaultPin> {
-  const { vault } = await callOn(session.connection, api.vaults.get, { params: { vaultId } }, options);
+  const { vault } = await callOn(session.connection, vaultsGroup.get, { params: { vaultId } }, options);
   const object = await inVaultTerms(() => readObject(session, vault));
   const pin = pinOf(session, vault, object?.owner.chainAddress ?? null);
   await requireNewObject(session, pin);

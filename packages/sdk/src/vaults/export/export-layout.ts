@@ -12,6 +12,8 @@
  * ```
  */
 import { clientApi as api } from "@coffer/contract";
+import { vaultsGroup } from "@coffer/contract/vaults";
+import { foldersGroup } from "@coffer/contract/folders";
 import * as z from "zod/mini";
 import { vaultError } from "../vault-error.ts";
 import { type VaultError } from "../../errors.ts";
@@ -80,7 +82,7 @@ export const manifest = z.object({
   /** Milliseconds since 1970; the statement's time. */
   createdAt: z.int(),
   origin: z.string(),
-  vaultId: api.vaults.get.params.shape.vaultId,
+  vaultId: vaultsGroup.get.params.shape.vaultId,
   /**
    * What a reader needs to find the chain and the key servers again; it holds no credential. Readers of an export use
    * their own.
@@ -108,7 +110,7 @@ export type ItemCounts = Readonly<Record<ItemFolder, number>>;
 
 const { id, versionId, size, sha256, folderId, shared, createdAt, updatedAt, trashedAt } =
   api.files.get.output.shape.file.shape;
-const { parentId, shared: sharedFolder } = api.folders.get.output.shape.folder.shape;
+const { parentId, shared: sharedFolder } = foldersGroup.get.output.shape.folder.shape;
 const times = { createdAt, updatedAt, trashedAt };
 
 /** The call that wrote it: it distinguishes the files of an earlier call. */

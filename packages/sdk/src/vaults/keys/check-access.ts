@@ -1,5 +1,6 @@
 /** Why a vault does not open, in words: five layers, each checked by itself. For people: no decision depends on it. */
-import { clientApi as api, type Vault } from "@coffer/contract";
+import { type Vault } from "@coffer/contract";
+import { vaultsGroup } from "@coffer/contract/vaults";
 import { ChainError, findMember, LAG_MS, type KeyServerStatus, type VaultObject } from "@coffer/chain";
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { callOn, send } from "../../call.ts";
@@ -79,7 +80,7 @@ async function askService(
   options?: CallOptions,
 ): Promise<ServiceAnswer> {
   try {
-    const { output, headers } = await send(connection, api.vaults.get, { params: { vaultId } }, options);
+    const { output, headers } = await send(connection, vaultsGroup.get, { params: { vaultId } }, options);
     const ahead = clock() - Date.parse(headers.get("date") ?? "");
     const check = await checkServed(connection, vaultId, options);
     return { check, vault: output.vault, ahead: Number.isNaN(ahead) ? null : ahead };

@@ -1,6 +1,6 @@
 /** Removing an agent: its key, its memberships, and its access to later files. One act over three layers, safe to repeat. */
 import { apiKeysGroup } from "@coffer/contract/api-keys";
-import { clientApi as api } from "@coffer/contract";
+import { vaultsGroup } from "@coffer/contract/vaults";
 import { type ActWarning, findMember } from "@coffer/chain";
 import { callOn } from "../../call.ts";
 import type { Connection, CallOptions } from "../../options.ts";
@@ -105,7 +105,7 @@ async function listSharedVaults(connection: Connection, options: CallOptions): P
   const vaultIds: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null;) {
     const query = { type: "shared", limit: 1000, ...(cursor === undefined ? {} : { cursor }) } as const;
-    const page = await callOn(connection, api.vaults.list, { query }, options);
+    const page = await callOn(connection, vaultsGroup.list, { query }, options);
     vaultIds.push(...page.vaults.map(({ id }) => id));
     cursor = page.nextCursor;
   }

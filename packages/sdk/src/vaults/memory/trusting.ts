@@ -2,7 +2,7 @@
  * A vault's facts that a user got on a channel other than the service, and that pin it from then on (encryption design
  * §2, pins).
  */
-import { clientApi as api } from "@coffer/contract";
+import { vaultsGroup } from "@coffer/contract/vaults";
 import { encodeRequest } from "../../encode-request.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { bytesOf } from "../addresses.ts";
@@ -36,7 +36,7 @@ export async function trustVault(
 ): Promise<void> {
   bytesOf(chainObjectId);
   // Under another spelling it would be kept, and never looked up.
-  await encodeRequest(api.vaults.get, { params: { vaultId } });
+  await encodeRequest(vaultsGroup.get, { params: { vaultId } });
   const session = vaultSession(connection);
   // Numbers that a node has made up before do not prevent it.
   session.chain.forgetVault(chainObjectId);

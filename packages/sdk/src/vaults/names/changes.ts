@@ -1,5 +1,6 @@
 /** Renaming, moving, restoring and making folders in shared vaults: each is a new signed entry (file-format §8). */
-import { clientApi as api, type Folder } from "@coffer/contract";
+import { type Folder } from "@coffer/contract";
+import { foldersGroup } from "@coffer/contract/folders";
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
 import { ApiError, SdkError } from "../../errors.ts";
@@ -48,7 +49,7 @@ export async function createFolder(
   if (place === null || name === undefined) return null;
   if (place.vault !== null) return createIn(connection, place.vault, { name, parentId }, options);
   const body = { name, parentId, vaultId: place.vaultId };
-  const { folder } = await callOn(connection, api.folders.create, { body }, options);
+  const { folder } = await callOn(connection, foldersGroup.create, { body }, options);
   await requireCreated(connection, place.vaultId, folder);
   return folder;
 }
@@ -70,7 +71,7 @@ async function createIn(
       const wanted = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
       const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
       const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
-      const created = await callOn(connection, api.folders.create, { body }, options);
+      const created = await callOn(connection, foldersGroup.create, { body }, options);
       if (created.folder.id !== id)
         throw vaultError(
           "damaged",

@@ -1,0 +1,26 @@
+/** The calls behind {@link AccountResource} and {@link DevelopmentResource}. */
+import { accountGroup } from "@coffer/contract/account";
+import { developmentGroup } from "@coffer/contract/development";
+import type { Calling } from "../call.ts";
+import type { Signer } from "../chain/signer.ts";
+import type { AccountOptions, CallOptions, Connection } from "../options.ts";
+import type { Body } from "./calling.ts";
+
+type Account = typeof accountGroup;
+
+export function accountCalls(call: Calling, { place }: Pick<Connection, "place">) {
+  const { get, update } = accountGroup;
+  return {
+    get: (options?: CallOptions) => call(get, {}, options),
+    update: async (body: Body<Account["update"]>, options?: CallOptions) =>
+      (await call(update, { body }, options)).account,
+    /** The signing code is loaded when it is first used. */
+    linkChain: async (signer: Signer, options?: AccountOptions) =>
+      (await import("../chain/proving.ts")).linkChain(call, place, signer, options),
+  };
+}
+
+export function developmentCalls(call: Calling) {
+  const { signup } = developmentGroup;
+  return { signup: (body: Body<typeof signup>, options?: CallOptions) => call(signup, { body }, options) };
+}
