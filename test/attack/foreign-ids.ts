@@ -15,7 +15,8 @@ import { makeObjects, readObjects, type Objects } from "./objects.ts";
 const OBJECT_OF: Readonly<Record<string, keyof Objects>> = {
   ...{ vaultId: "vaultId", vaultIds: "vaultId", folderId: "folderId", parentId: "folderId", fileId: "fileId" },
   ...{ uploadId: "uploadId", keyId: "keyId", inviteId: "inviteId", webhookId: "webhookId", deliveryId: "deliveryId" },
-  ...{ versionId: "versionId", sessionId: "sessionId", chainAddress: "chainAddress", chainObjectId: "chainObjectId" },
+  ...{ versionId: "versionId", sourceId: "versionId", sessionId: "sessionId" },
+  ...{ chainAddress: "chainAddress", chainObjectId: "chainObjectId" },
 };
 
 /** Draws of everything else of a request, for each place. */
