@@ -30,6 +30,13 @@ interface Source {
 const UNREADABLE =
   "/** Why this client cannot open it, as a code such as `not_a_member` or `damaged`. Absent: it is readable. */\nreadonly unreadable?: string;";
 
+const AUTHORS = {
+  createdBy:
+    "The caller that made it. In a shared vault: the signer of its first entry, as long as no other has followed. null: not noted, or nothing proves it.",
+  updatedBy:
+    "The caller that last changed it. In a shared vault: the signer of its current content, name or place. null: not noted, or nothing proves it.",
+};
+
 /** Every type that a result is made of. An object of an answer that is none of them stops `npm run generate`. */
 const TYPES: Readonly<Record<string, Source>> = {
   Account: { at: "account.get account", text: "An account with its plan, its use and its limits." },
@@ -53,7 +60,10 @@ const TYPES: Readonly<Record<string, Source>> = {
   File: {
     at: "files.get file",
     text: 'A file\'s metadata. In a shared vault that this client can open, `name`, `contentType` and `size` are those of the content. If it cannot, `name` is "", `size` is that of the stored bytes, and `unreadable` says why.',
-    texts: { size: "Bytes of the content. If this client cannot open it: stored bytes, after encryption." },
+    texts: {
+      size: "Bytes of the content. If this client cannot open it: stored bytes, after encryption.",
+      ...AUTHORS,
+    },
     without: ["shared"],
     added: [
       "/** Stored bytes of a file in a shared vault that this client can open. Absent: `size` is that number. */\nreadonly storedSize?: number;",
@@ -61,10 +71,33 @@ const TYPES: Readonly<Record<string, Source>> = {
     ],
   },
   FileVersion: { at: "files.versions versions", text: "A content that a file has, or had and keeps." },
-  VersionAuthor: { at: "files.versions versions.author", text: "The credential that made a version." },
+  FileEntry: {
+    at: "files.entries entries",
+    text: 'A name and place that a file has, or had and keeps. In a shared vault, an entry that this client cannot verify has the name "", and `unreadable` says why.',
+    without: ["shared"],
+    texts: { name: 'Name at that time. "": this client cannot read or verify it.' },
+    added: [UNREADABLE],
+  },
+  FolderEntry: {
+    at: "folders.entries entries",
+    text: "The same of a folder.",
+    without: ["shared"],
+    added: [UNREADABLE],
+  },
+  Author: {
+    at: "files.versions versions.author",
+    text: "The caller that made or changed something.",
+    texts: {
+      kind: "Kind of the credential: `api-key`, `session` or `development`. `member`: the signer, in a shared vault.",
+    },
+    added: [
+      "/** true: this client has verified the signature of `chainAddress`. Absent: the service says so. */\nreadonly verified?: true;",
+    ],
+  },
   Folder: {
     at: "folders.get folder",
     text: 'A folder. In a shared vault that this client cannot open, `name` is "" and `unreadable` says why.',
+    texts: AUTHORS,
     without: ["shared"],
     added: [UNREADABLE],
   },
@@ -153,6 +186,7 @@ const LISTS: Readonly<Record<string, string>> = {
   invites: "invites.list",
   sessions: "sessions.list",
   vaults: "vaults.list",
+  entries: "files.entries",
   versions: "files.versions",
   webhooks: "webhooks.list",
 };

@@ -93,6 +93,14 @@ function itemMethods(group: "files" | "folders", kind: ItemKind): Record<string,
       await run.world.owner.client[group].delete(id).catch(() => undefined);
       return run.client[group].restore(id, { name }).finally(() => undoDeletion(run, group, id));
     }),
+    [`${group}.entries`]: async (run) => {
+      const { id } = itemOf(run, kind);
+      const { items } = await run.client[group].entries(id, { limit: 20 });
+      return () => {
+        for (const entry of items)
+          blameAsked(run, kind, id, { ...entry, id, trashedAt: null, createdBy: entry.author });
+      };
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 /** What is true of the world that the service lies about: tests hold answers, requests and pins to it. */
 import type { VaultKey } from "@coffer/crypto";
+import type { Author } from "@coffer/sdk";
 
 export type ItemKind = "file" | "folder";
 
@@ -69,6 +70,8 @@ export interface Answered {
   readonly parentId?: string | null;
   readonly trashedAt: string | null;
   readonly unreadable?: string | undefined;
+  readonly createdBy?: Author | null;
+  readonly updatedBy?: Author | null;
 }
 
 /** What is wrong with an answer that stands for the item; null: nothing that this machine could know. */
@@ -81,6 +84,8 @@ export function blameItem(truth: Truth, kind: ItemKind, answered: Answered): str
   if (item.kind !== kind) return `${item.kind} ${id} is shown as a ${kind}`;
   if (item.vaultId !== vaultId && !item.isKnown) return null;
   if (item.vaultId !== vaultId) return `${kind} ${id} of a shared vault is shown in vault ${vaultId}`;
+  for (const author of [answered.createdBy, answered.updatedBy])
+    if (author != null && author.verified !== true) return `${kind} ${id} has an author that nobody has verified`;
   if (!item.names.has(name)) return `${kind} ${id} is shown under the name ${name}`;
   const folder = answered.folderId ?? answered.parentId ?? null;
   if (trashedAt === null && !item.folders.has(folder)) return `${kind} ${id} is shown in folder ${String(folder)}`;

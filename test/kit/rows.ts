@@ -50,10 +50,15 @@ export function vaultRow(more: Partial<VaultRow> & Pick<VaultRow, "account_id">)
   };
 }
 
+const UNAUTHORED = {
+  ...{ created_by: null, updated_by: null },
+  ...{ entry_number: 1, entry_at: null, entry_how: null, entry_author: null },
+};
+
 export function folderRow(more: Partial<FolderRow> & Pick<FolderRow, "account_id" | "vault_id">): FolderRow {
   const id = more.id ?? randomUUID();
   const place = { parent_id: null, depth: 1, trashed_at: null, trashed_with: null, shared_json: null, revision: 1 };
-  return { id, name: `folder ${id}`, ...place, created_at: TIME, updated_at: TIME, ...more };
+  return { id, name: `folder ${id}`, ...place, ...UNAUTHORED, created_at: TIME, updated_at: TIME, ...more };
 }
 
 export function fileRow(more: Partial<FileRow> & Pick<FileRow, "account_id" | "vault_id">): FileRow {
@@ -68,6 +73,7 @@ export function fileRow(more: Partial<FileRow> & Pick<FileRow, "account_id" | "v
     content_type: "text/plain",
     sha256: "0".repeat(64),
     encrypted: 0,
+    ...UNAUTHORED,
     revision: 1,
     shared_json: null,
     created_at: TIME,

@@ -185,6 +185,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "folders.list": inVault,
   "folders.update": renamed,
   "folders.restore": { trashed: true },
+  "folders.entries": {},
   "files.upload": {
     needs: ["vaultId"],
     sends: ({ vaultId }) => ({ query: `vaultId=${vaultId}&name=${name()}`, bytes: "content" }),
@@ -193,6 +194,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "files.replace": { sends: () => ({ bytes: "replaced" }) },
   "files.update": renamed,
   "files.versions": {},
+  "files.entries": {},
   "files.restoreVersion": {},
   "files.deleteVersion": {},
   "files.restore": { trashed: true },

@@ -23,6 +23,7 @@ const TABLE: readonly (readonly [operation: string, agent: "agent" | "owner only
   ["Restore from trash (decisions §4)", "agent", ["files.restore", "folders.restore"]],
   ["Permanent delete (decisions §4, §5)", "owner only", ["trash.empty", "files.deleteVersion"]],
   ["Versions of files (decisions §5)", "agent", ["files.versions", "files.restoreVersion"]],
+  ["Names and places before (decision 0051)", "agent", ["files.entries", "folders.entries"]],
   [
     "Create, update, delete vaults",
     "owner only",
@@ -109,6 +110,7 @@ const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit
   "folders.update": ["folders:write", "object"],
   "folders.delete": ["folders:write", "object"],
   "folders.restore": ["folders:write", "object"],
+  "folders.entries": ["folders:read", "object"],
   "files.upload": ["files:write", "object"],
   "files.list": ["files:read", "filter"],
   "files.get": ["files:read", "object"],
@@ -119,6 +121,7 @@ const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit
   "files.delete": ["files:write", "object"],
   "files.restore": ["files:write", "object"],
   "files.versions": ["files:read", "object"],
+  "files.entries": ["files:read", "object"],
   "files.restoreVersion": ["files:write", "object"],
   "files.deleteVersion": ["files:write", "object"],
   "uploads.create": ["files:write", "object"],

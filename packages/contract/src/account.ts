@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { namedCredential } from "./authors.ts";
 import { endpoint } from "./endpoint.ts";
 import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
@@ -34,13 +35,10 @@ export const account = z.object({
 
 /** The credential of this call: its rights and its end. Never the secret. */
 export const credential = z.object({
-  kind: openEnum(["api-key", "development", "session"]),
-  id: z.nullable(uuid),
-  name: z.nullable(z.string()),
+  /** The address that the credential is bound to. The account's own address is in the account. */
+  ...namedCredential,
   scopes: z.nullable(z.array(openEnum(SCOPES))),
   vaultIds: z.nullable(z.array(uuid)),
-  /** The address that the credential is bound to. The account's own address is in the account. */
-  chainAddress: z.nullable(chainAddress),
   expiresAt: z.nullable(timestamp),
 });
 

@@ -9,6 +9,7 @@ import { authGroup } from "./auth.ts";
 import { billingGroup } from "./billing.ts";
 import { deletionGroup, restoringGroup } from "./deletion.ts";
 import { developmentGroup } from "./development.ts";
+import { fileEntriesGroup, folderEntriesGroup } from "./entries.ts";
 import { filesGroup } from "./files.ts";
 import { foldersGroup } from "./folders.ts";
 import { eventsGroup, webhookEventsGroup, webhooksGroup } from "./webhooks.ts";
@@ -37,8 +38,8 @@ export const api = {
   ownership: ownershipGroup,
   deletion: deletionGroup,
   folderNames: folderNamesGroup,
-  folders: foldersGroup,
-  files: { ...filesGroup, ...versionsGroup },
+  folders: { ...foldersGroup, ...folderEntriesGroup },
+  files: { ...filesGroup, ...versionsGroup, ...fileEntriesGroup },
   uploads: uploadsGroup,
   trash: trashGroup,
   billing: billingGroup,

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { author } from "./authors.ts";
 import { bytes, endpoint } from "./endpoint.ts";
 import { folderOrRoot } from "./folders.ts";
 import { ownerProof } from "./proofs.ts";
@@ -36,6 +37,8 @@ export const file = z.object({
   shared: z.nullable(sharedFile),
   createdAt: timestamp,
   updatedAt: timestamp,
+  createdBy: author,
+  updatedBy: author,
   trashedAt: z.nullable(timestamp),
 });
 

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { author } from "./authors.ts";
 import { endpoint } from "./endpoint.ts";
 import { nameIndex, sharedErrors, sharedEntry } from "./shared-entries.ts";
 import { booleanText, condition, itemName, pageOf, pageQuery, revision, timestamp, uuid } from "./values.ts";
@@ -18,6 +19,8 @@ export const folder = z.object({
   parentId: z.nullable(uuid),
   createdAt: timestamp,
   updatedAt: timestamp,
+  createdBy: author,
+  updatedBy: author,
   trashedAt: z.nullable(timestamp),
   /** What a folder of a shared vault carries; null in a public one. */
   shared: z.nullable(sharedEntry),

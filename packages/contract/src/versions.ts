@@ -1,18 +1,9 @@
 /** Versions of files (decision 0050). Clients load it when they need it. */
 import * as z from "zod/mini";
+import { author } from "./authors.ts";
 import { endpoint } from "./endpoint.ts";
 import { file } from "./files.ts";
-import { chainAddress, openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
-
-/** The caller that made something, with its credential as it was then. */
-export const author = z.object({
-  kind: openEnum(["api-key", "session", "development"]),
-  id: z.nullable(uuid),
-  name: z.nullable(z.string()),
-  chainAddress: z.nullable(chainAddress),
-});
-
-export interface Author extends z.infer<typeof author> {}
+import { openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
 
 /** How a version came. */
 export const VERSION_SOURCES = ["upload", "replace", "restore"] as const;
@@ -25,8 +16,7 @@ export const fileVersion = z.object({
   size: z.int(),
   contentType: z.string(),
   sha256: sha256Hex,
-  /** null: nobody noted it. */
-  author: z.nullable(author),
+  author,
   how: openEnum(VERSION_SOURCES),
   createdAt: timestamp,
   /** null: the current version. */

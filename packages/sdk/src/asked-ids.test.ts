@@ -31,9 +31,11 @@ const FREE = [
   ...[
     "apiKeys.rotate",
     "deletion.challenge",
+    "files.entries",
     "files.versions",
     "folderNames.get",
     "folderNames.stage",
+    "folders.entries",
     "members.add",
     "members.list",
     "vaultKeys.list",
@@ -90,7 +92,7 @@ describe("an answer", () => {
     const list = { query: { vaultId: ASKED, folderId: OTHER } };
     const there = { id: OTHER, vaultId: ASKED, folderId: OTHER, name: "there", contentType: "text/plain" };
     const answer = { files: [{ ...there, vaultId: OTHER }, there, { ...there, folderId: null }], nextCursor: null };
-    const bad = { ...there, name: "", contentType: "application/octet-stream" };
+    const bad = { ...there, name: "", contentType: "application/octet-stream", createdBy: null, updatedBy: null };
     expect(requireAsked(api.files.list, list, answer, { eachByItself: true })).toEqual({
       files: [
         { ...bad, vaultId: OTHER, unreadable: "vault_changed" },

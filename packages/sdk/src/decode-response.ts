@@ -47,7 +47,7 @@ export async function decodeJson(
   if (result === null) throw refusal("too much of it is wrong");
   if (result.success) return keepUnknownKeys(result.data, value);
   broken(new ContractError("response", endpoint.id, await wordsOf(result.error.issues, "body")));
-  return value;
+  return keepUnknownKeys(value, value);
 }
 
 /**
@@ -145,6 +145,8 @@ function keepUnknownKeys(parsed: unknown, raw: unknown): unknown {
     return parsed.map((item, index) => keepUnknownKeys(item, raw[index]));
   if (!isRecord(parsed) || !isRecord(raw)) return parsed;
   const merged: Record<string, unknown> = { ...raw };
+  // Only this client says that it has verified something.
+  if ("verified" in merged) delete merged["verified"];
   for (const [key, value] of Object.entries(parsed)) merged[key] = keepUnknownKeys(value, raw[key]);
   return merged;
 }

@@ -6,8 +6,8 @@ import { onDemand } from "./resources/calling.ts";
 import type { UploadResult } from "./upload/target.ts";
 import type { DownloadOptions } from "./download/content-facts.ts";
 import type { ReplaceInput, UploadInput, UploadOptions } from "./upload/input.ts";
-import type { FileListQuery, FileRestoreInput, FileVersionsQuery } from "./resources/input-types.ts";
-import type { File, FileVersion } from "./resources/result-types.ts";
+import type { FileEntriesQuery, FileListQuery, FileRestoreInput, FileVersionsQuery } from "./resources/input-types.ts";
+import type { File, FileEntry, FileVersion } from "./resources/result-types.ts";
 import { once } from "./once.ts";
 
 export interface FileResource {
@@ -72,6 +72,12 @@ export interface FileResource {
    * @throws ApiError `current_version` for the file's content.
    */
   deleteVersion(fileId: string, versionId: string, options?: CallOptions): Promise<void>;
+  /**
+   * Names and places that the file had, newest first; the first is the current one. Each replaced one stays as long as versions of the vault.
+   * In a shared vault members signed each: name, folder and author are verified, and `how` and `createdAt` are the service's word.
+   * `unreadable` marks an entry that does not verify, such as one from before a rotation.
+   */
+  entries(fileId: string, query?: FileEntriesQuery, options?: CallOptions): PagePromise<"entries", FileEntry>;
   /** Renames or moves a file. */
   update(fileId: string, changes: FileChanges, options?: UpdateOptions): Promise<File>;
   /** Moves a file to the trash for 30 days. With `permanent` it deletes the file for good and answers null. */
@@ -90,6 +96,8 @@ export function fileResource(connection: Connection): FileResource {
     list: (query = {}, options) => paged("files", query, async (page) => (await calls()).list(page, options)),
     versions: (fileId, query = {}, options) =>
       paged("versions", query, async (page) => (await calls()).versions(fileId, page, options)),
+    entries: (fileId, query = {}, options) =>
+      paged("entries", query, async (page) => (await calls()).entries(fileId, page, options)),
     upload: async (input, options) => (await sending()).uploadFile(connection, input, options),
     replace: async (fileId, input, options) => (await sending()).replaceFile(connection, fileId, input, options),
     download: async (fileId, options) => (await opening()).openFileDownload(connection, fileId, options),

@@ -5,6 +5,7 @@
 import type * as Deletions from "./vaults/deletion-proof.ts";
 import type * as Downloads from "./vaults/content/download.ts";
 import type * as Uploads from "./vaults/content/upload.ts";
+import type * as Entries from "./vaults/names/past-entries.ts";
 import type * as Changes from "./vaults/names/changes.ts";
 import type * as Finding from "./vaults/names/finding.ts";
 import type * as Listing from "./vaults/names/listing.ts";
@@ -21,6 +22,7 @@ export interface SharedCode {
   readonly changes: () => Promise<typeof Changes>;
   readonly deletions: () => Promise<typeof Deletions>;
   readonly downloads: () => Promise<typeof Downloads>;
+  readonly entries: () => Promise<typeof Entries>;
   readonly finding: () => Promise<typeof Finding>;
   readonly listing: () => Promise<typeof Listing>;
   readonly places: () => Promise<typeof Places>;

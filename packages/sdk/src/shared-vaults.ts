@@ -31,6 +31,7 @@ const CODE: SharedCode = {
   deletions: () => loaded(import("./vaults/deletion-proof.ts")),
   downloads: () => loaded(import("./vaults/content/download.ts")),
   finding: () => loaded(import("./vaults/names/finding.ts")),
+  entries: () => loaded(import("./vaults/names/past-entries.ts")),
   listing: () => loaded(import("./vaults/names/listing.ts")),
   places: () => loaded(import("./vaults/names/places.ts")),
   sessions: () => loaded(import("./vaults/vault-session.ts")),

@@ -4,7 +4,14 @@ import type { File } from "./file.ts";
 
 /** The answer repeats none of the service's words in place of a name. `unreadable`: the code that says why. */
 export function unnamed<Item extends File | Folder>(item: Item, unreadable: string): Item {
-  return { ...item, name: "", ...("contentType" in item ? { contentType: UNKNOWN_TYPE } : {}), unreadable };
+  return {
+    ...item,
+    name: "",
+    createdBy: null,
+    updatedBy: null,
+    ...("contentType" in item ? { contentType: UNKNOWN_TYPE } : {}),
+    unreadable,
+  };
 }
 
 const UNKNOWN_TYPE = "application/octet-stream";

@@ -1,6 +1,7 @@
 /** What is over by time: resumable uploads nobody finished, replaced versions, and answers kept for repeated requests. */
 import { limitsOf } from "../features/account/rules.ts";
 import { dropVersion } from "../features/files/kept-versions-store.ts";
+import { dropEndedEntries } from "../features/items/entries-store.ts";
 import { type AccountAct, actOn } from "../features/account/act.ts";
 import type { Queries } from "../ports/database.ts";
 import type { UploadRow } from "../ports/tables.ts";
@@ -105,6 +106,18 @@ async function dropVersions(
     dropped += await actOn(deps, accountId, work, { freesSpace: true });
   }
   return dropped;
+}
+
+/** Forgets names and places whose time is over. Nothing counts them. */
+export async function expireEntries(deps: Expiring, signal: AbortSignal): Promise<{ expired: number }> {
+  let total = 0;
+  while (!signal.aborted) {
+    const work = (transaction: Queries): Promise<number> => dropEndedEntries(transaction, deps.clock.now());
+    const dropped = await deps.database.transaction(work, { freesSpace: true });
+    if (dropped === 0) break;
+    total += dropped;
+  }
+  return { expired: total };
 }
 
 export async function expireIdempotency(deps: Expiring): Promise<{ expired: number }> {

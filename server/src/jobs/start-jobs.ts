@@ -1,7 +1,7 @@
 /** The server's work without a request: what has expired goes, and what a crash left behind is cleaned up. */
 import { removeOldEntries } from "./audit-retention.ts";
 import { deleteQueuedBlobs } from "./blob-deletions.ts";
-import { expireIdempotency, expireUploads, expireVersions } from "./expiry.ts";
+import { expireEntries, expireIdempotency, expireUploads, expireVersions } from "./expiry.ts";
 import { expireIdentity } from "./identity-expiry.ts";
 import { mailJob } from "./mail.ts";
 import { schedule } from "./schedule.ts";
@@ -34,6 +34,7 @@ export function startJobs(deps: JobDeps, aloneSince: Storage["aloneSince"]): () 
       { name: "expire uploads", pause: HOUR, run: (signal) => expireUploads(deps, signal) },
       { name: "tell of ended members", pause: ENDS_PAUSE, run: (signal) => tellEnds(deps, signal) },
       { name: "expire replaced versions", pause: VERSIONS_PAUSE, run: (signal) => expireVersions(deps, signal) },
+      { name: "expire replaced entries", pause: HOUR, run: (signal) => expireEntries(deps, signal) },
       { name: "expire idempotency keys", pause: HOUR, run: () => expireIdempotency(deps) },
       { name: "expire sign-in", pause: HOUR, run: (signal) => expireIdentity(deps, signal) },
       { name: "remove old audit entries", pause: HOUR, run: (signal) => removeOldEntries(deps, signal) },

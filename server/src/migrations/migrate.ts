@@ -19,6 +19,7 @@ import { ends } from "./0014-ends.ts";
 import { ladder } from "./0015-ladder.ts";
 import { places } from "./0016-places.ts";
 import { versions } from "./0017-versions.ts";
+import { authorsAndEntries } from "./0018-authors-and-entries.ts";
 import type { Migration } from "./migration.ts";
 
 /** All of them, oldest first. */
@@ -40,6 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
   ladder,
   places,
   versions,
+  authorsAndEntries,
 ];
 
 interface MigrationRow {

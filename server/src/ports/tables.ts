@@ -1,8 +1,10 @@
 /** The rows of the database. Times are milliseconds since the Unix epoch; flags are 0 or 1; `*_json` holds JSON text. */
 
+import type { AuthoredRow, ItemEntryRow } from "./entry-tables.ts";
 import type * as shared from "./shared-vault-tables.ts";
 import type * as webhooks from "./webhook-tables.ts";
 
+export type * from "./entry-tables.ts";
 export type * from "./shared-vault-tables.ts";
 export type * from "./webhook-tables.ts";
 
@@ -74,7 +76,7 @@ export interface VaultRow {
   trashed_at: number | null;
 }
 
-export interface FolderRow {
+export interface FolderRow extends AuthoredRow {
   id: string;
   account_id: string;
   vault_id: string;
@@ -94,7 +96,7 @@ export interface FolderRow {
   revision: number;
 }
 
-export interface FileRow {
+export interface FileRow extends AuthoredRow {
   id: string;
   account_id: string;
   vault_id: string;
@@ -362,6 +364,7 @@ export interface Tables {
   folder_keys: shared.FolderKeyRow;
   staged_names: shared.StagedNameRow;
   file_versions: shared.FileVersionRow;
+  item_entries: ItemEntryRow;
   folders: FolderRow;
   files: FileRow;
   uploads: UploadRow;

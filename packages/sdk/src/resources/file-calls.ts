@@ -5,8 +5,9 @@ import type { FileChanges } from "../file.ts";
 import type { CallOptions, Connection, FileDeletion, UpdateOptions } from "../options.ts";
 import type { Query } from "./calling.ts";
 import { deleteWithProof } from "./deletion-calls.ts";
+import { entryCalls } from "./entry-calls.ts";
 import { itemCalls } from "./item-calls.ts";
-import { FILES } from "./items.ts";
+import { FILES, withoutClaims } from "./items.ts";
 import { versionCalls } from "./version-calls.ts";
 import { eachUnnamed, toKnownNames } from "./known-names.ts";
 import { sharedCode } from "../shared-code.ts";
@@ -15,12 +16,12 @@ export function fileCalls(connection: Connection) {
   const { list } = api.files;
   const { one, get, update, restore } = itemCalls(connection, FILES);
   return {
-    ...{ get, restore, ...versionCalls(connection) },
+    ...{ get, restore, ...versionCalls(connection), entries: entryCalls(connection).fileEntries },
     list: async (query: Query<typeof list>, options?: CallOptions) => {
       const wanted = await toKnownNames(connection, query, query.folderId, options);
       if (wanted === null) return { files: [], nextCursor: null };
       const page = await callOn(connection, list, { query: wanted }, eachUnnamed(query, options));
-      if (connection.sharedVaults === null) return page;
+      if (connection.sharedVaults === null) return { ...page, files: page.files.map(withoutClaims) };
       const { nameItems } = await sharedCode(connection).listing();
       return { ...page, files: await nameItems(connection, FILES, page.files, query, options) };
     },

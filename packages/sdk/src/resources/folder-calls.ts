@@ -6,8 +6,9 @@ import type { CallOptions, Connection, UpdateOptions } from "../options.ts";
 import { NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Body, Query } from "./calling.ts";
 import { emptyTrash } from "./deletion-calls.ts";
+import { entryCalls } from "./entry-calls.ts";
 import { itemCalls } from "./item-calls.ts";
-import { FILES, FOLDERS } from "./items.ts";
+import { FILES, FOLDERS, withoutClaims } from "./items.ts";
 import { eachUnnamed, sharedChanges, toKnownNames } from "./known-names.ts";
 import { requirePinned } from "./plain-vault-calls.ts";
 import { sharedCode } from "../shared-code.ts";
@@ -18,7 +19,7 @@ export function folderCalls(connection: Connection) {
   const { create, list } = foldersGroup;
   const { one, get, update, restore } = itemCalls(connection, FOLDERS);
   return {
-    ...{ get, restore },
+    ...{ get, restore, entries: entryCalls(connection).folderEntries },
     create: async (body: Body<Folders["create"]>, options?: CallOptions) => {
       refuseUndefinedPlaces(create.id, body, NEW_ITEM);
       const shared = await (await sharedChanges(connection))?.createFolder(connection, body, options);
@@ -28,7 +29,7 @@ export function folderCalls(connection: Connection) {
       const wanted = await toKnownNames(connection, query, query.parentId, options);
       if (wanted === null) return { folders: [], nextCursor: null };
       const page = await callOn(connection, list, { query: wanted }, eachUnnamed(query, options));
-      if (connection.sharedVaults === null) return page;
+      if (connection.sharedVaults === null) return { ...page, folders: page.folders.map(withoutClaims) };
       const { nameItems } = await sharedCode(connection).listing();
       const asked = { ...query, folderId: query.parentId };
       return { ...page, folders: await nameItems(connection, FOLDERS, page.folders, asked, options) };
@@ -46,7 +47,7 @@ export function trashCalls(connection: Connection) {
     list: async (query: Query<typeof list>, options?: CallOptions) => {
       const listing = { ...options, eachByItself: true };
       const { files, nextCursor } = await callOn(connection, list, { query }, listing);
-      if (connection.sharedVaults === null) return { files, nextCursor };
+      if (connection.sharedVaults === null) return { files: files.map(withoutClaims), nextCursor };
       const { nameItems } = await sharedCode(connection).listing();
       return { files: await nameItems(connection, FILES, files, { ...query, trashed: true }, options), nextCursor };
     },

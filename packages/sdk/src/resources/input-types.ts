@@ -244,6 +244,14 @@ export interface FolderRestoreInput {
   readonly name?: string | undefined;
 }
 
+/** Input of `folders.entries`. */
+export interface FolderEntriesQuery {
+  /** Most rows of one page: 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the page before. Default: the first page. */
+  readonly cursor?: string | undefined;
+}
+
 /** Input of `files.list`. */
 export interface FileListQuery {
   /** Most rows of one page: 1 to 1,000. Default: 100. */
@@ -268,6 +276,14 @@ export interface FileRestoreInput {
 
 /** Input of `files.versions`. */
 export interface FileVersionsQuery {
+  /** Most rows of one page: 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the page before. Default: the first page. */
+  readonly cursor?: string | undefined;
+}
+
+/** Input of `files.entries`. */
+export interface FileEntriesQuery {
   /** Most rows of one page: 1 to 1,000. Default: 100. */
   readonly limit?: number | undefined;
   /** The `nextCursor` of the page before. Default: the first page. */

@@ -3,7 +3,7 @@ import { settleRepeat } from "../settle-repeat.ts";
 import type { CallOptions, Connection, PlaceOptions, UpdateOptions } from "../options.ts";
 import { MOVE, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { HeldOptions } from "../vaults/names/places.ts";
-import type { Item, ItemChange, Items } from "./items.ts";
+import { type Item, type ItemChange, type Items, withoutClaims } from "./items.ts";
 import { isRestored, sharedChanges } from "./known-names.ts";
 import { isChanged, revisionHeader } from "./revisions.ts";
 import { sharedCode } from "../shared-code.ts";
@@ -15,7 +15,7 @@ interface Updating extends UpdateOptions {
 
 export function itemCalls<Kind extends Item>(connection: Connection, items: Items<Kind>) {
   const one = async (item: Kind, options?: HeldOptions): Promise<Kind> => {
-    if (connection.sharedVaults === null) return item;
+    if (connection.sharedVaults === null) return withoutClaims(item);
     return (await sharedCode(connection).listing()).nameOne(connection, items, item, options);
   };
   return {

@@ -1,5 +1,5 @@
 /** Files and folders are items: their common calls are written once, and their differences are here. */
-import { clientApi as api, type Folder, type SharedEntry } from "@coffer/contract";
+import { clientApi as api, type FileEntry, type Folder, type FolderEntry, type SharedEntry } from "@coffer/contract";
 import { foldersGroup } from "@coffer/contract/folders";
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../call.ts";
@@ -8,10 +8,23 @@ import type { CallOptions, Connection } from "../options.ts";
 
 export type Item = File | Folder;
 
+/** What the wire has of an entry. */
+export type Entry = FileEntry | FolderEntry;
+
+export interface EntryPage<Kind extends Entry> {
+  readonly entries: Kind[];
+  readonly nextCursor: string | null;
+}
+
 /** The changes; absent: unchanged. `parentId: null`: to the top of the vault. */
 export interface ItemChange {
   readonly name?: string | undefined;
   readonly parentId?: string | null | undefined;
+}
+
+/** A client that cannot verify what members signed shows nobody as the author. */
+export function withoutClaims<Kind extends Item>(item: Kind): Kind {
+  return item.shared === null ? item : { ...item, createdBy: null, updatedBy: null };
 }
 
 /** A change with the additions that a shared vault's item needs. */

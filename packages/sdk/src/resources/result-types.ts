@@ -63,17 +63,17 @@ export interface AccountLimits {
 /** The credential of a call, and its rights. */
 export interface Credential {
   /** `api-key`, `session` or `development`. */
-  readonly kind: OpenEnum<"api-key" | "development" | "session">;
+  readonly kind: OpenEnum<"api-key" | "session" | "development">;
   /** UUID of the API key or session. null: a development header. */
   readonly id: string | null;
   /** Name of the API key. null: the credential has none. */
   readonly name: string | null;
+  /** Sui address: `0x` and 64 lower-case hex digits. null: none. */
+  readonly chainAddress: string | null;
   /** What it may do, such as `files:read`. null: everything its access level allows. */
   readonly scopes: OpenEnum<Scope>[] | null;
   /** UUIDs of the vaults it may use. null: every vault of the account. */
   readonly vaultIds: string[] | null;
-  /** Sui address: `0x` and 64 lower-case hex digits. null: none. */
-  readonly chainAddress: string | null;
   /** When it ends: RFC 3339 in UTC. null: never. */
   readonly expiresAt: string | null;
 }
@@ -294,6 +294,16 @@ export interface File {
   readonly createdAt: string;
   /** When it last changed: RFC 3339 in UTC, with milliseconds. */
   readonly updatedAt: string;
+  /**
+   * The caller that made it. In a shared vault: the signer of its first entry, as long as no other has followed.
+   * null: not noted, or nothing proves it.
+   */
+  readonly createdBy: Author | null;
+  /**
+   * The caller that last changed it. In a shared vault: the signer of its current content, name or place. null: not
+   * noted, or nothing proves it.
+   */
+  readonly updatedBy: Author | null;
   /** When it was moved to the trash: RFC 3339 in UTC. null: it is not in the trash. */
   readonly trashedAt: string | null;
   /** Stored bytes of a file in a shared vault that this client can open. Absent: `size` is that number. */
@@ -318,7 +328,7 @@ export interface FileVersion {
    * The caller that made it, with its credential as it was then. A member of another account has its address alone.
    * null: not noted.
    */
-  readonly author: VersionAuthor | null;
+  readonly author: Author | null;
   /** How it came: `upload`, `replace` or `restore`. */
   readonly how: OpenEnum<"upload" | "replace" | "restore">;
   /** When it was created: RFC 3339 in UTC, with milliseconds. */
@@ -327,9 +337,62 @@ export interface FileVersion {
   readonly expiresAt: string | null;
 }
 
-/** The credential that made a version. */
-export interface VersionAuthor {
-  /** Kind of the credential: `api-key`, `session` or `development`. */
+/**
+ * A name and place that a file has, or had and keeps. In a shared vault, an entry that this client cannot verify
+ * has the name "", and `unreadable` says why.
+ */
+export interface FileEntry {
+  /** Place in the item's past, from 1. Numbers of entries that are gone are missing. */
+  readonly number: number;
+  /** Name at that time. "": this client cannot read or verify it. */
+  readonly name: string;
+  /** UUID of the vault. */
+  readonly vaultId: string;
+  /**
+   * The caller that made it, with its credential as it was then. A member of another account has its address alone.
+   * null: not noted.
+   */
+  readonly author: Author | null;
+  /** How it came: `create`, `rename`, `move` or `restore`. */
+  readonly how: OpenEnum<"create" | "rename" | "move" | "restore">;
+  /** When it got this name or place: RFC 3339 in UTC, with milliseconds. */
+  readonly createdAt: string;
+  /** When it is forgotten: RFC 3339 in UTC. null: the current entry, which stays. */
+  readonly expiresAt: string | null;
+  /** UUID of the folder. null: the top of the vault. */
+  readonly folderId: string | null;
+  /** Why this client cannot open it, as a code such as `not_a_member` or `damaged`. Absent: it is readable. */
+  readonly unreadable?: string;
+}
+
+/** The same of a folder. */
+export interface FolderEntry {
+  /** Place in the item's past, from 1. Numbers of entries that are gone are missing. */
+  readonly number: number;
+  /** Name at that time. "": only members can read it. */
+  readonly name: string;
+  /** UUID of the vault. */
+  readonly vaultId: string;
+  /**
+   * The caller that made it, with its credential as it was then. A member of another account has its address alone.
+   * null: not noted.
+   */
+  readonly author: Author | null;
+  /** How it came: `create`, `rename`, `move` or `restore`. */
+  readonly how: OpenEnum<"create" | "rename" | "move" | "restore">;
+  /** When it got this name or place: RFC 3339 in UTC, with milliseconds. */
+  readonly createdAt: string;
+  /** When it is forgotten: RFC 3339 in UTC. null: the current entry, which stays. */
+  readonly expiresAt: string | null;
+  /** UUID of the folder that holds it. null: the top of the vault. */
+  readonly parentId: string | null;
+  /** Why this client cannot open it, as a code such as `not_a_member` or `damaged`. Absent: it is readable. */
+  readonly unreadable?: string;
+}
+
+/** The caller that made or changed something. */
+export interface Author {
+  /** Kind of the credential: `api-key`, `session` or `development`. `member`: the signer, in a shared vault. */
   readonly kind: OpenEnum<"api-key" | "session" | "development">;
   /** UUID of the API key or of the session. null: the development rule. */
   readonly id: string | null;
@@ -337,6 +400,8 @@ export interface VersionAuthor {
   readonly name: string | null;
   /** Sui address of the credential: `0x` and 64 lower-case hex digits. null: it has none. */
   readonly chainAddress: string | null;
+  /** true: this client has verified the signature of `chainAddress`. Absent: the service says so. */
+  readonly verified?: true;
 }
 
 /** A folder. In a shared vault that this client cannot open, `name` is "" and `unreadable` says why. */
@@ -358,6 +423,16 @@ export interface Folder {
   readonly createdAt: string;
   /** When it last changed: RFC 3339 in UTC, with milliseconds. */
   readonly updatedAt: string;
+  /**
+   * The caller that made it. In a shared vault: the signer of its first entry, as long as no other has followed.
+   * null: not noted, or nothing proves it.
+   */
+  readonly createdBy: Author | null;
+  /**
+   * The caller that last changed it. In a shared vault: the signer of its current content, name or place. null: not
+   * noted, or nothing proves it.
+   */
+  readonly updatedBy: Author | null;
   /** When it was moved to the trash: RFC 3339 in UTC. null: it is not in the trash. */
   readonly trashedAt: string | null;
   /** Why this client cannot open it, as a code such as `not_a_member` or `damaged`. Absent: it is readable. */
@@ -873,6 +948,8 @@ export interface PageLists<Item> {
   readonly sessions: Item[];
   /** Vaults, newest first. */
   readonly vaults: Item[];
+  /** Names and places, newest first. The first is the current one. */
+  readonly entries: Item[];
   /** Versions, newest first. The first is the current one. */
   readonly versions: Item[];
   /** Webhook endpoints, newest first. */

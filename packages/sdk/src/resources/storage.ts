@@ -22,6 +22,7 @@ import type { ToldOfVault } from "../vaults/memory/trusting.ts";
 import { onDemand } from "./calling.ts";
 import type {
   FolderCreateInput,
+  FolderEntriesQuery,
   FolderListQuery,
   FolderRestoreInput,
   FolderUpdateInput,
@@ -32,7 +33,7 @@ import type {
   VaultRestoreInput,
   VaultUpdateInput,
 } from "./input-types.ts";
-import type { EmptiedTrash, File, Folder, Vault, VaultMember } from "./result-types.ts";
+import type { EmptiedTrash, File, Folder, FolderEntry, Vault, VaultMember } from "./result-types.ts";
 import { once } from "../once.ts";
 
 /** The fields of a new vault. The last two are for shared vaults. */
@@ -218,12 +219,16 @@ export interface FolderResource {
   delete(folderId: string, options?: CallOptions): Promise<Folder>;
   /** Brings a folder back from the trash, with everything that went there with it. */
   restore(folderId: string, changes?: FolderRestoreInput, options?: PlaceOptions): Promise<Folder>;
+  /** Names and places that the folder had, as `files.entries` has them of a file. */
+  entries(folderId: string, query?: FolderEntriesQuery, options?: CallOptions): PagePromise<"entries", FolderEntry>;
 }
 
 export function folderResource(connection: Connection): FolderResource {
   const calls = once(async () => (await import("./folder-calls.ts")).folderCalls(connection));
   return {
     list: (query = {}, options) => paged("folders", query, async (page) => (await calls()).list(page, options)),
+    entries: (folderId, query = {}, options) =>
+      paged("entries", query, async (page) => (await calls()).entries(folderId, page, options)),
     ...onDemand(calls, "create", "get", "update", "delete", "restore"),
   };
 }

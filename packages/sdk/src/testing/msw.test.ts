@@ -18,7 +18,15 @@ const FILE = {
     vaultId: ID,
     folderId: null,
   },
-  ...{ encrypted: false, shared: null, createdAt: VAULT.createdAt, updatedAt: VAULT.createdAt, trashedAt: null },
+  ...{
+    encrypted: false,
+    shared: null,
+    createdAt: VAULT.createdAt,
+    updatedAt: VAULT.createdAt,
+    createdBy: null,
+    updatedBy: null,
+    trashedAt: null,
+  },
 };
 
 describe("mock", () => {

@@ -83,7 +83,7 @@ async function select(
   }
   const row = await findVersion(deps, seen, versionId);
   const etag = etagOf(row);
-  const shown = seen.vault !== null && versionId === undefined ? toFile(seen.row) : null;
+  const shown = seen.vault !== null && versionId === undefined ? toFile(seen.row, context.principal) : null;
   requireMatch(headers["if-match"], etag);
   const ifNoneMatch = headers["if-none-match"];
   if (ifNoneMatch !== undefined && ifNoneMatchNames(ifNoneMatch, etag))

@@ -7,6 +7,7 @@ import { type ActingDeps, fileTarget, noteChange } from "../acting.ts";
 import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
 import { requireWritten } from "../items/changing.ts";
+import { dropEntries } from "../items/entries-store.ts";
 import { deleteItem } from "../items/store.ts";
 import { actsAsOwner, readFileFor } from "../reach/items.ts";
 import { dropKeptVersions } from "./kept-versions-store.ts";
@@ -51,6 +52,7 @@ export async function removeFile(
   const notBefore = clock.now() + BLOB_GRACE_MS;
   await queueBlobDeletion(act, row, notBefore);
   await dropKeptVersions(act, { fileId: row.id, notBefore });
+  await dropEntries(act, row.id);
   act.free({ bytes: row.size, files: 1 });
   await noteChange(act, actor, "file.deleted", fileTarget(row));
   return true;

@@ -6,6 +6,7 @@ import { parsePage, toPage } from "../paging.ts";
 import { readFileFor } from "../reach/items.ts";
 import { requireSight } from "../reach/access.ts";
 import { changeItem, restoreItem, trashItem } from "../items/changing.ts";
+import { listEntries } from "../items/entries.ts";
 import { listPage } from "../items/listing.ts";
 import { FILES } from "./changing.ts";
 import { deleteForGood } from "./deleting.ts";
@@ -25,33 +26,35 @@ const handlersOf = (deps: ReceivingDeps & ProofDeps): GroupHandlers<typeof api.f
   list: async ({ query }, { principal }) => {
     const page = parsePage("files", query);
     const { rows, nextCursor } = toPage(await listPage(deps, principal, "file", query, page), page);
-    return { files: rows.map(toFile), nextCursor };
+    return { files: rows.map((row) => toFile(row, principal)), nextCursor };
   },
   get: async ({ params }, { principal }) => {
     const { row, vault } = await readFileFor(deps.database, principal, params.fileId);
     await requireSight(deps, principal, vault);
-    return { file: toFile(row) };
+    return { file: toFile(row, principal) };
   },
   content: ({ params, query, headers }, context) =>
     sendContent(deps, context, { fileId: params.fileId, versionId: query.versionId, headers }),
   contentHead: ({ params, query, headers }, context) =>
     describeContent(deps, context, { fileId: params.fileId, versionId: query.versionId, headers }),
   versions: (input, { principal }) => listVersions(deps, principal, input),
+  entries: ({ params: { fileId: id }, query }, { principal }) => listEntries(deps, principal, "file", { id, query }),
   restoreVersion: async ({ params }, { principal }) => ({
-    file: toFile(await restoreVersion(deps, principal, params)),
+    file: toFile(await restoreVersion(deps, principal, params), principal),
   }),
   deleteVersion: ({ params }, { principal }) => deleteVersion(deps, principal, params),
   replace: (input, context) => replaceContent(deps, input, context),
   update: async ({ params, headers, body }, { principal }) => ({
     file: toFile(
       await changeItem(deps, principal, FILES, { id: params.fileId, ifMatch: headers["if-match"], ...body }),
+      principal,
     ),
   }),
   delete: async ({ params, query, headers }, context) =>
     query.permanent === true
       ? deleteForGood(deps, context, { fileId: params.fileId, proof: headers["coffer-proof"] })
-      : { file: toFile(await trashItem(deps, context.principal, FILES, params.fileId)) },
+      : { file: toFile(await trashItem(deps, context.principal, FILES, params.fileId), context.principal) },
   restore: async ({ params, body }, { principal }) => ({
-    file: toFile(await restoreItem(deps, principal, FILES, { id: params.fileId, given: body ?? {} })),
+    file: toFile(await restoreItem(deps, principal, FILES, { id: params.fileId, given: body ?? {} }), principal),
   }),
 });

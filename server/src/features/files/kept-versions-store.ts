@@ -7,7 +7,8 @@ import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
 import type { AccountAct } from "../account/act.ts";
 import { PIECE, untilNoneIsLeft } from "../in-pieces.ts";
-import { authorKeyOf } from "./authors.ts";
+import { authorKeyOf } from "../items/authors.ts";
+import { DROPPED, KEPT_OF_AUTHOR } from "../items/keeping.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "./store.ts";
 
 /** How long a replaced version of a shared vault's file is kept, so that a reader and a rotation can finish. Milliseconds. */
@@ -67,12 +68,6 @@ export function listKeptVersions(
  * and again could keep any amount there. A rotation makes one of each file.
  */
 export const SHARED_KEPT_VERSIONS = 8;
-
-/** How many versions an author keeps of a public vault's file at most, the current one included. */
-export const KEPT_OF_AUTHOR = 100;
-
-/** Dropped at once at most. An author is over the bound by one, or by what a shorter one left. */
-const DROPPED = 20;
 
 const oldest = prepared((build, value: { fileId: string; kept: number }) =>
   build

@@ -10,7 +10,7 @@ import { parsePage, toPage } from "../paging.ts";
 import { requireMember, requireSight } from "../reach/access.ts";
 import { readChangeable, readFileFor } from "../reach/items.ts";
 import { toTimestamp } from "../timestamps.ts";
-import { parseAuthor } from "./authors.ts";
+import { showAuthor } from "../items/authors.ts";
 import { dropVersion, findKeptVersion, listKeptVersions, takeOver } from "./kept-versions-store.ts";
 import { putVersion } from "./storing.ts";
 
@@ -35,7 +35,7 @@ export async function listVersions(
     found.map((version) => ({ id: version.version_id, created_at: version.number, version })),
     page,
   );
-  return { versions: rows.map(({ version }) => toVersion(version)), nextCursor };
+  return { versions: rows.map(({ version }) => toVersion(version, principal, row)), nextCursor };
 }
 
 /** Nothing changes if the file has that content already, so the caller may repeat it. */
@@ -105,14 +105,14 @@ function ofCurrent(row: FileRow): VersionFacts {
   return { version_id, number, size, sha256, content_type, how, author, created_at, expires_at: null };
 }
 
-function toVersion(version: VersionFacts): FileVersion {
+function toVersion(version: VersionFacts, principal: Principal, file: FileRow): FileVersion {
   return {
     number: version.number,
     versionId: version.version_id,
     size: version.size,
     contentType: version.content_type,
     sha256: version.sha256,
-    author: parseAuthor(version.author),
+    author: showAuthor(version.author, principal, file),
     how: version.how,
     createdAt: toTimestamp(version.created_at),
     expiresAt: version.expires_at === null ? null : toTimestamp(version.expires_at),

@@ -1,12 +1,14 @@
 /** What holds for files, without any I/O. */
 import type { File, SharedFile } from "@coffer/contract";
+import { showAuthor, type Viewer } from "../items/authors.ts";
 import { toTimestamp } from "../timestamps.ts";
 import type { FileRow } from "../../ports/tables.ts";
 
 /** The media type of a body without one (RFC 9110 §8.3). */
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
-export function toFile(row: FileRow): File {
+/** As the caller may see it. */
+export function toFile(row: FileRow, viewer: Viewer): File {
   const shared = sharedOf(row);
   return {
     id: row.id,
@@ -22,6 +24,8 @@ export function toFile(row: FileRow): File {
     shared,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
+    createdBy: showAuthor(row.created_by, viewer, row),
+    updatedBy: showAuthor(row.updated_by ?? row.created_by, viewer, row),
     trashedAt: row.trashed_at === null ? null : toTimestamp(row.trashed_at),
   };
 }

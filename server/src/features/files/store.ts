@@ -1,5 +1,4 @@
 /** The SQL of files and their blobs. */
-import type { Deps } from "../../deps.ts";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 
@@ -32,6 +31,12 @@ const insert = prepared((build, row: { [Column in keyof FileRow]: FileRow[Column
     version_at: row.version_at,
     version_how: row.version_how,
     version_author: row.version_author,
+    created_by: row.created_by,
+    updated_by: row.updated_by,
+    entry_number: row.entry_number,
+    entry_at: row.entry_at,
+    entry_how: row.entry_how,
+    entry_author: row.entry_author,
   }),
 );
 
@@ -63,25 +68,4 @@ export async function queueBlobDeletions(
       )
       .onConflict((conflict) => conflict.column("blob_key").doNothing()),
   );
-}
-
-const DAY = 24 * 60 * 60_000;
-
-const keptDays = prepared((build, value: { vaultId: string }) =>
-  build.selectFrom("vaults").select("keep_versions_days").where("id", "=", value.vaultId),
-);
-
-/** How long a version stays that is replaced now. Milliseconds since the Unix epoch. */
-export async function readKeptUntil(
-  queries: Queries,
-  { settings }: Pick<Deps, "settings">,
-  vaultId: string,
-  now: number,
-): Promise<number> {
-  return now + keptFor(settings, (await queries.first(keptDays(queries, { vaultId })))?.keep_versions_days ?? null);
-}
-
-/** `days`: what the vault says; null: nothing. Milliseconds. */
-export function keptFor({ timing }: Deps["settings"], days: number | null): number {
-  return days === null ? timing.keepVersions : days * DAY;
 }

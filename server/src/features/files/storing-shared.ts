@@ -11,11 +11,12 @@ import type { Permits } from "../reach/permits.ts";
 import { requireWritten } from "../items/changing.ts";
 import { findMadeItem } from "../items/made.ts";
 import { nameOrConflict, refuseTakenName } from "../items/names.ts";
+import { renderAuthor } from "../items/authors.ts";
+import { changeEntry, NEW_ENTRY } from "../items/entries.ts";
 import { updateItem } from "../items/store.ts";
 import { findPlace, type FoundPlace, type WantedPlace } from "../items/placing.ts";
 import { type SeenFile, readFileFor } from "../reach/items.ts";
 import { requireSight, type SeenVault } from "../reach/access.ts";
-import { renderAuthor } from "./authors.ts";
 import { isKeptVersion, keepSharedVersion } from "./kept-versions-store.ts";
 import { DEFAULT_CONTENT_TYPE, sharedOf } from "./rules.ts";
 import { mergeShared, requireFittingUpload, type SignedUpload } from "./signed-uploads.ts";
@@ -80,18 +81,15 @@ function newRow(
 ): FileRow {
   const { version } = file.signed;
   const shared = mergeShared(file.signed, null);
+  const author = renderAuthor(principal, vault.account_id);
   return {
     ...{ id: version.fileId, account_id: vault.account_id, vault_id: vault.id, folder_id: folderId },
     ...{ version_id: version.versionId, blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
     ...{ name: nameColumn(vault, shared, { name: file.name }), content_type: contentTypeIn(vault, file.contentType) },
     ...{ encrypted: 1, shared_json: JSON.stringify(shared), trashed_at: null, trashed_with: null },
     ...{ created_at: now, updated_at: now, revision: 1 },
-    ...{
-      version_number: 1,
-      version_at: now,
-      version_how: "upload",
-      version_author: renderAuthor(principal, vault.account_id),
-    },
+    ...{ version_number: 1, version_at: now, version_how: "upload", version_author: author },
+    ...{ created_by: author, updated_by: null, ...NEW_ENTRY },
   };
 }
 
@@ -131,7 +129,10 @@ export async function addSharedVersion(
   const wanted = { folderId: old.folder_id, old: requireShared(old) };
   await requireFittingUpload(act, vault, writer, { signed, wanted });
   await requireNewVersionId(act, old, signed);
-  const changes = replacement(deps.clock.now(), vault, old, { ...parts, principal });
+  const replacing = replacement(deps.clock.now(), vault, old, { ...parts, principal });
+  const { name, updated_at: now, version_author: author } = replacing;
+  const entry = name === old.name ? {} : await changeEntry(act, deps, old, { how: "rename", now, author });
+  const changes = { ...replacing, ...entry, updated_by: author };
   const row = { ...old, ...changes };
   if (signed.entry !== null) await requireNameStays(act, vault, { old, row, signed });
   act.requireAccount(old.account_id);
@@ -188,7 +189,7 @@ function replacement(
     content,
     principal,
   }: { version: NewVersion; signed: SignedUpload; content: StoredContent; principal: Principal },
-): Partial<FileRow> & Pick<FileRow, "size" | "updated_at"> {
+): Partial<FileRow> & Pick<FileRow, "size" | "name" | "updated_at"> & { readonly version_author: string } {
   const shared = mergeShared(signed, requireShared(old));
   const name = signed.entry === null ? old.name : nameColumn(vault, shared, { name: undefined, old: old.name });
   return {

@@ -17,15 +17,17 @@ import { type ExpectedWrite, type Permits, withPermits } from "../reach/permits.
 import { requireWritten } from "../items/changing.ts";
 import { nameOrConflict, refuseTakenName } from "../items/names.ts";
 import { findPlace, type WantedPlace } from "../items/placing.ts";
+import { renderAuthor } from "../items/authors.ts";
+import { NEW_ENTRY } from "../items/entries.ts";
+import { readKeptUntil } from "../items/keeping.ts";
 import { updateItem } from "../items/store.ts";
 import { readChangeable, type SeenFile } from "../reach/items.ts";
 import { requireMatch } from "../items/conditions.ts";
-import { renderAuthor } from "./authors.ts";
 import { requireDigests } from "./digests.ts";
 import type { Incoming, OwnedRoom } from "./incoming.ts";
 import { giveUpContent, keepPublicVersion } from "./kept-versions-store.ts";
 import { etagOf } from "./rules.ts";
-import { insertFile, readKeptUntil } from "./store.ts";
+import { insertFile } from "./store.ts";
 
 export type StoringDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "settings" | "chain">;
 
@@ -123,17 +125,14 @@ export async function addFile(
   await refuseTakenName(act, "file", { vaultId, folderId }, file);
   act.charge(deps, { bytes: content.size, files: 1 });
   const now = deps.clock.now();
+  const author = renderAuthor(principal, accountId);
   const row: FileRow = {
     ...{ id: deps.random.uuid(), account_id: accountId, vault_id: vaultId, folder_id: folderId },
     ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, name: file.name, size: content.size },
     ...{ content_type: file.contentType, sha256: content.sha256, encrypted: 0, shared_json: null },
     ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null, revision: 1 },
-    ...{
-      version_number: 1,
-      version_at: now,
-      version_how: "upload",
-      version_author: renderAuthor(principal, accountId),
-    },
+    ...{ version_number: 1, version_at: now, version_how: "upload", version_author: author },
+    ...{ created_by: author, updated_by: null, ...NEW_ENTRY },
   };
   await nameOrConflict(insertFile(act, row), file.ifNoneMatch);
   await noteChange(act, principal, "file.uploaded", fileTarget(row));
@@ -191,7 +190,7 @@ export async function putVersion(
   const author = renderAuthor(principal, old.account_id);
   const made = {
     ...{ version_id: deps.random.uuid(), version_number: old.version_number + 1, version_at: now },
-    ...{ version_how: how, version_author: author, updated_at: now, ...changes },
+    ...{ version_how: how, version_author: author, updated_at: now, updated_by: author, ...changes },
   };
   requireWritten(await updateItem(act, "file", old, made));
   if (keep)

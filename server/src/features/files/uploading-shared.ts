@@ -54,7 +54,7 @@ export async function uploadShared(
     { principal, recheck: () => context.recheck(), writes: writesOf(place.vault, signed) },
     async (act, content, permits) => {
       const row = await addSharedFile(act, deps, principal, { file, content, permits });
-      return context.record(act, { file: toFile(row) });
+      return context.record(act, { file: toFile(row, principal) });
     },
   );
 }
@@ -64,7 +64,9 @@ function writesOf(vault: SeenVault, signed: SignedUpload): ExpectedWrite {
 }
 
 function recordMade(deps: StoringDeps, context: CreationContext<Principal>, row: FileRow) {
-  return deps.database.transaction((transaction) => context.record(transaction, { file: toFile(row) }));
+  return deps.database.transaction((transaction) =>
+    context.record(transaction, { file: toFile(row, context.principal) }),
+  );
 }
 
 export interface SharedReplacement {

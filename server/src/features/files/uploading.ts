@@ -53,7 +53,7 @@ export async function uploadFile(
   if (query.name === undefined) await refuseTakenName(deps.database, "file", place, file);
   return storeThenCommit(deps, incoming, { principal, recheck: () => context.recheck() }, async (act, content) => {
     const row = await addFile(act, deps, principal, file, content);
-    return context.record(act, { file: toFile(row) });
+    return context.record(act, { file: toFile(row, principal) });
   });
 }
 
@@ -70,13 +70,13 @@ export async function replaceContent(
   const target = { fileId: params.fileId, ifMatch: headers["if-match"] };
   const sent = parseSignedUpload(sentInHeaders(headers));
   const made = sent === null ? null : await findMadeVersion(deps, principal, params.fileId, sent);
-  if (made !== null) return { file: toFile(made) };
+  if (made !== null) return { file: toFile(made, principal) };
   const seen = await readReplaceable(deps.database, principal, target);
   const { row: old, vault } = seen;
   if (vault !== null) {
     if (!keep) throw new ServiceError("validation_failed", "query.keep: a shared vault always keeps what is replaced");
     const replacement = { target, signed: requireSigned(sent, body), body, digests };
-    return { file: toFile(await replaceShared(deps, { ...seen, vault }, replacement, context)) };
+    return { file: toFile(await replaceShared(deps, { ...seen, vault }, replacement, context), principal) };
   }
   refuseSigned(sent);
   const incoming = await openIncoming(
@@ -86,6 +86,6 @@ export async function replaceContent(
   );
   return storeThenCommit(deps, incoming, { principal, recheck: () => context.recheck() }, async (act, content) => {
     const version = { ...target, contentType: incoming.contentType, keep };
-    return { file: toFile(await addVersion(act, deps, principal, version, content)) };
+    return { file: toFile(await addVersion(act, deps, principal, version, content), principal) };
   });
 }

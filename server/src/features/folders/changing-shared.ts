@@ -4,6 +4,8 @@ import type { Queries } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { nameColumn, requireEntryOf, requireFittingEntry, requireFolderKey } from "../folder-names/entries.ts";
 import { alignFolderKey } from "../folder-names/aligning.ts";
+import { renderAuthor } from "../items/authors.ts";
+import { NEW_ENTRY } from "../items/entries.ts";
 import { findMadeItem } from "../items/made.ts";
 import type { Given } from "../items/naming-shared.ts";
 import type { Permits } from "../reach/permits.ts";
@@ -45,6 +47,7 @@ export async function createSharedFolder(
     ...{ id: signed.statement.id, account_id: vault.account_id, vault_id: vault.id, parent_id: place.folderId },
     ...{ name, depth: place.depth + 1, shared_json: JSON.stringify(signed.shared) },
     ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null, revision: 1, exists: false },
+    ...{ created_by: renderAuthor(principal, vault.account_id), updated_by: null, ...NEW_ENTRY },
   };
 }
 

@@ -6,7 +6,9 @@ import { ServiceError } from "../../service-error.ts";
 import type { AccountAct } from "../account/act.ts";
 import { type ActingDeps, noteChange, folderTarget } from "../acting.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
+import { renderAuthor } from "../items/authors.ts";
 import type { Particulars, WrittenChange } from "../items/changing.ts";
+import { NEW_ENTRY } from "../items/entries.ts";
 import { nameOrConflict, refuseTakenName } from "../items/names.ts";
 import { findPlace, type FoundPlace } from "../items/placing.ts";
 import type { Permits } from "../reach/permits.ts";
@@ -36,7 +38,7 @@ export async function createFolder(
   const { vault } = place;
   const made =
     vault === null
-      ? { ...newFolder(deps, place, folder), exists: false }
+      ? { ...newFolder(deps, principal, place, folder), exists: false }
       : await createSharedFolder(act, principal, {
           place: { ...place, vault },
           folder,
@@ -51,7 +53,7 @@ export async function createFolder(
   return row;
 }
 
-function newFolder(deps: ActingDeps, place: FoundPlace, { name, shared }: NewFolder): FolderRow {
+function newFolder(deps: ActingDeps, principal: Principal, place: FoundPlace, { name, shared }: NewFolder): FolderRow {
   refuseEntry(shared);
   if (name === undefined) throw new ServiceError("validation_failed", "body.name: a name is required");
   const now = deps.clock.now();
@@ -59,6 +61,7 @@ function newFolder(deps: ActingDeps, place: FoundPlace, { name, shared }: NewFol
     ...{ id: deps.random.uuid(), account_id: place.accountId, vault_id: place.vaultId, parent_id: place.folderId },
     ...{ name, depth: place.depth + 1, created_at: now, updated_at: now },
     ...{ trashed_at: null, trashed_with: null, shared_json: null, revision: 1 },
+    ...{ created_by: renderAuthor(principal, place.accountId), updated_by: null, ...NEW_ENTRY },
   };
 }
 

@@ -5,6 +5,7 @@ import { folderTarget, noteChange } from "../acting.ts";
 import type { Actor } from "../changes/store.ts";
 import type { DeletionGrant } from "../deletion/grants.ts";
 import { dropFolderNames } from "../folder-names/staged-store.ts";
+import { dropEntries } from "../items/entries-store.ts";
 import { deleteItem } from "../items/store.ts";
 
 /** One that holds nothing. False: it is not as it was read, so it was not deleted. `actor`: null where it ends by time. */
@@ -18,6 +19,7 @@ export async function removeFolder(
   grant.requireFor({ vaultId: row.vault_id, isShared });
   act.requireAccount(row.account_id);
   if (!(await deleteItem(act, "folder", row))) return false;
+  await dropEntries(act, row.id);
   if (isShared) await dropFolderNames(act, { vaultId: row.vault_id, folderId: row.id });
   await noteChange(act, actor, "folder.deleted", folderTarget(row));
   return true;

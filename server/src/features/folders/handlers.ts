@@ -8,6 +8,7 @@ import { withPermits } from "../reach/permits.ts";
 import { readFolderFor } from "../reach/items.ts";
 import { requireSight } from "../reach/access.ts";
 import { changeItem, restoreItem, trashItem } from "../items/changing.ts";
+import { listEntries } from "../items/entries.ts";
 import { listPage } from "../items/listing.ts";
 import { createFolder, FOLDERS } from "./changing.ts";
 import { toFolder } from "./rules.ts";
@@ -19,7 +20,7 @@ export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.fold
     withPermits(deps, context.principal, (permits) =>
       actAs(deps, context.principal, async (act) => {
         const row = await createFolder(act, deps, context.principal, { folder: body, permits });
-        return context.record(act, { folder: toFolder(row) });
+        return context.record(act, { folder: toFolder(row, context.principal) });
       }),
     ),
   list: async ({ query }, { principal }) => {
@@ -28,22 +29,29 @@ export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.fold
       await listPage(deps, principal, "folder", { ...query, folderId: query.parentId }, page),
       page,
     );
-    return { folders: rows.map(toFolder), nextCursor };
+    return { folders: rows.map((row) => toFolder(row, principal)), nextCursor };
   },
   get: async ({ params }, { principal }) => {
     const { row, vault } = await readFolderFor(deps.database, principal, params.folderId);
     await requireSight(deps, principal, vault);
-    return { folder: toFolder(row) };
+    return { folder: toFolder(row, principal) };
   },
   update: async ({ params, headers, body }, { principal }) => {
     const { parentId: folderId, ...given } = body;
     const change = { id: params.folderId, ifMatch: headers["if-match"], folderId, ...given };
-    return { folder: toFolder(await changeItem(deps, principal, FOLDERS, change)) };
+    return { folder: toFolder(await changeItem(deps, principal, FOLDERS, change), principal) };
   },
   delete: async ({ params }, { principal }) => ({
-    folder: toFolder(await trashItem(deps, principal, FOLDERS, params.folderId)),
+    folder: toFolder(await trashItem(deps, principal, FOLDERS, params.folderId), principal),
   }),
+  entries: async ({ params: { folderId: id }, query }, { principal }) => {
+    const { entries, nextCursor } = await listEntries(deps, principal, "folder", { id, query });
+    return { entries: entries.map(({ folderId: parentId, ...entry }) => ({ ...entry, parentId })), nextCursor };
+  },
   restore: async ({ params, body }, { principal }) => ({
-    folder: toFolder(await restoreItem(deps, principal, FOLDERS, { id: params.folderId, given: body ?? {} })),
+    folder: toFolder(
+      await restoreItem(deps, principal, FOLDERS, { id: params.folderId, given: body ?? {} }),
+      principal,
+    ),
   }),
 });

@@ -1,9 +1,11 @@
 /** What holds for folders, without any I/O. */
 import type { Folder, SharedEntry } from "@coffer/contract";
 import type { FolderRow } from "../../ports/tables.ts";
+import { showAuthor, type Viewer } from "../items/authors.ts";
 import { toTimestamp } from "../timestamps.ts";
 
-export function toFolder(row: FolderRow): Folder {
+/** As the caller may see it. */
+export function toFolder(row: FolderRow, viewer: Viewer): Folder {
   const shared = sharedEntryOf(row);
   return {
     id: row.id,
@@ -13,6 +15,8 @@ export function toFolder(row: FolderRow): Folder {
     parentId: row.parent_id,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
+    createdBy: showAuthor(row.created_by, viewer, row),
+    updatedBy: showAuthor(row.updated_by ?? row.created_by, viewer, row),
     trashedAt: row.trashed_at === null ? null : toTimestamp(row.trashed_at),
     shared,
   };

@@ -8,15 +8,18 @@ import { type ActingDeps, noteChange, type Target } from "../acting.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
 import type { SeenVault } from "../reach/access.ts";
 import { readChangeable, readItemFor } from "../reach/items.ts";
+import type { FileRow } from "../../ports/tables.ts";
 import { folderIdOf, type ItemColumns, type ItemKind, type ItemRows } from "../reach/kinds.ts";
 import { type Permits, withPermits } from "../reach/permits.ts";
+import { renderAuthor } from "./authors.ts";
 import { requireRevision } from "./conditions.ts";
+import { changeEntry } from "./entries.ts";
 import { nameOrConflict, refuseTakenName } from "./names.ts";
 import { type Given, nameChanged, type NameColumns, nameRestored } from "./naming-shared.ts";
 import { findPlace, type FoundPlace } from "./placing.ts";
 import { updateItem } from "./store.ts";
 
-export type ChangingDeps = ActingDeps & Pick<Deps, "chain">;
+export type ChangingDeps = ActingDeps & Pick<Deps, "chain" | "settings">;
 
 /** What one kind of items has to itself. */
 export interface Particulars<Kind extends ItemKind> {
@@ -63,7 +66,7 @@ export function changeItem<Kind extends ItemKind>(
       const named = await nameOf(act, { ...item, old, vault, folderId, given: change, permits });
       if (named === null) return old;
       const columns = { ...moved, ...named, updated_at: deps.clock.now() };
-      return writeItem(act, principal, item, { old, vault, columns, action: `${item.kind}.updated` });
+      return writeItem(act, deps, principal, item, { old, vault, columns, action: `${item.kind}.updated` });
     }),
   );
 }
@@ -93,7 +96,7 @@ export function trashItem<Kind extends ItemKind>(
     if (old.trashed_at !== null) return old;
     const now = deps.clock.now();
     const columns = { trashed_at: now, trashed_with: item.kind === "folder" ? id : null, updated_at: now };
-    return writeItem(act, principal, item, { old, vault, columns, action: `${item.kind}.trashed` });
+    return writeItem(act, deps, principal, item, { old, vault, columns, action: `${item.kind}.trashed` });
   };
   return withPermits(deps, principal, (permits) => actOnFullDisk(deps, principal, work(permits)));
 }
@@ -118,7 +121,7 @@ export function restoreItem<Kind extends ItemKind>(
           ? { name: given.name ?? old.name }
           : await nameRestored(act, { ...item, old, vault, folderId, given, permits });
       const columns = { ...back, ...named, trashed_at: null, trashed_with: null, updated_at: deps.clock.now() };
-      return writeItem(act, principal, item, { old, vault, columns, action: item.restored });
+      return writeItem(act, deps, principal, item, { old, vault, columns, action: item.restored });
     }),
   );
 }
@@ -126,24 +129,36 @@ export function restoreItem<Kind extends ItemKind>(
 interface Writing<Kind extends ItemKind> {
   readonly old: ItemRows[Kind];
   readonly vault: SeenVault | null;
-  readonly columns: ItemColumns;
+  readonly columns: ItemColumns & Pick<FileRow, "updated_at">;
   readonly action: EventKind;
 }
 
 async function writeItem<Kind extends ItemKind>(
   act: AccountAct,
+  deps: ChangingDeps,
   principal: Principal,
   item: Particulars<Kind>,
   { old, vault, columns, action }: Writing<Kind>,
 ): Promise<ItemRows[Kind]> {
   const { kind } = item;
-  const changes = { ...columns, revision: old.revision + 1 };
+  const author = renderAuthor(principal, old.account_id);
+  const how = entrySource(old, { ...old, ...columns });
+  const entry = how === null ? {} : await changeEntry(act, deps, old, { how, now: columns.updated_at, author });
+  const changes = { ...columns, ...entry, updated_by: author, revision: old.revision + 1 };
   const row = { ...old, ...changes };
   if (takesName(old, row)) await refuseTakenName(act, kind, { vaultId: row.vault_id, folderId: folderIdOf(row) }, row);
   requireWritten(await nameOrConflict(updateItem(act, kind, old, changes)));
   await nameOrConflict(item.settle?.(act, { old, row, vault }) ?? Promise.resolve());
   await noteChange(act, principal, action, item.target(row));
   return row;
+}
+
+/** null: it has the name and place that it had. */
+function entrySource(old: ItemRows[ItemKind], row: ItemRows[ItemKind]): "rename" | "move" | "restore" | null {
+  const moves = folderIdOf(old) !== folderIdOf(row);
+  if (!moves && old.name === row.name) return null;
+  if (old.trashed_at !== null && row.trashed_at === null) return "restore";
+  return moves ? "move" : "rename";
 }
 
 /** Whether the row is in a place and of a name that it did not have before. What is in the trash has none. */

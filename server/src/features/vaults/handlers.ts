@@ -7,7 +7,8 @@ import { ServiceError } from "../../service-error.ts";
 import { actAs } from "../account/act.ts";
 import { noteChange, vaultTarget } from "../acting.ts";
 import { keepVersionsFor } from "../files/kept-versions-store.ts";
-import { keptFor } from "../files/store.ts";
+import { keepEntriesFor } from "../items/entries-store.ts";
+import { keptFor } from "../items/keeping.ts";
 import { type PageRequest, parsePage, toPage } from "../paging.ts";
 import { findActingAddress, readVaultFor, readVaultOrTrashed, requireOwner, type SeenVault } from "../reach/access.ts";
 import { createVault, readWantedObject } from "./creating.ts";
@@ -50,7 +51,10 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
       const changed = { ...row, ...changes };
       await refuseTakenName(act, changed);
       requireWritten(await nameOrConflict(updateVault(act, row, changes)));
-      if (days !== row.keep_versions_days) await keepVersionsFor(act, row.id, keptFor(deps.settings, days));
+      if (days !== row.keep_versions_days) {
+        await keepVersionsFor(act, row.id, keptFor(deps.settings, days));
+        await keepEntriesFor(act, row.id, keptFor(deps.settings, days));
+      }
       await noteChange(act, principal, "vault.updated", vaultTarget(row));
       return changed;
     });

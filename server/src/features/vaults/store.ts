@@ -4,6 +4,7 @@ import { prepared, type Queries } from "../../ports/database.ts";
 import type { Tables, VaultRow } from "../../ports/tables.ts";
 import { queueBlobDeletions } from "../files/store.ts";
 import { dropStagedOfVault } from "../folder-names/staged-store.ts";
+import { dropEntriesOfVault } from "../items/entries-store.ts";
 import { inPieces, PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import type { PageRequest } from "../paging.ts";
 import type { OwnedVault } from "../reach/store.ts";
@@ -210,6 +211,7 @@ export async function deleteVaultWithContents(
       return deleted.length;
     });
   }
+  await dropEntriesOfVault(transaction, id);
   await deleteFolders(transaction, id);
   await deleteKeys(transaction, id);
   return (await transaction.run(build.deleteFrom("vaults").where(asRead(vault)))) === 1;

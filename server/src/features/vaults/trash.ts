@@ -35,7 +35,7 @@ export const trashHandlers = (deps: TrashDeps): GroupHandlers<typeof api.trash> 
       await listPage(deps, principal, "file", { vaultId: query.vaultId, trashed: true }, page),
       page,
     );
-    return { files: rows.map(toFile), vaults: [], nextCursor };
+    return { files: rows.map((row) => toFile(row, principal)), vaults: [], nextCursor };
   },
   empty: async ({ query: { vaultId }, headers }, context) => {
     if (vaultId === undefined) return emptyPublicVaults(deps, context);

@@ -2,6 +2,7 @@
 import { HEADERS, type File } from "@coffer/contract";
 import { digestOf, toBase64, toHex } from "../../digest.ts";
 import { Failure, Reply } from "../handlers.ts";
+import { authorOf, noteEntry } from "./entries.ts";
 import { refuseOtherTag, refuseTakenName, tagsOf } from "./items.ts";
 import { putVersion, versionOf } from "./versions.ts";
 import { findPlace, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
@@ -29,7 +30,7 @@ export async function createFile(
     null,
     place.ifAbsent ? "precondition_failed" : "name_exists",
   );
-  const createdAt = timestamp(state);
+  const [createdAt, author] = [timestamp(state), authorOf(caller)];
   const sha256 = toHex(await digestOf(bytes));
   const file: File = {
     ...{
@@ -41,6 +42,7 @@ export async function createFile(
       contentType: contentType ?? "application/octet-stream",
     },
     ...{ sha256, vaultId, folderId, encrypted: false, shared: null, createdAt, updatedAt: createdAt, trashedAt: null },
+    ...{ createdBy: author, updatedBy: author },
   };
   state.files.set(file.id, {
     accountId: caller.accountId,
@@ -50,6 +52,7 @@ export async function createFile(
     versions: [versionOf(state, caller, { value: file, bytes }, { number: 1, how: "upload" })],
     trashedWith: null,
   });
+  noteEntry(state, caller, file, "create");
   return file;
 }
 

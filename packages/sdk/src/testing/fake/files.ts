@@ -2,9 +2,10 @@ import type { api } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { record } from "./audit.ts";
 import { answerContent, checkDigests, createFile, replaceContent, type NewContent } from "./content.ts";
+import { fileEntryHandlers } from "./entries.ts";
 import { objectOf } from "./event-objects.ts";
 import { parseFormFile } from "./form-file.ts";
-import { listItems, moveItem, pageOfItems, restoreItem, setTrashed } from "./items.ts";
+import { listItems, moveItem, pageOfItems, restoreItem, setTrashed, touch } from "./items.ts";
 import { hasScope, pageOf, reaches, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
 import { ownVaults } from "./vaults.ts";
 import { atVersion, versionHandlers } from "./versions.ts";
@@ -12,7 +13,7 @@ import { atVersion, versionHandlers } from "./versions.ts";
 type FileHandlers = GroupHandlers<typeof api.files, Caller>;
 
 export function fileHandlers(state: State): FileHandlers {
-  return { ...contentHandlers(state), ...rowHandlers(state), ...versionHandlers(state) };
+  return { ...contentHandlers(state), ...rowHandlers(state), ...versionHandlers(state), ...fileEntryHandlers(state) };
 }
 
 /** Calls that carry bytes. */
@@ -69,12 +70,15 @@ function rowHandlers(state: State): Pick<FileHandlers, "list" | "get" | "update"
         state.files.delete(params.fileId);
         return new Reply(undefined, { status: 204 });
       }
-      if (row.value.trashedAt === null) setTrashed(row, timestamp(state), null);
+      if (row.value.trashedAt === null) {
+        setTrashed(row, timestamp(state), null);
+        touch(state, caller, row);
+      }
       return { file: row.value };
     },
     restore: ({ params, body }, caller) => {
       const row = read(caller, params.fileId);
-      const file = restoreItem(state, state.files, row, body?.name, () => {
+      const file = restoreItem(state, state.files, caller, row, body?.name, () => {
         setTrashed(row, null, null);
       });
       return { file };

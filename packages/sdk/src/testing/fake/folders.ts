@@ -1,15 +1,16 @@
 import { MAX_FOLDER_DEPTH, type api, type Folder } from "@coffer/contract";
 import { Failure, type GroupHandlers } from "../handlers.ts";
-import { moveItem, pageOfItems, placeOf, refuseTakenName, restoreItem, setTrashed } from "./items.ts";
+import { authorOf, folderEntryHandlers, noteEntry } from "./entries.ts";
+import { moveItem, pageOfItems, placeOf, refuseTakenName, restoreItem, setTrashed, touch } from "./items.ts";
 import { findPlace, readRow, timestamp, type Caller, type FileRow, type FolderRow, type State } from "./state.ts";
 
 type FolderHandlers = GroupHandlers<typeof api.folders, Caller>;
 
 export function folderHandlers(state: State): FolderHandlers {
-  return { ...placeHandlers(state), ...trashHandlers(state) };
+  return { ...placeHandlers(state), ...trashHandlers(state), ...folderEntryHandlers(state) };
 }
 
-function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore"> {
+function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore" | "entries"> {
   const read = (caller: Caller, id: string): FolderRow => readRow(state, state.folders, caller, id, "Folder");
   return {
     create: ({ body }, caller) => {
@@ -18,7 +19,7 @@ function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore">
       const { vaultId, folderId: parentId } = findPlace(state, caller, body.vaultId, body.parentId);
       if (depthOf(state, parentId) + 1 > MAX_FOLDER_DEPTH) throw new Failure("too_deep");
       refuseTakenName(state.folders, { vaultId, place: parentId, name }, null);
-      const createdAt = timestamp(state);
+      const [createdAt, author] = [timestamp(state), authorOf(caller)];
       const folder: Folder = {
         id: crypto.randomUUID(),
         revision: 1,
@@ -27,6 +28,8 @@ function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore">
         parentId,
         createdAt,
         updatedAt: createdAt,
+        createdBy: author,
+        updatedBy: author,
         trashedAt: null,
         shared: null,
       };
@@ -36,6 +39,7 @@ function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore">
         value: folder,
         trashedWith: null,
       });
+      noteEntry(state, caller, folder, "create");
       return { folder };
     },
     list: ({ query }, caller) => {
@@ -59,12 +63,15 @@ function trashHandlers(state: State): Pick<FolderHandlers, "delete" | "restore">
   return {
     delete: ({ params }, caller) => {
       const row = read(caller, params.folderId);
-      if (row.value.trashedAt === null) trashTree(state, row);
+      if (row.value.trashedAt === null) {
+        trashTree(state, row);
+        touch(state, caller, row);
+      }
       return { folder: row.value };
     },
     restore: ({ params, body }, caller) => {
       const row = read(caller, params.folderId);
-      const folder = restoreItem(state, state.folders, row, body?.name, () => {
+      const folder = restoreItem(state, state.folders, caller, row, body?.name, () => {
         restoreTree(state, row);
       });
       return { folder };

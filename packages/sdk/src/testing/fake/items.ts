@@ -1,6 +1,7 @@
 /** Files and folders of the fake are items: their places, who sees them, which names are taken, and how they move. */
 import type { File, Folder } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
+import { authorOf, noteEntry } from "./entries.ts";
 import type { Row } from "./row.ts";
 import {
   findPlace,
@@ -112,7 +113,11 @@ export function moveItem<Value extends Item>(
   const name = change.name ?? item.name;
   if (name === item.name && place === placeOf(item)) return item;
   refuseTakenName(rows, { vaultId, place, name }, id);
-  return (row.value = at({ ...item, name, updatedAt: timestamp(state), revision: revision + 1 }, place));
+  const how = place === placeOf(item) ? "rename" : "move";
+  row.value = at({ ...item, name, revision: revision + 1 }, place);
+  touch(state, caller, row);
+  noteEntry(state, caller, row.value, how);
+  return row.value;
 }
 
 /**
@@ -122,6 +127,7 @@ export function moveItem<Value extends Item>(
 export function restoreItem<Value extends Item>(
   state: State,
   rows: Rows<Value>,
+  caller: Caller,
   row: Row<Value>,
   wanted: string | undefined,
   untrash: () => void,
@@ -132,11 +138,19 @@ export function restoreItem<Value extends Item>(
   const place = isLiveFolder(state, placeOf(row.value)) ? placeOf(row.value) : null;
   refuseTakenName(rows, { vaultId, place, name }, id);
   untrash();
-  return (row.value = at({ ...row.value, name }, place));
+  row.value = at({ ...row.value, name }, place);
+  touch(state, caller, row);
+  noteEntry(state, caller, row.value, "restore");
+  return row.value;
 }
 
 function isLiveFolder(state: State, id: string | null): boolean {
   return id === null || state.folders.get(id)?.value.trashedAt === null;
+}
+
+/** Now, by the caller. */
+export function touch(state: State, caller: Caller, row: { value: Item }): void {
+  row.value = { ...row.value, updatedAt: timestamp(state), updatedBy: authorOf(caller) };
 }
 
 /** Into the trash, or out of it, alone or with the folder `group`. */

@@ -1,8 +1,18 @@
+import type { FileEntry } from "@coffer/contract";
+
 /** A row of any kind: its account, and its place in the order of creation. */
 export interface Row<Value> {
   readonly accountId: string;
   readonly sequence: number;
   value: Value;
+}
+
+/** A name and place of an item. Without the field of the place, which files and folders name differently. */
+export interface KeptEntry {
+  readonly value: Omit<FileEntry, "folderId">;
+  readonly place: string | null;
+  /** Milliseconds since 1970; null: the current one. */
+  readonly replacedAt: number | null;
 }
 
 /** The date of rows, and their order. */

@@ -12,7 +12,7 @@ import {
 import { Failure } from "../handlers.ts";
 import { createIdentityState, sessionOfToken, UNLIMITED, type IdentityState } from "./identity-state.ts";
 import { createWebhookState, type Receive, type WebhookState } from "./webhook-state.ts";
-import type { Row, Ticking } from "./row.ts";
+import type { KeptEntry, Row, Ticking } from "./row.ts";
 
 export interface FileRow extends Row<File> {
   bytes: Uint8Array;
@@ -70,6 +70,8 @@ export interface State extends IdentityState, WebhookState, Ticking {
   readonly vaults: Map<string, Row<Vault>>;
   readonly folders: Map<string, FolderRow>;
   readonly files: Map<string, FileRow>;
+  /** Each item's entries by its id, newest first. The first is the current one. */
+  readonly entries: Map<string, readonly KeptEntry[]>;
   readonly uploads: Map<string, UploadRow>;
   /** Checks schemes other than Ed25519; null: the fake cannot check them. */
   readonly verifySignature: VerifySignature | null;
@@ -83,6 +85,7 @@ export function createState(now: () => number, receive?: Receive, verifySignatur
     vaults: new Map(),
     folders: new Map(),
     files: new Map(),
+    entries: new Map(),
     uploads: new Map(),
   };
   return {

@@ -2,6 +2,7 @@ import type { api, Vault } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { pageOf, reaches, readVault, readVaultOrTrashed, timestamp, type Caller, type State } from "./state.ts";
 import type { Row } from "./row.ts";
+import { keepEntriesAsVaultSays } from "./entries.ts";
 import { keepAsVaultSays } from "./versions.ts";
 
 const MAX_VAULTS = 1000;
@@ -33,6 +34,7 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
         refuseTaken(state, caller.accountId, name, params.vaultId);
         row.value = { ...row.value, name, keepVersionsDays, updatedAt: timestamp(state) };
         keepAsVaultSays(state, params.vaultId);
+        keepEntriesAsVaultSays(state, params.vaultId);
       }
       return { vault: row.value };
     },

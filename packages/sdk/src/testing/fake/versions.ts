@@ -1,17 +1,9 @@
 /** Versions of files in the fake: each content stays for as long as its vault says, and may come back. */
-import type { api, Author, FileVersion } from "@coffer/contract";
+import type { api, FileVersion } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { record } from "./audit.ts";
+import { authorOf, bounded, endOf } from "./entries.ts";
 import { pageOf, readRow, timestamp, type Caller, type FileRow, type KeptVersion, type State } from "./state.ts";
-
-const KEEP_DAYS = 30;
-const DAY = 86_400_000;
-const KEPT_OF_AUTHOR = 100;
-
-function authorOf({ kind, key, sessionId }: Caller): Author {
-  const { id, name, chainAddress } = key.value;
-  return kind === "api-key" ? { kind, id, name, chainAddress } : { kind, id: sessionId, name: null, chainAddress };
-}
 
 /** The file's current content as a version that `caller` makes now. */
 export function versionOf(
@@ -34,28 +26,17 @@ export function putVersion(
 ): void {
   const { bytes, keep, how, sha256, contentType } = content;
   const [current, ...older] = liveVersions(state, row);
-  const { expiresAt } = endOf(state, row, state.now());
+  const { expiresAt } = endOf(state, row.value.vaultId, state.now());
   const past = current !== undefined && keep ? [{ ...current, value: { ...current.value, expiresAt } }] : [];
   const updatedAt = timestamp(state);
   const versionId = crypto.randomUUID();
-  row.value = { ...row.value, versionId, size: bytes.length, sha256, contentType, updatedAt };
+  const updatedBy = authorOf(caller);
+  row.value = { ...row.value, versionId, size: bytes.length, sha256, contentType, updatedAt, updatedBy };
   row.bytes = bytes;
   const number = (current?.value.number ?? 0) + 1;
   const made = versionOf(state, caller, row, { number, how });
   const replaced = past.map((version) => ({ ...version, replacedAt: state.now() }));
   row.versions = bounded([made, ...replaced, ...older], made.value.author);
-}
-
-/** Without the oldest of the author beyond the bound. */
-function bounded(versions: readonly KeptVersion[], author: Author | null): KeptVersion[] {
-  const own = versions.filter(({ value }) => value.author?.kind === author?.kind && value.author?.id === author?.id);
-  const gone = new Set(own.slice(KEPT_OF_AUTHOR));
-  return versions.filter((version) => !gone.has(version));
-}
-
-function endOf(state: State, row: FileRow, replacedAt: number): { readonly expiresAt: string } {
-  const days = state.vaults.get(row.value.vaultId)?.value.keepVersionsDays ?? KEEP_DAYS;
-  return { expiresAt: new Date(replacedAt + days * DAY).toISOString() };
 }
 
 /** After the vault's days changed. */
@@ -65,7 +46,7 @@ export function keepAsVaultSays(state: State, vaultId: string): void {
     row.versions = row.versions.map((version) =>
       version.replacedAt === null
         ? version
-        : { ...version, value: { ...version.value, ...endOf(state, row, version.replacedAt) } },
+        : { ...version, value: { ...version.value, ...endOf(state, vaultId, version.replacedAt) } },
     );
   }
 }

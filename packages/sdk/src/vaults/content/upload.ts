@@ -20,6 +20,7 @@ import type { Target, UploadResult } from "../../upload/target.ts";
 import { uploadSource } from "../../upload/upload.ts";
 import { openContent, type Content } from "./content.ts";
 import { encryptedSource } from "./encrypted-source.ts";
+import { authorsOf } from "../names/authors.ts";
 import { noteOwnEntry } from "../names/entries.ts";
 import { beginVersion, folderOf, type Sending, type SharedUploadTarget } from "./new-version.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -199,11 +200,12 @@ function targetOf(vault: OpenVault, target: SharedUploadTarget, shared: SharedFi
 /** As its members see it: bytes and digest of the content, which only this client has counted. */
 function describe(
   { file }: UploadResult,
-  { name, contentType }: BegunVersion,
+  { name, contentType, shared }: BegunVersion,
   { source, size }: Content,
 ): UploadResult {
+  const signed = parseEntryStatement(fromBase64(shared.entry) ?? new Uint8Array(0));
   return {
-    file: { ...file, name, contentType, size, storedSize: file.size, encrypted: true },
+    file: { ...file, name, contentType, size, storedSize: file.size, encrypted: true, ...authorsOf(signed) },
     ...{ bytes: size, sha256: toHex(source.digest()) },
   };
 }

@@ -17,6 +17,7 @@ import {
   type Metadata,
   type NewEntry,
   type OpenedEntry,
+  type SeenStatement,
   type VaultKeyRecord,
   type VaultView,
 } from "@coffer/crypto";
@@ -119,6 +120,22 @@ export async function openItem(
   item: SharedItem,
   folderId: string | null,
 ): Promise<OpenedItem> {
+  const opened = await openEntryOf(vault, kind, item, vault.seen.entry(item.id));
+  if (opened.statement.folderId !== folderId)
+    throw vaultError("damaged", `The service shows ${kind} ${item.id} in another folder than its entry says`, {
+      step: "entry",
+    });
+  vault.seen.noteEntry(item.id, seenEntry(opened.statement));
+  return opened;
+}
+
+/** The same of an entry that need not be the current one. `seen`: null for one that is asked for as a past one. */
+export async function openEntryOf(
+  vault: OpenVault,
+  kind: EntryKind,
+  item: SharedItem,
+  seen: SeenStatement | null,
+): Promise<OpenedItem> {
   // Also in an answer to a second read: its caller goes on in the vault that it names.
   if (item.vaultId !== vault.id)
     throw vaultError(
@@ -134,15 +151,9 @@ export async function openItem(
   if (toHex(parsed.vault) !== toHex(vault.objectId))
     throw new CryptoError("vault_changed", "pins", `the entry of ${item.id} is another vault's`);
   const { view, record } = await viewOf(vault, parsed);
-  const question = { vault: vault.objectId, view, kind, id: item.id, seen: vault.seen.entry(item.id) };
+  const question = { vault: vault.objectId, view, kind, id: item.id, seen };
   const answer = { statement: entry, metadata, record: record?.bytes ?? null };
-  const opened = await openEntry(vault.platform, question, answer, vault.findKey);
-  if (opened.statement.folderId !== folderId)
-    throw vaultError("damaged", `The service shows ${kind} ${item.id} in another folder than its entry says`, {
-      step: "entry",
-    });
-  vault.seen.noteEntry(item.id, seenEntry(opened.statement));
-  return { ...opened, view };
+  return { ...(await openEntry(vault.platform, question, answer, vault.findKey)), view };
 }
 
 /** Names the signer of the entry, and the maker of its key, if they are members: a member added just now may be either. */

@@ -3,7 +3,8 @@ import { isAnswered, SdkError, VaultError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import type { Item, Items } from "../../resources/items.ts";
 import { isUnnamed, unnamed } from "../../unreadable.ts";
-import { openItem, openKeysOf, placeOf } from "./entries.ts";
+import { authorsOf } from "./authors.ts";
+import { openItem, type OpenedItem, openKeysOf, placeOf } from "./entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { liesIn, requireVault, type HeldOptions } from "./places.ts";
 import { vaultError } from "../vault-error.ts";
@@ -102,19 +103,23 @@ function isMisnamed(item: Item, wanted: string): boolean {
 function nameOf<Kind extends Item>(connection: Connection, items: Items<Kind>, place: Place = placeOf): Name<Kind> {
   return async (vault, shown) => {
     try {
-      return items.named(shown, (await openItem(vault, items.kind, shown, place(shown))).metadata);
+      return named(items, shown, await openItem(vault, items.kind, shown, place(shown)));
     } catch (error) {
       const failure = toVaultError(error);
       if (!(failure instanceof VaultError) || failure.code !== "rolled_back") throw error;
       const newest = await items.get(connection, shown.id).catch((reason: unknown) => {
         throw isAnswered(reason) ? error : reason;
       });
-      const { statement, metadata } = await openItem(vault, items.kind, newest, placeOf(newest));
+      const opened = await openItem(vault, items.kind, newest, placeOf(newest));
       // The item was moved: the answer that shows it in the requested place is the older one.
-      if (statement.folderId !== place(newest)) throw error;
-      return items.named(newest, metadata);
+      if (opened.statement.folderId !== place(newest)) throw error;
+      return named(items, newest, opened);
     }
   };
+}
+
+function named<Kind extends Item>(items: Items<Kind>, item: Kind, { statement, metadata }: OpenedItem): Kind {
+  return { ...items.named(item, metadata), ...authorsOf(statement) };
 }
 
 async function nameVault<Kind extends Item>(
@@ -131,8 +136,7 @@ async function nameVault<Kind extends Item>(
     return await Promise.all(items.map((item) => name(vault, item)));
   } catch (error) {
     const failure = toVaultError(error);
-    if (failure instanceof SdkError && CLOSED.has(failure.code))
-      return items.map((item) => unnamed(item, failure.code));
+    if (isClosed(failure)) return items.map((item) => unnamed(item, failure.code));
     throw failure;
   }
 }
@@ -151,8 +155,13 @@ function leniently<Kind extends Item>(name: Name<Kind>): Name<Kind> {
   };
 }
 
+/** This client cannot open the vault. */
+export function isClosed(failure: unknown): failure is SdkError {
+  return failure instanceof SdkError && CLOSED.has(failure.code);
+}
+
 /** Another vault's entry is one item's error; another owner or object is the vault's. */
-function isOfOne(failure: SdkError): boolean {
+export function isOfOne(failure: SdkError): boolean {
   return UNTRUSTED.has(failure.code) || (failure instanceof VaultError && failure.step === "pins");
 }
 

@@ -1,0 +1,33 @@
+/** The past of names and places of files and folders. */
+import { fileEntriesGroup, folderEntriesGroup } from "@coffer/contract/entries";
+import { callOn } from "../call.ts";
+import type { CallOptions, Connection } from "../options.ts";
+import { sharedCode } from "../shared-code.ts";
+import type { Query } from "./calling.ts";
+import type { Entry, EntryPage } from "./items.ts";
+
+type EntryQuery = Query<typeof fileEntriesGroup.entries>;
+
+export function entryCalls(connection: Connection) {
+  const { entries: ofFile } = fileEntriesGroup;
+  const { entries: ofFolder } = folderEntriesGroup;
+  const shown = async <Kind extends Entry>(
+    kind: "file" | "folder",
+    id: string,
+    read: () => Promise<EntryPage<Kind>>,
+  ) =>
+    connection.sharedVaults === null
+      ? withoutClaims(await read())
+      : (await sharedCode(connection).entries()).verifyEntries(connection, { kind, id }, read);
+  return {
+    fileEntries: (fileId: string, query: EntryQuery, options?: CallOptions) =>
+      shown("file", fileId, () => callOn(connection, ofFile, { params: { fileId }, query }, options)),
+    folderEntries: (folderId: string, query: EntryQuery, options?: CallOptions) =>
+      shown("folder", folderId, () => callOn(connection, ofFolder, { params: { folderId }, query }, options)),
+  };
+}
+
+/** A client that cannot verify what members signed shows nobody as the author. */
+function withoutClaims<Kind extends Entry>({ entries, nextCursor }: EntryPage<Kind>): EntryPage<Kind> {
+  return { entries: entries.map((entry) => (entry.shared === null ? entry : { ...entry, author: null })), nextCursor };
+}

@@ -1,0 +1,116 @@
+/** Names and places that an item of a shared vault had: each is verified by the members of its own time. */
+import type { EntryKind } from "@coffer/crypto";
+import { SdkError } from "../../errors.ts";
+import type { Connection } from "../../options.ts";
+import type { Entry, EntryPage } from "../../resources/items.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { vaultError } from "../vault-error.ts";
+import { toVaultError } from "../vault-terms.ts";
+import { signedBy } from "./authors.ts";
+import { openEntryOf, openKeysOf, type SharedItem } from "./entries.ts";
+import { isClosed, isOfOne } from "./listing.ts";
+import { findVaultOf } from "./places.ts";
+
+interface Item {
+  readonly kind: EntryKind;
+  readonly id: string;
+}
+
+/**
+ * A page of entries as members signed them, newest first. An entry that is not true hides no others.
+ * @throws VaultError `vault_changed`; `rolled_back` if the service hides an entry that this machine has seen.
+ */
+export async function verifyEntries<Kind extends Entry>(
+  connection: Connection,
+  item: Item,
+  read: () => Promise<EntryPage<Kind>>,
+): Promise<EntryPage<Kind>> {
+  const page = await read();
+  const vault = await vaultOf(connection, item, page.entries);
+  if (vault === null) return page;
+  try {
+    return await verify(vault, item, page);
+  } catch (error) {
+    const failure = toVaultError(error);
+    if (!(failure instanceof SdkError) || failure.code !== "rolled_back") throw failure;
+    // Somebody on this machine may have changed the item since the service answered.
+    return verify(vault, item, await read());
+  }
+}
+
+/** null: a public one. */
+async function vaultOf(
+  connection: Connection,
+  { id }: Item,
+  [first, ...rest]: readonly Entry[],
+): Promise<OpenVault | null> {
+  if (first === undefined) return null;
+  const { vaultId, shared } = first;
+  const vault = await findVaultOf(connection, { id, vaultId, shared }, { sends: false });
+  if (rest.some((entry) => entry.vaultId !== vaultId || (vault === null && entry.shared !== null)))
+    throw vaultError("vault_changed", `The service shows ${id} in several vaults`);
+  return vault;
+}
+
+async function verify<Kind extends Entry>(
+  vault: OpenVault,
+  { kind, id }: Item,
+  { entries, nextCursor }: EntryPage<Kind>,
+): Promise<EntryPage<Kind>> {
+  const items = entries.map(({ vaultId, shared }): SharedItem => ({ id, vaultId, shared }));
+  try {
+    await openKeysOf(vault, items);
+  } catch (error) {
+    const failure = toVaultError(error);
+    if (!isClosed(failure)) throw failure;
+    return { entries: entries.map((entry) => unverified(entry, failure.code)), nextCursor };
+  }
+  const verified: Kind[] = [];
+  let newer: bigint | null = null;
+  for (const [at, entry] of entries.entries()) {
+    const opened = await openPast(vault, kind, items[at] ?? { id, vaultId: vault.id, shared: null });
+    if (typeof opened === "string") {
+      verified.push(unverified(entry, opened));
+      continue;
+    }
+    const { revision, folderId } = opened.statement;
+    if (entry.expiresAt === null) requireNewest(vault, id, revision);
+    if (newer !== null && revision >= newer) {
+      verified.push(unverified(entry, "damaged"));
+      continue;
+    }
+    newer = revision;
+    verified.push(shownAs(entry, { name: opened.metadata.name, place: folderId, author: signedBy(opened.statement) }));
+  }
+  return { entries: verified, nextCursor };
+}
+
+/** The code that says why it is not to be believed, or the entry. */
+async function openPast(vault: OpenVault, kind: EntryKind, item: SharedItem) {
+  try {
+    return await openEntryOf(vault, kind, item, null);
+  } catch (error) {
+    const failure = toVaultError(error);
+    if (failure instanceof SdkError && isOfOne(failure)) return failure.code;
+    throw failure;
+  }
+}
+
+/** The entry that the service calls the current one must not be older than what this machine has seen. */
+function requireNewest(vault: OpenVault, id: string, revision: bigint): void {
+  const seen = vault.seen.entry(id);
+  if (seen !== null && revision < seen.number)
+    throw vaultError("rolled_back", `The service hides the newest entry of ${id}`, { step: "entry" });
+}
+
+/** Nothing of it is the service's word, except when and how it came. */
+function unverified<Kind extends Entry>(entry: Kind, unreadable: string): Kind {
+  return { ...shownAs(entry, { name: "", place: null, author: null }), unreadable };
+}
+
+function shownAs<Kind extends Entry>(
+  entry: Kind,
+  { name, place, author }: { readonly name: string; readonly place: string | null; readonly author: Entry["author"] },
+): Kind {
+  return { ...entry, name, author, ["folderId" in entry ? "folderId" : "parentId"]: place };
+}
