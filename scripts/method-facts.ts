@@ -162,6 +162,17 @@ export const METHOD_FACTS: Readonly<Record<string, MethodFacts>> = {
   "events.follow": { endpoints: ["events.stream"] },
 };
 
+/** How a whole folder is looked at. */
+const LOOKED = ["folders.list", "folders.get", "files.list", "files.get"];
+const WHOLE_FOLDER: MethodFacts = {
+  ...SENT,
+  endpoints: [
+    ...[...LOOKED, "vaults.get", "files.content", "folders.create", "folders.delete", "files.delete"],
+    ...["files.upload", "files.replace", ...PARTS],
+  ],
+  codes: [...MOVED, "destination_exists", "configuration"],
+};
+
 /** Functions of the other entries that ask the service or the chain; the others only use this machine. */
 export const FUNCTION_FACTS: Readonly<Record<string, MethodFacts>> = {
   downloadFile: { ...factsLike("files.download"), codes: ["shared_vault", "integrity_failed", "destination_exists"] },
@@ -169,6 +180,9 @@ export const FUNCTION_FACTS: Readonly<Record<string, MethodFacts>> = {
     ...SENT,
     endpoints: ["files.upload", "files.replace", ...PARTS, "files.get", "vaults.get", "folders.get"],
   },
+  uploadFolder: WHOLE_FOLDER,
+  downloadFolder: { ...WHOLE_FOLDER, endpoints: [...LOOKED, "files.content"] },
+  syncFolder: WHOLE_FOLDER,
   exportVault: { ...factsLike("vaults.export"), codes: ["shared_vault", "integrity_failed", "configuration"] },
   openExport: { codes: ["export_unsigned"], steps: ["opening", "reading"] },
   openSharedVaults: { codes: ["configuration"] },

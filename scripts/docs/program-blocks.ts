@@ -24,6 +24,7 @@ const IMPORTABLE = {
     ...["statementSigner", "type Signer"],
   ],
   "@coffer/sdk/node": [
+    ...["downloadFolder", "syncFolder", "uploadFolder"],
     ...["downloadFile", "exportVault", "filePins", "openExport", "openSharedVaults", "resolveSettings", "savedSession"],
     "uploadFile",
   ],
@@ -37,7 +38,15 @@ const IMPORTABLE = {
 };
 
 /** Modules of the SDK that show how they are used. */
-const WITH_EXAMPLES = ["client", "files", "node/upload-file", "node/download-file", "errors", "webhooks/verify"];
+const WITH_EXAMPLES = [
+  "client",
+  "files",
+  "node/upload-file",
+  "node/download-file",
+  "node/folders",
+  "errors",
+  "webhooks/verify",
+];
 
 /** The blocks of `@example` in the SDK's comments. @throws when one that has to have some has none. */
 export function commentBlocks(): Block[] {

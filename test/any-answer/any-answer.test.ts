@@ -32,7 +32,9 @@ describe("what is lied to", () => {
 });
 
 const all = Object.entries({ ...METHODS, ...NODE_METHODS });
-const ofContent = all.filter(([name]) => /^(files|folders|trash|vaults\.(create|get|list)|.*File$)/.test(name));
+const ofContent = all.filter(([name]) =>
+  /^(files|folders|trash|vaults\.(create|get|list)|.*(File|Folder)$)/.test(name),
+);
 /** Names are looked for there. */
 const lists = all.filter(([name]) => /^(files|folders)\.list$/.test(name));
 const tools = Object.entries(TOOL_METHODS);

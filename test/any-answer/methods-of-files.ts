@@ -1,6 +1,6 @@
 /** Methods of files and folders, with names and contents that are for the members of one vault. */
 import { randomUUID } from "node:crypto";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { File, Folder } from "@coffer/sdk";
 import * as node from "@coffer/sdk/node";
@@ -165,6 +165,30 @@ export const FILES: Readonly<Record<string, Method>> = {
   "trash.empty": plain((run) => run.client.trash.empty({ vaultId: sharedVault(run) })),
 };
 
+/** A folder of a shared vault with a directory of this machine, which has one secret file. */
+const wholeFolder =
+  (act: (run: Run, directory: string, place: node.FolderOptions) => Promise<node.FolderResult>): Method =>
+  async (run) => {
+    const { world, draw } = run;
+    const vaultId = sharedVault(run);
+    const folderId = itemIn(run, vaultId, "folder");
+    const { name, content, body } = secrets(run);
+    const directory = join(world.machine.directory, draw.word("tree"));
+    await mkdir(directory);
+    await writeFile(join(directory, name), body);
+    run.means({ vaultId, folderId, name, content, kind: "file" });
+    const journalDirectory = join(world.machine.directory, "folders");
+    const { files } = await act(run, directory, { vaultId, folderId, journalDirectory });
+    const came = files.filter(({ act: done, path }) => done === "created" && path !== name);
+    const contents = await Promise.all(came.map(({ path }) => readFile(join(directory, path))));
+    await rm(directory, { recursive: true });
+    return () => {
+      for (const { fileId } of files)
+        if (!world.truth.items.has(fileId ?? "")) run.blame(`${String(fileId)} was never made, and has a receipt`);
+      for (const [at, { fileId }] of came.entries()) blameContent(run, fileId ?? "", contents[at] ?? Buffer.alloc(0));
+    };
+  };
+
 /** Of `@coffer/sdk/node`. */
 export const NODE_METHODS: Readonly<Record<string, Method>> = {
   downloadFile: reading(async (run, { id }) => {
@@ -183,5 +207,10 @@ export const NODE_METHODS: Readonly<Record<string, Method>> = {
     const to = { ...place, ...options, name, journalDirectory };
     return (await node.uploadFile(run.client, path, to).finally(() => rm(path))).file;
   }),
+  uploadFolder: wholeFolder((run, directory, place) => node.uploadFolder(run.client, directory, place)),
+  downloadFolder: wholeFolder((run, directory, place) => node.downloadFolder(run.client, directory, place)),
+  syncFolder: wholeFolder((run, directory, place) =>
+    node.syncFolder(run.client, directory, { ...place, direction: "up", delete: true }),
+  ),
   exportVault: (run) => exported(run, (client, vaultId, directory) => node.exportVault(client, vaultId, directory)),
 };

@@ -66,6 +66,15 @@ const FOLDERS_AND_VAULTS = [
   "D5-members: GET, POST /api/vaults/{vaultId}/members, DELETE …/members/{chainAddress}.",
 ];
 
+const WHOLE_FOLDERS = [
+  "D5-folder-there-and-back: uploadFolder and downloadFolder move a tree in one call, empty folders too, with a receipt for each file.",
+  "D5-folder-unchanged: What is unchanged is skipped by size and time against the journal, by digest where those differ.",
+  "D5-folder-failures: Failures of single files are named, and the others go on.",
+  "D5-folder-resumed: A call that was killed or aborted is finished by the next one, which sends only the rest.",
+  "D5-folder-contained: Nothing outside of the directory is read or written, whatever links and names there are.",
+  "D5-folder-sync: syncFolder makes one side like the other, by a plan; deletions go to the trash only when asked.",
+];
+
 /** Rows of the decisions that later work brings. */
 const LATER = [
   "D5-versions-shared (pending: versions): Versions of shared vaults: listed, kept and restored as those of public ones, by the client.",
@@ -78,4 +87,10 @@ const LATER = [
   "D5-member-until (pending: member-ends): POST …/members takes until, a whole quarter of an hour, as the chain has it; others are 400.",
 ];
 
-export const decisionsFiles = section("decisions §5", [...UPLOADS, ...FILES, ...FOLDERS_AND_VAULTS, ...LATER]);
+export const decisionsFiles = section("decisions §5", [
+  ...UPLOADS,
+  ...FILES,
+  ...FOLDERS_AND_VAULTS,
+  ...WHOLE_FOLDERS,
+  ...LATER,
+]);

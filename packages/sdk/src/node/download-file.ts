@@ -46,15 +46,36 @@ export async function downloadFile(
   options: DownloadFileOptions = {},
 ): Promise<DownloadFileResult> {
   const path = resolve(destination);
-  const overwrite = options.overwrite === true;
   await removeLeftovers(path);
+  const { bytes, sha256 } = await fetchTo(client, fileId, path, options);
+  await syncDirectory(dirname(path));
+  return { path, bytes, sha256 };
+}
+
+/** What was written, and the digest of the stored bytes that it was read from. */
+export interface Fetched extends Omit<DownloadFileResult, "path"> {
+  readonly storedSha256: string;
+}
+
+/**
+ * As {@link downloadFile}, for callers that remove leftovers and make names durable for a whole directory.
+ * `beforePlaced` gets the temporary file when it is whole.
+ */
+export async function fetchTo(
+  client: Client,
+  fileId: string,
+  path: string,
+  options: DownloadFileOptions,
+  beforePlaced?: (temporary: string) => Promise<void>,
+): Promise<Fetched> {
+  const { overwrite = false, ...downloading } = options;
   if (!overwrite && (await exists(path))) throw destinationExists(path);
   const temporary = join(dirname(path), `.coffer-${processMark()}-${tagOf(basename(path))}-${randomUUID()}.part`);
   try {
-    const written = await receive(client, fileId, temporary, options);
+    const fetched = await receive(client, fileId, temporary, downloading);
+    await beforePlaced?.(temporary);
     await place(temporary, path, overwrite);
-    await syncDirectory(dirname(path));
-    return { path, ...written };
+    return fetched;
   } finally {
     await rm(temporary, { force: true });
   }
@@ -64,20 +85,23 @@ export async function downloadFile(
 async function removeLeftovers(path: string): Promise<void> {
   const directory = dirname(path);
   const names = await readdir(directory).catch(() => []);
-  for (const name of names) {
-    const [, mark, destination] = TEMPORARY.exec(name) ?? [];
-    if (mark === undefined || destination !== tagOf(basename(path))) continue;
-    const leftover = join(directory, name);
-    if (!(await isInUse(mark, leftover, FOREIGN_MS))) await rm(leftover, { force: true }).catch(() => undefined);
-  }
+  for (const name of names)
+    if (TEMPORARY.exec(name)?.[2] === tagOf(basename(path))) await removeLeftover(join(directory, name));
 }
 
-async function receive(
-  client: Client,
-  fileId: string,
-  temporary: string,
-  options: DownloadFileOptions,
-): Promise<{ bytes: number; sha256: string }> {
+/** Whether a download that was killed may have left a file of this name. */
+export function isLeftover(name: string): boolean {
+  return TEMPORARY.test(name);
+}
+
+/** Removes what a killed download left, and nothing of a living process. */
+export async function removeLeftover(path: string): Promise<void> {
+  const mark = TEMPORARY.exec(basename(path))?.[1];
+  if (mark === undefined || (await isInUse(mark, path, FOREIGN_MS))) return;
+  await rm(path, { force: true }).catch(() => undefined);
+}
+
+async function receive(client: Client, fileId: string, temporary: string, options: DownloadOptions): Promise<Fetched> {
   const connection = connectionOf(client);
   // A piece is copied or written before the next is asked for.
   const download = await openFileDownload(connection, fileId, { ...options, reuseBuffer: true });
@@ -95,7 +119,7 @@ async function receive(
     const hash = told ? null : createHash("sha256");
     const bytes = await writeAll(download.stream, file, hash);
     await file.sync();
-    return { bytes, sha256: hash?.digest("hex") ?? download.sha256 };
+    return { bytes, sha256: hash?.digest("hex") ?? download.sha256, storedSha256: download.sha256 };
   } finally {
     await file.close();
   }

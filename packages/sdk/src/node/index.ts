@@ -19,6 +19,20 @@ export { exportVault, openExport } from "./export-directory.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "../vaults/export/export.ts";
 export type { OpenExportOptions } from "../vaults/export/open-export.ts";
 export type { ExportedFile, ExportedFolder, ExportProblem, OpenedExport } from "../vaults/export/opened-export.ts";
+export { downloadFolder, syncFolder, uploadFolder } from "./folders.ts";
+export type {
+  DownloadFolderOptions,
+  FileReceipt,
+  FolderFailure,
+  FolderOptions,
+  FolderPlan,
+  FolderProgress,
+  FolderReceipt,
+  FolderResult,
+  SkippedItem,
+  SyncFolderOptions,
+  UploadFolderOptions,
+} from "./folders/options.ts";
 export { filePins, pinFile } from "./pin-file.ts";
 export { fileSeen, seenDirectory } from "./seen-file.ts";
 export { savedSession } from "./saved-session.ts";

@@ -28,9 +28,14 @@ export async function openWherePossible(open: () => Promise<KeptUpload | null>):
   try {
     return await open();
   } catch (error) {
-    if (NO_PLACE.has(fileErrorCode(error) ?? "")) return null;
+    if (hasNoPlace(error)) return null;
     throw error;
   }
+}
+
+/** Whether no journal can be kept there. */
+export function hasNoPlace(error: unknown): boolean {
+  return NO_PLACE.has(fileErrorCode(error) ?? "");
 }
 
 /**

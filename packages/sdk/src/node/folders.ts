@@ -1,0 +1,63 @@
+/** Whole folders, between a directory of this machine and a vault. */
+import type { Client } from "../client.ts";
+import type { DownloadFolderOptions, FolderResult, SyncFolderOptions, UploadFolderOptions } from "./folders/options.ts";
+
+/**
+ * Stores a directory with everything below it in a vault, public or shared. It skips what is there already: by size and
+ * time against its journal, by digest where those differ. So a repeated call sends only the rest, also after a crash.
+ * A file that differs at the service is replaced only with `overwrite`. It never follows links. Failures of single
+ * files are in `failed`, and the others go on.
+ * @throws SdkError what ends all of it: `connection_failed`, `aborted`, `configuration` while another process does it, …
+ *
+ * @example
+ * ```ts
+ * const { files, failed } = await uploadFolder(client, "reports", { vaultId });
+ * for (const { path, fileId, sha256 } of files) console.log(path, fileId, sha256);
+ * for (const { path, message, nextStep } of failed) console.error(path, message, nextStep);
+ * ```
+ */
+export async function uploadFolder(
+  client: Client,
+  directory: string,
+  options: UploadFolderOptions,
+): Promise<FolderResult> {
+  const { runFolder } = await import("./folders/run.ts");
+  return runFolder(client, "uploadFolder", directory, { ...options, direction: "up" });
+}
+
+/**
+ * Writes a vault, or a folder of it, into a directory. It skips and goes on as `uploadFolder` does. Each file is whole
+ * or absent, has mode 0600 and the service's time. Nothing is written outside of the directory. A file that differs
+ * here is replaced only with `overwrite`.
+ * @throws SdkError what ends all of it, as `uploadFolder`.
+ *
+ * @example
+ * ```ts
+ * const { files, failed } = await downloadFolder(client, "copy of reports", { vaultId });
+ * ```
+ */
+export async function downloadFolder(
+  client: Client,
+  directory: string,
+  options: DownloadFolderOptions,
+): Promise<FolderResult> {
+  const { runFolder } = await import("./folders/run.ts");
+  return runFolder(client, "downloadFolder", directory, { ...options, direction: "down" });
+}
+
+/**
+ * Makes one side like the other, in one direction. It replaces what only the sending side changed since the last call.
+ * What the receiving side changed by itself stays, and is in `failed`, unless you pass `overwrite`. With `dryRun` it
+ * only shows its plan.
+ * @throws SdkError what ends all of it, as `uploadFolder`.
+ *
+ * @example
+ * ```ts
+ * const { plan } = await syncFolder(client, "reports", { vaultId, direction: "up", delete: true, dryRun: true });
+ * console.log(plan.create, plan.replace, plan.remove);
+ * ```
+ */
+export async function syncFolder(client: Client, directory: string, options: SyncFolderOptions): Promise<FolderResult> {
+  const { runFolder } = await import("./folders/run.ts");
+  return runFolder(client, "syncFolder", directory, options);
+}

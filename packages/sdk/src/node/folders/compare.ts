@@ -1,0 +1,108 @@
+/** Whether a file here and one at the service have the same content: by the journal, else by digest. */
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { connectionOf } from "../../client.ts";
+import { openFileDownload } from "../../download/open-file.ts";
+import type { File } from "../../resources/result-types.ts";
+import { sourceChanged } from "../../upload/source.ts";
+import { isSameMark, markOf, type LocalFile, type Mark } from "./local-tree.ts";
+import type { KnownFile } from "./state.ts";
+import type { Work } from "./work.ts";
+
+export interface Comparison {
+  /** SHA-256 of the content that both have. null: they differ. */
+  readonly sha256: string | null;
+  /** Nobody changed the receiving side since the journal was written. */
+  readonly isKnown: boolean;
+}
+
+/** Decided by the journal alone; null: something has to be read. */
+export function compareMarks({ state }: Work, { path, mark }: LocalFile, remote: File): Comparison | null {
+  const known = state.files.get(path);
+  if (known === undefined || !isKnownThere(known, remote) || !isKnownHere(known, mark)) return null;
+  return { sha256: known.sha256, isKnown: true };
+}
+
+export async function compareContents(work: Work, local: LocalFile, remote: File): Promise<Comparison> {
+  const { direction, state } = work;
+  const known = state.files.get(local.path);
+  const knownThere = known !== undefined && isKnownThere(known, remote);
+  const sameSize = local.mark.size === remote.size;
+  if (!sameSize && (direction === "up" || known === undefined)) return { sha256: null, isKnown: knownThere };
+  const here = known !== undefined && isKnownHere(known, local.mark) ? known.sha256 : await digestHere(work, local);
+  const isKnown = direction === "up" ? knownThere : here === known?.sha256;
+  if (!sameSize) return { sha256: null, isKnown };
+  const there = knownThere ? known.sha256 : work.isPublic ? remote.sha256 : await digestThere(work, remote);
+  if (here !== there) return { sha256: null, isKnown };
+  const { id: fileId, versionId } = remote;
+  if (!work.dryRun) state.noteFile(local.path, { fileId, versionId, sha256: here, mark: settled(local.mark) });
+  return { sha256: here, isKnown };
+}
+
+function isKnownThere(known: KnownFile, { id, versionId }: File): boolean {
+  return known.fileId === id && known.versionId === versionId;
+}
+
+function isKnownHere(known: KnownFile, mark: Mark): boolean {
+  return known.mark !== null && isSameMark(known.mark, mark);
+}
+
+const FINE_MS = 50;
+/** Some file systems count whole seconds, or two. */
+const COARSE_MS = 2_100;
+
+/**
+ * The mark, if the next change of the file will show in its time; else null. `readAt`: when its content was about to be
+ * read, in milliseconds since 1970.
+ */
+export function settled(mark: Mark, readAt = Date.now()): Mark | null {
+  const step = mark.modified.endsWith("000000000") ? COARSE_MS : FINE_MS;
+  return readAt - Number(BigInt(mark.modified) / 1_000_000n) > step ? mark : null;
+}
+
+/**
+ * Opens a file of the tree, and nothing that took its place. A link is refused, and so is another file that a link of
+ * a directory above leads to.
+ * @throws SdkError `source_changed`.
+ */
+export async function openHere({ mark, place }: LocalFile): Promise<{ handle: FileHandle; mark: Mark }> {
+  const handle = await open(place, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const stats = await handle.stat({ bigint: true });
+    if (!stats.isFile() || String(stats.ino) !== mark.inode)
+      throw sourceChanged("Another file took its place since the directory was read");
+    return { handle, mark: markOf(stats) };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+const READ_BYTES = 256 * 1024;
+
+async function digestHere({ signal }: Work, local: LocalFile): Promise<string> {
+  const { handle, mark } = await openHere(local);
+  try {
+    const hash = createHash("sha256");
+    const buffer = new Uint8Array(Math.min(READ_BYTES, mark.size + 1));
+    for (let count = -1; count !== 0;) {
+      signal?.throwIfAborted();
+      count = (await handle.read(buffer, 0, buffer.length, null)).bytesRead;
+      hash.update(buffer.subarray(0, count));
+    }
+    if (!isSameMark(local.mark, markOf(await handle.stat({ bigint: true }))))
+      throw sourceChanged("The file changed while it was read");
+    return hash.digest("hex");
+  } finally {
+    await handle.close();
+  }
+}
+
+/** In a shared vault only a reader can compute the digest of the content. */
+async function digestThere({ client, place: { vaultId }, signal }: Work, { id }: File): Promise<string> {
+  const hash = createHash("sha256");
+  const { stream } = await openFileDownload(connectionOf(client), id, { vaultId, signal, reuseBuffer: true });
+  for await (const piece of stream) hash.update(piece);
+  return hash.digest("hex");
+}

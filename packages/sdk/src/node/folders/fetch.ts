@@ -1,0 +1,108 @@
+/** The directory gets what the vault has. Nothing is written outside of it, whatever the service's names are. */
+import { lstat, mkdir, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { SdkError } from "../../errors.ts";
+import type { File } from "../../resources/result-types.ts";
+import { sourceChanged } from "../../upload/source.ts";
+import { fetchTo } from "../download-file.ts";
+import { fileErrorCode, syncDirectory } from "../durable-file.ts";
+import { settled } from "./compare.ts";
+import { inLanes } from "./lanes.ts";
+import { isSameMark, markOf, requireInside, type LocalFile } from "./local-tree.ts";
+import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
+import { lacksParent } from "./send.ts";
+import type { Plan, Transfer, Work } from "./work.ts";
+
+export async function fetchAll(work: Work, { folders, transfers }: Plan): Promise<void> {
+  const places = new Map<string, string>([["", work.root], ...work.local.folders]);
+  /** Directories that have new names. */
+  const changed = new Set<string>();
+  for (const path of folders) await makeFolder(work, path, places, changed);
+  try {
+    await inLanes(transfers, work.lanes, async (transfer) => {
+      throwIfAborted(work.signal);
+      const { path } = transfer;
+      const remote = work.remote.files.get(path);
+      const directory = places.get(parentOf(path));
+      if (remote === undefined || lacksParent(work, path) || directory === undefined) return;
+      try {
+        await receive(work, transfer, remote, directory);
+        changed.add(directory);
+      } catch (error) {
+        work.outcome.fail(path, error);
+      }
+      work.progress.done(transfer.size);
+    });
+  } finally {
+    await inLanes(changed, work.lanes, syncIfThere);
+  }
+}
+
+async function syncIfThere(directory: string): Promise<void> {
+  try {
+    await syncDirectory(directory);
+  } catch (error) {
+    if (fileErrorCode(error) !== "ENOENT") throw error;
+  }
+}
+
+async function makeFolder(work: Work, path: string, places: Map<string, string>, changed: Set<string>): Promise<void> {
+  const { outcome, remote, signal, state } = work;
+  throwIfAborted(signal);
+  const parent = places.get(parentOf(path));
+  const folderId = remote.folders.get(path)?.id;
+  if (folderId === undefined || parent === undefined || lacksParent(work, path)) return;
+  try {
+    await requireInside(parent);
+    const place = join(parent, nameOf(path));
+    await mkdir(place, 0o700);
+    places.set(path, place);
+    changed.add(parent);
+    state.noteFolder(path, folderId);
+    outcome.folders.push({ path, act: "created", folderId });
+  } catch (error) {
+    // On some systems two names of the vault are one here.
+    if (fileErrorCode(error) === "EEXIST")
+      outcome.refuse(path, "name_collision", `${JSON.stringify(path)} is another item's name here`, RENAME);
+    else outcome.fail(path, error);
+  }
+}
+
+const RENAME = "Rename it at the service, then call again.";
+
+async function receive(work: Work, { act, path }: Transfer, remote: File, directory: string): Promise<void> {
+  const {
+    client,
+    local,
+    outcome,
+    place: { vaultId },
+    signal,
+    state,
+  } = work;
+  const before = act === "replaced" ? local.files.get(path) : undefined;
+  const place = before?.place ?? join(directory, nameOf(path));
+  await requireInside(directory);
+  const overwrite = before !== undefined;
+  const fetched = await fetchTo(client, remote.id, place, { overwrite, vaultId, signal }, async (temporary) => {
+    if (before !== undefined) await requireUnchanged(before);
+    // The service's time, so that the next change shows, however soon it comes.
+    const time = new Date(remote.updatedAt);
+    await utimes(temporary, time, time);
+    await requireInside(directory);
+  });
+  const file = fetched.storedSha256 === remote.sha256 ? remote : await client.files.get(remote.id, { signal });
+  if (fetched.storedSha256 !== file.sha256) throw sourceChanged("The file at the service changed while it was read");
+  const { bytes: size, sha256 } = fetched;
+  const mark = markOf(await lstat(place, { bigint: true }));
+  state.noteFile(path, { fileId: file.id, versionId: file.versionId, sha256, mark: settled(mark) });
+  outcome.files.push({ path, act, fileId: file.id, versionId: file.versionId, size, sha256 });
+}
+
+/** What changed here since it was compared is nobody's to replace. */
+async function requireUnchanged({ mark, place }: LocalFile): Promise<void> {
+  if (isSameMark(mark, markOf(await lstat(place, { bigint: true })))) return;
+  throw new SdkError(`${place} changed since it was compared`, {
+    ...{ code: "destination_exists", retryable: false },
+    nextStep: "Call again: it compares the two anew.",
+  });
+}

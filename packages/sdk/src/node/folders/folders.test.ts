@@ -1,0 +1,341 @@
+import { createHash } from "node:crypto";
+import { execFileSync } from "node:child_process";
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../../../../../test/kit/directory.ts";
+import { openService } from "../../test-service.ts";
+import type { Middleware } from "../../transports.ts";
+import { downloadFolder, syncFolder, uploadFolder } from "../folders.ts";
+import type { FolderResult } from "./options.ts";
+
+const TREE = { "a.txt": "one", "deep/b.txt": "two", "deep/er/c.bin": "three", "deep/er/empty/": "" };
+const OLD = new Date("2026-01-01T00:00:00.123Z");
+
+/** A directory with these files, whose times are past, and folders where a path ends in `/`. */
+async function fill(root: string, tree: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, content] of Object.entries(tree)) {
+    const place = join(root, path);
+    if (path.endsWith("/")) await mkdir(place, { recursive: true });
+    else {
+      await mkdir(join(place, ".."), { recursive: true });
+      await writeFile(place, content);
+      await utimes(place, OLD, OLD);
+    }
+  }
+}
+
+async function read(root: string): Promise<Record<string, string>> {
+  const tree: Record<string, string> = {};
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    const place = join(entry.parentPath, entry.name);
+    const path = place.slice(root.length + 1);
+    if (entry.isFile()) tree[path] = await readFile(place, "utf8");
+    else if (entry.isDirectory() && (await readdir(place)).length === 0) tree[`${path}/`] = "";
+  }
+  return tree;
+}
+
+async function open() {
+  const service = await openService();
+  const base = makeDirectory();
+  const vaultId = (await service.client.vaults.create({ name: "tree", type: "public" })).id;
+  const [root, copy, journalDirectory] = [join(base, "tree"), join(base, "copy"), join(base, "journals")];
+  await fill(root, TREE);
+  const options = { vaultId, journalDirectory };
+  return {
+    ...service,
+    ...{ base, root, copy, vaultId, options },
+    /** Method and path of each request since the last call. */
+    lines: () => service.sent.splice(0).map(({ method, url }) => `${method} ${new URL(url).pathname}`),
+    client: service.connect({ retry: { baseDelayMs: 1, maxDelayMs: 2 } }),
+  };
+}
+
+const acts = ({ files }: FolderResult): Record<string, string> =>
+  Object.fromEntries(files.map(({ path, act }) => [path, act]).sort());
+const codes = ({ failed }: FolderResult): Record<string, string> =>
+  Object.fromEntries(failed.map(({ path, code }) => [path, code]).sort());
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
+const writes = (lines: readonly string[]): string[] => lines.filter((line) => !line.startsWith("GET"));
+
+describe("a folder there and back", () => {
+  it("is the same tree, with empty folders and a receipt for each file [D5-folder-there-and-back]", async () => {
+    const { client, copy, options, root } = await open();
+    const planned = await uploadFolder(client, root, { ...options, dryRun: true });
+    expect(planned).toMatchObject({ dryRun: true, plan: { create: 3, folders: 3, bytes: 11 } });
+    expect((await client.files.list({ vaultId: options.vaultId })).files).toEqual([]);
+    const progress: unknown[] = [];
+    const sent = await uploadFolder(client, root, { ...options, onProgress: (at) => progress.push(at) });
+    expect(sent).toMatchObject({ plan: planned.plan, failed: [], skipped: [] });
+    expect(progress.at(-1)).toEqual({ files: 3, totalFiles: 3, bytes: 11, totalBytes: 11 });
+    for (const { fileId, path, sha256, size, versionId } of sent.files) {
+      const content = TREE[path as "a.txt"];
+      expect({ sha256, size }).toEqual({ sha256: digest(content), size: content.length });
+      expect(await client.files.get(fileId ?? "")).toMatchObject({ versionId, sha256 });
+    }
+    expect(sent.folders.map(({ act, path }) => `${act} ${path}`).sort()).toEqual([
+      ...["created deep", "created deep/er", "created deep/er/empty"],
+    ]);
+    const got = await downloadFolder(client, copy, options);
+    expect(await read(copy)).toEqual(TREE);
+    expect(acts(got)).toEqual({ "a.txt": "created", "deep/b.txt": "created", "deep/er/c.bin": "created" });
+    expect((await stat(join(copy, "a.txt"))).mode & 0o777).toBe(0o600);
+    const below = await downloadFolder(client, join(copy, "below"), {
+      ...options,
+      folderId: sent.folders[0]?.folderId ?? "",
+    });
+    expect(await read(join(copy, "below"))).toEqual({ "b.txt": "two", "er/c.bin": "three", "er/empty/": "" });
+    expect(below.failed).toEqual([]);
+  });
+
+  it("reads and sends nothing of what is unchanged, and by digest what only has another time [D5-folder-unchanged]", async () => {
+    const { client, lines, options, root } = await open();
+    await uploadFolder(client, root, options);
+    lines();
+    const again = await uploadFolder(client, root, options);
+    expect(new Set(Object.values(acts(again)))).toEqual(new Set(["unchanged"]));
+    expect(writes(lines())).toEqual([]);
+    // The journal decides while size and times are the same: also where nothing could be read.
+    execFileSync("rm", ["-r", join(options.journalDirectory)]);
+    await utimes(join(root, "a.txt"), new Date(), OLD);
+    const compared = await uploadFolder(client, root, options);
+    expect(acts(compared)).toEqual(acts(again));
+    expect(compared.files.map(({ sha256 }) => sha256).sort()).toEqual(again.files.map(({ sha256 }) => sha256).sort());
+    expect(writes(lines())).toEqual([]);
+  });
+
+  it("never replaces what differs, on either side, unless told", async () => {
+    const { client, copy, options, root } = await open();
+    await uploadFolder(client, root, options);
+    await downloadFolder(client, copy, options);
+    await writeFile(join(root, "a.txt"), "ONE");
+    expect(codes(await uploadFolder(client, root, options))).toEqual({ "a.txt": "destination_exists" });
+    const replaced = await uploadFolder(client, root, { ...options, overwrite: true });
+    expect(acts(replaced)["a.txt"]).toBe("replaced");
+    expect(codes(await downloadFolder(client, copy, options))).toEqual({ "a.txt": "destination_exists" });
+    expect(await readFile(join(copy, "a.txt"), "utf8")).toBe("one");
+    const fetched = await downloadFolder(client, copy, { ...options, overwrite: true });
+    expect(fetched.failed).toEqual([]);
+    expect(await read(copy)).toEqual({ ...TREE, "a.txt": "ONE" });
+  });
+});
+
+describe("syncFolder", () => {
+  it("replaces what only the sending side changed, and not what the other one changed", async () => {
+    const { client, copy, options, root } = await open();
+    const up = { ...options, direction: "up" } as const;
+    const down = { ...options, direction: "down" } as const;
+    await syncFolder(client, root, up);
+    await syncFolder(client, copy, down);
+    await writeFile(join(root, "a.txt"), "ONE");
+    const sent = await syncFolder(client, root, up);
+    expect([sent.failed, acts(sent)["a.txt"]]).toEqual([[], "replaced"]);
+    const fetched = await syncFolder(client, copy, down);
+    expect([fetched.failed, await readFile(join(copy, "a.txt"), "utf8")]).toEqual([[], "ONE"]);
+    // Now both sides change it, each in its own way.
+    await client.files.replace(sent.files.find(({ path }) => path === "a.txt")?.fileId ?? "", { body: "theirs" });
+    await writeFile(join(root, "a.txt"), "mine");
+    await writeFile(join(copy, "a.txt"), "mine");
+    expect(codes(await syncFolder(client, root, up))).toEqual({ "a.txt": "destination_exists" });
+    expect(codes(await syncFolder(client, copy, down))).toEqual({ "a.txt": "destination_exists" });
+    expect(await readFile(join(copy, "a.txt"), "utf8")).toBe("mine");
+    expect((await syncFolder(client, copy, { ...down, overwrite: true })).failed).toEqual([]);
+    expect(await readFile(join(copy, "a.txt"), "utf8")).toBe("theirs");
+  });
+
+  it("puts into the trash what was deleted here, only when asked, and only what nobody changed there [D5-folder-sync]", async () => {
+    const { client, options, root, vaultId } = await open();
+    const up = { ...options, direction: "up" } as const;
+    await fill(root, { "gone/x": "x", "gone/y/z": "z", "kept/mine": "m" });
+    const { files } = await syncFolder(client, root, up);
+    const idOf = (path: string): string => files.find((file) => file.path === path)?.fileId ?? "";
+    await client.files.upload({ vaultId, name: "theirs", body: "t" });
+    await client.files.replace(idOf("kept/mine"), { body: "newer" });
+    for (const path of ["gone", "kept", "a.txt"]) await rm(join(root, path), { recursive: true });
+    expect((await syncFolder(client, root, up)).plan.remove).toBe(0);
+    const planned = await syncFolder(client, root, { ...up, delete: true, dryRun: true });
+    const removed = await syncFolder(client, root, { ...up, delete: true });
+    expect([removed.plan, removed.failed]).toEqual([planned.plan, []]);
+    expect(acts(removed)).toMatchObject({ "a.txt": "removed", "gone/x": "removed", "gone/y/z": "removed" });
+    expect(removed.skipped).toEqual([
+      { path: "theirs", reason: "unknown_here" },
+      { path: "kept/mine", reason: "changed_there" },
+    ]);
+    const live = (await client.files.list({ vaultId })).files.map(({ name }) => name).sort();
+    expect(live).toEqual(["b.txt", "c.bin", "mine", "theirs"]);
+    expect((await client.files.get(idOf("gone/y/z"))).trashedAt).not.toBeNull();
+    expect((await syncFolder(client, root, { ...up, delete: true })).plan.remove).toBe(0);
+    await expect(syncFolder(client, root, { ...options, direction: "down", delete: true })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  });
+});
+
+describe("a hostile tree", () => {
+  it("is read without its links, pipes and unfit names, and never outside", async () => {
+    const { base, client, options, root, vaultId } = await open();
+    await writeFile(join(base, "secret"), "secret");
+    await symlink(join(base, "secret"), join(root, "link"));
+    await symlink(base, join(root, "deep", "out"));
+    execFileSync("mkfifo", [join(root, "pipe")]);
+    await fill(root, { "back\\slash": "x", " space": "x", "e\u0301": "x", "\u00e9": "y", "deep/new\nline": "x" });
+    const result = await uploadFolder(client, root, options);
+    expect(result.skipped.map(({ path, reason }) => `${path} ${reason}`).sort()).toEqual([
+      ...["deep/out link", "link link", "pipe special"],
+    ]);
+    expect(codes(result)).toEqual({
+      ...{ " space": "invalid_name", "back\\slash": "invalid_name", "deep/new\nline": "invalid_name" },
+      "\u00e9": "name_collision",
+    });
+    const stored = (await client.files.list({ vaultId })).files.map(({ name }) => name).sort();
+    expect(stored).toEqual(["a.txt", "b.txt", "c.bin"]);
+  });
+
+  it("sends no other file than the one that was looked at [D5-folder-contained]", async () => {
+    const { base, connect, options, root, vaultId } = await open();
+    await fill(join(base, "elsewhere"), { "b.txt": "secret" });
+    // After the directories were read, one of them becomes a link that leads out.
+    const swap: Middleware = async (request, next) => {
+      if (request.method === "POST" && request.url.endsWith("/api/folders")) {
+        await rename(join(root, "deep"), join(base, "aside")).catch(() => undefined);
+        await symlink(join(base, "elsewhere"), join(root, "deep")).catch(() => undefined);
+      }
+      return next(request);
+    };
+    const client = connect({ middleware: [swap] });
+    const result = await uploadFolder(client, root, options);
+    expect(codes(result)).toEqual({ "deep/b.txt": "source_changed", "deep/er/c.bin": "ENOENT" });
+    expect((await client.files.list({ vaultId })).files.map(({ name }) => name)).toEqual(["a.txt"]);
+  });
+
+  it("names the file that changes while it is read, and sends the others [D5-folder-failures]", async () => {
+    const { connect, fake, options, root } = await open();
+    const change: Middleware = async (request, next) => {
+      if (new URL(request.url).searchParams.get("name") === "b.txt") throw new TypeError("not sent");
+      return next(request);
+    };
+    await writeFile(join(root, "late"), "x".repeat(3 * 1024 * 1024));
+    const client = connect({ middleware: [change], retry: { limit: 0 } });
+    await expect(uploadFolder(client, root, options)).rejects.toMatchObject({ code: "connection_failed" });
+    const result = await uploadFolder(connect(), root, options);
+    expect(result.failed).toEqual([]);
+    expect(fake.state.files.size).toBe(4);
+  });
+});
+
+describe("a hostile service", () => {
+  /** Answers lists with other names. */
+  const renamed =
+    (names: Readonly<Record<string, string>>): Middleware =>
+    async (request, next) => {
+      const answer = await next(request);
+      if (request.method !== "GET" || !/\/api\/(?:files|folders)$/.test(new URL(request.url).pathname)) return answer;
+      let text = await answer.text();
+      for (const [from, to] of Object.entries(names))
+        text = text.replaceAll(`"name":"${from}"`, `"name":${JSON.stringify(to)}`);
+      return new Response(text, { status: answer.status, headers: answer.headers });
+    };
+
+  it.each(["..", ".", "", "../../out", "/etc/out", "a\\..\\out", "nul\0byte", ".coffer-x\u0001"])(
+    "cannot write outside of the directory by the name %j [D5-folder-contained]",
+    async (name) => {
+      const { base, client, connect, copy, options, root } = await open();
+      await uploadFolder(client, root, options);
+      const lying = connect({ middleware: [renamed({ "a.txt": name, deep: name })] });
+      const before = Object.keys(await read(base)).filter((path) => !path.startsWith("journals"));
+      const result = await downloadFolder(lying, copy, options);
+      expect(result.failed.map(({ code }) => code)).toEqual(["invalid_name", "invalid_name"]);
+      expect(await read(copy)).toEqual({});
+      const after = Object.keys(await read(base)).filter((path) => !path.startsWith("journals"));
+      expect(after.filter((path) => path !== "copy/")).toEqual(before);
+    },
+  );
+
+  it("cannot write through links of the destination, nor over what is there", async () => {
+    const { base, client, copy, options, root } = await open();
+    await uploadFolder(client, root, options);
+    await mkdir(join(base, "outside"));
+    await mkdir(copy);
+    await symlink(join(base, "outside"), join(copy, "deep"));
+    await symlink(join(base, "outside", "new"), join(copy, "a.txt"));
+    const result = await downloadFolder(client, copy, { ...options, overwrite: true });
+    expect(codes(result)).toMatchObject({ "a.txt": "destination_exists", deep: "destination_exists" });
+    expect(result.files).toEqual([]);
+    expect(await readdir(join(base, "outside"))).toEqual([]);
+  });
+
+  it("writes nothing where a directory becomes a link meanwhile", async () => {
+    const { base, client, connect, copy, options, root } = await open();
+    await uploadFolder(client, root, options);
+    await mkdir(join(base, "outside"));
+    const swap: Middleware = async (request, next) => {
+      if (request.url.endsWith("/content")) {
+        await rename(join(copy, "deep"), join(base, "aside")).catch(() => undefined);
+        await symlink(join(base, "outside"), join(copy, "deep")).catch(() => undefined);
+      }
+      return next(request);
+    };
+    const result = await downloadFolder(connect({ middleware: [swap] }), copy, options);
+    expect(Object.keys(codes(result)).sort()).toEqual(["deep/b.txt", "deep/er/c.bin"]);
+    expect(await readdir(join(base, "outside"))).toEqual([]);
+  });
+
+  it("two items of one name are both refused here, and what stays the same comes", async () => {
+    const { client, connect, copy, options, root } = await open();
+    await uploadFolder(client, root, options);
+    const result = await downloadFolder(connect({ middleware: [renamed({ deep: "a.txt" })] }), copy, options);
+    expect(codes(result)).toMatchObject({ "a.txt": "name_collision" });
+    expect(await read(copy)).toEqual({});
+  });
+});
+
+describe("a call that ends early", () => {
+  it("goes on with the rest after an abort, and two at once exclude each other [D5-folder-resumed]", async () => {
+    const { client, lines, options, root } = await open();
+    const controller = new AbortController();
+    const onProgress = ({ files }: { files: number }): void => {
+      if (files === 1) controller.abort();
+    };
+    const first = { ...options, lanes: 1, signal: controller.signal, onProgress };
+    await expect(uploadFolder(client, root, first)).rejects.toMatchObject({ code: "aborted" });
+    lines();
+    const [one, two] = await Promise.allSettled([
+      uploadFolder(client, root, options),
+      uploadFolder(client, root, options),
+    ]);
+    const reasons = [one, two].flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+    expect(reasons).toMatchObject([{ code: "configuration" }]);
+    expect(writes(lines())).toEqual(["POST /api/files", "POST /api/files"]);
+  });
+
+  it("takes a journal that is cut off or foreign as far as it goes", async () => {
+    const { client, lines, options, root } = await open();
+    await uploadFolder(client, root, options);
+    const [name = ""] = (await readdir(options.journalDirectory)).filter((file) => file.endsWith(".jsonl"));
+    const journal = join(options.journalDirectory, name);
+    const text = await readFile(journal, "utf8");
+    for (const content of [text.slice(0, -7), "{}\n", `${text}["f","a.txt",1]\n["x"`, ""]) {
+      await writeFile(journal, content);
+      lines();
+      expect((await uploadFolder(client, root, options)).plan).toMatchObject({ create: 0, unchanged: 3 });
+      expect(writes(lines())).toEqual([]);
+    }
+  });
+
+  it("refuses options that nothing reads, and places that are undefined", async () => {
+    const { client, options, root } = await open();
+    const calls: [object, string][] = [
+      [{ ...options, folderId: undefined }, "folderId"],
+      [{ ...options, vaultId: undefined }, "vaultId"],
+      [{ ...options, delete: true }, "delete"],
+      [{ ...options, lanes: 0 }, "lanes"],
+    ];
+    for (const [given, field] of calls)
+      await expect(uploadFolder(client, root, given as typeof options)).rejects.toMatchObject({
+        code: "invalid_request",
+        message: expect.stringContaining(field),
+      });
+    await expect(uploadFolder(client, join(root, "absent"), options)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+});

@@ -1,0 +1,19 @@
+/** Does `work` for each item, at most `count` at once. The first error ends all lanes and is thrown when they are done. */
+export async function inLanes<Item>(
+  items: Iterable<Item>,
+  count: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const rest = items[Symbol.iterator]();
+  let failure: { readonly error: unknown } | null = null;
+  const lane = async (): Promise<void> => {
+    for (let next = rest.next(); next.done !== true && failure === null; next = rest.next())
+      try {
+        await work(next.value);
+      } catch (error) {
+        failure ??= { error };
+      }
+  };
+  await Promise.all(Array.from({ length: count }, lane));
+  if (failure !== null) throw (failure as { readonly error: unknown }).error;
+}

@@ -1,0 +1,135 @@
+/** What is below a directory of this machine. Links are never followed, so nothing outside of it is read. */
+import { lstat, readdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import type { BigIntStats, Dirent } from "node:fs";
+import { nameProblem } from "@coffer/contract";
+import { fileErrorCode } from "../durable-file.ts";
+import { isLeftover, removeLeftover } from "../download-file.ts";
+import { inLanes } from "./lanes.ts";
+import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
+
+/** What shows that a file is still the same. The file system may have a new number for its device after each start. */
+export interface Mark {
+  readonly size: number;
+  /** Nanoseconds as decimal text, as the two below. */
+  readonly modified: string;
+  readonly changed: string;
+  readonly inode: string;
+}
+
+export interface LocalFile {
+  /** Names in NFC, as the service has them. */
+  readonly path: string;
+  /** Absolute, as the directory has the names. */
+  readonly place: string;
+  readonly mark: Mark;
+}
+
+export interface LocalTree {
+  readonly files: ReadonlyMap<string, LocalFile>;
+  /** Paths and places, folders before what is in them. */
+  readonly folders: ReadonlyMap<string, string>;
+}
+
+export interface Walking {
+  readonly outcome: Outcome;
+  readonly signal: AbortSignal | undefined;
+  /** Removes what killed downloads left. */
+  readonly tidy: boolean;
+}
+
+const LOOKS = 16;
+
+/** `root` is a real path. A directory that cannot be read is a failure of the result; the root's is an error. */
+export async function walk(root: string, walking: Walking): Promise<LocalTree> {
+  const files = new Map<string, LocalFile>();
+  const folders = new Map<string, string>([["", root]]);
+  // A map can grow while it is iterated: folders that are found are walked after those before them.
+  for (const [folder, place] of folders) {
+    throwIfAborted(walking.signal);
+    try {
+      await walkFolder(folder, place, { files, folders, walking });
+    } catch (error) {
+      if (folder === "") throw error;
+      // A directory that vanished is one that is not there.
+      if (fileErrorCode(error) === "ENOENT") folders.delete(folder);
+      else walking.outcome.fail(folder, error);
+    }
+  }
+  folders.delete("");
+  return { files, folders };
+}
+
+interface Found {
+  readonly files: Map<string, LocalFile>;
+  readonly folders: Map<string, string>;
+  readonly walking: Walking;
+}
+
+async function walkFolder(folder: string, place: string, found: Found): Promise<void> {
+  const { outcome, tidy } = found.walking;
+  const entries = await readdir(place, { withFileTypes: true });
+  await requireInside(place);
+  const plain: Dirent[] = [];
+  for (const entry of entries) {
+    const path = pathIn(folder, entry.name.normalize("NFC"));
+    if (isLeftover(entry.name)) {
+      if (tidy) await removeLeftover(join(place, entry.name));
+    } else if (entry.isSymbolicLink()) outcome.skip(path, "link");
+    else if (!entry.isFile() && !entry.isDirectory()) outcome.skip(path, "special");
+    else if (isFit(path, entry.name, found)) plain.push(entry);
+  }
+  await inLanes(plain, LOOKS, async ({ name }) => {
+    const path = pathIn(folder, name.normalize("NFC"));
+    const stats = await look(join(place, name));
+    if (stats === null || (!stats.isFile() && !stats.isDirectory())) return;
+    if (found.files.has(path) || found.folders.has(path))
+      outcome.refuse(path, "name_collision", `Two names here are both ${JSON.stringify(path)} at the service`, RENAME);
+    else if (stats.isDirectory()) found.folders.set(path, join(place, name));
+    else found.files.set(path, { path, place: join(place, name), mark: markOf(stats) });
+  });
+}
+
+const RENAME = "Rename one of them, then call again.";
+
+function isFit(path: string, name: string, { walking: { outcome } }: Found): boolean {
+  const problem = nameProblem(name);
+  if (problem === null) return true;
+  outcome.refuse(
+    path,
+    "invalid_name",
+    `${JSON.stringify(name)} cannot be a name at the service: it ${problem}`,
+    RENAME,
+  );
+  return false;
+}
+
+/** null: it has vanished since its directory was read. */
+async function look(place: string): Promise<BigIntStats | null> {
+  try {
+    return await lstat(place, { bigint: true });
+  } catch (error) {
+    if (fileErrorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/**
+ * A directory of the tree that is a link by now leads somewhere else.
+ * @throws Node's error ENOENT if the place is another one, or gone.
+ */
+export async function requireInside(place: string): Promise<void> {
+  if ((await realpath(place)) === place) return;
+  throw Object.assign(new Error(`ENOENT: ${place} is a link now`), { code: "ENOENT" });
+}
+
+export function markOf(stats: BigIntStats): Mark {
+  return {
+    ...{ size: Number(stats.size), modified: String(stats.mtimeNs), changed: String(stats.ctimeNs) },
+    inode: String(stats.ino),
+  };
+}
+
+export function isSameMark(a: Mark, b: Mark): boolean {
+  return a.size === b.size && a.modified === b.modified && a.changed === b.changed && a.inode === b.inode;
+}

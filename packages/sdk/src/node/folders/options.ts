@@ -1,0 +1,137 @@
+/** What the calls for whole folders take and return. */
+
+/** What all calls for folders take. */
+export interface FolderOptions {
+  /** UUID of the vault. */
+  readonly vaultId: string;
+  /** UUID of the folder in the vault whose content is meant. Default: the top of the vault. `undefined` is refused. */
+  readonly folderId?: string;
+  /** Also replaces files that differ. Default: false; they are left alone and named in `failed`. */
+  readonly overwrite?: boolean | undefined;
+  /** Only plans: nothing is written on either side. Default: false. */
+  readonly dryRun?: boolean | undefined;
+  /** Requests on their way at once: 1 to 32. Each takes up to 8 MiB of memory. Default: 4. */
+  readonly lanes?: number | undefined;
+  /** Directory for the journals of folders. Default: `folders` in the configuration directory. */
+  readonly journalDirectory?: string | undefined;
+  /** Ends the call when it aborts; the next call goes on. Default: it runs to its end. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the plan, and after each file. Default: no function. */
+  readonly onProgress?: ((progress: FolderProgress) => void) | undefined;
+}
+
+/** For `uploadFolder`. */
+export interface UploadFolderOptions extends FolderOptions {
+  /** In a shared vault: hides the sizes of the contents, which then take up to 12 % more. Default: false. */
+  readonly padded?: boolean | undefined;
+}
+
+/** For `downloadFolder`. */
+export interface DownloadFolderOptions extends FolderOptions {}
+
+/** For `syncFolder`. */
+export interface SyncFolderOptions extends UploadFolderOptions {
+  /** `up`: the vault becomes like the directory. `down`: the directory becomes like the vault. */
+  readonly direction: "up" | "down";
+  /**
+   * With `up`: what was deleted here since the last call goes to the trash there. It removes
+   * only what is in the journal, and only if nobody changed it there since. Default: false. Nothing is ever deleted here.
+   */
+  readonly delete?: boolean | undefined;
+}
+
+/** How far a call for a folder has come. */
+export interface FolderProgress {
+  /** Files that are done, failures included. */
+  readonly files: number;
+  /** Files of the plan that need work. */
+  readonly totalFiles: number;
+  /** Bytes of the files that were moved. */
+  readonly bytes: number;
+  /** Bytes of the files that have to be moved. */
+  readonly totalBytes: number;
+}
+
+/** What a call sets out to do. */
+export interface FolderPlan {
+  /** Files that are new on the other side. */
+  readonly create: number;
+  /** Files that differ and are replaced. */
+  readonly replace: number;
+  /** Files that are the same on both sides. */
+  readonly unchanged: number;
+  /** Files and folders that go to the trash. */
+  readonly remove: number;
+  /** Folders that are new on the other side. */
+  readonly folders: number;
+  /** Bytes of the files to create and to replace. */
+  readonly bytes: number;
+}
+
+/** A file's receipt. After a dry run it shows what would happen. */
+export interface FileReceipt {
+  /** Path below the directory, with `/` between names. */
+  readonly path: string;
+  /** What was done, or with `dryRun` would be done. */
+  readonly act: "created" | "replaced" | "unchanged" | "removed";
+  /** UUID of the file. null: a dry run that would create it. */
+  readonly fileId: string | null;
+  /** UUID of the content. null: a dry run that would make it. */
+  readonly versionId: string | null;
+  /** Bytes of the content. */
+  readonly size: number;
+  /** SHA-256 of the content: 64 lower-case hex digits. null: nothing had to read it, as in a dry run. */
+  readonly sha256: string | null;
+}
+
+/** A folder's receipt. */
+export interface FolderReceipt {
+  /** Path below the directory, with `/` between names. */
+  readonly path: string;
+  /** What was done, or with `dryRun` would be done. */
+  readonly act: "created" | "unchanged" | "removed";
+  /** UUID of the folder. null: a dry run that would create it. */
+  readonly folderId: string | null;
+}
+
+/** Something in the directory that these calls never move. */
+export interface SkippedItem {
+  /** Path below the directory, with `/` between names. */
+  readonly path: string;
+  /**
+   * `link`: a symbolic link, which is never followed. `special`: a pipe, socket or device. `changed_there` and
+   * `unknown_here`: not removed, because somebody changed it there, or the journal does not know it.
+   */
+  readonly reason: "link" | "special" | "changed_there" | "unknown_here";
+}
+
+/** A file or folder that could not be moved. The others went on. */
+export interface FolderFailure {
+  /** Path below the directory, with `/` between names. */
+  readonly path: string;
+  /**
+   * Code of an error of the SDK or of Node, such as `EACCES`, or one of these: `invalid_name`, `name_collision`,
+   * `parent_failed`.
+   */
+  readonly code: string;
+  /** What went wrong. */
+  readonly message: string;
+  /** What you do next: one sentence. */
+  readonly nextStep: string;
+}
+
+/** Result of a call for a folder. `failed` is empty if everything is the same on both sides now. */
+export interface FolderResult {
+  /** Whether it only planned. */
+  readonly dryRun: boolean;
+  /** What the call set out to do. */
+  readonly plan: FolderPlan;
+  /** A receipt for each file that is the same on both sides now, and for each removed one. */
+  readonly files: readonly FileReceipt[];
+  /** A receipt for each folder that is on both sides now, and for each removed one. */
+  readonly folders: readonly FolderReceipt[];
+  /** What these calls do not move. */
+  readonly skipped: readonly SkippedItem[];
+  /** What could not be moved. */
+  readonly failed: readonly FolderFailure[];
+}

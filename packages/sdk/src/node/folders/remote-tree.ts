@@ -1,0 +1,111 @@
+/** What is below a folder of a vault, by path. */
+import { nameProblem } from "@coffer/contract";
+import type { Client } from "../../client.ts";
+import type { File, Folder } from "../../resources/result-types.ts";
+import { ContractError } from "../../errors.ts";
+import { inLanes } from "./lanes.ts";
+import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
+
+export interface RemotePlace {
+  readonly vaultId: string;
+  readonly folderId?: string;
+}
+
+export interface RemoteTree {
+  readonly files: ReadonlyMap<string, File>;
+  /** Folders before what is in them. */
+  readonly folders: ReadonlyMap<string, Folder>;
+}
+
+export interface Listing {
+  readonly lanes: number;
+  readonly signal: AbortSignal | undefined;
+  /** Where names matter that have no place here. null: they are only there. */
+  readonly refuse: Outcome | null;
+}
+
+const PAGE = 1000;
+/** With more folders than this, a list of the whole vault takes fewer requests. */
+const MOST_LISTS = 64;
+
+/** The answers name each item's folder. What no path leads to from the wanted folder is not below it, whoever claims so. */
+export async function listTree(client: Client, place: RemotePlace, listing: Listing): Promise<RemoteTree> {
+  const { vaultId, folderId } = place;
+  const { signal } = listing;
+  const children = new Map<string | null, Folder[]>();
+  for await (const folder of client.folders.list({ vaultId, limit: PAGE }, { signal })) {
+    const siblings = children.get(folder.parentId);
+    if (siblings === undefined) children.set(folder.parentId, [folder]);
+    else siblings.push(folder);
+  }
+  if (folderId !== undefined) await requireFolder(client, vaultId, folderId, signal);
+  const tree = { files: new Map<string, File>(), folders: new Map<string, Folder>() };
+  const paths = new Map<string | null, string>([[folderId ?? null, ""]]);
+  for (const [parent, path] of paths)
+    for (const folder of children.get(parent) ?? []) {
+      const at = take(tree, pathIn(path, folder.name), folder, listing);
+      if (at === null || paths.has(folder.id)) continue;
+      tree.folders.set(at, folder);
+      paths.set(folder.id, at);
+    }
+  const keep = (file: File): void => {
+    const path = paths.get(file.folderId);
+    const at = path === undefined ? null : take(tree, pathIn(path, file.name), file, listing);
+    if (at !== null) tree.files.set(at, file);
+  };
+  for await (const file of filesOf(client, place, [...paths.keys()], listing)) {
+    throwIfAborted(signal);
+    keep(file);
+  }
+  return tree;
+}
+
+async function requireFolder(
+  client: Client,
+  vaultId: string,
+  folderId: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const folder = await client.folders.get(folderId, { signal });
+  if (folder.vaultId !== vaultId || folder.trashedAt !== null)
+    throw new ContractError("request", "folders.get", ["folderId: not a folder of this vault, or in the trash"]);
+}
+
+async function* filesOf(
+  client: Client,
+  { vaultId, folderId }: RemotePlace,
+  folders: readonly (string | null)[],
+  { lanes, signal }: Listing,
+): AsyncGenerator<File, void, undefined> {
+  if (folderId === undefined || folders.length > MOST_LISTS) {
+    yield* client.files.list({ vaultId, limit: PAGE }, { signal });
+    return;
+  }
+  const found: File[] = [];
+  await inLanes(folders, lanes, async (id) => {
+    for await (const file of client.files.list({ vaultId, folderId: id ?? "root", limit: PAGE }, { signal }))
+      found.push(file);
+  });
+  yield* found;
+}
+
+/** The path of an item whose name can be one. null: it has no place in the tree. */
+function take(tree: RemoteTree, path: string, item: File | Folder, { refuse }: Listing): string | null {
+  const problem = item.unreadable === undefined ? nameProblem(item.name) : item.unreadable;
+  if (problem !== null) {
+    const shown = pathIn(path.slice(0, Math.max(0, path.length - item.name.length - 1)), item.id);
+    if (item.unreadable === undefined)
+      refuse?.refuse(shown, "invalid_name", `The name of ${item.id} cannot be a file's: it ${problem}`, RENAME);
+    else refuse?.refuse(shown, item.unreadable, `${item.id} cannot be read`, CHECK);
+    return null;
+  }
+  const normal = path.normalize("NFC");
+  if (tree.files.has(normal) || tree.folders.has(normal)) {
+    refuse?.refuse(normal, "name_collision", `Two items of the vault are ${JSON.stringify(normal)}`, RENAME);
+    if (refuse !== null) return null;
+  }
+  return normal;
+}
+
+const RENAME = "Rename it at the service, then call again.";
+const CHECK = "Look at `vaults.checkAccess`, then call again.";

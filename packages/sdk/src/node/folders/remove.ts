@@ -1,0 +1,69 @@
+/** What was deleted here goes to the trash there, if it is still what the journal says. */
+import { inLanes } from "./lanes.ts";
+import { parentOf, throwIfAborted } from "./outcome.ts";
+import type { Removal, Work } from "./work.ts";
+
+/** Files and folders to put into the trash: of a folder that goes whole, only the folder. */
+export interface Removals {
+  readonly all: readonly Removal[];
+  readonly trashed: readonly Removal[];
+}
+
+export function planRemovals(work: Work): Removals {
+  const { local, outcome, remote, state } = work;
+  const going = new Map<string, Removal>();
+  /** Folders with something in them that stays. */
+  const staying = new Set<string>();
+  const stay = (path: string): void => {
+    for (let at = parentOf(path); at !== "" && !staying.has(at); at = parentOf(at)) staying.add(at);
+  };
+  for (const [path, file] of remote.files) {
+    if (local.files.has(path) || outcome.isBlocked(path)) stay(path);
+    else {
+      const known = state.files.get(path);
+      if (known?.fileId === file.id && known.versionId === file.versionId) going.set(path, { path, item: file });
+      else {
+        outcome.skip(path, known === undefined ? "unknown_here" : "changed_there");
+        stay(path);
+      }
+    }
+  }
+  // From below: a folder stays when something in it does.
+  for (const [path, folder] of [...remote.folders].reverse()) {
+    if (local.folders.has(path) || outcome.isBlocked(path)) staying.add(path);
+    else if (!staying.has(path) && state.folders.get(path) === folder.id) {
+      going.set(path, { path, item: folder });
+      continue;
+    }
+    stay(path);
+  }
+  const all = [...going.values()];
+  return { all, trashed: all.filter(({ path }) => !going.has(parentOf(path))) };
+}
+
+export async function removeAll(work: Work, { all, trashed }: Removals): Promise<void> {
+  const { client, lanes, outcome, remote, signal } = work;
+  await inLanes(trashed, lanes, async ({ path, item }) => {
+    throwIfAborted(signal);
+    try {
+      if (remote.folders.get(path) === item) await client.folders.delete(item.id, { signal });
+      else await client.files.delete(item.id, { signal });
+    } catch (error) {
+      outcome.fail(path, error);
+    }
+  });
+  noteRemoved(work, all);
+}
+
+/** The receipts, also of what is in a folder that went. */
+export function noteRemoved({ dryRun, outcome, remote, state }: Work, all: readonly Removal[]): void {
+  for (const { path } of all) {
+    if (outcome.isBlocked(path)) continue;
+    const [file, folder] = [remote.files.get(path), remote.folders.get(path)];
+    const sha256 = state.files.get(path)?.sha256 ?? null;
+    if (file !== undefined)
+      outcome.files.push({ path, act: "removed", fileId: file.id, versionId: file.versionId, size: file.size, sha256 });
+    else if (folder !== undefined) outcome.folders.push({ path, act: "removed", folderId: folder.id });
+    if (!dryRun) state.forget(path);
+  }
+}

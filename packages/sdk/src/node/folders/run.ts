@@ -1,0 +1,152 @@
+/** The steps of `uploadFolder`, `downloadFolder` and `syncFolder`: look, compare, plan, then do. */
+import { mkdir, realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { connectionOf, type Client } from "../../client.ts";
+import { ContractError } from "../../errors.ts";
+import type { Connection } from "../../options.ts";
+import { sharedCode } from "../../shared-code.ts";
+import { type Fields, refuseUndefinedPlaces, refuseUnknownFields } from "../../undefined-place.ts";
+import { fileErrorCode } from "../durable-file.ts";
+import { fetchAll } from "./fetch.ts";
+import { walk, type LocalTree } from "./local-tree.ts";
+import type { FolderPlan, FolderResult, SyncFolderOptions } from "./options.ts";
+import { Outcome } from "./outcome.ts";
+import { planTransfers } from "./plan.ts";
+import { listTree, type RemotePlace } from "./remote-tree.ts";
+import { noteRemoved, planRemovals, removeAll, type Removals } from "./remove.ts";
+import { sendAll } from "./send.ts";
+import { folderJournalDirectory, FolderState } from "./state.ts";
+import { ProgressCount, type Plan, type Work } from "./work.ts";
+
+export type FolderCall = "uploadFolder" | "downloadFolder" | "syncFolder";
+
+const DOWN: Fields<Omit<SyncFolderOptions, "direction" | "delete" | "padded">> = {
+  ...{ vaultId: true, folderId: true, overwrite: true, dryRun: true, lanes: true, journalDirectory: true },
+  ...{ signal: true, onProgress: true },
+};
+const FIELDS: Readonly<Record<FolderCall, object>> = {
+  uploadFolder: { ...DOWN, padded: true },
+  downloadFolder: DOWN,
+  syncFolder: { ...DOWN, padded: true, direction: true, delete: true },
+};
+const PLACES = { vaultId: "never: name the vault", folderId: "for the top of the vault" };
+const DEFAULT_LANES = 4;
+const MOST_LANES = 32;
+
+export async function runFolder(
+  client: Client,
+  call: FolderCall,
+  directory: string,
+  options: SyncFolderOptions,
+): Promise<FolderResult> {
+  requireOptions(call, options);
+  const { direction, dryRun = false, signal } = options;
+  const connection = connectionOf(client);
+  const root = await rootOf(resolve(directory), direction === "down", dryRun);
+  const outcome = new Outcome();
+  await using state = await openState(connection, root ?? resolve(directory), options);
+  const { folderId, vaultId } = options;
+  const place = { vaultId, ...(folderId === undefined ? {} : { folderId }) };
+  const lanes = options.lanes ?? DEFAULT_LANES;
+  const looking = { lanes, signal, refuse: direction === "down" ? outcome : null };
+  const [local, remote] = await Promise.all([
+    root === null ? NOTHING : walk(root, { outcome, signal, tidy: direction === "down" && !dryRun }),
+    listTree(client, place, looking),
+  ]);
+  const work: Work = {
+    ...{
+      client,
+      direction,
+      place,
+      root: root ?? resolve(directory),
+      local,
+      remote,
+      state,
+      outcome,
+      lanes,
+      signal,
+      dryRun,
+    },
+    isPublic: await isPublic(connection, place, signal),
+    progress: new ProgressCount(options.onProgress),
+    overwrite: options.overwrite === true,
+    replaceKnown: call === "syncFolder",
+    padded: options.padded === true,
+    uploadJournals: options.journalDirectory === undefined ? undefined : join(options.journalDirectory, "uploads"),
+  };
+  const plan = await planTransfers(work);
+  const removals = options.delete === true ? planRemovals(work) : { all: [], trashed: [] };
+  const counts = countsOf(work, plan, removals);
+  work.progress.begin(plan.transfers.length, counts.bytes);
+  if (dryRun) foresee(work, plan, removals);
+  else {
+    await (direction === "up" ? sendAll : fetchAll)(work, plan);
+    await removeAll(work, removals);
+  }
+  const { failed, files, folders, skipped } = outcome;
+  return { dryRun, plan: counts, files, folders, skipped, failed };
+}
+
+const NOTHING: LocalTree = { files: new Map(), folders: new Map() };
+
+function requireOptions(call: FolderCall, options: SyncFolderOptions): void {
+  refuseUnknownFields(call, options, { ...FIELDS[call], direction: true });
+  refuseUndefinedPlaces(call, options, PLACES);
+  const { direction, lanes = DEFAULT_LANES } = options;
+  const issues = [
+    ...(typeof options.vaultId === "string" ? [] : ["vaultId: expected the id of a vault"]),
+    ...(["up", "down"].includes(direction) ? [] : ["direction: expected up or down"]),
+    ...(Number.isInteger(lanes) && lanes >= 1 && lanes <= MOST_LANES ? [] : ["lanes: expected 1 to 32"]),
+    ...(options.delete === true && direction === "down" ? ["delete: only up; nothing is deleted here"] : []),
+  ];
+  if (issues.length > 0) throw new ContractError("request", call, issues);
+}
+
+/** The real path. null: a dry run of a download into a directory that is not there. */
+async function rootOf(directory: string, isMade: boolean, dryRun: boolean): Promise<string | null> {
+  try {
+    if (isMade && !dryRun) await mkdir(directory, { recursive: true, mode: 0o700 });
+    return await realpath(directory);
+  } catch (error) {
+    if (isMade && dryRun && fileErrorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function openState(connection: Connection, root: string, options: SyncFolderOptions): Promise<FolderState> {
+  const { dryRun, journalDirectory = folderJournalDirectory(), folderId = null, vaultId } = options;
+  // What one member's client verified is not another's to rely on.
+  const signer = connection.sharedVaults?.signer.chainAddress;
+  const purpose = JSON.stringify({ baseUrl: connection.baseUrl, signer, vaultId, folderId, root });
+  return dryRun === true ? FolderState.look(journalDirectory, purpose) : FolderState.open(journalDirectory, purpose);
+}
+
+/** By the pin of the vault: the service's word decides nothing here. Without a chain key all is public. */
+async function isPublic(connection: Connection, place: RemotePlace, signal: AbortSignal | undefined): Promise<boolean> {
+  if (connection.sharedVaults === null) return true;
+  const { findPlace } = await sharedCode(connection).places();
+  return (await findPlace(connection, place, { signal }))?.vault == null;
+}
+
+function countsOf({ outcome }: Work, { folders, transfers }: Plan, { all }: Removals): FolderPlan {
+  const count = (act: string): number => transfers.filter((transfer) => transfer.act === act).length;
+  return {
+    ...{ create: count("created"), replace: count("replaced"), unchanged: outcome.files.length },
+    ...{ remove: all.length, folders: folders.length },
+    bytes: transfers.reduce((sum, { size }) => sum + size, 0),
+  };
+}
+
+/** The receipts of a dry run. */
+function foresee(work: Work, { folders, transfers }: Plan, removals: Removals): void {
+  const { outcome, remote } = work;
+  for (const path of folders)
+    outcome.folders.push({ path, act: "created", folderId: remote.folders.get(path)?.id ?? null });
+  for (const { act, path, size } of transfers) {
+    const there = remote.files.get(path);
+    const isThere = there !== undefined && (work.direction === "down" || act === "replaced");
+    const versionId = work.direction === "down" ? (there?.versionId ?? null) : null;
+    outcome.files.push({ path, act, fileId: isThere ? there.id : null, versionId, size, sha256: null });
+  }
+  noteRemoved(work, removals.all);
+}

@@ -1,0 +1,67 @@
+/** What all steps of one call for a folder share. */
+import type { Client } from "../../client.ts";
+import type { File, Folder } from "../../resources/result-types.ts";
+import type { Outcome } from "./outcome.ts";
+import type { LocalTree } from "./local-tree.ts";
+import type { FolderProgress } from "./options.ts";
+import type { RemotePlace, RemoteTree } from "./remote-tree.ts";
+import type { FolderState } from "./state.ts";
+
+export interface Work {
+  readonly client: Client;
+  readonly direction: "up" | "down";
+  readonly place: RemotePlace;
+  /** The vault is public: digests of the service are those of the contents. */
+  readonly isPublic: boolean;
+  readonly root: string;
+  readonly local: LocalTree;
+  readonly remote: RemoteTree;
+  readonly state: FolderState;
+  readonly outcome: Outcome;
+  readonly progress: ProgressCount;
+  readonly lanes: number;
+  readonly signal: AbortSignal | undefined;
+  readonly dryRun: boolean;
+  readonly overwrite: boolean;
+  /** Also replaces a file that the receiving side left as the journal has it. */
+  readonly replaceKnown: boolean;
+  readonly padded: boolean;
+  readonly uploadJournals: string | undefined;
+}
+
+/** A file to move. `there`: what it replaces on the service; `null` makes a new one. */
+export interface Transfer {
+  readonly path: string;
+  readonly size: number;
+  readonly act: "created" | "replaced";
+}
+
+export interface Removal {
+  readonly path: string;
+  readonly item: File | Folder;
+}
+
+export interface Plan {
+  /** Paths, parents first. */
+  readonly folders: readonly string[];
+  readonly transfers: readonly Transfer[];
+}
+
+export class ProgressCount {
+  #now: FolderProgress = { files: 0, totalFiles: 0, bytes: 0, totalBytes: 0 };
+  readonly #report: ((progress: FolderProgress) => void) | undefined;
+
+  constructor(report: ((progress: FolderProgress) => void) | undefined) {
+    this.#report = report;
+  }
+
+  begin(totalFiles: number, totalBytes: number): void {
+    this.#now = { files: 0, totalFiles, bytes: 0, totalBytes };
+    this.#report?.(this.#now);
+  }
+
+  done(bytes: number): void {
+    this.#now = { ...this.#now, files: this.#now.files + 1, bytes: this.#now.bytes + bytes };
+    this.#report?.(this.#now);
+  }
+}
