@@ -99,6 +99,7 @@ export function uploadRow(more: Partial<UploadRow> & Pick<UploadRow, "account_id
     if_none_match: 0,
     if_match: null,
     shared_json: null,
+    keep: 1,
     created_at: TIME,
     expires_at: TIME + 86_400_000,
     finished_file_id: null,

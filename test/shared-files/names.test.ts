@@ -1,9 +1,10 @@
 /** Names, folders and the trash of shared vaults: the service sees none of it, its members all. */
-import type { File as SaidFile } from "@coffer/contract";
-import type { Client, File, Middleware, Vault } from "@coffer/sdk";
+import type { File as SaidFile, FileEntry } from "@coffer/contract";
+import { createClient, type Client, type File, type Middleware, type Vault } from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readHeight } from "../kit/crash-points.ts";
-import { lyingOfFiles } from "../kit/lying-service.ts";
+import { lyingAt, lyingOfFiles } from "../kit/lying-service.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 import { raiseGeneration, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 
 const stack = sharedStack(UNLIMITED);
@@ -150,6 +151,105 @@ describe("a list", () => {
     await expect(stranger.client.files.download(file.id)).rejects.toMatchObject({ code: "not_a_member" });
   });
 });
+
+describe("[D5-author-verified] who made and changed what", () => {
+  const signed = (person: SharedPerson) => {
+    const { chainAddress } = person.signer;
+    return { kind: "member", id: null, name: null, chainAddress, verified: true };
+  };
+
+  test("is who signed it, whatever the service says: of files, folders, and names and places before", async () => {
+    const vault = await client.vaults.create({ name: "authors", type: "shared" });
+    const member = await stack.invite("a member");
+    await client.vaults.members.add(vault.id, member.signer.chainAddress);
+    const [mine, theirs] = [signed(stack.owner), signed(member)];
+    const claimed = { kind: "api-key", id: crypto.randomUUID(), name: "another", chainAddress: `0x${"9".repeat(64)}` };
+    const liar = { ...claimed, verified: true };
+    const lie = lyingOfFiles((file: SaidFile) => ({ ...file, createdBy: liar, updatedBy: liar }));
+    const deceived = stack.owner.another({ middleware: [lie] });
+    const { file } = await deceived.files.upload({ vaultId: vault.id, name: "a", body: "a" });
+    expect([file.createdBy, file.updatedBy]).toEqual([mine, mine]);
+    const there = { vaultId: vault.id };
+    await member.client.files.update(file.id, { name: "b" }, there);
+    const renamed = await deceived.files.get(file.id);
+    // Nothing that is signed says who made a file that has changed since.
+    expect([renamed.createdBy, renamed.updatedBy]).toEqual([null, theirs]);
+    expect((await deceived.files.list({ vaultId: vault.id })).files).toMatchObject([
+      { createdBy: null, updatedBy: theirs },
+    ]);
+    const folder = await member.client.folders.create({ vaultId: vault.id, name: "f" });
+    expect([folder.createdBy, folder.updatedBy]).toEqual([theirs, theirs]);
+    await client.files.update(file.id, { folderId: folder.id }, there);
+    await client.files.replace(file.id, { ...there, body: "new" });
+    const forgetting = client.files.replace(file.id, { ...there, body: "newer", keep: false });
+    await expect(forgetting).rejects.toMatchObject({ code: "invalid_request" });
+    const lying = lyingAt("files.entries", ({ entries }: { entries: FileEntry[] }) => ({
+      nextCursor: null,
+      entries: entries.map((entry) => ({ ...entry, author: liar, name: "evil", folderId: crypto.randomUUID() })),
+    }));
+    const { entries } = await stack.owner.another({ middleware: [lying] }).files.entries(file.id);
+    expect(entries.map(({ name, folderId, author, how }) => [name, folderId, author, how])).toEqual([
+      ["b", folder.id, mine, "move"],
+      ["b", null, theirs, "rename"],
+      ["a", null, mine, "create"],
+    ]);
+    await member.client.folders.update(folder.id, { name: "g" }, there);
+    expect((await other.folders.entries(folder.id)).entries).toMatchObject([
+      { name: "g", parentId: null, author: theirs },
+      { name: "f", parentId: null, author: theirs },
+    ]);
+    const keyOnly = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: stack.owner.apiKey } });
+    expect(await keyOnly.files.get(file.id)).toMatchObject({ createdBy: null, updatedBy: null });
+    expect((await keyOnly.files.list({ vaultId: vault.id })).files).toMatchObject([
+      { createdBy: null, updatedBy: null },
+    ]);
+    for (const entry of (await keyOnly.files.entries(file.id)).entries)
+      expect([entry.name, entry.author]).toEqual(["", null]);
+    const open = await client.vaults.create({ name: "open", type: "public" });
+    const plain = (await deceived.files.upload({ vaultId: open.id, name: "p", body: "p" })).file;
+    // In a public vault the service's word is all there is, and it never counts as verified.
+    expect(plain.createdBy).toEqual(claimed);
+  });
+
+  test("an entry that is another's, damaged, or out of its order is unreadable by itself; a hidden one is an attack", async () => {
+    const vault = await client.vaults.create({ name: "past", type: "shared" });
+    const [file, foreign] = [await put(vault, "one"), await put(vault, "foreign")];
+    for (const name of ["two", "three"]) await client.files.update(file.id, { name });
+    const { shared } = (await read<FileEntry>(`/api/files/${foreign.id}/entries`)).entries[0] as FileEntry;
+    const seen = async (change: (entries: FileEntry[]) => FileEntry[]) => {
+      const lie = lyingAt("files.entries", (said: { entries: FileEntry[] }) => ({
+        ...said,
+        entries: change(said.entries),
+      }));
+      const reader = stack.owner.another({ middleware: [lie] });
+      await reader.files.get(file.id);
+      const { entries } = await reader.files.entries(file.id);
+      return entries.map(({ name, author, unreadable }) =>
+        unreadable === undefined ? name : [name, author, unreadable],
+      );
+    };
+    const at = (index: number, change: (entry: FileEntry) => Partial<FileEntry>) => (entries: FileEntry[]) =>
+      entries.map((entry, place) => (place === index ? { ...entry, ...change(entry) } : entry));
+    expect(await seen((entries) => entries)).toEqual(["three", "two", "one"]);
+    expect(await seen(at(1, () => ({ shared })))).toEqual(["three", ["", null, "damaged"], "one"]);
+    expect(await seen(at(1, () => ({ shared: null })))).toEqual(["three", ["", null, "not_encrypted"], "one"]);
+    const flipped = ({ shared: own }: FileEntry) =>
+      own === null ? {} : { shared: { ...own, metadata: flip(own.metadata) } };
+    expect(await seen(at(2, flipped))).toEqual(["three", "two", ["", null, "damaged"]]);
+    const twice = (entries: FileEntry[]) => entries.map((entry, place) => entries[place === 2 ? 1 : place] ?? entry);
+    expect(await seen(twice)).toEqual(["three", "two", ["", null, "damaged"]]);
+    const hiding = ([, ...older]: FileEntry[]) =>
+      older.map((entry, place) => (place === 0 ? { ...entry, expiresAt: null } : entry));
+    await expect(seen(hiding)).rejects.toMatchObject({ code: "rolled_back" });
+    const elsewhere = at(1, () => ({ vaultId: crypto.randomUUID() }));
+    await expect(seen(elsewhere)).rejects.toMatchObject({ code: "vault_changed" });
+  });
+});
+
+async function read<Entry>(path: string): Promise<{ readonly entries: Entry[] }> {
+  const headers = { authorization: `Bearer ${stack.owner.apiKey}` };
+  return (await (await fetch(stack.baseUrl + path, { headers })).json()) as { entries: Entry[] };
+}
 
 function flip(base64: string): string {
   const raw = Buffer.from(base64, "base64");

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { api } from "@coffer/contract";
 import { expect, it } from "vitest";
 import { sampleBytes, type Accounts } from "./client-subject.ts";
 
@@ -104,21 +103,36 @@ export function filesSuite(accounts: () => Accounts): void {
     await client.files.deleteVersion(file.id, next.versionId);
     await expect(read(next.versionId)).rejects.toMatchObject({ code: "not_found" });
     expect(await usage()).toEqual({ bytes: 3, files: 1, versionBytes: 0 });
-    const params = { fileId: file.id };
-    await client.call(api.files.replace, { params, query: { keep: false }, body: "four" });
+    await client.files.replace(file.id, { body: "four", keep: false });
     expect(await usage()).toEqual({ bytes: 7, files: 1, versionBytes: 3 });
-    expect((await client.files.versions(file.id)).versions.map(({ number }) => number)).toEqual([4, 1]);
+    const parts = { partBytes: 2 };
+    await client.files.replace(file.id, { body: "seven", keep: false }, parts);
+    expect(await usage()).toEqual({ bytes: 8, files: 1, versionBytes: 3 });
+    expect((await client.files.versions(file.id)).versions.map(({ number }) => number)).toEqual([5, 1]);
   });
 
-  it("renames, moves, trashes, restores and deletes for good [D5-update] [D5-delete-soft] [D5-restore] [D5-delete-permanent] [D5-trash]", async () => {
+  it("renames, moves, trashes, restores and deletes for good [D5-update] [D5-delete-soft] [D5-restore] [D5-delete-permanent] [D5-trash] [D5-entries] [D5-author]", async () => {
     const { client } = await accounts().signup();
     const folder = await client.folders.create({ name: "home" });
     const { file } = await client.files.upload({ name: "wanders", body: BYTES });
+    expect(file.updatedBy).toEqual(file.createdBy);
+    expect(folder.createdBy).toEqual({ ...file.createdBy, kind: "api-key", chainAddress: null });
     expect(await client.files.update(file.id, { name: "moved", folderId: folder.id })).toMatchObject({
       name: "moved",
       folderId: folder.id,
     });
     expect((await client.files.list({ folderId: folder.id })).files).toHaveLength(1);
+    const { entries, nextCursor } = await client.files.entries(file.id, { limit: 1 });
+    const { entries: older } = await client.files.entries(file.id, { cursor: nextCursor ?? "" });
+    expect([...entries, ...older]).toMatchObject([
+      { number: 2, name: "moved", folderId: folder.id, how: "move", author: file.createdBy, expiresAt: null },
+      { number: 1, name: "wanders", folderId: null, how: "create", author: file.createdBy },
+    ]);
+    await client.folders.update(folder.id, { name: "away" });
+    expect((await client.folders.entries(folder.id)).entries.map(({ name, how }) => [name, how])).toEqual([
+      ["away", "rename"],
+      ["home", "create"],
+    ]);
     expect((await client.files.delete(file.id))?.trashedAt).not.toBeNull();
     expect((await client.trash.list()).files.map(({ id }) => id)).toEqual([file.id]);
     expect((await client.files.restore(file.id)).trashedAt).toBeNull();

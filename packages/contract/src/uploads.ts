@@ -30,6 +30,7 @@ const partErrors = [
   "storage_quota",
   "file_too_large",
   "trashed",
+  "owner_only",
   ...sharedContentErrors,
 ] as const;
 
@@ -58,6 +59,7 @@ export const uploadsGroup = {
       "upload-length": integerText(0, MAX_UPLOAD),
       /**
        * tus metadata: `filename`, `filetype`, `vaultId`, `folderId`, or `fileId` for a new version; values in base64.
+       * With `fileId`, `keep` is "false" where the content before is to be given up.
        * In a shared vault `version`, `entry`, `metadata` and `nameIndex` come with it. `filename` and `filetype` are
        * absent where names are encrypted.
        */

@@ -143,6 +143,8 @@ export interface UploadRow {
   if_match: string | null;
   /** The contract's `SharedFile` of the version to come; null in a public vault. */
   shared_json: string | null;
+  /** 0: the content before is given up when the upload is done. */
+  keep: number;
   created_at: number;
   /** When row and bytes are removed; the upload is over an hour earlier and answers 410 in between. */
   expires_at: number;

@@ -43,6 +43,10 @@ const FILES = [
   "D5-versions-restore: POST …/versions/{versionId}/restore makes a new version of an old one.",
   "D5-versions-delete: DELETE …/versions/{versionId} (owner) is 204.",
   "D5-versions-kept: Versions are kept 30 days, up to 365 by keepVersionsDays; beyond 100 only the newest author's own are dropped.",
+  "D5-author: createdBy, updatedBy on files and folders, author on versions; of another account's member the address alone.",
+  "D5-entries: GET /api/files/{fileId}/entries, and of folders: names and places before, with author, time and how, newest first.",
+  "D5-entries-kept: Entries are kept as long as versions; the newest is never dropped; beyond 100 only the newest author's own are.",
+  "D5-author-verified: In shared vaults the SDK shows the address that signed, marked verified, and never what the service says.",
   "D5-versions-not-kept: PUT …/content?keep=false keeps none, owner only; versions count in storage, shown apart.",
 ];
 
@@ -78,7 +82,6 @@ const WHOLE_FOLDERS = [
 /** Rows of the decisions that later work brings. */
 const LATER = [
   "D5-versions-shared (pending: versions): Versions of shared vaults: listed, kept and restored as those of public ones, by the client.",
-  "D5-author (pending: author): createdBy, updatedBy on files and folders, author on versions; of another account's member the address alone.",
   "D5-search (pending: search): GET /api/files/search over public vaults and plain names answers { files, nextCursor, complete }.",
   "D5-batch-upload (pending: batch): POST /api/files/batch: multipart, at most 100 files and 8 MiB, each its own outcome.",
   "D5-batch-acts (pending: batch): POST /api/files/{trash,restore,move} with up to 1,000 ids, in order, durable before the answer.",

@@ -167,6 +167,20 @@ async function versions({ owner }: Subject, file: File, etag: string): Promise<v
   const again = (await owner.call(api.files.restoreVersion, { params: wanted })).value().file;
   owner.check(api.files.restoreVersion, again.versionId === back.versionId, "a repeat made another version");
 
+  owner.step("names and places before stay, newest first");
+  const renamed = (await owner.call(api.files.update, { params, body: { name: `past ${file.name}` } })).value().file;
+  const { entries } = (await owner.call(api.files.entries, { params })).value();
+  owner.check(
+    api.files.entries,
+    entries.map(({ name }) => name).join() === `${renamed.name},${file.name}`,
+    "not both names, newest first",
+  );
+  owner.check(
+    api.files.entries,
+    entries[0]?.expiresAt === null && entries[1]?.expiresAt != null,
+    "the current entry ends, or the old one does not",
+  );
+
   owner.step("a version goes for good, the current one never");
   const gone = { fileId: file.id, versionId: replaced.versionId };
   const current = { fileId: file.id, versionId: back.versionId };

@@ -1,6 +1,7 @@
 import { realpath, type FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
+import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { type Fields, NEW_ITEM, refuseUndefinedPlaces, refuseUnknownFields } from "../undefined-place.ts";
 import { sendSource, UPLOAD_OPTIONS } from "../upload/send-file.ts";
@@ -32,6 +33,8 @@ export interface UploadFileOptions extends UploadOptions {
   readonly fileId?: string;
   /** Entity tag that the replaced version must have; with `fileId` only. Default: any. */
   readonly ifMatch?: string | undefined;
+  /** false: no version of the content before stays, as in `files.replace`; with `fileId` only. Default: true. */
+  readonly keep?: boolean | undefined;
   /** Refuse the upload if the place has a file of that name. Default: false. */
   readonly ifAbsent?: boolean | undefined;
   /** Directory for journals of interrupted uploads. Default: `uploads` in the configuration directory. */
@@ -43,7 +46,7 @@ export interface UploadFileOptions extends UploadOptions {
 const FIELDS: Fields<UploadFileOptions> = {
   ...UPLOAD_OPTIONS,
   ...{ vaultId: true, folderId: true, name: true, contentType: true, ifAbsent: true },
-  ...{ fileId: true, ifMatch: true, journalDirectory: true, handle: true },
+  ...{ fileId: true, ifMatch: true, keep: true, journalDirectory: true, handle: true },
 };
 
 /**
@@ -113,8 +116,10 @@ async function openSafely(
 }
 
 async function targetOf(path: string, options: UploadFileOptions): Promise<Target> {
-  const { fileId, ifMatch, vaultId, folderId, ifAbsent } = options;
-  if (fileId !== undefined) return { kind: "version", fileId, vaultId, contentType: options.contentType, ifMatch };
+  const { fileId, ifMatch, vaultId, folderId, ifAbsent, keep } = options;
+  if (fileId !== undefined)
+    return { kind: "version", fileId, vaultId, contentType: options.contentType, ifMatch, keep };
+  if (keep !== undefined) throw new ContractError("request", "uploadFile", ["keep: goes with fileId"]);
   const name = options.name ?? basename(path);
   const contentType = options.contentType ?? (await guessContentType(name));
   return { kind: "file", name, vaultId, folderId, contentType, ifAbsent };

@@ -42,6 +42,8 @@ export interface ReplaceInput extends Content {
    * version.
    */
   readonly ifMatch?: string | undefined;
+  /** false: the content before is gone at once, and no version of it stays. For an account's owner, in a public vault. Default: true. */
+  readonly keep?: boolean | undefined;
 }
 
 /** Bytes on their way. `bytes` goes back when a part must be sent again. */

@@ -3,7 +3,7 @@ import { clientApi as api } from "@coffer/contract";
 import { vaultsGroup } from "@coffer/contract/vaults";
 import { foldersGroup } from "@coffer/contract/folders";
 import { callOn } from "../call.ts";
-import { VaultError } from "../errors.ts";
+import { ContractError, VaultError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { HOW_TO_OPEN } from "../how-to-open.ts";
 import { sharedCode } from "../shared-code.ts";
@@ -16,7 +16,9 @@ import { uploadSource } from "./upload.ts";
 import type { UploadJournal } from "../journals.ts";
 import type { ReplaceInput, UploadInput, UploadOptions } from "./input.ts";
 
-const REPLACE_FIELDS: Fields<Omit<ReplaceInput, "body" | "size">> = { contentType: true, vaultId: true, ifMatch: true };
+const REPLACE_FIELDS: Fields<Omit<ReplaceInput, "body" | "size">> = {
+  ...{ contentType: true, vaultId: true, ifMatch: true, keep: true },
+};
 const UPLOAD_FIELDS: Fields<Omit<UploadInput, "body" | "size">> = {
   ...{ contentType: true, vaultId: true, folderId: true, name: true, ifAbsent: true },
 };
@@ -62,6 +64,7 @@ export async function sendSource(
 ): Promise<UploadResult> {
   const found = await findTarget(connection, target, source, options);
   if (found.vault !== null) {
+    await refuseKeepingNothing(target, source);
     const { uploadShared } = await sharedCode(connection).uploads();
     return uploadShared(connection, found.vault, found.target, source, { ...options, journal });
   }
@@ -69,6 +72,13 @@ export async function sendSource(
   if (connection.sharedVaults !== null && found.target.vaultId !== undefined)
     await (await sharedCode(connection).places()).requireCreated(connection, found.target.vaultId, result.file);
   return result;
+}
+
+/** @throws ContractError `invalid_request`. */
+async function refuseKeepingNothing(target: Target, source: Source): Promise<void> {
+  if (target.kind === "file" || target.keep !== false) return;
+  await source.close();
+  throw new ContractError("request", api.files.replace.id, ["keep: a shared vault always keeps what is replaced"]);
 }
 
 type Found =

@@ -37,6 +37,8 @@ export type Target =
       readonly vaultId?: string | undefined;
       readonly contentType?: string | undefined;
       readonly ifMatch?: string | undefined;
+      /** false: the content before is given up. */
+      readonly keep?: boolean | undefined;
       readonly shared?: SharedFile | undefined;
     };
 
@@ -54,8 +56,9 @@ export async function store(
   };
   if (target.kind === "version") {
     const headers = { ...type, ...digest, ...(target.ifMatch === undefined ? {} : { "if-match": target.ifMatch }) };
-    return (await callOn(connection, api.files.replace, { params: { fileId: target.fileId }, headers, body }, options))
-      .file;
+    const { fileId, keep } = target;
+    const input = { params: { fileId }, query: keep === undefined ? {} : { keep }, headers, body };
+    return (await callOn(connection, api.files.replace, input, options)).file;
   }
   const { vaultId, folderId, name, ifAbsent } = target;
   const query = {

@@ -101,7 +101,7 @@ function creationHeaders(target: Target, size: number): CallInput<typeof uploads
 function renderMetadata(target: Target): string {
   const fields: Record<string, string | undefined> =
     target.kind === "version"
-      ? { fileId: target.fileId, filetype: target.contentType }
+      ? { fileId: target.fileId, filetype: target.contentType, keep: target.keep?.toString() }
       : {
           filename: target.name === null ? undefined : parseName(target.name),
           filetype: target.contentType,

@@ -48,7 +48,8 @@ export async function addSharedFile(
   if (made !== null) return giveUp(act, deps, made, content);
   const writer = permits.write(vault, signed.version);
   await requireFittingUpload(act, vault, writer, { signed, wanted: { folderId: place.folderId, old: null } });
-  const row = newRow(deps.clock.now(), vault, { file, content, folderId: place.folderId, principal });
+  const author = await renderAuthor(act, principal, vault.account_id);
+  const row = newRow(deps.clock.now(), vault, { file, content, folderId: place.folderId, author });
   await requireFreshName(act, vault, row, file);
   act.requireAccount(row.account_id);
   act.charge(deps, { bytes: content.size, files: 1 });
@@ -76,12 +77,11 @@ function newRow(
     file,
     content,
     folderId,
-    principal,
-  }: { file: NewSharedFile; content: StoredContent; folderId: string | null; principal: Principal },
+    author,
+  }: { file: NewSharedFile; content: StoredContent; folderId: string | null; author: string },
 ): FileRow {
   const { version } = file.signed;
   const shared = mergeShared(file.signed, null);
-  const author = renderAuthor(principal, vault.account_id);
   return {
     ...{ id: version.fileId, account_id: vault.account_id, vault_id: vault.id, folder_id: folderId },
     ...{ version_id: version.versionId, blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
@@ -129,8 +129,9 @@ export async function addSharedVersion(
   const wanted = { folderId: old.folder_id, old: requireShared(old) };
   await requireFittingUpload(act, vault, writer, { signed, wanted });
   await requireNewVersionId(act, old, signed);
-  const replacing = replacement(deps.clock.now(), vault, old, { ...parts, principal });
-  const { name, updated_at: now, version_author: author } = replacing;
+  const author = await renderAuthor(act, principal, old.account_id);
+  const replacing = replacement(deps.clock.now(), vault, old, { ...parts, author });
+  const { name, updated_at: now } = replacing;
   const entry = name === old.name ? {} : await changeEntry(act, deps, old, { how: "rename", now, author });
   const changes = { ...replacing, ...entry, updated_by: author };
   const row = { ...old, ...changes };
@@ -187,9 +188,9 @@ function replacement(
     version,
     signed,
     content,
-    principal,
-  }: { version: NewVersion; signed: SignedUpload; content: StoredContent; principal: Principal },
-): Partial<FileRow> & Pick<FileRow, "size" | "name" | "updated_at"> & { readonly version_author: string } {
+    author,
+  }: { version: NewVersion; signed: SignedUpload; content: StoredContent; author: string },
+): Partial<FileRow> & Pick<FileRow, "size" | "name" | "updated_at"> {
   const shared = mergeShared(signed, requireShared(old));
   const name = signed.entry === null ? old.name : nameColumn(vault, shared, { name: undefined, old: old.name });
   return {
@@ -197,7 +198,7 @@ function replacement(
     ...{ name, content_type: contentTypeIn(vault, version.contentType ?? old.content_type) },
     ...{ shared_json: JSON.stringify(shared), updated_at: now },
     ...{ version_number: old.version_number + 1, version_at: now, version_how: "replace" },
-    version_author: renderAuthor(principal, old.account_id),
+    version_author: author,
     // A new version may bring a new name along.
     revision: name === old.name ? old.revision : old.revision + 1,
   };

@@ -125,7 +125,7 @@ export async function addFile(
   await refuseTakenName(act, "file", { vaultId, folderId }, file);
   act.charge(deps, { bytes: content.size, files: 1 });
   const now = deps.clock.now();
-  const author = renderAuthor(principal, accountId);
+  const author = await renderAuthor(act, principal, accountId);
   const row: FileRow = {
     ...{ id: deps.random.uuid(), account_id: accountId, vault_id: vaultId, folder_id: folderId },
     ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, name: file.name, size: content.size },
@@ -146,6 +146,12 @@ export interface NewVersion {
   readonly ifMatch: string | undefined;
   /** False: the content before is given up at once. */
   readonly keep?: boolean;
+}
+
+/** Throws `owner_only`: what is given up at once cannot be restored. */
+export function requireMayKeepNothing(principal: Principal, { keep = true }: Pick<NewVersion, "keep">): void {
+  if (!keep && principal.accessLevel !== "owner")
+    throw new ServiceError("owner_only", "Only the account owner may replace content without keeping it");
 }
 
 /** Throws `not_found`, `trashed`, `precondition_failed` and `storage_quota`. */
@@ -187,7 +193,7 @@ export async function putVersion(
   },
 ): Promise<FileRow> {
   const now = deps.clock.now();
-  const author = renderAuthor(principal, old.account_id);
+  const author = await renderAuthor(act, principal, old.account_id);
   const made = {
     ...{ version_id: deps.random.uuid(), version_number: old.version_number + 1, version_at: now },
     ...{ version_how: how, version_author: author, updated_at: now, updated_by: author, ...changes },

@@ -9,7 +9,15 @@ import { openIncoming } from "./incoming.ts";
 import { DEFAULT_CONTENT_TYPE, toFile } from "./rules.ts";
 import { parseSignedUpload, refuseSigned, sentInHeaders } from "./signed-uploads.ts";
 import { findMadeVersion } from "./storing-shared.ts";
-import { addFile, addVersion, readReplaceable, readRoom, storeThenCommit, type ReceivingDeps } from "./storing.ts";
+import {
+  addFile,
+  addVersion,
+  readReplaceable,
+  readRoom,
+  requireMayKeepNothing,
+  storeThenCommit,
+  type ReceivingDeps,
+} from "./storing.ts";
 import { replaceShared, requireSigned, uploadShared } from "./uploading-shared.ts";
 
 type Upload = HandlerInput<typeof api.files.upload, IncomingBytes>;
@@ -64,8 +72,7 @@ export async function replaceContent(
 ): Promise<FileBody> {
   const { principal } = context;
   const { keep = true } = query;
-  if (!keep && principal.accessLevel !== "owner")
-    throw new ServiceError("owner_only", "Only the account owner may replace content without keeping it");
+  requireMayKeepNothing(principal, { keep });
   const digests = parseDigests(headers);
   const target = { fileId: params.fileId, ifMatch: headers["if-match"] };
   const sent = parseSignedUpload(sentInHeaders(headers));

@@ -38,7 +38,7 @@ export async function createFolder(
   const { vault } = place;
   const made =
     vault === null
-      ? { ...newFolder(deps, principal, place, folder), exists: false }
+      ? { ...newFolder(deps, place, folder, await renderAuthor(act, principal, place.accountId)), exists: false }
       : await createSharedFolder(act, principal, {
           place: { ...place, vault },
           folder,
@@ -53,7 +53,7 @@ export async function createFolder(
   return row;
 }
 
-function newFolder(deps: ActingDeps, principal: Principal, place: FoundPlace, { name, shared }: NewFolder): FolderRow {
+function newFolder(deps: ActingDeps, place: FoundPlace, { name, shared }: NewFolder, author: string): FolderRow {
   refuseEntry(shared);
   if (name === undefined) throw new ServiceError("validation_failed", "body.name: a name is required");
   const now = deps.clock.now();
@@ -61,7 +61,7 @@ function newFolder(deps: ActingDeps, principal: Principal, place: FoundPlace, { 
     ...{ id: deps.random.uuid(), account_id: place.accountId, vault_id: place.vaultId, parent_id: place.folderId },
     ...{ name, depth: place.depth + 1, created_at: now, updated_at: now },
     ...{ trashed_at: null, trashed_with: null, shared_json: null, revision: 1 },
-    ...{ created_by: renderAuthor(principal, place.accountId), updated_by: null, ...NEW_ENTRY },
+    ...{ created_by: author, updated_by: null, ...NEW_ENTRY },
   };
 }
 

@@ -1,12 +1,16 @@
 /** The author of an item, an entry or a version, as it is kept with it. */
 import type { Author } from "@coffer/contract";
 import type { Principal } from "../../handler.ts";
+import type { Queries } from "../../ports/database.ts";
+import { findActingAddress } from "../reach/access.ts";
 
-/** The contract's `Author` in JSON. It names a member of another account by the address alone. */
-export function renderAuthor(principal: Principal, accountId: string): string {
+/** The contract's `Author` in JSON. It names a member of another account by the address alone, with which it came to the vault. */
+export async function renderAuthor(queries: Queries, principal: Principal, accountId: string): Promise<string> {
   const { kind, keyId, sessionId, name, chainAddress } = principal;
-  const isOwn = principal.accountId === accountId;
-  const author: Author = { kind, id: isOwn ? (keyId ?? sessionId) : null, name: isOwn ? name : null, chainAddress };
+  const author: Author =
+    principal.accountId === accountId
+      ? { kind, id: keyId ?? sessionId, name, chainAddress }
+      : { kind, id: null, name: null, chainAddress: await findActingAddress(queries, principal) };
   return JSON.stringify(author);
 }
 

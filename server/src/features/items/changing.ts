@@ -141,7 +141,7 @@ async function writeItem<Kind extends ItemKind>(
   { old, vault, columns, action }: Writing<Kind>,
 ): Promise<ItemRows[Kind]> {
   const { kind } = item;
-  const author = renderAuthor(principal, old.account_id);
+  const author = await renderAuthor(act, principal, old.account_id);
   const how = entrySource(old, { ...old, ...columns });
   const entry = how === null ? {} : await changeEntry(act, deps, old, { how, now: columns.updated_at, author });
   const changes = { ...columns, ...entry, updated_by: author, revision: old.revision + 1 };

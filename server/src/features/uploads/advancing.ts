@@ -11,6 +11,7 @@ import {
   addVersion,
   readReplaceable,
   readRoom,
+  requireMayKeepNothing,
   type StoredContent,
   type StoringDeps,
 } from "../files/storing.ts";
@@ -139,8 +140,10 @@ async function refuseByState(deps: StoringDeps, principal: Principal, upload: Up
   const { database } = deps;
   if (upload.shared_json !== null) return refuseSharedEarly(deps, principal, upload);
   if (upload.file_id !== null) {
-    await readReplaceable(database, principal, newVersionOf(upload, upload.file_id));
-    return 0;
+    const version = newVersionOf(upload, upload.file_id);
+    requireMayKeepNothing(principal, version);
+    const { row } = await readReplaceable(database, principal, version);
+    return version.keep ? 0 : row.size;
   }
   const file = newFileOf(upload);
   await refuseTakenName(database, "file", await findPlace(database, principal, file), file);
@@ -153,7 +156,8 @@ function newFileOf(upload: UploadRow) {
 }
 
 function newVersionOf(upload: UploadRow, fileId: string) {
-  return { fileId, contentType: upload.content_type, ifMatch: upload.if_match ?? undefined };
+  const { content_type: contentType, if_match: ifMatch, keep } = upload;
+  return { fileId, contentType, ifMatch: ifMatch ?? undefined, keep: keep === 1 };
 }
 
 async function append(blobs: BlobStore, upload: UploadRow, offset: number, { body, checksum }: Part): Promise<number> {

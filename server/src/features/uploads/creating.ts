@@ -8,7 +8,7 @@ import { requireRoom } from "../files/incoming.ts";
 import { DEFAULT_CONTENT_TYPE } from "../files/rules.ts";
 import { parseSignedUpload, refuseSigned } from "../files/signed-uploads.ts";
 import { findItem } from "../reach/store.ts";
-import { readReplaceable, readRoom, type StoringDeps } from "../files/storing.ts";
+import { readReplaceable, readRoom, requireMayKeepNothing, type StoringDeps } from "../files/storing.ts";
 import { readFreeStorage } from "../holds/free-storage.ts";
 import { refuseTakenName } from "../items/names.ts";
 import { findPlace } from "../items/placing.ts";
@@ -87,6 +87,7 @@ type Target = Pick<
   | "if_none_match"
   | "if_match"
   | "shared_json"
+  | "keep"
 > & {
   /** Bytes that the finished upload gives back. */
   readonly freed: number;
@@ -115,7 +116,7 @@ async function planFile(
   await refuseTakenName(deps.database, "file", { vaultId, folderId }, { name: named.name, ifNoneMatch });
   return {
     ...{ account_id: accountId, vault_id: vaultId, folder_id: folderId, file_id: null, ...named },
-    ...{ if_none_match: ifNoneMatch ? 1 : 0, if_match: null, freed: 0 },
+    ...{ if_none_match: ifNoneMatch ? 1 : 0, if_match: null, keep: 1, freed: 0 },
   };
 }
 
@@ -136,12 +137,22 @@ async function planVersion(
 ): Promise<Target> {
   const { fileId, filetype } = metadata;
   const ifMatch = headers["if-match"];
+  const keep = metadata.keep !== "false";
+  requireMayKeepNothing(principal, { keep });
   const seen = await readReplaceable(deps.database, principal, { fileId, ifMatch });
   const { row: file, vault } = seen;
   if (headers["if-none-match"] !== undefined)
     throw new ServiceError("precondition_failed", "The file exists: If-None-Match refuses it");
+  if (!keep && vault !== null)
+    throw new ServiceError(
+      "validation_failed",
+      "headers.upload-metadata: a shared vault always keeps what is replaced",
+    );
   const place = { account_id: file.account_id, vault_id: file.vault_id, folder_id: file.folder_id, file_id: fileId };
-  const conditions = { if_none_match: 0, if_match: ifMatch ?? null, freed: vault === null ? 0 : file.size };
+  const conditions = {
+    ...{ if_none_match: 0, if_match: ifMatch ?? null, keep: keep ? 1 : 0 },
+    freed: keep && vault === null ? 0 : file.size,
+  };
   if (vault === null) refuseSigned(parseSignedUpload(metadata));
   const named =
     vault === null
@@ -189,11 +200,13 @@ async function requireTarget(act: AccountAct, principal: Principal, upload: Uplo
  * as usage, so many uploads begun together could keep any amount there (docs/decisions/0027-bytes-in-flight.md).
  */
 async function requireUnheldRoom(act: AccountAct, deps: StoringDeps, upload: UploadRow): Promise<void> {
-  const { account_id: accountId, file_id: fileId, length, shared_json: signed } = upload;
+  const { account_id: accountId, file_id: fileId, length, shared_json: signed, keep } = upload;
   act.requireAccount(accountId);
   // A public vault keeps what is replaced.
   const freed =
-    fileId === null || signed === null ? 0 : ((await findItem(act, "file", { id: fileId, accountId }))?.size ?? 0);
+    fileId === null || (signed === null && keep === 1)
+      ? 0
+      : ((await findItem(act, "file", { id: fileId, accountId }))?.size ?? 0);
   const free = await readFreeStorage(act, deps, freed);
   if (length > Math.max(0, free)) throw new ServiceError("storage_quota");
 }

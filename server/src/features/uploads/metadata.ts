@@ -10,6 +10,8 @@ const metadata = z.strictObject({
   folderId: z.optional(uuid),
   /** The upload makes a new version of this file; no other place or name goes with it. */
   fileId: z.optional(uuid),
+  /** "false": the content before is gone once the upload is done. For the owner alone, in a public vault. */
+  keep: z.optional(z.enum(["true", "false"])),
   /** In a shared vault: the texts that an upload in one request has in its headers. */
   version: sharedHeaders["coffer-version"],
   entry: sharedHeaders["coffer-entry"],
@@ -45,6 +47,7 @@ export function renderMetadata(values: Readonly<Record<string, string | null>>):
 function refuseContradictions(given: UploadMetadata): UploadMetadata {
   if (given.fileId === undefined) {
     if (given.filename === undefined && given.version === undefined) throw invalid("filename is required");
+    if (given.keep !== undefined) throw invalid("keep needs the fileId of the file that gets the content");
   } else if (given.vaultId !== undefined || given.folderId !== undefined || given.filename !== undefined) {
     throw invalid("fileId names the file: leave out filename, vaultId and folderId");
   }

@@ -15,7 +15,7 @@ import {
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { between } from "../../test-between.ts";
 import { addMember, agentOf, addPerson, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
-import { bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
 import { membersHandlers } from "../members/handlers.ts";
 import { uploadsHandlers } from "./handlers.ts";
 import { sumHeldBytes } from "../holds/store.ts";
@@ -104,12 +104,21 @@ describe("a resumable upload to a shared vault", () => {
     const next = tied(writing, { ...nextVersion(writing, file), entry: nextEntry(writing, "renamed", file) });
     const { entry } = next;
     const metadata = { fileId: file.id, version: next.version, ...entry };
+    const { length } = next.file.bytes;
+    expect(await codeOf(create(service, writing.by, { ...metadata, keep: "false" }, length))).toBe("validation_failed");
     const id = await create(service, writing.by, metadata, next.file.bytes.length);
     await append(service, writing.by, id, 0, next.file.bytes);
     const read = await service.handlers.files.get({ params: { fileId: file.id } }, contextOf(writing.by.principal));
     expect(read).toMatchObject({
       file: { versionId: next.file.versionId, shared: { version: next.version, ...entry } },
     });
+    const past = { params: { fileId: file.id }, query: {} };
+    const { entries } = answerOf(await service.handlers.files.entries(past, contextOf(writing.by.principal)));
+    const { version: _version, ...before } = file.shared ?? { version: "" };
+    expect(entries.map(({ how, shared }) => [how, shared])).toEqual([
+      ["rename", entry],
+      ["create", before],
+    ]);
   });
 
   test("[D5-shared-names] takes no name, no type, no plaintext, no other header, no other length", async () => {

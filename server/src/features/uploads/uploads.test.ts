@@ -339,3 +339,27 @@ test(`[D5-tus-locked] two writers at one offset: exactly one goes on, ${ROUNDS} 
     expect(await contentOf(service, (await head(service, id))["File-Id"] ?? "")).toMatch(/^(A0aa|B0bb)(A4aa|B4bb)$/);
   }
 });
+
+test("[D5-versions-not-kept] with keep=false the content before is gone at the end: for the owner alone, from beginning to end, and in its room", async () => {
+  await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "100" } });
+  const { "File-Id": fileId = "" } = (await create(service, 60, { body: bodyOf("a".repeat(60), PART) })).headers;
+  const agent = { ...service.owner, accessLevel: "agent" as const };
+  const metadata = { fileId, keep: "false" };
+  expect(await codeOf(create(service, 60, { metadata: { fileId } }))).toBe("storage_quota");
+  expect(await codeOf(create(service, 60, { metadata, as: agent }))).toBe("owner_only");
+  for (const wrong of [
+    { filename: "b", keep: "false" },
+    { fileId, keep: "no" },
+  ])
+    expect(await codeOf(create(service, 1, { metadata: wrong }))).toBe("validation_failed");
+  const { id } = await create(service, 60, { metadata });
+  await patch(service, id, 0, "b".repeat(59));
+  const last = { params: { uploadId: id }, headers: { ...TUS, "upload-offset": 59 }, body: bodyOf("b", PART) };
+  expect(await codeOf(Promise.resolve(service.handlers.uploads.append(last, contextOf(agent))))).toBe("owner_only");
+  await service.handlers.uploads.head({ params: { uploadId: id }, headers: TUS }, contextOf(service.owner));
+  expect(await contentOf(service, fileId)).toBe("b".repeat(60));
+  const { versions } = answerOf(
+    await service.handlers.files.versions({ params: { fileId }, query: {} }, contextOf(service.owner)),
+  );
+  expect(versions.map(({ number }) => number)).toEqual([2]);
+});

@@ -108,7 +108,10 @@ async function finish(state: State, caller: Caller, { metadata, conditions, byte
   };
   const fileId = metadata.get("fileId");
   if (fileId !== undefined)
-    return note("file.updated", await replaceContent(state, caller, fileId, conditions.ifMatch, content));
+    return note(
+      "file.updated",
+      await replaceContent(state, caller, fileId, conditions.ifMatch, content, keeps(caller, metadata)),
+    );
   const place = {
     vaultId: metadata.get("vaultId"),
     folderId: metadata.get("folderId"),
@@ -123,6 +126,7 @@ function checkTarget(state: State, caller: Caller, { metadata, conditions }: Upl
   const fileId = metadata.get("fileId");
   if (fileId !== undefined) {
     const { value } = readRow(state, state.files, caller, fileId, "File");
+    keeps(caller, metadata);
     if (value.trashedAt !== null) throw new Failure("trashed");
     refuseUnmatched(value, conditions.ifMatch);
     return;
@@ -131,6 +135,13 @@ function checkTarget(state: State, caller: Caller, { metadata, conditions }: Upl
   const { vaultId, folderId: place } = findPlace(state, caller, metadata.get("vaultId"), metadata.get("folderId"));
   const code = conditions.ifAbsent ? "precondition_failed" : "name_exists";
   refuseTakenName(state.files, { vaultId, place, name }, null, code);
+}
+
+/** Throws `owner_only`. */
+function keeps(caller: Caller, metadata: ReadonlyMap<string, string>): boolean {
+  if (metadata.get("keep") !== "false") return true;
+  if (caller.key.value.accessLevel !== "owner") throw new Failure("owner_only");
+  return false;
 }
 
 function nameOf(metadata: ReadonlyMap<string, string>): string {
