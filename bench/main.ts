@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { commits } from "./commits.ts";
 import { cryptoAge, cryptoAgeEncryption, cryptoCodec, cryptoMemory } from "./crypto.ts";
 import { download } from "./download.ts";
+import { folderSync, folderUpload } from "./folder-upload.ts";
 import { listing } from "./listing.ts";
 import { memory } from "./memory.ts";
 import { metadata } from "./metadata.ts";
@@ -42,7 +43,8 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "crypto-memory": cryptoMemory,
   "shared-small-files": sharedSmallFiles,
   "shared-second-file": sharedSecondFile,
-
+  "folder-upload": folderUpload,
+  "folder-sync": folderSync,
   "shared-open": sharedOpen,
   "shared-memory": sharedMemory,
   commits: () => commits(values.base),

@@ -1,0 +1,67 @@
+/** Whole folders into and out of a shared vault, whose service is not believed. */
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Middleware } from "@coffer/sdk";
+import { downloadFolder, syncFolder, uploadFolder } from "@coffer/sdk/node";
+import { expect, test } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
+import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+
+const stack = sharedStack(UNLIMITED);
+
+test("a tree goes into a shared vault and comes back at another client, and only what changed goes again", async () => {
+  const { client } = stack.owner;
+  const base = makeDirectory();
+  const [root, copy, journalDirectory] = [join(base, "root"), join(base, "copy"), join(base, "journals")];
+  await mkdir(join(root, "deep/empty"), { recursive: true });
+  for (const [path, content] of [
+    ["a.txt", "one"],
+    ["deep/b.txt", "two"],
+  ] as const)
+    await writeFile(join(root, path), content);
+  const { id: vaultId } = await client.vaults.create({ name: "trees", type: "shared" });
+  const options = { vaultId, journalDirectory };
+  const sent = await uploadFolder(client, root, { ...options, padded: true });
+  expect([sent.failed, sent.files.length, sent.folders.length]).toEqual([[], 2, 2]);
+
+  const reader = stack.owner.another();
+  expect((await downloadFolder(reader, copy, options)).failed).toEqual([]);
+  expect((await readdir(copy, { recursive: true })).sort()).toEqual(["a.txt", "deep", "deep/b.txt", "deep/empty"]);
+  expect(await readFile(join(copy, "deep/b.txt"), "utf8")).toBe("two");
+
+  // Without its journal the client has to read what is there: nothing is sent again.
+  await rm(journalDirectory, { recursive: true });
+  const compared = await uploadFolder(client, root, options);
+  expect(compared.plan).toMatchObject({ create: 0, replace: 0, unchanged: 2 });
+  expect(compared.files.map(({ sha256 }) => sha256).sort()).toEqual(sent.files.map(({ sha256 }) => sha256).sort());
+
+  await writeFile(join(root, "a.txt"), "ONE");
+  await rm(join(root, "deep"), { recursive: true });
+  const synced = await syncFolder(client, root, { ...options, direction: "up", delete: true });
+  expect([synced.failed, synced.plan]).toMatchObject([[], { replace: 1, unchanged: 0, remove: 3 }]);
+  const { files } = await reader.files.list({ vaultId });
+  expect(files.map(({ name }) => name)).toEqual(["a.txt"]);
+});
+
+test("a service that claims to have a file already is not believed", async () => {
+  const { client } = stack.owner;
+  const base = makeDirectory();
+  const [root, journalDirectory] = [join(base, "root"), join(base, "journals")];
+  await mkdir(root);
+  await writeFile(join(root, "a.txt"), "new");
+  const { id: vaultId } = await client.vaults.create({ name: "claims", type: "shared" });
+  await client.files.upload({ vaultId, name: "a.txt", body: "old" });
+  // As of a public vault: then its digest would be taken for the content's.
+  const claim: Middleware = async (request, next) => {
+    const answer = await next(request);
+    if (request.method !== "GET" || !request.url.includes("/api/files?")) return answer;
+    const text = (await answer.text()).replaceAll(/"sha256":"\w+"/g, `"sha256":"${SHA256_OF_NEW}"`);
+    return new Response(text.replaceAll('"encrypted":true', '"encrypted":false'), answer);
+  };
+  const result = await uploadFolder(stack.owner.another({ middleware: [claim] }), root, { vaultId, journalDirectory });
+  expect(result.files).toEqual([]);
+  expect(result.failed).toMatchObject([{ path: "a.txt" }]);
+});
+
+/** Of "new". */
+const SHA256_OF_NEW = "11507a0e2f5e69d5dfa40a62a1bd7b6ee57e6bcd85c67c9b8431b36fff21c437";
