@@ -10,6 +10,8 @@ interface Rows {
   readonly deletions: { blob_key: string }[];
   /** Accounts whose counters are not what their rows add up to. */
   readonly drifted: { id: string }[];
+  /** Items whose names and places before are not all there, and those that are there without their item. */
+  readonly torn: { id: string }[];
 }
 
 /** What an account is charged for is what it holds, and its changes are numbered without a gap. */
@@ -19,6 +21,12 @@ const DRIFTED = `select id from accounts where
     where account_id = accounts.id) or
   usage_files <> (select count(*) from files where account_id = accounts.id) or
   sequence <> (select count(*) from changes where account_id = accounts.id)`;
+
+/** Nothing ends within a test, and each author is far from the bound of what is kept. */
+const TORN = `with items as (select id, entry_number from files union all select id, entry_number from folders)
+  select id from items where entry_number <= 100
+    and entry_number - 1 <> (select count(*) from item_entries where item_id = id and number < entry_number)
+  union all select item_id from item_entries where item_id not in (select id from items)`;
 
 /** Problems of a directory whose server is idle; empty when all is well. */
 export async function inspectData(directory: string): Promise<string[]> {
@@ -47,6 +55,7 @@ export async function inspectData(directory: string): Promise<string[]> {
       .filter((key) => !partials.includes(key) && !blobs.has(key))
       .map((key) => `upload without bytes: ${key}`),
     ...rows.drifted.map(({ id }) => `usage or sequence drifted: account ${id}`),
+    ...rows.torn.map(({ id }) => `names and places before are not those of the item: ${id}`),
   ];
   return problems;
 }
@@ -66,6 +75,7 @@ function readRows(path: string): Rows {
       uploads: database.prepare("select blob_key, finished_file_id from uploads").all() as unknown as Rows["uploads"],
       deletions: database.prepare("select blob_key from blob_deletions").all() as unknown as Rows["deletions"],
       drifted: database.prepare(DRIFTED).all() as unknown as Rows["drifted"],
+      torn: database.prepare(TORN).all() as unknown as Rows["torn"],
     };
   } finally {
     database.close();

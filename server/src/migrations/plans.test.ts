@@ -18,7 +18,7 @@ import {
 import { deleteVault, emptyTrash, prove, purgeVault } from "../features/deletion/test-proofs.ts";
 import { publishKey } from "../features/shared-vaults/test-vaults.ts";
 import { answerOf, bodyOf, contextOf, openTestService, type TestService } from "../features/test-service.ts";
-import { expireUploads, expireVersions } from "../jobs/expiry.ts";
+import { expireEntries, expireUploads, expireVersions } from "../jobs/expiry.ts";
 import { purgeTrash } from "../jobs/trash-purge.ts";
 
 let service: TestService;
@@ -82,7 +82,9 @@ async function fill(living: TestService, writing: Living): Promise<string> {
   const folderId = await makeFolder(living, writing, "folder");
   const first = await put(living, writing, "first", { folderId });
   await replace(living, writing, nextVersion(writing, first));
-  await put(living, { ...writing, by: writing.member }, "top");
+  const top = await put(living, { ...writing, by: writing.member }, "top");
+  const renamed = { params: { fileId: top.id }, headers: {}, body: { shared: nextEntry(writing, "renamed", top) } };
+  await living.handlers.files.update(renamed, contextOf(writing.by.principal));
   const { file, version, entry } = newUpload(writing, "begun");
   const told = Object.entries({ vaultId: writing.shared.vaultId, version, ...entry });
   const metadata = told.map(([key, value]) => `${key} ${Buffer.from(value).toString("base64")}`);
@@ -116,6 +118,7 @@ async function look({ handlers }: TestService, { shared, by, member, keyId }: Li
       { vaultId, parentId: folderId, nameIndex },
     ])
       await handlers.folders.list({ query }, context);
+    await handlers.folders.entries({ params: { folderId }, query: {} }, context);
     await handlers.members.list({ params }, context);
     for (const query of [{}, { generation: "1" }, { limit: 1 }])
       await handlers.vaultKeys.list({ params, query }, context);
@@ -165,6 +168,7 @@ async function throwAway(living: TestService, writing: Living, folderId: string)
   living.clock.advance(40 * 24 * 60 * 60_000);
   const signal = new AbortController().signal;
   await expireVersions(living, signal);
+  await expireEntries(living, signal);
   await expireUploads(living, signal);
   await purgeTrash(living, signal);
 }

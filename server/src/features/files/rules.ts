@@ -3,12 +3,13 @@ import type { File, SharedFile } from "@coffer/contract";
 import { showAuthor, type Viewer } from "../items/authors.ts";
 import { toTimestamp } from "../timestamps.ts";
 import type { FileRow } from "../../ports/tables.ts";
+import type { ListedRows } from "../items/store.ts";
 
 /** The media type of a body without one (RFC 9110 §8.3). */
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
 /** As the caller may see it. */
-export function toFile(row: FileRow, viewer: Viewer): File {
+export function toFile(row: ListedRows["file"], viewer: Viewer): File {
   const shared = sharedOf(row);
   return {
     id: row.id,

@@ -1,11 +1,12 @@
 /** What holds for folders, without any I/O. */
 import type { Folder, SharedEntry } from "@coffer/contract";
 import type { FolderRow } from "../../ports/tables.ts";
+import type { ListedRows } from "../items/store.ts";
 import { showAuthor, type Viewer } from "../items/authors.ts";
 import { toTimestamp } from "../timestamps.ts";
 
 /** As the caller may see it. */
-export function toFolder(row: FolderRow, viewer: Viewer): Folder {
+export function toFolder(row: ListedRows["folder"], viewer: Viewer): Folder {
   const shared = sharedEntryOf(row);
   return {
     id: row.id,

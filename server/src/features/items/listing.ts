@@ -4,8 +4,8 @@ import { ServiceError } from "../../service-error.ts";
 import { reaches } from "../acting.ts";
 import { newestFirst, type PageRequest } from "../paging.ts";
 import { readFolderFor } from "../reach/items.ts";
-import type { ItemKind, ItemRows } from "../reach/kinds.ts";
-import { listItems } from "./store.ts";
+import type { ItemKind } from "../reach/kinds.ts";
+import { listItems, type ListedRows } from "./store.ts";
 import { type ChainDeps, readVaultFor, requireSight, type SeenVault } from "../reach/access.ts";
 import { hasTrashedVault, listLiveVaults } from "../reach/store.ts";
 
@@ -96,7 +96,7 @@ export async function listPage<Kind extends ItemKind>(
   kind: Kind,
   query: ItemQuery,
   { after, limit }: PageRequest,
-): Promise<ItemRows[Kind][]> {
+): Promise<ListedRows[Kind][]> {
   const queries = deps.database;
   const filter = { ...nameFilter(query), trashed: query.trashed ?? false };
   if (query.folderId !== undefined && query.folderId !== "root") {

@@ -1,9 +1,9 @@
 /** The SQL that files and folders share. */
 import type { ExpressionBuilder } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
-import type { FileRow, Tables } from "../../ports/tables.ts";
+import type { FileRow, FolderRow, Tables } from "../../ports/tables.ts";
 import type { Position } from "../paging.ts";
-import { eachKind, type ItemKind, type ItemColumns, type ItemRows, ITEMS } from "../reach/kinds.ts";
+import { eachKind, type ItemKind, type ItemColumns, ITEMS } from "../reach/kinds.ts";
 import { placeOrNone, tableOf } from "../reach/store.ts";
 
 /** Where an item lies: `folderId` null at the top of the vault. */
@@ -47,6 +47,24 @@ export interface ItemFilter {
   readonly trashed: boolean;
 }
 
+/** What a list shows of a row. Blobs, versions and entries have columns that nobody reads there. */
+const LISTED = {
+  file: [
+    ...(["id", "account_id", "vault_id", "folder_id", "version_id", "name", "size", "content_type", "sha256"] as const),
+    ...(["encrypted", "shared_json", "created_at", "updated_at", "created_by", "updated_by", "trashed_at"] as const),
+    "revision",
+  ],
+  folder: [
+    ...(["id", "account_id", "vault_id", "parent_id", "name", "shared_json", "created_at", "updated_at"] as const),
+    ...(["created_by", "updated_by", "trashed_at", "revision"] as const),
+  ],
+} as const;
+
+export interface ListedRows {
+  readonly file: Pick<FileRow, (typeof LISTED)["file"][number]>;
+  readonly folder: Pick<FolderRow, (typeof LISTED)["folder"][number]>;
+}
+
 /** At most `count` rows, newest first. The conditions follow the indexes `{files,folders}_{account,vault,folder,parent}_{live,trashed}`. */
 export function listItems<Kind extends ItemKind>(
   queries: Queries,
@@ -54,9 +72,12 @@ export function listItems<Kind extends ItemKind>(
   filter: ItemFilter,
   after: Position | null,
   count: number,
-): Promise<ItemRows[Kind][]> {
+): Promise<ListedRows[Kind][]> {
   const place = queries.build.dynamic.ref<"folder_id">(ITEMS[kind].place);
-  let query = queries.build.selectFrom(tableOf(kind)).selectAll().where("account_id", "=", filter.accountId);
+  let query = queries.build
+    .selectFrom(tableOf(kind))
+    .select(LISTED[kind] as (typeof LISTED)["file"])
+    .where("account_id", "=", filter.accountId);
   if (filter.vaultId !== null) query = query.where("vault_id", "=", filter.vaultId);
   // A name in a place is one look-up in the unique index, in the words of that index.
   if (filter.name !== undefined && filter.folderId !== undefined) {
@@ -71,7 +92,7 @@ export function listItems<Kind extends ItemKind>(
     query = query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
   }
   query = query.orderBy("created_at", "desc").orderBy("id", "desc").limit(count);
-  return queries.all(query) as Promise<unknown[]> as Promise<ItemRows[Kind][]>;
+  return queries.all(query) as Promise<unknown[]> as Promise<ListedRows[Kind][]>;
 }
 
 /** What a change is based on: who read it finds no other content, place, name or state of the trash in its row. */

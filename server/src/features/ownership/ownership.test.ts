@@ -71,6 +71,8 @@ describe("a vault that was handed on", () => {
     const files = { query: { vaultId: shared.vaultId } };
     const listed = answerOf(await service.handlers.files.list(files, contextOf(heir.principal))).files;
     expect(listed.map(({ id }) => id)).toEqual([file.id]);
+    // Keys of the account before are none of the new owner's business.
+    expect(listed[0]?.createdBy).toMatchObject({ kind: "api-key", id: null, name: null });
     const trash = answerOf(await service.handlers.trash.list(files, contextOf(heir.principal)));
     expect(trash.files.map(({ id }) => id)).toEqual([trashed.id]);
     expect(await codeOf(get(service, former, shared.vaultId))).toBe("not_found");
