@@ -144,6 +144,7 @@ export const METHOD_FACTS: Readonly<Record<string, MethodFacts>> = {
   "files.list": FOUND,
   "files.get": NAMED,
   "files.upload": { ...SENT, endpoints: ["files.upload", ...PARTS, "files.get", "vaults.get", "folders.get"] },
+  "files.uploadMany": { ...SENT, endpoints: ["files.batch", "files.upload", ...PARTS, "vaults.get", "folders.get"] },
   "files.replace": { ...SENT, endpoints: ["files.replace", ...PARTS, "files.get"] },
   "files.download": {
     ...NAMED,

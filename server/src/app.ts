@@ -8,7 +8,7 @@ import { OpenFeeds } from "./features/events/open-feeds.ts";
 import { createHandlers } from "./features/index.ts";
 import type { Readiness } from "./features/system/handlers.ts";
 import { createAuthenticator } from "./http/authentication.ts";
-import { BodyRoom } from "./http/body-room.ts";
+import { BodyRoom } from "./limits/body-room.ts";
 import { Call } from "./http/call.ts";
 import { type CrossOrigin, openCrossOrigin, PREFLIGHT_HEADERS } from "./http/cross-origin.ts";
 import { ServiceError } from "./service-error.ts";

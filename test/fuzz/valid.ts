@@ -7,6 +7,8 @@ import type { Draw } from "./draw.ts";
 import type { Message } from "./message.ts";
 import type { Kind, Pool, Sources, Fields } from "./pool.ts";
 import { drawEvent, signEvent, telling } from "./secrets.ts";
+import { batchForm, FORM_TYPE } from "../kit/batch-form.ts";
+import { batchPart } from "@coffer/contract/batches";
 
 export function validMessage(e: EndpointDefinition, sources: Sources): Message {
   const params = withDelivery(section(e.params, sources), sources);
@@ -102,9 +104,22 @@ function drawBody(e: EndpointDefinition, sources: Sources): Buffer | null {
   const { draw } = sources;
   if (e.body === undefined || (e.bodyOptional && draw.chance(0.5))) return null;
   if (e.id === "billing.events" && draw.chance(0.7)) return drawEvent(sources);
+  if (e.id === "files.batch" && draw.chance(0.9)) return drawForm(sources);
   if (isBytes(e.body)) return draw.bytes(draw.pick([0, 1, 10, 10, 300, 300, 3000]));
   const fields = withoutStatements(ground(draw.value(arbitraryOf(e.body)) as Fields, sources), draw);
   return Buffer.from(JSON.stringify(telling(e, fields, sources)));
+}
+
+/** Parts with headers as the contract has them, a few of them cut or of other bytes. */
+function drawForm({ draw, ...sources }: Sources): Buffer {
+  const parts = Array.from({ length: draw.pick([0, 1, 1, 2, 5, 101]) }, () => {
+    const drawn = ground(draw.value(arbitraryOf(batchPart)) as Fields, { draw, ...sources });
+    const { shared: _, contentDigest: __, reprDigest: ___, ...plain } = drawn;
+    const text = JSON.stringify(draw.chance(0.8) ? plain : drawn).replace(/[^ -~]/gu, "?");
+    return { said: draw.chance(0.1) ? text.slice(0, draw.int(text.length)) : text, content: draw.bytes(draw.int(300)) };
+  });
+  const form = batchForm(parts);
+  return draw.chance(0.1) ? form.subarray(0, draw.int(form.length)) : form;
 }
 
 function drawHeaders(e: EndpointDefinition, sources: Sources, body: Buffer | null): [string, string][] {
@@ -116,6 +131,7 @@ function drawHeaders(e: EndpointDefinition, sources: Sources, body: Buffer | nul
   if (e.auth === "credential") fields.authorization = `Bearer ${draw.chance(0.85) ? keys[0] : draw.pick(keys)}`;
   if (body !== null && e.body !== undefined) {
     if (!isBytes(e.body)) fields["content-type"] = "application/json";
+    else if (e.id === "files.batch") fields["content-type"] = FORM_TYPE;
     else if (e.body.mediaType !== undefined) fields["content-type"] = e.body.mediaType;
   }
   if (e.id === "billing.events" && draw.chance(0.8)) Object.assign(fields, signEvent(body, sources));

@@ -5,6 +5,7 @@ import { END_STEP } from "@coffer/contract/shared-vaults";
 import { tusMetadata } from "../conformance/samples.ts";
 import { PASSWORD } from "./rows.ts";
 import type { Call, TestAccount, World } from "./world.ts";
+import { batchForm, FORM_TYPE } from "../kit/batch-form.ts";
 
 /** The ids that a call names. The vault limit is judged by `vaultId`. */
 export interface Objects {
@@ -189,6 +190,14 @@ const ROWS: Readonly<Record<string, Row>> = {
   "files.upload": {
     needs: ["vaultId"],
     sends: ({ vaultId }) => ({ query: `vaultId=${vaultId}&name=${name()}`, bytes: "content" }),
+  },
+  "files.batch": {
+    needs: ["vaultId"],
+    sends: ({ vaultId }) => ({
+      query: `vaultId=${vaultId}`,
+      headers: { "content-type": FORM_TYPE },
+      bytes: batchForm([{ said: { name: name() }, content: "content" }]).toString(),
+    }),
   },
   "files.list": inVault,
   "files.replace": { sends: () => ({ bytes: "replaced" }) },

@@ -12,6 +12,7 @@ const TABLE: readonly (readonly [operation: string, agent: "agent" | "owner only
     "agent",
     ["files.upload", "files.replace", "files.content", "files.contentHead", "files.list", "files.get", "files.update"],
   ],
+  ["Upload many (decisions §5)", "agent", ["files.batch"]],
   ["Upload in parts", "agent", ["uploads.create", "uploads.head", "uploads.append", "uploads.terminate"]],
   [
     "Create, list, manage folders",
@@ -112,6 +113,7 @@ const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit
   "folders.restore": ["folders:write", "object"],
   "folders.entries": ["folders:read", "object"],
   "files.upload": ["files:write", "object"],
+  "files.batch": ["files:write", "object"],
   "files.list": ["files:read", "filter"],
   "files.get": ["files:read", "object"],
   "files.content": ["files:read", "object"],

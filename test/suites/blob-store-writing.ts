@@ -74,6 +74,32 @@ export function describeWriting(openMedium: OpenMedium): void {
     });
   });
 
+  describe("putAll", () => {
+    test("stores several blobs, and answers sizes and digests in their order", async (store) => {
+      const blobs = [0, 1, 4096, 300_000, ...Array<number>(40).fill(100)].map((size, at) => ({
+        key: newKey(),
+        bytes: patternBytes(`together ${String(at)}`, size),
+      }));
+      const receipts = await store.putAll(blobs);
+      expect(receipts).toEqual(blobs.map(({ bytes }) => ({ size: bytes.length, sha256: sha256Of(bytes) })));
+      for (const { key, bytes } of blobs) expect((await collect(await store.open(key))).equals(bytes)).toBe(true);
+      expect((await allOf(store.list())).map(({ complete, key }) => [complete, key]).toSorted()).toEqual(
+        blobs.map(({ key }) => [true, key]).toSorted(),
+      );
+      expect(await store.putAll([])).toEqual([]);
+    });
+
+    test("leaves nothing readable of those that came with a key that is taken, or that is none", async (store) => {
+      const [taken, other] = [newKey(), newKey()];
+      await store.put(taken, inChunks(Buffer.from("first")));
+      const bytes = Buffer.from("second");
+      await expect(store.putAll([other, taken].map((key) => ({ key, bytes })))).rejects.toThrow();
+      await expect(store.putAll([other, "no key"].map((key) => ({ key, bytes })))).rejects.toThrow(RangeError);
+      expect(await store.open(other)).toBeNull();
+      expect((await collect(await store.open(taken))).toString()).toBe("first");
+    });
+  });
+
   describe("delete", () => {
     test("makes a blob unreadable, and is no error for an unknown key", async (store) => {
       const key = newKey();

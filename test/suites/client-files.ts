@@ -25,6 +25,36 @@ export function filesSuite(accounts: () => Accounts): void {
     expect(Buffer.compare(await download.bytes(), BYTES)).toBe(0);
   });
 
+  it("stores many files in few requests, each with its own outcome [D5-batch]", async () => {
+    const { client } = await accounts().signup();
+    const folder = await client.folders.create({ name: "many" });
+    const large = Buffer.alloc(300 * 1024, 7);
+    const names = Array.from({ length: 230 }, (_, at) => `résumé ${String(at)}`);
+    const inputs = [
+      ...names.map((name) => ({ name, folderId: folder.id, body: name, contentType: "text/plain" })),
+      { name: "résumé 7", folderId: folder.id, body: "again" },
+      { name: "résumé 7", folderId: folder.id, body: "again", ifAbsent: true },
+      { name: "a/b", folderId: folder.id, body: "" },
+      { name: "large", folderId: folder.id, body: large },
+    ];
+    const seen: number[] = [];
+    const outcomes = await client.files.uploadMany(inputs, { onProgress: ({ files }) => void seen.push(files) });
+    expect(outcomes.map(({ result, error }) => result?.file.name ?? error?.code)).toEqual([
+      ...names,
+      ...["name_exists", "precondition_failed", "invalid_request", "large"],
+    ]);
+    expect(outcomes.at(-1)?.result?.bytes).toBe(large.length);
+    expect(seen).toHaveLength(inputs.length);
+    const stored = outcomes[99]?.result;
+    expect(stored?.file).toMatchObject({ folderId: folder.id, contentType: "text/plain", size: stored?.bytes });
+    expect(Buffer.from(await (await client.files.download(stored?.file.id ?? "")).bytes()).toString()).toBe(
+      "résumé 99",
+    );
+    expect(await client.files.uploadMany([])).toEqual([]);
+    const aborted = client.files.uploadMany(inputs, { signal: AbortSignal.abort(new Error("enough")) });
+    await expect(aborted).rejects.toThrow();
+  });
+
   it("stores an empty file", async () => {
     const { client } = await accounts().signup();
     const { file } = await client.files.upload({ name: "empty", body: new Uint8Array(0) });

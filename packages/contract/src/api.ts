@@ -6,6 +6,7 @@ import { accountGroup } from "./account.ts";
 import { apiKeysGroup } from "./api-keys.ts";
 import { auditGroup } from "./audit.ts";
 import { authGroup } from "./auth.ts";
+import { batchesGroup } from "./batches.ts";
 import { billingGroup } from "./billing.ts";
 import { deletionGroup, restoringGroup } from "./deletion.ts";
 import { developmentGroup } from "./development.ts";
@@ -39,7 +40,7 @@ export const api = {
   deletion: deletionGroup,
   folderNames: folderNamesGroup,
   folders: { ...foldersGroup, ...folderEntriesGroup },
-  files: { ...filesGroup, ...versionsGroup, ...fileEntriesGroup },
+  files: { ...filesGroup, ...versionsGroup, ...fileEntriesGroup, ...batchesGroup },
   uploads: uploadsGroup,
   trash: trashGroup,
   billing: billingGroup,

@@ -153,6 +153,8 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   versionId: "UUID of the content. Every new content gets a new one.",
   versions: "Versions, newest first. The first is the current one.",
   "version.number": "Place in the file's past, from 1. Numbers of versions that are gone are missing.",
+  "files.batch.out.results": "What became of each part, in the order of the parts.",
+  "files.batch.out.result.error.code": "Code of the error that an upload by itself would have answered.",
   "version.how": "How it came: `upload`, `replace` or `restore`.",
   "version.expiresAt": "When it is deleted: RFC 3339 in UTC. null: the current version, which stays.",
   entries: "Names and places, newest first. The first is the current one.",

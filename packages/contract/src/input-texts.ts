@@ -124,6 +124,7 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   "folders.list.in.vaultId": "UUID of the only vault to list. Default: every vault you may read.",
   "files.list.in.folderId": "Lists only this folder; `root` is the top of a vault. Default: every folder.",
   "folders.list.in.parentId": "Lists only what this folder holds; `root` is the top of a vault. Default: every folder.",
+  "files.batch.in.vaultId": "UUID of the vault of all files. Default: as in an upload, that of the first file.",
   sourceId: "UUID of the kept version whose content comes back.",
   "files.deleteVersion.in.versionId": "UUID of the kept version.",
   keep: "`false`: gives up the content before at once. Owner only, in a public vault. Default: `true`.",

@@ -3,9 +3,9 @@ import type { FileChanges } from "./file.ts";
 import type { Connection, CallOptions, FileDeletion, PlaceOptions, UpdateOptions } from "./options.ts";
 import { paged, type PagePromise } from "./pages.ts";
 import { onDemand } from "./resources/calling.ts";
-import type { UploadResult } from "./upload/target.ts";
+import type { UploadOutcome, UploadResult } from "./upload/target.ts";
 import type { DownloadOptions } from "./download/content-facts.ts";
-import type { ReplaceInput, UploadInput, UploadOptions } from "./upload/input.ts";
+import type { ReplaceInput, UploadInput, UploadManyOptions, UploadOptions } from "./upload/input.ts";
 import type { FileEntriesQuery, FileListQuery, FileRestoreInput, FileVersionsQuery } from "./resources/input-types.ts";
 import type { File, FileEntry, FileVersion } from "./resources/result-types.ts";
 import { once } from "./once.ts";
@@ -32,6 +32,17 @@ export interface FileResource {
    * ```
    */
   upload(input: UploadInput, options?: UploadOptions): Promise<UploadResult>;
+  /**
+   * Stores many new files, the small ones up to 100 in a request. Each has its own outcome, in the order of the inputs:
+   * one that fails stops no other.
+   *
+   * @example
+   * ```ts
+   * const outcomes = await client.files.uploadMany(names.map((name) => ({ vaultId, name, body: `about ${name}` })));
+   * const failed = outcomes.filter(({ error }) => error !== null);
+   * ```
+   */
+  uploadMany(inputs: Iterable<UploadInput>, options?: UploadManyOptions): Promise<UploadOutcome[]>;
   /**
    * Stores bytes as the file's new version; fails like `upload`, and with `precondition_failed` when `ifMatch` names
    * another version.
@@ -86,6 +97,7 @@ export interface FileResource {
   restore(fileId: string, changes?: FileRestoreInput, options?: PlaceOptions): Promise<File>;
 }
 
+const many = once(() => import("./upload/upload-many.ts"));
 const sending = once(() => import("./upload/send-file.ts"));
 const opening = once(() => import("./download/open-file.ts"));
 
@@ -98,6 +110,7 @@ export function fileResource(connection: Connection): FileResource {
       paged("versions", query, async (page) => (await calls()).versions(fileId, page, options)),
     entries: (fileId, query = {}, options) =>
       paged("entries", query, async (page) => (await calls()).entries(fileId, page, options)),
+    uploadMany: async (inputs, options) => (await many()).uploadMany(connection, inputs, options),
     upload: async (input, options) => (await sending()).uploadFile(connection, input, options),
     replace: async (fileId, input, options) => (await sending()).replaceFile(connection, fileId, input, options),
     download: async (fileId, options) => (await opening()).openFileDownload(connection, fileId, options),

@@ -85,8 +85,15 @@ export { Secret } from "./secret.ts";
 export { sessionCredentials, type SessionCredentials } from "./session/credentials.ts";
 export { type SessionLock, type SessionOptions, type SessionStore, type StoredSession } from "./session/state.ts";
 export { inProcessTransport, kyTransport, type AttemptContext, type Middleware, type Transport } from "./transports.ts";
-export type { UploadResult } from "./upload/target.ts";
-export type { Progress, ReplaceInput, UploadInput, UploadOptions } from "./upload/input.ts";
+export type { UploadOutcome, UploadResult } from "./upload/target.ts";
+export type {
+  ManyProgress,
+  Progress,
+  ReplaceInput,
+  UploadInput,
+  UploadManyOptions,
+  UploadOptions,
+} from "./upload/input.ts";
 export type { AccessCheck, LayerCheck } from "./vaults/keys/check-access.ts";
 export type { CreatedVault, NewSharedVault } from "./vaults/create.ts";
 export type { CreationJournal } from "./journals.ts";

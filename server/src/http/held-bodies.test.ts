@@ -7,7 +7,7 @@ import { openLiveService } from "../features/live-service.ts";
 import { JsonBounds, MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../json-bounds.ts";
 import { ServiceError } from "../service-error.ts";
 import { openTestApp, type TestAnswer, type TestApp } from "../test-app.ts";
-import { BodyRoom, FREE_BODY_BYTES } from "./body-room.ts";
+import { BodyRoom, FREE_BODY_BYTES } from "../limits/body-room.ts";
 
 const OPEN = endpointsOf(api).filter(({ auth, body }) => auth === "none" && body !== undefined && !isBytes(body));
 

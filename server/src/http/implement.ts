@@ -6,7 +6,7 @@ import { clientKeyOf } from "../limits/client-key.ts";
 import type { Limits } from "../limits/limits.ts";
 import { addressBucketOf, type Bucket } from "../limits/policies.ts";
 import type { Authenticator } from "./authentication.ts";
-import { type BodyRoom, FREE_BODY_BYTES } from "./body-room.ts";
+import { type BodyRoom, FREE_BODY_BYTES } from "../limits/body-room.ts";
 import { openByteBody } from "./byte-bodies.ts";
 import { type Call, CallContext } from "./call.ts";
 import { ServiceError } from "../service-error.ts";

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { JsonBounds } from "../json-bounds.ts";
 import { ServiceError } from "../service-error.ts";
-import type { BodyPlace } from "./body-room.ts";
+import type { BodyPlace } from "../limits/body-room.ts";
 import type { Turns } from "./turns.ts";
 
 export interface JsonBody {

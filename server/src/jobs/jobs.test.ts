@@ -276,6 +276,7 @@ function reopened(store: BlobStore): BlobStore {
   return {
     capabilities: store.capabilities,
     put: (key, source) => store.put(key, source),
+    putAll: (several) => store.putAll(several),
     open: (key, range) => store.open(key, range),
     delete: (key) => store.delete(key),
     begin: (key) => store.begin(key),

@@ -11,6 +11,12 @@ export interface BlobReceipt {
   readonly sha256: string;
 }
 
+/** A blob that is in memory already. */
+export interface SmallBlob {
+  readonly key: BlobKey;
+  readonly bytes: Uint8Array;
+}
+
 export interface BlobRange {
   readonly offset: number;
   readonly length: number;
@@ -46,6 +52,11 @@ export interface BlobStore extends AsyncDisposable {
   readonly capabilities: BlobStoreCapabilities;
   /** A chunk of `source` is copied before the next is asked for: the source may reuse its buffer. */
   put(key: BlobKey, source: AsyncIterable<Uint8Array>): Promise<BlobReceipt>;
+  /**
+   * Several small blobs, faster than one after the other. The receipts are in their order. All are durable when it
+   * resolves; after a rejection none is readable.
+   */
+  putAll(blobs: readonly SmallBlob[]): Promise<BlobReceipt[]>;
   /**
    * The bytes of a range (default: all), cut where the blob ends. A yielded chunk is valid until the next-but-one is asked for: drivers reuse
    * buffers. Ending the iteration early releases everything; an iteration that never begins holds nothing.

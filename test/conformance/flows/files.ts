@@ -14,7 +14,8 @@ export const filesFlow: Flow = async (subject) => {
   await trash(subject, file);
 };
 
-async function uploads({ owner, name, vaultId }: Subject): Promise<File> {
+async function uploads(subject: Subject): Promise<File> {
+  const { owner, name, vaultId } = subject;
   owner.step("raw bytes with their digest become a file");
   const title = `${name("re\u0301sume\u0301")} ö 漢.txt`;
   const headers = { "content-type": "text/plain; charset=utf-8", "content-digest": digestField(BYTES) };
@@ -54,7 +55,32 @@ async function uploads({ owner, name, vaultId }: Subject): Promise<File> {
     part.name === partName && part.contentType === "image/png" && part.sha256 === sha256Hex(BYTES),
     "name, contentType or sha256 is not the part's",
   );
+  await batch({ ...subject, boundary });
   return file;
+}
+
+async function batch({ owner, name, vaultId, boundary }: Subject & { readonly boundary: string }): Promise<void> {
+  owner.step("many files in one request, each with its own result");
+  const titles = [name("first"), name("été"), ""];
+  const pieces = titles.map((title) => {
+    const said = JSON.stringify({ name: title, reprDigest: digestField(BYTES) }).replaceAll("é", String.raw`\u00e9`);
+    const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"\r\ncoffer-file: ${said}\r\n\r\n`;
+    return Buffer.concat([Buffer.from(head), BYTES, Buffer.from("\r\n")]);
+  });
+  const body = new Uint8Array(Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)]));
+  const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
+  const send = () => owner.call(api.files.batch, { query: { vaultId }, headers, body });
+  const { results } = (await send()).value();
+  owner.check(
+    api.files.batch,
+    results.map(({ file, error }) => file?.name ?? error?.code).join() ===
+      `${titles[0]},${titles[1]},validation_failed`,
+    "the results are not those of the parts, in their order",
+  );
+  const [stored] = results;
+  owner.check(api.files.batch, stored?.file?.sha256 === sha256Hex(BYTES), "sha256 is not that of the part");
+  const again = (await send()).value().results.map(({ error }) => error?.code);
+  owner.check(api.files.batch, again.join() === "name_exists,name_exists,validation_failed", "names were taken twice");
 }
 
 async function refusals({ owner, name, vaultId }: Subject, file: File): Promise<void> {

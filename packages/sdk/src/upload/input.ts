@@ -4,6 +4,9 @@ import type { ByteBody } from "../byte-body.ts";
 /** Default size of a part, and the largest upload in one request: 8 MiB. It bounds the memory. */
 export const PART_BYTES = 8 * 1024 * 1024;
 
+/** The largest upload that joins a batch, in bytes. Larger ones gain nothing. */
+export const MAX_BATCHED_BYTES = 256 * 1024;
+
 interface Content {
   /** The bytes; a string means its UTF-8. Anything else is refused with `invalid_request` before anything is sent. */
   readonly body: ByteBody;
@@ -52,6 +55,26 @@ export interface Progress {
   readonly bytes: number;
   /** Bytes of the whole. null: unknown before the end. */
   readonly total: number | null;
+}
+
+/** Uploads that have ended, of all. */
+export interface ManyProgress {
+  /** Files that are stored or have failed. */
+  readonly files: number;
+  /** Files in all. */
+  readonly total: number;
+}
+
+/** For many uploads in one call. */
+export interface UploadManyOptions {
+  /** Ends all uploads when it aborts. What is stored by then stays. Default: only the stall limit ends them. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called as files end. Default: no function. */
+  readonly onProgress?: ((progress: ManyProgress) => void) | undefined;
+  /** Repeats of a request that moved nothing. Default: `retry.limit` of the client, which is 4. */
+  readonly retries?: number | undefined;
+  /** In a shared vault: hides the size of the content, which then takes up to 12 % more. Default: false. */
+  readonly padded?: boolean | undefined;
 }
 
 /** For an upload. */

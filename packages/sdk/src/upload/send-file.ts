@@ -12,7 +12,7 @@ import type { SharedUploadTarget } from "../vaults/content/new-version.ts";
 import type { OpenVault } from "../vaults/open-vault.ts";
 import { openSource, type Source } from "./source.ts";
 import type { Target, UploadResult } from "./target.ts";
-import { uploadSource } from "./upload.ts";
+import { uploadSource, type SendingOptions } from "./upload.ts";
 import type { UploadJournal } from "../journals.ts";
 import type { ReplaceInput, UploadInput, UploadOptions } from "./input.ts";
 
@@ -28,11 +28,19 @@ export const UPLOAD_OPTIONS: Fields<UploadOptions> = {
 
 export async function uploadFile(
   connection: Connection,
-  { body, size, ...input }: UploadInput,
+  input: UploadInput,
   options: UploadOptions = {},
 ): Promise<UploadResult> {
-  refuseUnknownFields(api.files.upload.id, input, UPLOAD_FIELDS);
   refuseUnknownFields(api.files.upload.id, options, UPLOAD_OPTIONS);
+  return sendUpload(connection, input, options);
+}
+
+export async function sendUpload(
+  connection: Connection,
+  { body, size, ...input }: UploadInput,
+  options: SendingOptions,
+): Promise<UploadResult> {
+  refuseUnknownFields(api.files.upload.id, input, UPLOAD_FIELDS);
   refuseUndefinedPlaces(api.files.upload.id, input, NEW_ITEM);
   return sendSource(connection, { kind: "file", ...input }, openSource(body, size), options);
 }
@@ -59,7 +67,7 @@ export async function sendSource(
   connection: Connection,
   target: Target,
   source: Source,
-  options: UploadOptions,
+  options: SendingOptions,
   journal?: UploadJournal,
 ): Promise<UploadResult> {
   const found = await findTarget(connection, target, source, options);

@@ -3,7 +3,7 @@ import type { ByteBody } from "../byte-body.ts";
 import { callOn } from "../call.ts";
 import { settleRepeat } from "../settle-repeat.ts";
 import { toBase64, toHex } from "../digest.ts";
-import { IntegrityError } from "../errors.ts";
+import { IntegrityError, type SdkError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { File as NamedFile } from "../resources/result-types.ts";
 import type { Connection, CallOptions } from "../options.ts";
@@ -18,18 +18,29 @@ export interface UploadResult {
   readonly sha256: string;
 }
 
+/** What became of one upload of several. One of both is null. */
+export interface UploadOutcome {
+  /** The stored file with its receipt. null: the upload failed. */
+  readonly result: UploadResult | null;
+  /** Why it failed. null: it did not. */
+  readonly error: SdkError | null;
+}
+
+/** The bytes become a new file. */
+export interface NewFileTarget {
+  readonly kind: "file";
+  /** null: in a shared vault, where the name is in its entry. */
+  readonly name: string | null;
+  readonly vaultId?: string | undefined;
+  readonly folderId?: string | undefined;
+  readonly contentType?: string | undefined;
+  readonly ifAbsent?: boolean | undefined;
+  readonly shared?: SharedFile | undefined;
+}
+
 /** What the bytes become: a new file or a version of one. */
 export type Target =
-  | {
-      readonly kind: "file";
-      /** null: in a shared vault, where the name is in its entry. */
-      readonly name: string | null;
-      readonly vaultId?: string | undefined;
-      readonly folderId?: string | undefined;
-      readonly contentType?: string | undefined;
-      readonly ifAbsent?: boolean | undefined;
-      readonly shared?: SharedFile | undefined;
-    }
+  | NewFileTarget
   | {
       readonly kind: "version";
       readonly fileId: string;

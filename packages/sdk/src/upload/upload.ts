@@ -6,20 +6,25 @@ import { sourceChanged, type Source } from "./source.ts";
 import { uploadStream } from "./stream.ts";
 import { storeWhole, verified, type Target, type UploadResult } from "./target.ts";
 import type { Checkpoint } from "../journals.ts";
-import { PART_BYTES, type UploadOptions } from "./input.ts";
+import type { BatchSlot } from "./batching.ts";
+import { MAX_BATCHED_BYTES, PART_BYTES, type UploadOptions } from "./input.ts";
+
+/** A new file that is small may go with others, if its sender has opened a place for it. */
+export type SendingOptions = UploadOptions & { readonly batch?: BatchSlot | undefined };
 
 /** Sends a source by its size: whole, in parts, or as one stream of unknown size. Closes the source. */
 export async function uploadSource(
   connection: Connection,
   target: Target,
   source: Source,
-  options: UploadOptions,
+  options: SendingOptions,
   checkpoint?: Checkpoint,
 ): Promise<UploadResult> {
   const partBytes = options.partBytes ?? PART_BYTES;
   if (!Number.isInteger(partBytes) || partBytes < 1)
     throw new ContractError("request", "files.upload", ["partBytes: expected a whole number above 0"]);
   try {
+    if (source.size === null || source.size > MAX_BATCHED_BYTES || target.kind === "version") options.batch?.leave();
     if (source.size !== null && source.size > partBytes)
       return await uploadInParts(connection, target, source, { ...options, partBytes }, checkpoint);
     const head = new Uint8Array(source.size === null ? partBytes : source.size + 1);
@@ -38,13 +43,15 @@ async function uploadWhole(
   connection: Connection,
   target: Target,
   bytes: Uint8Array,
-  options: UploadOptions,
+  options: SendingOptions,
 ): Promise<UploadResult> {
   const hasher = await createHasher();
   hasher.update(bytes);
   const digest = hasher.digest();
   const total = bytes.length;
-  const { signal, idempotencyKey, retries, onProgress } = options;
+  const { batch, signal, idempotencyKey, retries, onProgress } = options;
+  if (batch !== undefined && target.kind === "file" && total <= MAX_BATCHED_BYTES)
+    return verified(await batch.add(target, { bytes, digest }), total, toHex(digest));
   // The transport's pull shows what was sent; `onSent` starts at 0 with every attempt, so progress rolls back by
   // itself.
   const sending: CallOptions = {

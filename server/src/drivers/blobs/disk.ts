@@ -7,6 +7,7 @@ import type {
   BlobReceipt,
   BlobStore,
   BlobStoreCapabilities,
+  SmallBlob,
   StoredBlob,
 } from "../../ports/blob-store.ts";
 import { BufferPool } from "./disk/buffers.ts";
@@ -16,6 +17,7 @@ import { Health } from "./disk/health.ts";
 import { assertKey, keyOfFile, type Layout, layoutOf } from "./disk/layout.ts";
 import { digestFile, Partials } from "./disk/partials.ts";
 import { readRange } from "./disk/reading.ts";
+import { storeTogether } from "./disk/storing-together.ts";
 import { BatchWriter } from "./disk/writing.ts";
 
 export interface DiskBlobsOptions {
@@ -86,6 +88,13 @@ class DiskBlobStore implements BlobStore {
       await this.#files.remove(temporary);
       this.#writing.delete(key);
     }
+  }
+
+  async putAll(blobs: readonly SmallBlob[]): Promise<BlobReceipt[]> {
+    for (const { key } of blobs) assertKey(key);
+    this.#health.assert();
+    const [files, layout, health, writing] = [this.#files, this.#layout, this.#health, this.#writing];
+    return storeTogether(blobs, { files, layout, health, writing });
   }
 
   async open(key: BlobKey, range?: BlobRange): Promise<AsyncIterable<Uint8Array> | null> {

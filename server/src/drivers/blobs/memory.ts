@@ -6,6 +6,7 @@ import type {
   BlobReceipt,
   BlobStore,
   BlobStoreCapabilities,
+  SmallBlob,
   StoredBlob,
 } from "../../ports/blob-store.ts";
 import { type Clock, systemClock } from "../../ports/clock.ts";
@@ -39,6 +40,14 @@ class MemoryBlobStore implements BlobStore {
       if (failure !== null) throw failure.error;
       return this.#store(key, bytes);
     });
+  }
+
+  async putAll(blobs: readonly SmallBlob[]): Promise<BlobReceipt[]> {
+    for (const { key } of blobs) {
+      assertKey(key);
+      if (this.#blobs.has(key) || this.#busy.has(key)) throw new Error("The key is taken");
+    }
+    return Promise.resolve(blobs.map(({ key, bytes }) => this.#store(key, Buffer.from(bytes))));
   }
 
   async open(key: BlobKey, range?: BlobRange): Promise<AsyncIterable<Uint8Array> | null> {

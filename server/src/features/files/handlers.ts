@@ -1,6 +1,7 @@
 /** Files over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
 import type { GroupHandlers } from "../../handler.ts";
+import { BodyRoom } from "../../limits/body-room.ts";
 import { Holds } from "../holds/holds.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readFileFor } from "../reach/items.ts";
@@ -8,21 +9,23 @@ import { requireSight } from "../reach/access.ts";
 import { changeItem, restoreItem, trashItem } from "../items/changing.ts";
 import { listEntries } from "../items/entries.ts";
 import { listPage } from "../items/listing.ts";
+import { type BatchDeps, storeBatch } from "./batch.ts";
 import { FILES } from "./changing.ts";
 import { deleteForGood } from "./deleting.ts";
 import { describeContent, sendContent } from "./content.ts";
 import { deleteVersion, listVersions, restoreVersion } from "./past.ts";
 import { toFile } from "./rules.ts";
 import type { ProofDeps } from "../deletion/grants.ts";
-import type { ReceivingDeps, StoringDeps } from "./storing.ts";
+import type { StoringDeps } from "./storing.ts";
 import { replaceContent, uploadFile } from "./uploading.ts";
 
 export function filesHandlers(deps: StoringDeps & ProofDeps): GroupHandlers<typeof api.files> {
-  return handlersOf({ ...deps, holds: new Holds(deps) });
+  return handlersOf({ ...deps, holds: new Holds(deps), batchRoom: new BodyRoom() });
 }
 
-const handlersOf = (deps: ReceivingDeps & ProofDeps): GroupHandlers<typeof api.files> => ({
+const handlersOf = (deps: BatchDeps & ProofDeps): GroupHandlers<typeof api.files> => ({
   upload: (input, context) => uploadFile(deps, input, context),
+  batch: (input, context) => storeBatch(deps, input, context),
   list: async ({ query }, { principal }) => {
     const page = parsePage("files", query);
     const { rows, nextCursor } = toPage(await listPage(deps, principal, "file", query, page), page);

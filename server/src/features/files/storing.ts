@@ -98,7 +98,8 @@ async function withContent<Result>(
   }
 }
 
-function rolledBack(error: unknown): boolean {
+/** Whether the error says for certain that nothing was committed. */
+export function rolledBack(error: unknown): boolean {
   return error instanceof ServiceError || error instanceof ConstraintError || error instanceof DatabaseFullError;
 }
 

@@ -6,7 +6,7 @@ import { type GroupHandlers, Reply } from "../../handler.ts";
 import { clientKeyOf } from "../../limits/client-key.ts";
 import { addressBucketOf } from "../../limits/policies.ts";
 import { ServiceError } from "../../service-error.ts";
-import { FREE_BODY_BYTES } from "../body-room.ts";
+import { FREE_BODY_BYTES } from "../../limits/body-room.ts";
 import { CallContext } from "../call.ts";
 import { isPercentEncoded } from "../framing.ts";
 import type { Pipeline } from "../implement.ts";

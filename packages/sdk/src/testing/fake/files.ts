@@ -1,6 +1,7 @@
 import type { api } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { record } from "./audit.ts";
+import { batchHandler } from "./batches.ts";
 import { answerContent, checkDigests, createFile, replaceContent, type NewContent } from "./content.ts";
 import { fileEntryHandlers } from "./entries.ts";
 import { objectOf } from "./event-objects.ts";
@@ -13,7 +14,10 @@ import { atVersion, versionHandlers } from "./versions.ts";
 type FileHandlers = GroupHandlers<typeof api.files, Caller>;
 
 export function fileHandlers(state: State): FileHandlers {
-  return { ...contentHandlers(state), ...rowHandlers(state), ...versionHandlers(state), ...fileEntryHandlers(state) };
+  return {
+    ...{ ...contentHandlers(state), ...rowHandlers(state), ...versionHandlers(state), ...fileEntryHandlers(state) },
+    batch: batchHandler(state),
+  };
 }
 
 /** Calls that carry bytes. */

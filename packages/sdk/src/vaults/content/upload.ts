@@ -17,7 +17,7 @@ import type { Connection } from "../../options.ts";
 import { endUpload } from "../../upload/upload-session.ts";
 import type { Source } from "../../upload/source.ts";
 import type { Target, UploadResult } from "../../upload/target.ts";
-import { uploadSource } from "../../upload/upload.ts";
+import { uploadSource, type SendingOptions } from "../../upload/upload.ts";
 import { openContent, type Content } from "./content.ts";
 import { encryptedSource } from "./encrypted-source.ts";
 import { authorsOf } from "../names/authors.ts";
@@ -29,13 +29,12 @@ import { partJournal, reopenVersion, type BegunVersion } from "./upload-journal.
 import { generationMoved, preconditionFailed } from "../service-view.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
-import type { UploadOptions } from "../../upload/input.ts";
 import type { UploadJournal } from "../../journals.ts";
 
 /** How often an upload begins again with a new key, because the vault, the folder's names or the file changed meanwhile. */
 const ATTEMPTS = 5;
 
-export type SharedUploadOptions = UploadOptions & {
+export type SharedUploadOptions = SendingOptions & {
   /** Keeps the upload over a crash. */
   readonly journal?: UploadJournal | undefined;
 };

@@ -8,7 +8,7 @@ import { openDiskBlobs } from "../disk.ts";
 
 /** What one client does with its own key, in order; `size` bytes at a time. */
 type Step =
-  | { readonly act: "put" | "append" | "atomic" | "broken" | "broken atomic"; readonly size: number }
+  | { readonly act: "put" | "together" | "append" | "atomic" | "broken" | "broken atomic"; readonly size: number }
   | { readonly act: "complete" | "discard" | "delete" };
 
 /** What the store has promised, and the point of the log at which it had. `null` ends the promise when it begins to be undone. */
@@ -30,6 +30,7 @@ const upload = fc.array(
 const client: fc.Arbitrary<readonly Step[]> = fc.oneof(
   sizes.map((size): Step[] => [{ act: "put", size }]),
   sizes.map((size): Step[] => [{ act: "put", size }, { act: "delete" }]),
+  sizes.map((size): Step[] => [{ act: "together", size }]),
   upload.map((steps): Step[] => steps as Step[]),
   upload.map((steps): Step[] => [...(steps as Step[]), { act: "discard" }]),
 );
@@ -58,7 +59,8 @@ describe("after a loss of power", () => {
   it("would be found out by this model if the driver did not flush", async () => {
     for (const skipped of ["flush", "flushDirectory"] as const) {
       const files = new PowerLossFiles();
-      const promised = await runClients(forgetting(files, skipped), [[{ act: "put", size: 3000 }]]);
+      const clients = [[{ act: "put" as const, size: 3000 }], [{ act: "together" as const, size: 3000 }]];
+      const promised = await runClients(forgetting(files, skipped), clients);
       const outcomes = await Promise.allSettled(
         Array.from({ length: 20 }, (_, seed) =>
           checkAfterCrash(files.afterCrash(files.points, seeded(seed)), standingAt(promised, files.points)),
@@ -94,7 +96,7 @@ async function runClient(
 ): Promise<void> {
   const content = patternBytes(key, CONTENT);
   let length = 0;
-  if (steps[0]?.act !== "put") {
+  if (steps[0]?.act !== "put" && steps[0]?.act !== "together") {
     await store.begin(key);
     note({ kind: "partial", length: 0 });
   }
@@ -104,6 +106,13 @@ async function runClient(
     switch (step.act) {
       case "put":
         await store.put(key, inChunks(part, 1000));
+        note({ kind: "blob", length: part.length });
+        break;
+      case "together":
+        await store.putAll([
+          { key, bytes: part },
+          { key: `${key}-other`, bytes: patternBytes(`${key}-other`, CONTENT).subarray(0, part.length) },
+        ]);
         note({ kind: "blob", length: part.length });
         break;
       case "append":

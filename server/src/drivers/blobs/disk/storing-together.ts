@@ -1,0 +1,69 @@
+/**
+ * Several small blobs at once. Their flushes run side by side, and the kernel makes one of many. Each directory is flushed once for all of
+ * its names.
+ */
+import { hash } from "node:crypto";
+import type { BlobKey, BlobReceipt, SmallBlob } from "../../../ports/blob-store.ts";
+import type { FileSystem } from "./file-system.ts";
+import type { Health } from "./health.ts";
+import type { Layout } from "./layout.ts";
+
+/** Blobs that are written at the same time. */
+const LANES = 16;
+
+export interface Storing {
+  readonly files: FileSystem;
+  readonly layout: Layout;
+  readonly health: Health;
+  /** What this process is writing: nobody clears it away meanwhile. */
+  readonly writing: Set<BlobKey>;
+}
+
+/** Durable under all keys when it resolves; after a rejection nothing is readable under any. */
+export async function storeTogether(blobs: readonly SmallBlob[], storing: Storing): Promise<BlobReceipt[]> {
+  const { files, layout, health, writing } = storing;
+  for (const { key } of blobs) writing.add(key);
+  const named: BlobKey[] = [];
+  try {
+    await inLanes(blobs, async (blob) => {
+      await writeTemporary(blob, storing);
+      await health.guard(files.link(layout.temporary(blob.key), layout.blob(blob.key)));
+      named.push(blob.key);
+    });
+    const directories = new Set(blobs.map(({ key }) => layout.blobDirectory(key)));
+    await inLanes([...directories], (directory) => health.flush(files.flushDirectory(directory)));
+    return blobs.map(({ bytes }) => ({ size: bytes.length, sha256: hash("sha256", bytes, "hex") }));
+  } catch (error) {
+    await inLanes(named, (key) => files.remove(layout.blob(key)));
+    throw error;
+  } finally {
+    await inLanes(blobs, ({ key }) => files.remove(layout.temporary(key)));
+    for (const { key } of blobs) writing.delete(key);
+  }
+}
+
+async function writeTemporary({ key, bytes }: SmallBlob, { files, layout, health }: Storing): Promise<void> {
+  const file = await health.guard(files.create(layout.temporary(key)));
+  try {
+    await health.guard(file.write(bytes, 0));
+    await health.flush(file.flush());
+  } finally {
+    await file.close();
+  }
+}
+
+/** Waits for all that were begun, also when one fails. */
+async function inLanes<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  let next = 0;
+  let failure: { readonly error: unknown } | null = null;
+  const lane = async (): Promise<void> => {
+    for (let item = items[next]; item !== undefined && failure === null; item = items[next]) {
+      next += 1;
+      await work(item).catch((error: unknown) => {
+        failure ??= { error };
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(LANES, items.length) }, lane));
+  if (failure !== null) throw (failure as { readonly error: unknown }).error;
+}
