@@ -29,6 +29,7 @@ const TYPES: Readonly<
   "files.restore": { without: ["shared"] },
   "files.list": { without: ["nameIndex"] },
   "files.entries": {},
+  "files.search": {},
   "files.versions": {},
   "folders.create": { without: ["shared"] },
   "folders.entries": {},

@@ -125,6 +125,13 @@ export const FOLDERS: Readonly<Record<string, Method>> = {
 export const FILES: Readonly<Record<string, Method>> = {
   ...itemMethods("files", "file"),
   "files.list": listing("file", async (run, asked) => (await run.client.files.list({ ...asked, limit: 20 })).files),
+  "files.search": async (run) => {
+    const place = run.draw.chance(0.5) ? { vaultId: sharedVault(run) } : {};
+    const page = await run.client.files.search({ ...place, q: "a", limit: 20 });
+    return () => {
+      blameListed(run, "file", place, page.files);
+    };
+  },
   "files.upload": making("file", async (run, { place, meaning }) => {
     const { name, content, body, options } = secrets(run);
     run.means({ ...meaning, name, content, kind: "file" });

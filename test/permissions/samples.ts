@@ -200,6 +200,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     }),
   },
   "files.list": inVault,
+  "files.search": inVault,
   "files.replace": { sends: () => ({ bytes: "replaced" }) },
   "files.update": renamed,
   "files.versions": {},

@@ -23,6 +23,7 @@ const TABLE: readonly (readonly [operation: string, agent: "agent" | "owner only
   ["Soft-delete files (trash)", "agent", ["files.delete", "trash.list"]],
   ["Restore from trash (decisions §4)", "agent", ["files.restore", "folders.restore"]],
   ["Permanent delete (decisions §4, §5)", "owner only", ["trash.empty", "files.deleteVersion"]],
+  ["Search (decisions §5)", "agent", ["files.search"]],
   ["Versions of files (decisions §5)", "agent", ["files.versions", "files.restoreVersion"]],
   ["Names and places before (decision 0051)", "agent", ["files.entries", "folders.entries"]],
   [
@@ -122,6 +123,7 @@ const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit
   "files.update": ["files:write", "object"],
   "files.delete": ["files:write", "object"],
   "files.restore": ["files:write", "object"],
+  "files.search": ["files:read", "filter"],
   "files.versions": ["files:read", "object"],
   "files.entries": ["files:read", "object"],
   "files.restoreVersion": ["files:write", "object"],

@@ -104,6 +104,32 @@ export function filesSuite(accounts: () => Accounts): void {
     expect((await client.files.list({ name: "taken" })).files).toHaveLength(1);
   });
 
+  it("searches by words, type, author and folder, best first [D5-search] [D5-search-words] [D5-search-filters]", async () => {
+    const { client } = await accounts().signup();
+    const { id: folderId } = await client.folders.create({ name: "papers" });
+    const { id: below } = await client.folders.create({ name: "old", parentId: folderId });
+    for (const [name, place, contentType] of [
+      ["Résumé.pdf", { folderId: below }, "application/pdf"],
+      ["summary 1.txt", { folderId }, "text/plain"],
+      ["sum.txt", {}, "text/plain"],
+    ] as const)
+      await client.files.upload({ name, ...place, contentType, body: BYTES });
+    const namesOf = async (query: Parameters<typeof client.files.search>[0]) => {
+      const { files, nextCursor, complete } = await client.files.search(query);
+      expect([nextCursor, complete]).toEqual([null, true]);
+      return files.map(({ name }) => name);
+    };
+    expect(await namesOf({ q: "SÜM" })).toEqual(["sum.txt", "summary 1.txt", "Résumé.pdf"]);
+    expect(await namesOf({ q: "txt", type: "text/", minSize: BYTES.length })).toEqual(["sum.txt", "summary 1.txt"]);
+    expect(await namesOf({ folderId })).toEqual(["summary 1.txt", "Résumé.pdf"]);
+    const [author] = (await client.files.search({ q: "resume", folderId: below })).files;
+    expect(await namesOf({ by: author?.createdBy?.id ?? "", q: "resum" })).toEqual(["Résumé.pdf"]);
+    const found: string[] = [];
+    for await (const { name } of client.files.search({ q: "sum", limit: 1 })) found.push(name);
+    expect(found).toEqual(["sum.txt", "summary 1.txt", "Résumé.pdf"]);
+    await expect(client.files.search({ q: "?!" })).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
   it("lists, opens, restores and deletes versions, which count until they are gone [D5-versions-list] [D5-versions-content] [D5-versions-restore] [D5-versions-delete] [D5-versions-not-kept]", async () => {
     const { client } = await accounts().signup();
     const { file } = await client.files.upload({ name: "changes", body: "one", contentType: "text/plain" });

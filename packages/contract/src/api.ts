@@ -16,6 +16,7 @@ import { foldersGroup } from "./folders.ts";
 import { eventsGroup, webhookEventsGroup, webhooksGroup } from "./webhooks.ts";
 import { identityProviderGroup } from "./identity-provider.ts";
 import { invitesGroup } from "./invites.ts";
+import { searchGroup } from "./search.ts";
 import { sessionsGroup } from "./sessions.ts";
 import { folderNamesGroup, membersGroup, ownershipGroup, vaultKeysGroup } from "./shared-vaults.ts";
 import { systemGroup } from "./system.ts";
@@ -40,7 +41,7 @@ export const api = {
   deletion: deletionGroup,
   folderNames: folderNamesGroup,
   folders: { ...foldersGroup, ...folderEntriesGroup },
-  files: { ...filesGroup, ...versionsGroup, ...fileEntriesGroup, ...batchesGroup },
+  files: { ...filesGroup, ...versionsGroup, ...fileEntriesGroup, ...batchesGroup, ...searchGroup },
   uploads: uploadsGroup,
   trash: trashGroup,
   billing: billingGroup,

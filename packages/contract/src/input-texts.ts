@@ -125,6 +125,17 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   "files.list.in.folderId": "Lists only this folder; `root` is the top of a vault. Default: every folder.",
   "folders.list.in.parentId": "Lists only what this folder holds; `root` is the top of a vault. Default: every folder.",
   "files.batch.in.vaultId": "UUID of the vault of all files. Default: as in an upload, that of the first file.",
+  q: "Words to find in names, at most 16 and 256 characters. Case and accents do not matter. Default: every name.",
+  "files.search.in.vaultId":
+    "UUID of the only vault to search. Default: every vault of your account that you may read.",
+  "files.search.in.folderId": "Searches only this folder and all below it. Default: everywhere.",
+  "files.search.in.type": "Media type such as `image/png`, or its first half such as `image/`. Default: every type.",
+  minSize: "Fewest stored bytes. Default: 0.",
+  maxSize: "Most stored bytes. Default: any number.",
+  "files.search.in.since": "Only files made at this time or later: RFC 3339 in UTC. Default: from the first one on.",
+  "files.search.in.until": "Only files made before this time: RFC 3339 in UTC. Default: up to now.",
+  "files.search.in.by":
+    "Only files of this author: the UUID of a key or session, or a chain address. Default: every author.",
   sourceId: "UUID of the kept version whose content comes back.",
   "files.deleteVersion.in.versionId": "UUID of the kept version.",
   keep: "`false`: gives up the content before at once. Owner only, in a public vault. Default: `true`.",

@@ -87,6 +87,8 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   "files.entries": "Names and places that a file had, newest first; the first is the current one",
   "files.batch":
     "Store up to 100 small files of one vault, each a part with the header Coffer-File (JSON); each has its own result",
+  "files.search":
+    "Search files by words of their names, type, size, date, author and place; best first, then newest. Names that only members can read are not looked at",
   "uploads.options": "What the tus server can do (Tus-Version, Tus-Extension, Tus-Max-Size)",
   "uploads.create": "Begin a resumable upload; the body may carry the first bytes",
   "uploads.head": "State of an upload (Upload-Offset: the bytes that are durable)",

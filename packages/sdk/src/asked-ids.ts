@@ -19,12 +19,13 @@ interface Sections {
  */
 const HELD = /^type |(Ids?|Address) (0x.+|.{8}-.+|)$/;
 
-/**
- * A list in which an item that was not asked for is one unreadable item: for lists whose reader checks each. Else it
- * fails the call.
- */
 export interface ListOptions {
+  /**
+   * An item that was not asked for is one unreadable item: for lists whose reader checks each. Else it fails the call.
+   */
   readonly eachByItself?: boolean | undefined;
+  /** The `folderId` of the query is that of a folder with all below it. */
+  readonly isBelow?: boolean | undefined;
 }
 
 /**
@@ -38,7 +39,7 @@ export function requireAsked(
   { id, effect, body }: EndpointDefinition,
   input: Sections,
   output: unknown,
-  { eachByItself = false }: ListOptions = {},
+  { eachByItself = false, isBelow = false }: ListOptions = {},
 ): unknown {
   const [params, query, answer] = [fieldsOf(input.params), fieldsOf(input.query), fieldsOf(output)];
   // Bytes name nothing, and each byte would count as a field.
@@ -49,7 +50,7 @@ export function requireAsked(
   // A page that names itself as the next one would keep its reader turning pages for ever.
   if (query["cursor"] !== undefined && query["cursor"] === answer["nextCursor"]) refuse("nextCursor: the same again");
   const asked = Object.entries({ ...named, ...query, ...params }).flatMap(([name, value]) => {
-    if (value === undefined || !HELD.test(`${name} ${textOf(value)}`)) return [];
+    if (value === undefined || (isBelow && name === "folderId") || !HELD.test(`${name} ${textOf(value)}`)) return [];
     // A new object (`create`, `append`) has an id of its own.
     const target = name in params && !/^[ca]/.test(effect) ? name.slice(0, -2).toLowerCase() : "-";
     return [{ name, value: textOf(value), target }];

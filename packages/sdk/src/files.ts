@@ -6,13 +6,37 @@ import { onDemand } from "./resources/calling.ts";
 import type { UploadOutcome, UploadResult } from "./upload/target.ts";
 import type { DownloadOptions } from "./download/content-facts.ts";
 import type { ReplaceInput, UploadInput, UploadManyOptions, UploadOptions } from "./upload/input.ts";
-import type { FileEntriesQuery, FileListQuery, FileRestoreInput, FileVersionsQuery } from "./resources/input-types.ts";
+import type {
+  FileEntriesQuery,
+  FileListQuery,
+  FileRestoreInput,
+  FileSearchQuery,
+  FileVersionsQuery,
+} from "./resources/input-types.ts";
 import type { File, FileEntry, FileVersion } from "./resources/result-types.ts";
 import { once } from "./once.ts";
+
+/** What a page of a search has beside its rows. */
+export interface SearchFacts {
+  /** false: the page ended at the most rows that the service looks at for one page. `nextCursor` goes on from there. */
+  readonly complete: boolean;
+}
 
 export interface FileResource {
   /** Lists files, newest first. `folderId: "root"` lists those at the top; `name` finds the exact name. */
   list(query?: FileListQuery, options?: CallOptions): PagePromise<"files", File>;
+  /**
+   * Finds files by words of their names, type, size, date, author and place, in public vaults and vaults with plain
+   * names. Case and accents do not matter, and a word is found inside of words. Whole words come first, then beginnings
+   * of words, then the rest; the newest first in each. A page with `complete: false` was ended early: go on with its
+   * `nextCursor`. Iterating goes on by itself.
+   *
+   * @example
+   * ```ts
+   * for await (const file of client.files.search({ q: "resume", type: "application/pdf" })) console.log(file.name);
+   * ```
+   */
+  search(query?: FileSearchQuery, options?: CallOptions): PagePromise<"files", File, SearchFacts>;
   /** Reads one file's metadata. */
   get(fileId: string, options?: CallOptions): Promise<File>;
   /**
@@ -99,6 +123,7 @@ export interface FileResource {
 
 const many = once(() => import("./upload/upload-many.ts"));
 const sending = once(() => import("./upload/send-file.ts"));
+const searching = once(() => import("./resources/search-calls.ts"));
 const opening = once(() => import("./download/open-file.ts"));
 
 /** The methods' code is loaded when it is first used: the core stays small in a browser. */
@@ -106,6 +131,8 @@ export function fileResource(connection: Connection): FileResource {
   const calls = once(async () => (await import("./resources/file-calls.ts")).fileCalls(connection));
   return {
     list: (query = {}, options) => paged("files", query, async (page) => (await calls()).list(page, options)),
+    search: (query = {}, options) =>
+      paged("files", query, async (page) => (await searching()).searchFiles(connection, page, options)),
     versions: (fileId, query = {}, options) =>
       paged("versions", query, async (page) => (await calls()).versions(fileId, page, options)),
     entries: (fileId, query = {}, options) =>

@@ -11,10 +11,11 @@ export interface PageFacts<Item> {
   readonly items: readonly Item[];
 }
 
-type Loaded<Name extends keyof PageLists<Item>, Item> = Omit<Page<Name, Item>, "items">;
+type Loaded<Name extends keyof PageLists<Item>, Item, More> = Omit<Page<Name, Item>, "items"> & More;
+type None = Record<never, never>;
 
 /**
- * A list call. Nothing is sent until it is awaited or iterated.
+ * A list call. Nothing is sent until it is awaited or iterated. `More`: what its pages have beside their rows.
  *
  * @example
  * ```ts
@@ -23,17 +24,17 @@ type Loaded<Name extends keyof PageLists<Item>, Item> = Omit<Page<Name, Item>, "
  * for await (const page of client.files.list().pages()) console.log(page.items.length);
  * ```
  */
-export class PagePromise<Name extends keyof PageLists<Item>, Item>
-  implements PromiseLike<Page<Name, Item>>, AsyncIterable<Item>
+export class PagePromise<Name extends keyof PageLists<Item>, Item, More = None>
+  implements PromiseLike<Page<Name, Item> & More>, AsyncIterable<Item>
 {
   readonly #name: Name;
-  readonly #load: (cursor: string | undefined) => Promise<Loaded<Name, Item>>;
+  readonly #load: (cursor: string | undefined) => Promise<Loaded<Name, Item, More>>;
   readonly #start: string | undefined;
-  #first: Promise<Page<Name, Item>> | null = null;
+  #first: Promise<Page<Name, Item> & More> | null = null;
 
   constructor(
     name: Name,
-    load: (cursor: string | undefined) => Promise<Loaded<Name, Item>>,
+    load: (cursor: string | undefined) => Promise<Loaded<Name, Item, More>>,
     start: string | undefined,
   ) {
     this.#name = name;
@@ -41,8 +42,8 @@ export class PagePromise<Name extends keyof PageLists<Item>, Item>
     this.#start = start;
   }
 
-  then<Value = Page<Name, Item>, Failure = never>(
-    onPage?: ((page: Page<Name, Item>) => Value | PromiseLike<Value>) | null,
+  then<Value = Page<Name, Item> & More, Failure = never>(
+    onPage?: ((page: Page<Name, Item> & More) => Value | PromiseLike<Value>) | null,
     onError?: ((error: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Value | Failure> {
     return this.#firstPage().then(onPage, onError);
@@ -50,16 +51,16 @@ export class PagePromise<Name extends keyof PageLists<Item>, Item>
 
   catch<Failure = never>(
     onError: (error: unknown) => Failure | PromiseLike<Failure>,
-  ): Promise<Page<Name, Item> | Failure> {
+  ): Promise<(Page<Name, Item> & More) | Failure> {
     return this.#firstPage().catch(onError);
   }
 
-  finally(onEnd: () => void): Promise<Page<Name, Item>> {
+  finally(onEnd: () => void): Promise<Page<Name, Item> & More> {
     return this.#firstPage().finally(onEnd);
   }
 
   /** Page after page until the last one. */
-  async *pages(): AsyncGenerator<Page<Name, Item>, void, undefined> {
+  async *pages(): AsyncGenerator<Page<Name, Item> & More, void, undefined> {
     let page = await this.#firstPage();
     yield page;
     while (page.nextCursor !== null) {
@@ -72,11 +73,11 @@ export class PagePromise<Name extends keyof PageLists<Item>, Item>
     for await (const page of this.pages()) yield* page.items;
   }
 
-  #firstPage(): Promise<Page<Name, Item>> {
+  #firstPage(): Promise<Page<Name, Item> & More> {
     return (this.#first ??= this.#page(this.#start));
   }
 
-  async #page(cursor: string | undefined): Promise<Page<Name, Item>> {
+  async #page(cursor: string | undefined): Promise<Page<Name, Item> & More> {
     const loaded = await this.#load(cursor);
     const items: readonly Item[] = loaded[this.#name];
     return Object.defineProperty({ ...loaded, items }, "items", { value: items, enumerable: false });
@@ -84,10 +85,11 @@ export class PagePromise<Name extends keyof PageLists<Item>, Item>
 }
 
 /** The pages of a list from the query's own cursor on; `load` gets the query of one page. */
-export function paged<Name extends keyof PageLists<Item>, Item, Query extends { readonly cursor?: string | undefined }>(
-  name: Name,
-  query: Query,
-  load: (query: Query) => Promise<Loaded<Name, Item>>,
-): PagePromise<Name, Item> {
+export function paged<
+  Name extends keyof PageLists<Item>,
+  Item,
+  Query extends { readonly cursor?: string | undefined },
+  More = None,
+>(name: Name, query: Query, load: (query: Query) => Promise<Loaded<Name, Item, More>>): PagePromise<Name, Item, More> {
   return new PagePromise(name, (cursor) => load(cursor === undefined ? query : { ...query, cursor }), query.cursor);
 }

@@ -58,7 +58,8 @@ const ID_BYTES = 16;
 const CHECKSUM_BYTES = 6;
 const CURSOR_BYTES = TIME_BYTES + ID_BYTES + CHECKSUM_BYTES;
 
-function encodeCursor(list: string, position: Position): string {
+/** The opaque text of a position in a list. */
+export function encodeCursor(list: string, position: Position): string {
   const bytes = Buffer.alloc(CURSOR_BYTES);
   bytes.writeUIntBE(position.createdAt, 0, TIME_BYTES);
   bytes.write(position.id.replaceAll("-", ""), TIME_BYTES, ID_BYTES, "hex");
@@ -66,7 +67,8 @@ function encodeCursor(list: string, position: Position): string {
   return bytes.toString("base64url");
 }
 
-function decodeCursor(list: string, cursor: string): Position {
+/** Throws `validation_failed` for a cursor that the list did not make. */
+export function decodeCursor(list: string, cursor: string): Position {
   const bytes = Buffer.from(cursor, "base64url");
   // Node's decoder skips unknown characters, so only a text that encodes back to itself is the one that we sent.
   const intact = bytes.length === CURSOR_BYTES && bytes.toString("base64url") === cursor;

@@ -367,6 +367,8 @@ export interface Tables {
   staged_names: shared.StagedNameRow;
   file_versions: shared.FileVersionRow;
   item_entries: ItemEntryRow;
+  /** What an account's terms begin with, and the lowest number of its entries, the newest's (decision 0053). */
+  search_scopes: { account_id: string; number: number; next: number };
   folders: FolderRow;
   files: FileRow;
   uploads: UploadRow;

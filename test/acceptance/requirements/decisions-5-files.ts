@@ -49,6 +49,12 @@ const FILES = [
   "D5-entries: GET /api/files/{fileId}/entries, and of folders: names and places before, with author, time and how, newest first.",
   "D5-entries-kept: Entries are kept as long as versions; the newest is never dropped; beyond 100 only the newest author's own are.",
   "D5-author-verified: In shared vaults the SDK shows the address that signed, marked verified, and never what the service says.",
+  "D5-search: GET /api/files/search over public vaults and plain names answers { files, nextCursor, complete }.",
+  "D5-search-words: Words of names are found without case and accents, by prefix and infix, and ranked: word, prefix, infix, then newest.",
+  "D5-search-filters: Type or its first half, size, time, author, vault, folder with all below it, trash: alone and with words.",
+  "D5-search-bounded: A page that looked at its bound of rows says complete: false and has a cursor; an account's search is its own files' work.",
+  "D5-search-reach: A search finds no more than the caller's lists show; names that only members can read are not looked at.",
+  "D5-search-in-act: The index changes in the act that changes a file, a folder or a vault.",
   "D5-versions-not-kept: PUT …/content?keep=false keeps none, owner only; versions count in storage, shown apart.",
 ];
 
@@ -84,7 +90,6 @@ const WHOLE_FOLDERS = [
 /** Rows of the decisions that later work brings. */
 const LATER = [
   "D5-versions-shared (pending: versions): Versions of shared vaults: listed, kept and restored as those of public ones, by the client.",
-  "D5-search (pending: search): GET /api/files/search over public vaults and plain names answers { files, nextCursor, complete }.",
   "D5-batch-upload (pending: batch): POST /api/files/batch: multipart, at most 100 files and 8 MiB, each its own outcome.",
   "D5-batch-acts (pending: batch): POST /api/files/{trash,restore,move} with up to 1,000 ids, in order, durable before the answer.",
   "D5-ladder (pending: ladder): GET, PUT /api/vaults/{vaultId}/ladder: steps by from and to place; a member's PUT replaces one.",

@@ -10,6 +10,7 @@ export const filesFlow: Flow = async (subject) => {
   const file = await uploads(subject);
   await refusals(subject, file);
   await listings(subject);
+  await searches(subject);
   await changes(subject, file);
   await trash(subject, file);
 };
@@ -138,6 +139,47 @@ async function listings({ owner, name, vaultId }: Subject): Promise<void> {
   const { nextCursor } = (await owner.call(list, { query: { vaultId, limit: 2 } })).value();
   owner.check(list, nextCursor !== null, "no cursor although more files are there");
   await owner.call(list, { query: { vaultId, cursor: `${nextCursor ?? ""}x` } }, { expect: "validation_failed" });
+}
+
+async function searches({ owner, ownerKey, name, vaultId }: Subject): Promise<void> {
+  owner.step("a search folds case and accents, and ranks words before prefixes before infixes");
+  const { search } = api.files;
+  const mark = name("Q").replaceAll(/[^a-z0-9]/giu, "");
+  const body = new Uint8Array([1]);
+  const made = [];
+  for (const title of [`x${mark}`, `${mark}x`, `É ${mark.toLowerCase()}`, `E ${mark}`])
+    made.push((await owner.call(upload, { query: { vaultId, name: title }, headers: {}, body })).value().file.id);
+  const all = await walkPages(
+    async (cursor) => (await owner.call(search, { query: { q: mark, limit: 1, ...cursor } })).value(),
+    (page) => page.files,
+  );
+  owner.check(search, all.map(({ id }) => id).join() === made.toReversed().join(), "not by rank, then newest first");
+  const both = (
+    await owner.call(search, { query: { q: `e ${mark}`, vaultId, type: "application/", maxSize: 1 } })
+  ).value();
+  owner.check(search, both.files.length === 2 && both.complete && both.nextCursor === null, "not both of the words");
+  const none = (await owner.call(search, { query: { q: mark, trashed: true } })).value();
+  owner.check(search, none.files.length === 0 && none.complete, "a live file is found in the trash");
+
+  owner.step("texts without words, too long or unprintable, and broken cursors are refused");
+  const { nextCursor } = (await owner.call(search, { query: { q: mark, limit: 1 } })).value();
+  const ask = (query: string) =>
+    new Request(`${owner.baseUrl}/api/files/search?${query}`, { headers: { authorization: `Bearer ${ownerKey}` } });
+  for (const query of [
+    ...[
+      "q=",
+      "q=%22*(-",
+      "q=a%00b",
+      `q=${"a".repeat(10_000)}`,
+      `q=${"abcdefghijklmnopq".split("").join("+")}`,
+      "type=image",
+    ],
+    ...["minSize=-1", "since=today", "by=me", `q=e&cursor=${nextCursor ?? ""}x`],
+  ])
+    await owner.send(search, ask(query), "validation_failed");
+  for (const q of ['a" OR "b', "a AND NOT NEAR(b c)", "name:a*", "^a + {b}"])
+    await owner.call(search, { query: { q } });
+  await owner.call(search, { query: { vaultId: "00000000-0000-4000-8000-000000000000" } }, { expect: "not_found" });
 }
 
 async function changes({ owner, name, vaultId }: Subject, file: File): Promise<void> {

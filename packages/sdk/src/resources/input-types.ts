@@ -290,6 +290,34 @@ export interface FileEntriesQuery {
   readonly cursor?: string | undefined;
 }
 
+/** Input of `files.search`. */
+export interface FileSearchQuery {
+  /** Most rows of one page: 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the page before. Default: the first page. */
+  readonly cursor?: string | undefined;
+  /** Words to find in names, at most 16 and 256 characters. Case and accents do not matter. Default: every name. */
+  readonly q?: string | undefined;
+  /** UUID of the only vault to search. Default: every vault of your account that you may read. */
+  readonly vaultId?: string | undefined;
+  /** Searches only this folder and all below it. Default: everywhere. */
+  readonly folderId?: string | undefined;
+  /** Media type such as `image/png`, or its first half such as `image/`. Default: every type. */
+  readonly type?: string | undefined;
+  /** Fewest stored bytes. Default: 0. */
+  readonly minSize?: number | undefined;
+  /** Most stored bytes. Default: any number. */
+  readonly maxSize?: number | undefined;
+  /** Only files made at this time or later: RFC 3339 in UTC. Default: from the first one on. */
+  readonly since?: string | undefined;
+  /** Only files made before this time: RFC 3339 in UTC. Default: up to now. */
+  readonly until?: string | undefined;
+  /** Only files of this author: the UUID of a key or session, or a chain address. Default: every author. */
+  readonly by?: string | undefined;
+  /** `true`: only items in the trash. Default: `false`, only items outside it. */
+  readonly trashed?: boolean | undefined;
+}
+
 /** Input of `trash.list`. */
 export interface TrashListQuery {
   /** Most rows of one page: 1 to 1,000. Default: 100. */

@@ -20,7 +20,8 @@ export class WrittenRows {
     this.#connection = connection;
     this.#build = build;
     this.#run(`create temp table written (place integer primary key, "table" text, key text, row text)`);
-    const tables = `select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`;
+    // A virtual table takes no triggers: the index of names is rolled back with its transaction, and not written again.
+    const tables = `select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%'`;
     for (const { name } of this.#all<{ name: string }>(tables)) this.#watch(name);
   }
 

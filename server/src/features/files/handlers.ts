@@ -15,6 +15,7 @@ import { deleteForGood } from "./deleting.ts";
 import { describeContent, sendContent } from "./content.ts";
 import { deleteVersion, listVersions, restoreVersion } from "./past.ts";
 import { toFile } from "./rules.ts";
+import { searchFiles } from "../search/searching.ts";
 import type { ProofDeps } from "../deletion/grants.ts";
 import type { StoringDeps } from "./storing.ts";
 import { replaceContent, uploadFile } from "./uploading.ts";
@@ -40,6 +41,10 @@ const handlersOf = (deps: BatchDeps & ProofDeps): GroupHandlers<typeof api.files
     sendContent(deps, context, { fileId: params.fileId, versionId: query.versionId, headers }),
   contentHead: ({ params, query, headers }, context) =>
     describeContent(deps, context, { fileId: params.fileId, versionId: query.versionId, headers }),
+  search: async ({ query }, { principal }) => {
+    const { rows, ...page } = await searchFiles(deps, principal, query);
+    return { files: rows.map((row) => toFile(row, principal)), ...page };
+  },
   versions: (input, { principal }) => listVersions(deps, principal, input),
   entries: ({ params: { fileId: id }, query }, { principal }) => listEntries(deps, principal, "file", { id, query }),
   restoreVersion: async ({ params }, { principal }) => ({

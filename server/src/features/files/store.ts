@@ -1,6 +1,7 @@
 /** The SQL of files and their blobs. */
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
+import { newSearchId, putEntry } from "../search-index/store.ts";
 
 /**
  * How long a blob outlives its row: a download that has read the row may not have opened the blob yet.
@@ -8,7 +9,9 @@ import type { FileRow } from "../../ports/tables.ts";
  */
 export const BLOB_GRACE_MS = 60_000;
 
-const insert = prepared((build, row: { [Column in keyof FileRow]: FileRow[Column] }) =>
+type NewFileRow = { [Column in keyof FileRow]: FileRow[Column] } & { readonly search_id: number | null };
+
+const insert = prepared((build, row: NewFileRow) =>
   build.insertInto("files").values({
     id: row.id,
     account_id: row.account_id,
@@ -37,12 +40,15 @@ const insert = prepared((build, row: { [Column in keyof FileRow]: FileRow[Column
     entry_at: row.entry_at,
     entry_how: row.entry_how,
     entry_author: row.entry_author,
-  }),
+    search_id: row.search_id,
+  } as FileRow),
 );
 
-/** Rejects with ConstraintError when the name was taken meanwhile. */
+/** With its entry in the index of names. Rejects with ConstraintError when the name was taken meanwhile. */
 export async function insertFile(transaction: Queries, row: FileRow): Promise<void> {
-  await transaction.run(insert(transaction, { ...row }));
+  const searchId = await newSearchId(transaction, row);
+  await transaction.run(insert(transaction, { ...row, search_id: searchId }));
+  if (searchId !== null) await putEntry(transaction, row, searchId);
 }
 
 /** A blob that no row needs. Until it is deleted its bytes count for the account (docs/decisions/0027-bytes-in-flight.md). */

@@ -5,6 +5,7 @@ import type { FileRow, FolderRow, Tables } from "../../ports/tables.ts";
 import type { Position } from "../paging.ts";
 import { eachKind, type ItemKind, type ItemColumns, ITEMS } from "../reach/kinds.ts";
 import { placeOrNone, tableOf } from "../reach/store.ts";
+import { updateEntry } from "../search-index/store.ts";
 
 /** Where an item lies: `folderId` null at the top of the vault. */
 export interface Place {
@@ -120,7 +121,9 @@ export async function updateItem(
     .updateTable(tableOf(kind))
     .set(changes as Partial<FileRow>)
     .where(asRead(known));
-  return (await transaction.run(query)) === 1;
+  if ((await transaction.run(query)) !== 1) return false;
+  if (kind === "file") await updateEntry(transaction, known.id, changes);
+  return true;
 }
 
 /** For good. False: it is not as it was read (it has come back from the trash, say), and stays. */

@@ -2,6 +2,7 @@
 import { prepared, type Queries } from "../../ports/database.ts";
 import { queueBlobDeletions } from "../files/store.ts";
 import { inPieces, PIECE, untilNoneIsLeft } from "../in-pieces.ts";
+import { moveEntries } from "../search-index/store.ts";
 import type { OwnedVault } from "../reach/store.ts";
 
 const byId = prepared((build, value: { id: string }) =>
@@ -33,6 +34,7 @@ export async function moveVault(
       transaction.run(build.updateTable(table).set({ account_id: accountId }).where("id", "in", piece)),
     );
   }
+  await moveEntries(transaction, id);
   await transaction.run(build.updateTable("vault_members").set({ label: "" }).where("vault_id", "=", id));
 }
 

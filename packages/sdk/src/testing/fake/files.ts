@@ -7,6 +7,7 @@ import { fileEntryHandlers } from "./entries.ts";
 import { objectOf } from "./event-objects.ts";
 import { parseFormFile } from "./form-file.ts";
 import { listItems, moveItem, pageOfItems, restoreItem, setTrashed, touch } from "./items.ts";
+import { searchHandlers } from "./search.ts";
 import { hasScope, pageOf, reaches, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
 import { ownVaults } from "./vaults.ts";
 import { atVersion, versionHandlers } from "./versions.ts";
@@ -15,7 +16,11 @@ type FileHandlers = GroupHandlers<typeof api.files, Caller>;
 
 export function fileHandlers(state: State): FileHandlers {
   return {
-    ...{ ...contentHandlers(state), ...rowHandlers(state), ...versionHandlers(state), ...fileEntryHandlers(state) },
+    ...contentHandlers(state),
+    ...rowHandlers(state),
+    ...versionHandlers(state),
+    ...fileEntryHandlers(state),
+    ...searchHandlers(state),
     batch: batchHandler(state),
   };
 }

@@ -167,7 +167,7 @@ function compileRoutes(handlers: FakeHandlers): Route[] {
       Object.entries(members).map(([name, handler]) => [`${group}.${name}`, handler] as const),
     ),
   );
-  return endpointsOf(api).flatMap((endpoint) => {
+  const routes = endpointsOf(api).flatMap((endpoint) => {
     const handler = byId.get(endpoint.id);
     if (handler === undefined) throw new Error(`no handler for ${endpoint.id}`);
     const paths = [endpoint.path, ...(endpoint.aliases ?? [])];
@@ -177,6 +177,9 @@ function compileRoutes(handlers: FakeHandlers): Route[] {
     if (pattern === undefined) throw new Error(`no path for ${endpoint.id}`);
     return [pattern, ...aliases].map((each) => ({ endpoint, pattern: each, handler }));
   });
+  // A path without parameters comes before one that would take its last word for an id.
+  const isFixed = ({ pattern }: Route) => !pattern.source.includes("(?<");
+  return [...routes.filter(isFixed), ...routes.filter((route) => !isFixed(route))];
 }
 
 function findRoute(routes: readonly Route[], request: Request): { route: Route; params: Record<string, string> } {

@@ -1,0 +1,117 @@
+/**
+ * The search of files (decision 0053): rank by rank, in each the newest first. The index answers ids. Each file is read and compared
+ * before it is shown: what the caller finds does not depend on the index.
+ */
+import { createHash } from "node:crypto";
+import { type api, DEFAULT_PAGE, type HandlerInput } from "@coffer/contract";
+import { isAuthor, isOfType, isShortWord, rankName, searchWords } from "@coffer/contract/search-words";
+import type { Principal } from "../../handler.ts";
+import { showAuthor } from "../items/authors.ts";
+import { decodeCursor, encodeCursor } from "../paging.ts";
+import type { ChainDeps } from "../reach/access.ts";
+import { findAccountNumber, type FoundFile, readFound } from "../search-index/store.ts";
+import { entryOf, searchIdOf } from "../search-index/terms.ts";
+import { candidates, type Look } from "./candidates.ts";
+import { readScope, type Scope } from "./scope.ts";
+import { termsOfSearch } from "./wanted.ts";
+
+export type SearchQuery = HandlerInput<typeof api.files.search, never>["query"];
+
+export interface FoundPage {
+  readonly rows: readonly FoundFile[];
+  readonly nextCursor: string | null;
+  readonly complete: boolean;
+}
+
+type Rank = 0 | 1 | 2;
+
+interface Search {
+  readonly query: SearchQuery;
+  readonly words: readonly string[];
+  readonly scope: Scope;
+  readonly principal: Principal;
+  readonly now: number;
+}
+
+const NONE: FoundPage = { rows: [], nextCursor: null, complete: true };
+
+/** Throws what {@link readScope} throws, and `validation_failed` for a cursor of another search. */
+export async function searchFiles(deps: ChainDeps, principal: Principal, query: SearchQuery): Promise<FoundPage> {
+  const scope = await readScope(deps, principal, query);
+  const { cursor, limit = DEFAULT_PAGE, ...asked } = query;
+  const list = listOf(asked);
+  const account = scope === null ? null : await findAccountNumber(deps.database, scope.accountId);
+  const start: Place = cursor === undefined ? { rank: 0, after: 0 } : decodePlace(list, cursor, account ?? 0);
+  if (scope === null || account === null || scope.vaultIds?.size === 0) return NONE;
+  const search = { query, words: searchWords(query.q ?? ""), scope, principal, now: deps.clock.now() };
+  const look: Look = { rows: 0, blocks: 0 };
+  const rows: FoundFile[] = [];
+  let last: Place | null = null;
+  const page = (nextCursor: string | null, complete: boolean): FoundPage => ({ rows, nextCursor, complete });
+  for (const rank of ranksFrom(start.rank, search.words)) {
+    const terms = { ...termsOfSearch(account, search, rank), trashOf: query.trashed === true ? scope.accountId : null };
+    const after = rank === start.rank ? start.after : 0;
+    for await (const found of candidates(deps.database, terms, after, look)) {
+      if (found.isBound) return page(encodePlace(list, { rank, after: found.after }), false);
+      for await (const row of readFound(deps.database, found.ids)) {
+        if (!(await fits(deps, row, search, rank))) continue;
+        if (rows.length === limit && last !== null) return page(encodePlace(list, last), true);
+        rows.push(row);
+        last = { rank, after: row.search_id };
+      }
+    }
+  }
+  return page(null, true);
+}
+
+/** Where words are too short to be looked for inside of others, the last rank has none. */
+function ranksFrom(first: Rank, words: readonly string[]): Rank[] {
+  const ranks: Rank[] = words.length === 0 ? [0] : words.every(isShortWord) ? [0, 1] : [0, 1, 2];
+  return ranks.filter((rank) => rank >= first);
+}
+
+async function fits(
+  { database }: ChainDeps,
+  row: FoundFile,
+  { query, words, scope, principal }: Search,
+  rank: Rank,
+): Promise<boolean> {
+  const { type, minSize = 0, maxSize = Number.MAX_SAFE_INTEGER, by, since, until, trashed = false } = query;
+  if (row.account_id !== scope.accountId || (row.trashed_at !== null) !== trashed) return false;
+  if (scope.vaultIds !== null && !scope.vaultIds.has(row.vault_id)) return false;
+  if (row.size < minSize || row.size > maxSize) return false;
+  if (since !== undefined && row.created_at < Date.parse(since)) return false;
+  if (until !== undefined && row.created_at >= Date.parse(until)) return false;
+  if (type !== undefined && !isOfType(row.content_type, type)) return false;
+  if (
+    by !== undefined &&
+    ![row.created_by, row.updated_by].some((author) => isAuthor(showAuthor(author, principal, row), by))
+  )
+    return false;
+  if (rankName(searchWords(row.name), words) !== rank) return false;
+  return scope.below === null || (await scope.below.has(database, row.folder_id));
+}
+
+/** A cursor belongs to one search alone: to another, its place would mean nothing. */
+function listOf(asked: Omit<SearchQuery, "cursor" | "limit">): string {
+  const text = JSON.stringify(Object.entries(asked).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return `search ${createHash("sha256").update(text).digest("hex")}`;
+}
+
+const NO_ID = "00000000-0000-0000-0000-000000000000";
+const RANK = 2 ** 32;
+
+interface Place {
+  readonly rank: Rank;
+  /** The id of the entry that was looked at last. */
+  readonly after: number;
+}
+
+function encodePlace(list: string, { rank, after }: Place): string {
+  return encodeCursor(list, { createdAt: rank * RANK + entryOf(after), id: NO_ID });
+}
+
+function decodePlace(list: string, cursor: string, account: number): Place {
+  const { createdAt } = decodeCursor(list, cursor);
+  return { rank: Math.floor(createdAt / RANK) as Rank, after: searchIdOf(account, createdAt % RANK) };
+}
