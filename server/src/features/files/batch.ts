@@ -11,6 +11,7 @@ import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { findPlace, type FoundPlace } from "../items/placing.ts";
 import { type ExpectedWrite, type Permits, withPermits } from "../reach/permits.ts";
+import { requireWriter, type SeenVault } from "../reach/access.ts";
 import { watchMembership } from "../reach/watching.ts";
 import { readParts, type SentPart } from "./batch-parts.ts";
 import { holdingToVersion, requireSignedSize } from "./beginnings.ts";
@@ -60,7 +61,7 @@ export async function storeBatch(
     return await deps.database.transaction((transaction) =>
       context.record(transaction, { results: judged.map(refused) }),
     );
-  if (place.vault !== null) watchMembership(deps, context, place.vault);
+  if (place.vault !== null) await requireSigner(deps, context, place.vault, judged);
   return await storeAll(deps, context, await withinRoom(deps, place.accountId, judged), place);
 }
 
@@ -103,6 +104,18 @@ async function judge(said: BatchPart, bytes: Uint8Array, find: () => Promise<Fou
   requireSignedSize(bytes.length, signed.version);
   await readWhole(holdingToVersion(given, signed.version));
   return { said, bytes, digests, place, signed };
+}
+
+/** Before a byte is stored: whether the caller signs in the vault now. The act asks again, for each file. */
+async function requireSigner(
+  deps: BatchDeps,
+  context: CreationContext<Principal>,
+  vault: SeenVault,
+  judged: readonly Judged[],
+): Promise<void> {
+  const place = judged.find(isAccepted)?.signed?.version;
+  if (place !== undefined) await requireWriter(deps, context.principal, vault, { place });
+  watchMembership(deps, context, vault);
 }
 
 /** Files that do not fit any more are refused in their order. */
