@@ -25,6 +25,7 @@ const TYPES: Readonly<
   "auth.signup": {},
   "billing.changePlan": {},
   "billing.checkout": {},
+  "changes.list": {},
   "development.signup": {},
   "files.restore": { without: ["shared"] },
   "files.list": { without: ["nameIndex"] },

@@ -160,6 +160,8 @@ export const METHOD_FACTS: Readonly<Record<string, MethodFacts>> = {
   "trash.empty": { inShared: [...PROOF, "vaults.get"], steps: ["opening"] },
   "audit.verify": { endpoints: ["audit.list", "account.get"] },
   "webhooks.eventKinds": { endpoints: ["webhookEvents.list"] },
+  "changes.list": { endpoints: ["changes.list", "files.get", "folders.get"], steps: ["opening", "reading"] },
+  "changes.follow": { endpoints: ["changes.list", "files.get", "folders.get"], steps: ["opening", "reading"] },
   "events.follow": { endpoints: ["events.stream"] },
 };
 

@@ -46,6 +46,15 @@ const TYPES: Readonly<Record<string, Source>> = {
   AccountWithCredential: { at: "account.get", text: "Result of `account.get`." },
   ApiKey: { at: "apiKeys.get apiKey", text: "An API key, without the key itself." },
   CreatedApiKey: { at: "apiKeys.create", text: "A new API key. Only this result holds the key itself." },
+  Change: {
+    at: "changes.list changes",
+    text: "A change of an account, as ids.",
+    added: [
+      "/** Name of the file or folder as it is now. null: it has none, is gone, or this client cannot read it. */\nreadonly name: string | null;",
+      "/** In a shared vault: the actor, if its signature on the object as it is now proves that. null: nothing does. */\nreadonly author: Author | null;",
+    ],
+  },
+  ChangeObject: { at: "changes.list changes.object", text: "What a change is about." },
   AuditEvent: { at: "audit.list events", text: "An entry of the audit log, chained to the one before it." },
   AuditActor: { at: "audit.list events.actor", text: "The actor of an audit entry." },
   AuditTarget: { at: "audit.list events.targets", text: "What an audit entry is about." },
@@ -179,6 +188,7 @@ const EVENT_OBJECTS: Readonly<Record<string, Source>> = {
 /** The lists that come in pages, by the name of their field. */
 const LISTS: Readonly<Record<string, string>> = {
   apiKeys: "apiKeys.list",
+  changes: "changes.list",
   deliveries: "webhooks.deliveries",
   events: "audit.list",
   files: "files.list",

@@ -1,5 +1,5 @@
 /** Who may do what: every endpoint × principal × scope × vault limit, from the endpoints' data, against the real app. */
-import { type EndpointDefinition, SCOPES, type Scope } from "@coffer/contract";
+import { type EndpointDefinition, scopeOf, SCOPES, type Scope } from "@coffer/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { productionSecrets } from "./acceptance/kit/production.ts";
 import { ENDPOINTS, makeObjects, makeSecret, SAMPLED, sampleOf } from "./permissions/samples.ts";
@@ -32,11 +32,12 @@ const VAULT_CHOICES = ["absent", "same", "other"] as const;
 type ScopeChoice = (typeof SCOPE_CHOICES)[number];
 type VaultChoice = (typeof VAULT_CHOICES)[number];
 
-function scopesFor(endpoint: EndpointDefinition, choice: ScopeChoice): Scope[] | null {
+function scopesFor(endpoint: EndpointDefinition, level: string, choice: ScopeChoice): Scope[] | null {
+  const scope = scopeOf(endpoint, level);
   if (choice === "absent") return null;
   // Minting a key asks for the maker's own rights, so the sample's key scope comes along.
-  if (choice === "exact") return [endpoint.scope ?? "files:read", ...(sampleOf(endpoint.id).passesOn ?? [])];
-  return SCOPES.filter((scope) => scope !== endpoint.scope);
+  if (choice === "exact") return [scope ?? "files:read", ...(sampleOf(endpoint.id).passesOn ?? [])];
+  return SCOPES.filter((each) => each !== scope);
 }
 
 /** What the endpoint's data says of the caller; null: it may. */
@@ -94,7 +95,7 @@ describe.each(ENDPOINTS.map((endpoint) => ({ id: endpoint.id, endpoint })))("$id
         for (const vault of VAULT_CHOICES) {
           const vaultId = await vaultFor(endpoint, world.owner);
           const vaultIds = vault === "absent" ? null : [vault === "same" ? vaultId : secondVaultId];
-          const rights = { scopes: scopesFor(endpoint, scope), vaultIds, agent: level === "agent" };
+          const rights = { scopes: scopesFor(endpoint, level, scope), vaultIds, agent: level === "agent" };
           const answer = await call(endpoint, await world.rows.key(world.owner, rights), { vaultId });
           const expected =
             expectedRefusal(endpoint, { level, scope, vault }) ?? mintRefusal(endpoint, vault) ?? letIn(endpoint);

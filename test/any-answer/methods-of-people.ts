@@ -107,6 +107,11 @@ export const WEBHOOKS: Readonly<Record<string, Method>> = {
     client.webhooks.recover(draw.pick(world.webhookIds), { since: new Date().toISOString() }),
   ),
   "webhooks.eventKinds": plain(({ client }) => client.webhooks.eventKinds()),
+  "changes.list": plain(({ client }) => client.changes.list({ limit: 20 })),
+  "changes.follow": plain(async ({ client }) => {
+    const signal = AbortSignal.timeout(50);
+    for await (const _ of client.changes.follow({ signal })) break;
+  }),
   "events.follow": plain(async ({ client }) => {
     const signal = AbortSignal.timeout(50);
     for await (const _ of client.events.follow({ signal })) break;

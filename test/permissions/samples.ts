@@ -82,7 +82,7 @@ const BARE = [
     "webhooks.delivery",
     "webhooks.redeliver",
   ],
-  ...["webhookEvents.list", "events.stream", "audit.list"],
+  ...["webhookEvents.list", "events.stream", "changes.list", "audit.list"],
   ...["apiKeys.list", "apiKeys.get", "apiKeys.revoke", "apiKeys.rotate", "vaults.list", "vaults.get"],
   ...["folders.get", "folders.delete", "files.get", "files.content", "files.contentHead", "files.delete"],
   ...["uploads.options", "system.health", "system.ready", "system.metrics"],

@@ -2,7 +2,7 @@
  * The contract's permission data against the specification's table, transcribed by hand: loosening an access level or a
  * scope on an endpoint turns this red until the table is changed too.
  */
-import { AGENT_SCOPES, api, endpointsOf, type EndpointDefinition } from "@coffer/contract";
+import { AGENT_SCOPES, api, endpointsOf, scopeOf, type EndpointDefinition } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 
 /** Specification §5.9, line by line, with what decisions §4 adds: operation, owner, agent, its endpoints. */
@@ -67,7 +67,7 @@ const TABLE: readonly (readonly [operation: string, agent: "agent" | "owner only
       ...["webhooks.recover", "webhookEvents.list"],
     ],
   ],
-  ["Event feed (decisions §4)", "owner only", ["events.stream"]],
+  ["Event feed and change list (decisions §6)", "agent", ["events.stream", "changes.list"]],
   ["Link-chain (decisions §4)", "owner only", ["account.linkChainChallenge", "account.linkChain"]],
   ["Sessions (decisions §4)", "owner only", ["sessions.list", "sessions.end"]],
 ];
@@ -150,7 +150,8 @@ const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit
   "webhooks.redeliver": ["webhooks:write", "refuse"],
   "webhooks.recover": ["webhooks:write", "refuse"],
   "webhookEvents.list": ["webhooks:read", "refuse"],
-  "events.stream": ["events:read", "refuse"],
+  "events.stream": ["events:read", "filter"],
+  "changes.list": ["events:read", "filter"],
 };
 
 /** Decisions §1, "Unauthenticated operations", and the tus discovery request, which carries no data of anyone. */
@@ -210,6 +211,14 @@ describe("the permission matrix", () => {
     expect(actual).toEqual(RIGHTS);
   });
 
+  it("asks agents for files:read in the place of events:read, and for no other scope of their own", () => {
+    const own = [...endpoints.values()].filter(({ agentScope }) => agentScope !== undefined);
+    expect(own.map(({ id, agentScope }) => [id, agentScope])).toEqual([
+      ["events.stream", "files:read"],
+      ["changes.list", "files:read"],
+    ]);
+  });
+
   it("leaves exactly these endpoints open", () => {
     const open = [...endpoints.values()].filter(({ auth }) => auth === "none");
     expect(open.map(({ id }) => id).sort()).toEqual([...OPEN].sort());
@@ -218,7 +227,9 @@ describe("the permission matrix", () => {
 
   it("never lets an agent hold a scope of an owner-only endpoint, and lets it hold all others", () => {
     const scopesOf = (access: string) =>
-      [...endpoints.values()].flatMap((endpoint) => (endpoint.access === access ? (endpoint.scope ?? []) : []));
+      [...endpoints.values()].flatMap((endpoint) =>
+        endpoint.access === access ? (scopeOf(endpoint, access) ?? []) : [],
+      );
     // Permanent deletion of what agents may put in the trash: the scope is theirs, the operation is not.
     const shared = new Set(["files:write"]);
     for (const scope of scopesOf("owner")) expect(AGENT_SCOPES.includes(scope)).toBe(shared.has(scope));

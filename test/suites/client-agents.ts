@@ -90,4 +90,36 @@ export function agentsSuite(accounts: () => Accounts): void {
     const { events } = await client.audit.list({ action: "vault" });
     expect(events.map(({ action }) => action)).toEqual(["vault.updated", "vault.created", "vault.created"]);
   });
+
+  it("lists changes in pages, and follows them from a place on [D6-change-list D6-change-wait D6-change-rights]", async () => {
+    const { client } = await accounts().signup();
+    const vault = await client.vaults.create({ name: "v", type: "public" });
+    const limited = await client.apiKeys.create({ name: "limited", vaultIds: [vault.id] });
+    const agent = accounts().connect(limited.key);
+    const folder = await client.folders.create({ vaultId: vault.id, name: "f" });
+    const inner = await agent.folders.create({ vaultId: vault.id, parentId: folder.id, name: "in" });
+    const kinds: (string | null)[][] = [];
+    for await (const { kind, name } of agent.changes.list({ limit: 1 })) kinds.push([kind, name]);
+    expect(kinds).toEqual([
+      ["vault.created", null],
+      ["folder.created", "f"],
+      ["folder.created", "in"],
+    ]);
+    const { changes, nextCursor } = await client.changes.list({ by: limited.id, wait: 0 }, { names: false });
+    expect(changes.map(({ object, name }) => [object.id, object.folderId, name])).toEqual([
+      [inner.id, folder.id, null],
+    ]);
+    expect((await client.changes.list({ folderId: folder.id })).changes).toHaveLength(1);
+    const feed = client.changes.follow({
+      cursor: nextCursor ?? "",
+      kind: "folder",
+      signal: AbortSignal.timeout(20_000),
+    });
+    const next = feed.next();
+    await client.folders.update(inner.id, { name: "renamed" });
+    expect((await next).value).toMatchObject({ kind: "folder.updated", name: "renamed", author: null });
+    await feed.return();
+    await expect(client.changes.list({ after: 999 })).rejects.toMatchObject({ code: "cursor_expired", status: 410 });
+    await expect(agent.changes.list({ vaultId: crypto.randomUUID() })).rejects.toMatchObject({ code: "not_found" });
+  });
 }

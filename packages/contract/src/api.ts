@@ -8,6 +8,7 @@ import { auditGroup } from "./audit.ts";
 import { authGroup } from "./auth.ts";
 import { batchesGroup } from "./batches.ts";
 import { billingGroup } from "./billing.ts";
+import { changesGroup } from "./changes.ts";
 import { deletionGroup, restoringGroup } from "./deletion.ts";
 import { developmentGroup } from "./development.ts";
 import { fileEntriesGroup, folderEntriesGroup } from "./entries.ts";
@@ -49,6 +50,7 @@ export const api = {
   webhooks: webhooksGroup,
   webhookEvents: webhookEventsGroup,
   events: eventsGroup,
+  changes: changesGroup,
   system: systemGroup,
 } as const;
 

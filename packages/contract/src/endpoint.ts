@@ -49,6 +49,8 @@ export interface EndpointDefinition {
   /** The lowest access level that may call (specification section 5.9): `owner` only, or `agent` and above. */
   readonly access: "owner" | "agent" | "anyone";
   readonly scope: Scope | null;
+  /** What callers below the owner's level need in the place of {@link scope}. */
+  readonly agentScope?: Scope;
   readonly vaultLimit: VaultLimit;
   readonly effect: Effect;
   readonly params?: ObjectSchema;
@@ -128,6 +130,11 @@ export type Output<E extends EndpointDefinition, Bytes> = E extends { output: in
     ? z.core.output<Out>
     : Bytes
   : void;
+
+/** The scope that a caller of that level needs; null: none. */
+export function scopeOf({ scope, agentScope }: EndpointDefinition, level: string): Scope | null {
+  return level === "owner" ? scope : (agentScope ?? scope);
+}
 
 /** All endpoints of an api, flat, in declaration order. */
 export function endpointsOf(api: Api): EndpointDefinition[] {

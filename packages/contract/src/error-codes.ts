@@ -76,6 +76,7 @@ export const ERROR_FACTS = {
   idempotency_in_progress: [409, true],
   invite_ended: [410, false],
   upload_expired: [410, false],
+  cursor_expired: [410, false],
   precondition_failed: [412, false],
   unsupported_tus_version: [412, false],
   body_too_large: [413, false],

@@ -212,6 +212,16 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   location: "Network address of the client as the service saw it. null: unknown.",
   sequence: "Number of the change in the account. Later changes have higher numbers. 0: a test.",
   "audit.list.out.event.sequence": "Place of the entry in the account's chain: 1, 2, 3 … without gaps.",
+  "changes.list.out.changes": "Changes, oldest first. A page may be empty and still have a next one.",
+  "changes.list.out.nextCursor":
+    "Pass it as `cursor` to go on. null: these were the last ones. With `wait` it is never null.",
+  "change.kind": "The action, such as `file.uploaded`.",
+  "change.object": "The object of the change, as ids.",
+  "change.object.type": "Kind of the object, such as `file` or `vault`.",
+  "change.object.vaultId": "UUID of its vault. null: it belongs to none.",
+  "change.object.folderId": "UUID of the folder that it was in after the change. null: it was in none.",
+  "change.object.versionId": "Content of the file after the change. null: it is no file.",
+  "change.object.size": "Bytes of that content. null: it is no file.",
   previousHash: "Hash of the entry before: 64 hex digits. 64 zeros: this is the first.",
   hash: "SHA-256 of this entry's text, which includes the previous hash: 64 lower-case hex digits.",
 

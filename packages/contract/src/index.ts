@@ -9,6 +9,7 @@ export type { AuditEvent } from "./audit.ts";
 export type { Author } from "./authors.ts";
 export type { SessionTokens, SignedIn } from "./auth.ts";
 export type { Billing } from "./billing.ts";
+export type { Change } from "./changes.ts";
 export { clientApi } from "./client-api.ts";
 export * from "./endpoint.ts";
 export type { FileEntry, FolderEntry } from "./entries.ts";

@@ -200,5 +200,14 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   since: "Sends failed deliveries again from this time on: RFC 3339 in UTC.",
   "webhooks.recover.in.until": "Up to this time: RFC 3339 in UTC. Default: now.",
   after: "Begins after this sequence number. Default: with what happens from now on.",
+  "changes.list.in.after": "Begins after this sequence number. Default: with the oldest change that is kept.",
+  "changes.list.in.since": "Lists only changes from this time on: RFC 3339 in UTC. Default: from the beginning.",
+  "changes.list.in.until": "Lists only changes up to this time: RFC 3339 in UTC. Default: to the end.",
+  "changes.list.in.vaultId":
+    "Lists only changes in this vault. Members of another account need it. Default: every vault.",
+  "changes.list.in.folderId": "Lists only changes of what lies in this folder. Default: every folder.",
+  by: "Lists only changes by this actor: the UUID of a key or session, or a chain address. Default: every actor.",
+  "changes.list.in.kind": "Lists only this kind or group, such as `file.uploaded` or `file`. Default: every kind.",
+  wait: "Seconds to wait for a change where there is none yet, 0 to 50. Default: the list ends with null as cursor.",
   "last-event-id": "Sequence number you saw last. It wins over `after`. Default: `after` counts.",
 };

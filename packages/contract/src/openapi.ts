@@ -70,6 +70,7 @@ function renderOperation(endpoint: EndpointDefinition): Json {
     responses: { ...renderSuccesses(endpoint), ...renderFailures(endpoint) },
     "x-access": endpoint.access,
     "x-scope": endpoint.scope,
+    ...(endpoint.agentScope === undefined ? {} : { "x-agent-scope": endpoint.agentScope }),
     "x-vault-limit": endpoint.vaultLimit,
     "x-effect": endpoint.effect,
   };

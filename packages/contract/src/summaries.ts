@@ -117,5 +117,6 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   "webhooks.redeliver": "Send a delivery again, with the same webhook-id",
   "webhooks.recover": "Send the failed deliveries of a time range again",
   "webhookEvents.list": "The kinds of events, each with the JSON Schema of its payload and an example",
+  "changes.list": "The change feed, oldest first: pages of it, or a request that waits for the next change",
   "events.stream": "Server-sent events as they happen, resumable by sequence number",
 };

@@ -1,5 +1,6 @@
 /** Webhook endpoints and their deliveries, and the live event feed (specification §2.1, §2.2, §4.1, §6; decisions §6). */
 import * as z from "zod/mini";
+import { following } from "./changes.ts";
 import { bytes, endpoint } from "./endpoint.ts";
 import { EVENT_KINDS, EVERY_EVENT } from "./event-kinds.ts";
 import { integerText, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
@@ -227,11 +228,10 @@ export const webhookEventsGroup = {
 
 export const eventsGroup = {
   stream: endpoint({
-    ...owned,
+    ...following,
     id: "events.stream",
     method: "GET",
     path: "/api/events",
-    scope: "events:read",
     effect: "read",
     query: z.strictObject({
       /** Begins after this sequence number; absent: with events from now on. */

@@ -4,6 +4,7 @@ import { send, type Answer, type CallOutput } from "./call.ts";
 import { fileResource, type FileResource } from "./files.ts";
 import type { Connection, CallOptions } from "./options.ts";
 import * as account from "./resources/account.ts";
+import { changeResource, type ChangeResource } from "./resources/changes.ts";
 import { inviteResource, type InviteResource } from "./resources/invites.ts";
 import * as signIn from "./resources/sign-in.ts";
 import * as storage from "./resources/storage.ts";
@@ -37,6 +38,7 @@ export interface Client {
   readonly audit: account.AuditResource;
   readonly webhooks: WebhookResource;
   readonly events: EventResource;
+  readonly changes: ChangeResource;
   readonly development: account.DevelopmentResource;
 }
 
@@ -74,6 +76,7 @@ export function createClient(options: ClientOptions): Client {
     audit: account.auditResource(connection),
     webhooks: webhookResource(connection),
     events: eventResource(connection),
+    changes: changeResource(connection),
     development: account.developmentResource(connection),
   } satisfies Client);
   connections.set(client, connection);

@@ -38,6 +38,8 @@ export {
   type EndpointErrorCode,
   type ErrorFacts,
 } from "./errors.ts";
+export type { ChangeFollowOptions, ChangeListOptions } from "./events/follow-changes.ts";
+export type { ChangeResource } from "./resources/changes.ts";
 export type { FollowOptions } from "./events/follow.ts";
 export type { FileResource } from "./files.ts";
 export type { FileChanges } from "./file.ts";

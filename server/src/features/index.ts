@@ -9,6 +9,7 @@ import { apiKeysHandlers } from "./api-keys/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { authHandlers } from "./auth/handlers.ts";
 import { billingHandlers } from "./billing/handlers.ts";
+import { changesHandlers } from "./events/changes.ts";
 import { deletionHandlers } from "./deletion/handlers.ts";
 import { developmentHandlers } from "./development/handlers.ts";
 import { filesHandlers } from "./files/handlers.ts";
@@ -54,6 +55,7 @@ export function createHandlers(deps: Deps & Parts): Handlers<CofferApi> {
     webhooks: webhooksHandlers(deps),
     webhookEvents: webhookEventsHandlers(),
     events: eventsHandlers(deps),
+    changes: changesHandlers(deps),
     system: systemHandlers(deps),
   };
 }

@@ -1,4 +1,4 @@
-import type { AccessLevel, EndpointDefinition } from "@coffer/contract";
+import { type AccessLevel, type EndpointDefinition, scopeOf } from "@coffer/contract";
 import type { Principal } from "../handler.ts";
 import { ServiceError } from "../service-error.ts";
 
@@ -8,8 +8,9 @@ import { ServiceError } from "../service-error.ts";
  */
 export function authorize(endpoint: EndpointDefinition, principal: Principal): void {
   requireLevel(endpoint, principal.accessLevel);
-  if (endpoint.scope !== null && principal.scopes !== null && !principal.scopes.has(endpoint.scope)) {
-    throw new ServiceError("missing_scope", `The key lacks the scope ${endpoint.scope}`);
+  const scope = scopeOf(endpoint, principal.accessLevel);
+  if (scope !== null && principal.scopes !== null && !principal.scopes.has(scope)) {
+    throw new ServiceError("missing_scope", `The key lacks the scope ${scope}`);
   }
   if (endpoint.vaultLimit === "refuse" && principal.vaultIds !== null) throw new ServiceError("vault_limited_key");
 }

@@ -20,6 +20,7 @@ import { ladder } from "./0015-ladder.ts";
 import { places } from "./0016-places.ts";
 import { versions } from "./0017-versions.ts";
 import { authorsAndEntries } from "./0018-authors-and-entries.ts";
+import { changeFilters } from "./0019-change-filters.ts";
 import { search } from "./0020-search.ts";
 import { uploadsThatKeepNothing } from "./0024-uploads-that-keep-nothing.ts";
 import type { Migration } from "./migration.ts";
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   places,
   versions,
   authorsAndEntries,
+  changeFilters,
   search,
   uploadsThatKeepNothing,
 ];

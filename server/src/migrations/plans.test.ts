@@ -5,6 +5,9 @@ import { TUS_VERSION } from "@coffer/contract";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { newTestVault } from "../drivers/chain/test-chain.ts";
+import { changesHandlers } from "../features/events/changes.ts";
+import { Heads } from "../features/events/heads.ts";
+import { OpenFeeds } from "../features/events/open-feeds.ts";
 import {
   entryOf,
   indexOf,
@@ -98,7 +101,8 @@ async function fill(living: TestService, writing: Living): Promise<string> {
 }
 
 /** As the owner and as a member of another account, who are looked up differently. */
-async function look({ handlers }: TestService, { shared, by, member, keyId }: Living, folderId: string): Promise<void> {
+async function look(living: TestService, { shared, by, member, keyId }: Living, folderId: string): Promise<void> {
+  const { handlers } = living;
   const { vaultId } = shared;
   const params = { vaultId };
   const nameIndex = indexOf(keyId, "first");
@@ -126,6 +130,15 @@ async function look({ handlers }: TestService, { shared, by, member, keyId }: Li
     for (const query of [{}, { folderId }]) await handlers.folderNames.get({ params, query }, context);
   }
   await handlers.trash.list({ query: { vaultId } }, contextOf(by.principal));
+  const changes = changesHandlers({ ...living, feeds: new OpenFeeds(), heads: new Heads(living) });
+  for (const query of [
+    { by: by.principal.keyId ?? randomUUID() },
+    { by: member.chainAddress },
+    { folderId, since: new Date(0).toISOString(), until: new Date(1).toISOString() },
+    ...[{ vaultId, kind: "file.uploaded" }, { kind: "file" }, { after: 1 }],
+  ])
+    await changes.list({ query }, contextOf(by.principal));
+  await changes.list({ query: { vaultId } }, contextOf(member.principal));
 }
 
 /** A member goes, and the folder's names come under the next key; of one the staged name is outdated first. */

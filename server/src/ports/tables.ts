@@ -164,6 +164,10 @@ export interface ChangeRow {
   /** The object as webhooks and the event feed show it (the contract's `EventObject`); null where no event kind fits. */
   object_json: string | null;
   occurred_at: number;
+  actor_id: string | null;
+  actor_address: string | null;
+  vault_id: string | null;
+  folder_id: string | null;
   /** The hash of the row before this one in the account's sequence; 64 zeros for the first. */
   previous_hash: string;
   /** SHA-256 of the contract's `renderAuditText` in hex. */

@@ -6,6 +6,7 @@ import { journeys10to13 } from "./catalogue/j10-j13.ts";
 import { journeys14to19 } from "./catalogue/j14-j19.ts";
 import { journeys20 } from "./catalogue/j20.ts";
 import { journeys22 } from "./catalogue/j22.ts";
+import { journeys23 } from "./catalogue/j23.ts";
 import type { Journey } from "./observable.ts";
 
 export const JOURNEYS: readonly Journey[] = [
@@ -16,4 +17,5 @@ export const JOURNEYS: readonly Journey[] = [
   ...journeys14to19,
   ...journeys20,
   ...journeys22,
+  ...journeys23,
 ];

@@ -13,6 +13,7 @@ import { promptInjection } from "./j14.ts";
 import { contractDrift } from "./j18.ts";
 import { auditLog } from "./j19.ts";
 import { yesterdaysVersion } from "./j20.ts";
+import { whatChanged } from "./j23.ts";
 import { sharedVaultCreated } from "./shared-j02.ts";
 import { blindBeforeMembership } from "./shared-j05.ts";
 import { memberAdded } from "./shared-j06.ts";
@@ -23,6 +24,7 @@ import { accessExplained } from "./shared-j15.ts";
 import { writersTogether } from "./shared-j16.ts";
 import { exit } from "./shared-j17.ts";
 import { accessUntil } from "./shared-j22.ts";
+import { sharedChanges } from "./shared-j23.ts";
 import { onNetwork, onStack, type Openers, type Program, type SharedProgram } from "./run.ts";
 import type { SharedService } from "../kit/shared-service.ts";
 
@@ -41,6 +43,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   J18: contractDrift,
   J19: auditLog,
   J20: yesterdaysVersion,
+  J23: whatChanged,
 };
 
 export const SHARED_PROGRAMS: Readonly<Record<string, SharedProgram>> = {
@@ -54,6 +57,7 @@ export const SHARED_PROGRAMS: Readonly<Record<string, SharedProgram>> = {
   J16: writersTogether,
   J17: exit,
   J22: accessUntil,
+  J23: sharedChanges,
 };
 
 /** Runs what is observed on a stack. */

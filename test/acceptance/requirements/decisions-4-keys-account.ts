@@ -32,7 +32,7 @@ const LEVELS = [
   "D4-owner-only-permanent: Permanent delete is owner only.",
   "D4-owner-only-invites: Invites are owner only.",
   "D4-owner-only-audit: The audit log is owner only.",
-  "D4-owner-only-feed: The event feed is owner only.",
+  "D4-owner-only-feed: The event feed shows agents, and keys with a limit, only what lies in their vaults.",
   "D4-owner-only-sessions: link-chain and sessions are owner only.",
   "D4-owner-only-members: Member changes are owner only; owner and agent see the member list.",
   "D4-restore-both: Restore from the trash: owner and agent.",

@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 
 /** Invites, what redeems them, and what is bound to a chain address. */
 /** An agent has nothing to do with webhooks (decisions §0). */
-const OF_WEBHOOKS = [api.webhooks.list, api.webhookEvents.list, api.events.stream];
+const OF_WEBHOOKS = [api.webhooks.list, api.webhookEvents.list];
 
 export const invitesFlow: Flow = async (subject) => {
   await making(subject);

@@ -174,7 +174,27 @@ export const eventsFlow: Flow = async ({ owner, vaultId, name }) => {
   const headers = { "last-event-id": first };
   const [next] = eventsIn(await owner.call(stream, { query: { after: 0 }, headers }));
   owner.check(stream, Number(next?.id) > first, "it begins again");
+  await changesFlow(owner, vaultId);
 };
+
+/** The same as a list: every row once and in order, and a cursor at its end for whoever waits. */
+async function changesFlow(owner: Subject["owner"], vaultId: string): Promise<void> {
+  const { list } = api.changes;
+  owner.step("the list of changes tells the same, in pages without gaps");
+  const all = (await owner.call(list, { query: { vaultId } })).value().changes;
+  owner.check(list, all.length > 0, "it tells nothing");
+  const [first, second] = all;
+  const page = (await owner.call(list, { query: { vaultId, limit: 1 } })).value();
+  owner.check(list, page.changes[0]?.id === first?.id, "the page begins elsewhere");
+  const query = { vaultId, limit: 1, ...(page.nextCursor === null ? {} : { cursor: page.nextCursor }) };
+  const next = (await owner.call(list, { query })).value();
+  owner.check(list, next.changes[0]?.id === second?.id, "the pages do not meet");
+  const waited = (await owner.call(list, { query: { wait: 0 } })).value();
+  owner.check(list, waited.nextCursor !== null, "who waits has no cursor to go on from");
+  owner.step("a place that the log does not have");
+  await owner.call(list, { query: { after: Number.MAX_SAFE_INTEGER } }, { expect: "cursor_expired" });
+  await owner.call(list, { query: { vaultId: crypto.randomUUID() } }, { expect: "not_found" });
+}
 
 interface Told {
   readonly id: string;

@@ -403,3 +403,27 @@ export interface WebhookRecoverInput {
   /** Up to this time: RFC 3339 in UTC. Default: now. */
   readonly until?: string | undefined;
 }
+
+/** Input of `changes.list`. */
+export interface ChangeListQuery {
+  /** Most rows of one page: 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the page before. Default: the first page. */
+  readonly cursor?: string | undefined;
+  /** Begins after this sequence number. Default: with the oldest change that is kept. */
+  readonly after?: number | undefined;
+  /** Lists only changes from this time on: RFC 3339 in UTC. Default: from the beginning. */
+  readonly since?: string | undefined;
+  /** Lists only changes up to this time: RFC 3339 in UTC. Default: to the end. */
+  readonly until?: string | undefined;
+  /** Lists only changes by this actor: the UUID of a key or session, or a chain address. Default: every actor. */
+  readonly by?: string | undefined;
+  /** Lists only changes in this vault. Members of another account need it. Default: every vault. */
+  readonly vaultId?: string | undefined;
+  /** Lists only changes of what lies in this folder. Default: every folder. */
+  readonly folderId?: string | undefined;
+  /** Lists only this kind or group, such as `file.uploaded` or `file`. Default: every kind. */
+  readonly kind?: string | undefined;
+  /** Seconds to wait for a change where there is none yet, 0 to 50. Default: the list ends with null as cursor. */
+  readonly wait?: number | undefined;
+}

@@ -140,6 +140,42 @@ export interface CreatedApiKey {
   readonly createdAt: string;
 }
 
+/** A change of an account, as ids. */
+export interface Change {
+  /** Number of the change in the account. Later changes have higher numbers. 0: a test. */
+  readonly sequence: number;
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+  /** The action, such as `file.uploaded`. */
+  readonly kind: string;
+  /** When it was done: RFC 3339 in UTC. */
+  readonly occurredAt: string;
+  /** The actor. */
+  readonly actor: EventActor;
+  /** The object of the change, as ids. */
+  readonly object: ChangeObject;
+  /** Name of the file or folder as it is now. null: it has none, is gone, or this client cannot read it. */
+  readonly name: string | null;
+  /** In a shared vault: the actor, if its signature on the object as it is now proves that. null: nothing does. */
+  readonly author: Author | null;
+}
+
+/** What a change is about. */
+export interface ChangeObject {
+  /** Kind of the object, such as `file` or `vault`. */
+  readonly type: string;
+  /** Identifier: a UUID in lower case. It never changes. */
+  readonly id: string;
+  /** UUID of its vault. null: it belongs to none. */
+  readonly vaultId: string | null;
+  /** UUID of the folder that it was in after the change. null: it was in none. */
+  readonly folderId: string | null;
+  /** Content of the file after the change. null: it is no file. */
+  readonly versionId: string | null;
+  /** Bytes of that content. null: it is no file. */
+  readonly size: number | null;
+}
+
 /** An entry of the audit log, chained to the one before it. */
 export interface AuditEvent {
   /** Identifier: a UUID in lower case. It never changes. */
@@ -934,6 +970,8 @@ export interface EventObjects {
 export interface PageLists<Item> {
   /** API keys, newest first. */
   readonly apiKeys: Item[];
+  /** Changes, oldest first. A page may be empty and still have a next one. */
+  readonly changes: Item[];
   /** Deliveries, newest first. Each is kept for 30 days. */
   readonly deliveries: Item[];
   /** Entries, newest first. Each is kept for 365 days. */

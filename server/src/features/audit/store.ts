@@ -66,7 +66,7 @@ const nextAction = prepared((build, value: { accountId: string; after: string })
 );
 
 /** The action itself, and those of the account below it: one probe of the index for each, however many rows they have. */
-async function listActions(queries: Queries, accountId: string, action: string): Promise<string[]> {
+export async function listActions(queries: Queries, accountId: string, action: string): Promise<string[]> {
   const actions = [action];
   const below = `${action}.`;
   for (let after = below; ;) {

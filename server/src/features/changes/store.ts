@@ -39,6 +39,10 @@ const insertChange = prepared((build, row: { [Column in keyof ChangeRow]: Change
     context_json: row.context_json,
     object_json: row.object_json,
     occurred_at: row.occurred_at,
+    actor_id: row.actor_id,
+    actor_address: row.actor_address,
+    vault_id: row.vault_id,
+    folder_id: row.folder_id,
     previous_hash: row.previous_hash,
     hash: row.hash,
   }),
@@ -105,9 +109,19 @@ function toRow(change: Change, event: Unchained, chained: string): ChangeRow {
     context_json: JSON.stringify(event.context),
     object_json: change.object === undefined ? null : JSON.stringify(change.object),
     occurred_at: change.occurredAt,
+    actor_id: event.actor.id,
+    actor_address: event.actor.chainAddress,
+    vault_id: change.target.vaultId ?? null,
+    folder_id: folderOf(change.object),
     previous_hash: event.previousHash,
     hash: chained,
   };
+}
+
+/** The folder that the object is in; null for one at the top of its vault, and for what lies in no folder. */
+export function folderOf(object: EventObject | null | undefined): string | null {
+  if (object?.type === "file") return object.folderId;
+  return object?.type === "folder" ? object.parentId : null;
 }
 
 function renderActor(actor: Actor | null): AuditEvent["actor"] {

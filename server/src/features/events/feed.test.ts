@@ -36,7 +36,7 @@ function follow(after = 0, onWait: (elapsed: number) => Promise<unknown> | void 
   const looking = { database: log.database, clock: { elapsed: () => elapsed }, pause };
   const parts = { ...looking, database: counting as unknown as Queries, heads: new Heads(looking) };
   const watched: Watched = {
-    blocks: readBlocks(openFeed(parts, { accountId: log.accountId, after, signal: stop.signal })),
+    blocks: readBlocks(openFeed(parts, { accountId: log.accountId, after, vaultIds: null, signal: stop.signal })),
     looks: 0,
     stop,
   };
@@ -145,7 +145,7 @@ describe("[D6-event-feed D1-changes-readers] the feed", () => {
     const stop = new AbortController();
     const looking = { database: log.database, clock: { elapsed: () => 0 } };
     const parts = { ...looking, heads: new Heads(looking) };
-    const feed = openFeed(parts, { accountId: log.accountId, after: 0, signal: stop.signal });
+    const feed = openFeed(parts, { accountId: log.accountId, after: 0, vaultIds: null, signal: stop.signal });
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();
     await feed.next();

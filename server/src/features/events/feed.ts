@@ -6,6 +6,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { ChangeRow } from "../../ports/tables.ts";
 import { listChangesAfter } from "../changes/store.ts";
+import { type ChangeFilter, inVaults } from "./change-page.ts";
 import type { Heads } from "./heads.ts";
 import { renderPayload } from "../webhooks/payload.ts";
 
@@ -19,6 +20,7 @@ export interface FeedStart {
   readonly accountId: string;
   /** The sequence number that the reader has seen last. */
   readonly after: number;
+  readonly vaultIds: ChangeFilter["vaultIds"];
   /** The feed ends when it aborts. */
   readonly signal: AbortSignal;
 }
@@ -36,7 +38,7 @@ const RETRY = 2_000;
  */
 export async function* openFeed(parts: FeedParts, start: FeedStart): AsyncGenerator<Uint8Array, void, undefined> {
   const { database, clock, heads } = parts;
-  const { accountId, signal } = start;
+  const { accountId, vaultIds, signal } = start;
   let { after } = start;
   let spokeAt = clock.elapsed();
   // An id without data is no event, and is remembered (§9.2.6, "dispatch the event"). So a reader that is cut off
@@ -46,7 +48,11 @@ export async function* openFeed(parts: FeedParts, start: FeedStart): AsyncGenera
     const changes = await listChangesAfter(database, { accountId, after, limit: BATCH });
     after = changes.at(-1)?.sequence ?? after;
     const silent = clock.elapsed() - spokeAt >= HEARTBEAT;
-    const text = changes.map(renderEvent).join("") || (silent ? ": keep-alive\n\n" : "");
+    const text =
+      changes
+        .filter((change) => inVaults(change, vaultIds))
+        .map(renderEvent)
+        .join("") || (silent ? ": keep-alive\n\n" : "");
     if (text !== "") {
       yield encode(text);
       spokeAt = clock.elapsed();

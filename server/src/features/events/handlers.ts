@@ -1,6 +1,7 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, Reply } from "../../handler.ts";
+import { visibleVaults } from "./changes.ts";
 import { openFeed } from "./feed.ts";
 import type { FeedPlace, OpenFeeds } from "./open-feeds.ts";
 import type { Heads } from "./heads.ts";
@@ -24,7 +25,8 @@ export const eventsHandlers = (deps: Needs): GroupHandlers<typeof api.events> =>
       const head = await findHead(deps.database, accountId);
       const seen = headers["last-event-id"] ?? query.after ?? head;
       // A reader ahead of this data saw it before a restore from a backup: its numbers come again.
-      const feed = openFeed(deps, { accountId, after: Math.min(seen, head), signal: place.signal });
+      const vaultIds = visibleVaults(context.principal);
+      const feed = openFeed(deps, { accountId, after: Math.min(seen, head), vaultIds, signal: place.signal });
       return new Reply(inPlace(feed, place), { headers: HEADERS });
     } catch (error) {
       place[Symbol.dispose]();

@@ -25,9 +25,10 @@ export function record(
     ...{ id: crypto.randomUUID(), action, occurredAt: timestamp(state), actor, targets: [target] },
     context: { requestId: visitor.requestId, location: null, userAgent: visitor.userAgent },
     sequence: changes.length + 1,
+    object: objectOf(state, action, target) ?? before ?? null,
   };
   changes.push(change);
-  tell(state, accountId, change, before);
+  tell(state, accountId, change);
 }
 
 function actorOf(visitor: Visitor | Caller): AuditEvent["actor"] {
@@ -112,7 +113,7 @@ function vaultOf(before: Before): string | undefined {
 async function chained(state: State, accountId: string): Promise<AuditEvent[]> {
   const events: AuditEvent[] = [];
   let previousHash = FIRST_PREVIOUS_HASH;
-  for (const change of state.changes.get(accountId) ?? []) {
+  for (const { object: _object, ...change } of state.changes.get(accountId) ?? []) {
     const text = renderAuditText(accountId, { ...change, previousHash });
     const hash = toHex(await digestOf(new TextEncoder().encode(text)));
     events.push({ ...change, previousHash, hash });

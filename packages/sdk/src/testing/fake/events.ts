@@ -2,7 +2,7 @@
 import { EVENT_KINDS, eventSchema, isEventKind, isSubscribed, type api, type EventKind } from "@coffer/contract";
 import * as z from "zod/mini";
 import { Reply, type GroupHandlers } from "../handlers.ts";
-import { objectOf } from "./event-objects.ts";
+import { isSeen } from "./changes.ts";
 import type { Change } from "./identity-state.ts";
 import { enqueue } from "./sending.ts";
 import type { Caller, State } from "./state.ts";
@@ -10,36 +10,31 @@ import { messageIdOf, toEvent, type ToldEvent } from "./webhook-state.ts";
 
 const HEADERS = { "content-type": "text/event-stream", "x-accel-buffering": "no" };
 
-/** Passes a change on to the feed and the webhooks of its account, if it is an event. `before`: the deleted object. */
-export function tell(
-  state: State,
-  accountId: string,
-  change: Change,
-  before: ReturnType<typeof objectOf> | undefined,
-): void {
-  const { action, occurredAt: timestamp, sequence, actor, targets } = change;
-  const object = targets[0] === undefined ? null : (objectOf(state, action, targets[0]) ?? before ?? null);
+/** Passes a change on to the feed and the webhooks of its account, if it is an event. */
+export function tell(state: State, accountId: string, change: Change): void {
+  const { action, occurredAt: timestamp, sequence, actor, object } = change;
+  for (const wake of state.readers) wake();
   if (object === null || !isEventKind(action)) return;
   const event = toEvent({ type: action, timestamp, accountId, sequence, actor, object });
   const told = { messageId: messageIdOf(change.id), event };
   state.events.set(accountId, [...(state.events.get(accountId) ?? []), told]);
   for (const row of state.webhooks.values())
     if (row.accountId === accountId && isSubscribed(row.value.events, action)) enqueue(state, row, told);
-  for (const wake of state.readers) wake();
 }
 
 export function eventHandlers(state: State): GroupHandlers<typeof api.events, Caller> {
   return {
-    stream: ({ query, headers }, { accountId }) => {
+    stream: ({ query, headers }, caller) => {
+      const { accountId } = caller;
       const head = state.changes.get(accountId)?.length ?? 0;
       const seen = headers["last-event-id"] ?? query.after ?? head;
-      return new Reply(openFeed(state, accountId, Math.min(seen, head)), { headers: HEADERS });
+      return new Reply(openFeed(state, caller, Math.min(seen, head)), { headers: HEADERS });
     },
   };
 }
 
 /** Open until its reader goes. */
-function openFeed(state: State, accountId: string, from: number): ReadableStream<Uint8Array> {
+function openFeed(state: State, caller: Caller, from: number): ReadableStream<Uint8Array> {
   let after = from;
   let wake = (): void => undefined;
   const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -50,8 +45,10 @@ function openFeed(state: State, accountId: string, from: number): ReadableStream
       },
       pull: async (controller) => {
         for (;;) {
-          const news = (state.events.get(accountId) ?? []).filter(({ event }) => event.data.sequence > after);
-          after = news.at(-1)?.event.data.sequence ?? after;
+          const changes = state.changes.get(caller.accountId) ?? [];
+          const all = (state.events.get(caller.accountId) ?? []).filter(({ event }) => event.data.sequence > after);
+          after = all.at(-1)?.event.data.sequence ?? after;
+          const news = all.filter(({ event }) => isSeen(changes[event.data.sequence - 1], caller));
           if (news.length > 0) {
             controller.enqueue(encode(news.map(renderEvent).join("")));
             return;

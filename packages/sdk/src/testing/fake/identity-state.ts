@@ -6,6 +6,7 @@ import {
   type ApiKey,
   type AuditEvent,
   type Billing,
+  type EventObject,
   type Invite,
   type Session,
   type SessionTokens,
@@ -55,7 +56,7 @@ export interface SignIn {
 }
 
 /** A change of an account, before it is in the chain of hashes. */
-export type Change = Omit<AuditEvent, "previousHash" | "hash">;
+export type Change = Omit<AuditEvent, "previousHash" | "hash"> & { readonly object: EventObject | null };
 
 export interface IdentityState {
   readonly passwords: Map<string, string>;

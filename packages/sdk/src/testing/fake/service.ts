@@ -3,6 +3,7 @@ import {
   api,
   endpointsOf,
   HEADERS,
+  scopeOf,
   MAX_IDEMPOTENCY_KEY,
   takesIdempotencyKey,
   type CofferApi,
@@ -15,6 +16,7 @@ import { accountHandlers, developmentHandlers } from "./account.ts";
 import { auditHandlers, contentBefore, recordContent } from "./audit.ts";
 import { authHandlers, sessionHandlers } from "./auth.ts";
 import { billingHandlers, signPayment } from "./billing.ts";
+import { changesHandlers } from "./changes.ts";
 import { catalogueHandlers, eventHandlers } from "./events.ts";
 import { fileHandlers, trashHandlers } from "./files.ts";
 import { folderHandlers } from "./folders.ts";
@@ -132,6 +134,7 @@ function createHandlers(state: State): FakeHandlers {
     webhooks: webhookHandlers(state),
     webhookEvents: catalogueHandlers(),
     events: eventHandlers(state),
+    changes: changesHandlers(state),
     system: {
       health: () => ({ status: "ok", version: "0.0.0-fake" }),
       ready: () => ({ status: "ready" }),
@@ -264,7 +267,8 @@ function idIn(body: Uint8Array): string {
 
 function authorize(endpoint: EndpointDefinition, caller: Caller): void {
   if (endpoint.access === "owner" && caller.key.value.accessLevel !== "owner") throw new Failure("owner_only");
-  if (endpoint.scope !== null && !hasScope(caller, endpoint.scope))
-    throw new Failure("missing_scope", `The key lacks the scope ${endpoint.scope}`);
+  const scope = scopeOf(endpoint, caller.key.value.accessLevel);
+  if (scope !== null && !hasScope(caller, scope))
+    throw new Failure("missing_scope", `The key lacks the scope ${scope}`);
   if (endpoint.vaultLimit === "refuse" && caller.key.value.vaultIds !== null) throw new Failure("vault_limited_key");
 }

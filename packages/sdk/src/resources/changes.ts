@@ -1,0 +1,39 @@
+/** The change feed (specification §6). The code of the calls is loaded when it is first used. */
+import type { ChangeFollowOptions, ChangeListOptions } from "../events/follow-changes.ts";
+import { once } from "../once.ts";
+import type { Connection } from "../options.ts";
+import { paged, type PagePromise } from "../pages.ts";
+import type { ChangeListQuery } from "./input-types.ts";
+import type { Change } from "./result-types.ts";
+
+export interface ChangeResource {
+  /**
+   * Lists changes of the account, oldest first: who did what to which object, as ids. Agents see what lies in their
+   * vaults. Members of another account name the shared vault. `author` is what this client has verified; `actor` is
+   * the service's word. `cursor_expired`: changes before the cursor are no longer kept, so list your files again.
+   */
+  list(query?: ChangeListQuery, options?: ChangeListOptions): PagePromise<"changes", Change>;
+  /**
+   * Follows changes as they happen: each once and in order. Pass the `sequence` that you handled last as `after` to go
+   * on where a program stopped. Ends when `signal` aborts.
+   *
+   * @example
+   * ```ts
+   * for await (const { sequence, kind, name } of client.changes.follow({ signal: AbortSignal.timeout(60_000) })) {
+   *   console.log(sequence, kind, name);
+   * }
+   * ```
+   */
+  follow(options?: ChangeFollowOptions): AsyncGenerator<Change, void, undefined>;
+}
+
+export function changeResource(connection: Connection): ChangeResource {
+  const calls = once(() => import("../events/follow-changes.ts"));
+  return {
+    list: (query = {}, options) =>
+      paged("changes", query, async (page) => (await calls()).listChanges(connection, page, options)),
+    async *follow(options) {
+      yield* (await calls()).followChanges(connection, options);
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import { journey, type Journey } from "../observable.ts";
+
+const whatChanged = journey("J23", "What changed", [
+  "J23-since sdk: the owner reads the changes since a time by one actor [D6-change-list]",
+  "J23-agent sdk: an agent that is limited to a vault sees the changes of that vault only",
+  "J23-poll sdk: a reader that waits has a change within a second",
+  "J23-shared sdk (shared): names of a shared vault are read by its members, and authors are verified",
+  "J23-claims sdk (shared): an author that the service made up is not believed",
+]);
+
+export const journeys23: readonly Journey[] = [whatChanged];
