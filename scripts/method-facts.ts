@@ -171,7 +171,7 @@ const WHOLE_FOLDER: MethodFacts = {
   ...SENT,
   endpoints: [
     ...[...LOOKED, "vaults.get", "files.content", "folders.create", "folders.delete", "files.delete"],
-    ...["files.upload", "files.replace", ...PARTS],
+    ...["files.batch", "files.upload", "files.replace", ...PARTS],
   ],
   codes: [...MOVED, "destination_exists", "configuration"],
 };

@@ -132,7 +132,11 @@ const known = new WeakMap<Connection, Set<string>>();
  * A client that cannot encrypt sends nothing to a shared vault: the service would refuse it, but only after it had seen it.
  * @throws VaultError `shared_vault`.
  */
-async function requirePublic(connection: Connection, target: Target, signal: AbortSignal | undefined): Promise<void> {
+export async function requirePublic(
+  connection: Connection,
+  target: Target,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const id = target.kind === "file" ? (target.vaultId ?? target.folderId) : target.fileId;
   const seen = known.get(connection) ?? new Set<string>();
   known.set(connection, seen);

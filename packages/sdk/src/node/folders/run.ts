@@ -5,6 +5,7 @@ import { connectionOf, type Client } from "../../client.ts";
 import { ContractError } from "../../errors.ts";
 import type { Connection } from "../../options.ts";
 import { sharedCode } from "../../shared-code.ts";
+import { requirePublic } from "../../upload/send-file.ts";
 import { type Fields, refuseUndefinedPlaces, refuseUnknownFields } from "../../undefined-place.ts";
 import { fileErrorCode } from "../durable-file.ts";
 import { fetchAll } from "./fetch.ts";
@@ -121,9 +122,15 @@ function openState(connection: Connection, root: string, options: SyncFolderOpti
   return dryRun === true ? FolderState.look(journalDirectory, purpose) : FolderState.open(journalDirectory, purpose);
 }
 
-/** By the pin of the vault: the service's word decides nothing here. Without a chain key all is public. */
+/**
+ * By the pin of the vault: the service's word decides nothing here. A client without a chain key has public vaults alone.
+ * @throws VaultError `shared_vault`.
+ */
 async function isPublic(connection: Connection, place: RemotePlace, signal: AbortSignal | undefined): Promise<boolean> {
-  if (connection.sharedVaults === null) return true;
+  if (connection.sharedVaults === null) {
+    await requirePublic(connection, { kind: "file", name: null, ...place }, signal);
+    return true;
+  }
   const { findPlace } = await sharedCode(connection).places();
   return (await findPlace(connection, place, { signal }))?.vault == null;
 }

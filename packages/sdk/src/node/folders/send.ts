@@ -1,5 +1,8 @@
 /** The vault gets what the directory has. */
-import { uploadFile } from "../upload-file.ts";
+import { connectionOf } from "../../client.ts";
+import { Batching, type BatchSlot } from "../../upload/batching.ts";
+import { MAX_BATCHED_BYTES } from "../../upload/input.ts";
+import { sendNew, uploadFile } from "../upload-file.ts";
 import { openHere, settled } from "./compare.ts";
 import { inLanes } from "./lanes.ts";
 import type { LocalFile } from "./local-tree.ts";
@@ -12,19 +15,37 @@ export async function sendAll(work: Work, { folders, transfers }: Plan): Promise
     const parent = parentOf(path);
     return parent === "" ? work.place.folderId : (made.get(parent) ?? work.remote.folders.get(parent)?.id);
   };
-  await inLanes(transfers, work.lanes, async (transfer) => {
-    throwIfAborted(work.signal);
-    const { path } = transfer;
-    const local = work.local.files.get(path);
-    if (local === undefined || lacksParent(work, path)) return;
-    try {
-      await send(work, transfer, local, folderOf(path));
-    } catch (error) {
-      work.outcome.fail(path, error);
-    }
-    work.progress.done(transfer.size);
-  });
+  const batching = new Batching(connectionOf(work.client), { signal: work.signal });
+  const rest = new Set(transfers);
+  for (const { most, lanes } of [...SMALL, { most: Infinity, lanes: work.lanes }]) {
+    const wave = [...rest].filter(({ act, size }) => most === Infinity || (act === "created" && size <= most));
+    for (const transfer of wave) rest.delete(transfer);
+    await inLanes(wave, lanes, async (transfer) => {
+      throwIfAborted(work.signal);
+      const { path } = transfer;
+      const local = work.local.files.get(path);
+      if (local === undefined || lacksParent(work, path)) return;
+      const batch = most === Infinity ? null : batching.open();
+      try {
+        await send(work, { ...transfer, local, folderId: folderOf(path), batch });
+      } catch (error) {
+        work.outcome.fail(path, error);
+      } finally {
+        batch?.leave();
+      }
+      work.progress.done(transfer.size);
+    });
+  }
 }
+
+/**
+ * New files up to `most` bytes go in batches, with so many of them at once: while a batch is on its way, the next fills.
+ * So each kind takes at most 16 MiB.
+ */
+const SMALL = [
+  { most: 64 * 1024, lanes: 200 },
+  { most: MAX_BATCHED_BYTES, lanes: 64 },
+];
 
 /** Whether the folder above was not made: that is its failure, and this one's. */
 export function lacksParent({ outcome, progress }: Work, path: string): boolean {
@@ -70,22 +91,25 @@ async function makeFolders(work: Work, paths: readonly string[]): Promise<Readon
   return made;
 }
 
-async function send(
-  work: Work,
-  { act, path }: Transfer,
-  local: LocalFile,
-  folderId: string | undefined,
-): Promise<void> {
+interface Sending extends Transfer {
+  readonly local: LocalFile;
+  readonly folderId: string | undefined;
+  /** null: it goes by itself. */
+  readonly batch: BatchSlot | null;
+}
+
+async function send(work: Work, { act, batch, folderId, local, path }: Sending): Promise<void> {
   const { client, outcome, padded, place, remote, signal, state, uploadJournals } = work;
   const there = remote.files.get(path);
   const openedAt = Date.now();
   const { handle, mark } = await openHere(local);
-  const target =
-    there === undefined
-      ? { vaultId: place.vaultId, name: nameOf(path), ...(folderId === undefined ? {} : { folderId }) }
-      : { vaultId: place.vaultId, fileId: there.id, ifMatch: entityTag(there.sha256) };
-  const options = { signal, padded, journalDirectory: uploadJournals };
-  const { file, bytes, sha256 } = await uploadFile(client, local.place, { ...target, ...options, handle });
+  const folder = folderId === undefined ? {} : { folderId };
+  const target = { vaultId: place.vaultId, name: nameOf(path), ...folder };
+  const version = { vaultId: place.vaultId, fileId: there?.id ?? "", ifMatch: entityTag(there?.sha256 ?? "") };
+  const options = { signal, padded, journalDirectory: uploadJournals, handle };
+  const { file, bytes, sha256 } = await (batch === null
+    ? uploadFile(client, local.place, { ...options, ...(there === undefined ? target : version) })
+    : sendNew(client, local.place, target, { signal, padded, batch, handle }));
   state.noteFile(path, { fileId: file.id, versionId: file.versionId, sha256, mark: settled(mark, openedAt) });
   outcome.files.push({ path, act, fileId: file.id, versionId: file.versionId, size: bytes, sha256 });
 }
