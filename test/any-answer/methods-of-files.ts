@@ -137,6 +137,13 @@ export const FILES: Readonly<Record<string, Method>> = {
     run.means({ ...meaning, name, content, kind: "file" });
     return (await run.client.files.upload({ ...place, name, body }, options)).file;
   }),
+  "files.uploadMany": making("file", async (run, { place, meaning }) => {
+    const { name, content, body } = secrets(run);
+    run.means({ ...meaning, name, content, kind: "file" });
+    const [outcome] = await run.client.files.uploadMany([{ ...place, name, body }]);
+    if (outcome?.result == null) throw outcome?.error ?? new Error("no outcome");
+    return outcome.result.file;
+  }),
   "files.replace": asking("file", async (run, item) => {
     const { content, body, options } = secrets(run);
     run.means({ ...item.meaning, content });

@@ -56,11 +56,14 @@ function holds({ url, headers, body }: Sent, forms: readonly SecretForm[]): bool
   return forms.some(({ bytes }) => haystack.some((place) => place.includes(bytes)));
 }
 
+/** The parts of a batch have a header of JSON each. */
+const JSON_WITHIN = /json|multipart/;
+
 /** Signed entries and versions, wherever they stand in the request. */
 function statementsIn({ headers, body }: Sent): Buffer[] {
   const metadata = (headers["upload-metadata"] ?? "").split(",").map((pair) => pair.trim().split(" ")[1] ?? "");
   const twice = metadata.map((text) => Buffer.from(text, "base64").toString());
-  const text = headers["content-type"]?.includes("json") === true ? body.toString() : "";
+  const text = JSON_WITHIN.test(headers["content-type"] ?? "") ? body.toString("latin1") : "";
   const quoted = [...text.matchAll(/"([A-Za-z0-9+/=]{300,600})"/g)].map(([, found = ""]) => found);
   const candidates = [headers["coffer-entry"], headers["coffer-version"], ...twice, ...quoted];
   return candidates
@@ -127,7 +130,7 @@ async function noteRecord(
 }
 
 function indexesIn({ url, headers, body }: Sent): string[] {
-  const text = headers["content-type"]?.includes("json") === true ? body.toString() : "";
+  const text = JSON_WITHIN.test(headers["content-type"] ?? "") ? body.toString("latin1") : "";
   const inBody = [...text.matchAll(/"nameIndex":"([0-9a-f]{32})"/g)].map(([, index = ""]) => index);
   const inUrl = new URL(url, "http://127.0.0.1").searchParams.get("nameIndex");
   const inHeader = headers["coffer-name-index"];
