@@ -39,8 +39,8 @@ export async function sendAll(work: Work, { folders, transfers }: Plan): Promise
 }
 
 /**
- * New files up to `most` bytes go in batches, with so many of them at once: while a batch is on its way, the next fills.
- * So each kind takes at most 16 MiB.
+ * New files up to `most` bytes go in batches, so many of them at once. While a batch is on its way, the next fills.
+ * Each kind takes at most 16 MiB.
  */
 const SMALL = [
   { most: 64 * 1024, lanes: 200 },
