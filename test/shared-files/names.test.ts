@@ -216,13 +216,15 @@ describe("[D5-author-verified] who made and changed what", () => {
     const [file, foreign] = [await put(vault, "one"), await put(vault, "foreign")];
     for (const name of ["two", "three"]) await client.files.update(file.id, { name });
     const { shared } = (await read<FileEntry>(`/api/files/${foreign.id}/entries`)).entries[0] as FileEntry;
-    const seen = async (change: (entries: FileEntry[]) => FileEntry[]) => {
-      const lie = lyingAt("files.entries", (said: { entries: FileEntry[] }) => ({
-        ...said,
-        entries: change(said.entries),
-      }));
-      const reader = stack.owner.another({ middleware: [lie] });
-      await reader.files.get(file.id);
+    let lie = (entries: FileEntry[]) => entries;
+    const lying = lyingAt("files.entries", (said: { entries: FileEntry[] }) => ({
+      ...said,
+      entries: lie(said.entries),
+    }));
+    const reader = stack.owner.another({ middleware: [lying] });
+    await reader.files.get(file.id);
+    const seen = async (change: typeof lie) => {
+      lie = change;
       const { entries } = await reader.files.entries(file.id);
       return entries.map(({ name, author, unreadable }) =>
         unreadable === undefined ? name : [name, author, unreadable],
