@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
-import { namedCredential } from "./authors.ts";
 import { endpoint } from "./endpoint.ts";
 import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
-import { chainAddress, label, openEnum, timestamp, uuid } from "./values.ts";
+import { namedCredential, chainAddress, label, openEnum, timestamp, uuid } from "./values.ts";
 
 /** Bytes and files an account holds, trash and kept versions included. `versionBytes`: those of kept versions. */
 const usage = z.object({ bytes: z.int(), files: z.int(), versionBytes: z.int() });

@@ -1,9 +1,8 @@
 /** The past of names and places (decision 0051). Clients load it when they need it. */
 import * as z from "zod/mini";
-import { author } from "./authors.ts";
 import { endpoint } from "./endpoint.ts";
 import { sharedEntry } from "./shared-entries.ts";
-import { openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
+import { author, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
 
 /** How an entry came. A move may bring a new name along. */
 export const ENTRY_SOURCES = ["create", "rename", "move", "restore"] as const;

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import { author } from "./authors.ts";
 import { bytes, endpoint } from "./endpoint.ts";
 import { folderOrRoot } from "./folders.ts";
 import { ownerProof } from "./proofs.ts";
 import { nameIndex, sharedContentErrors, sharedEntry, sharedFile, sharedHeaders } from "./shared-entries.ts";
 import {
+  author,
   booleanText,
   condition,
   itemName,

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
-import { author } from "./authors.ts";
 import { endpoint } from "./endpoint.ts";
 import { nameIndex, sharedErrors, sharedEntry } from "./shared-entries.ts";
-import { booleanText, condition, itemName, pageOf, pageQuery, revision, timestamp, uuid } from "./values.ts";
+import { author, booleanText, condition, itemName, pageOf, pageQuery, revision, timestamp, uuid } from "./values.ts";
 
 export const MAX_FOLDER_DEPTH = 32;
 

@@ -6,7 +6,7 @@ export type { Account, Credential } from "./account.ts";
 export { api, type CofferApi } from "./api.ts";
 export type { ApiKey, CreatedApiKey } from "./api-keys.ts";
 export type { AuditEvent } from "./audit.ts";
-export type { Author } from "./authors.ts";
+export type { Author } from "./values.ts";
 export type { SessionTokens, SignedIn } from "./auth.ts";
 export type { Billing } from "./billing.ts";
 export type { Change } from "./changes.ts";

@@ -3,7 +3,7 @@
  * finds the same names everywhere.
  * @packageDocumentation
  */
-import type { Author } from "./authors.ts";
+import type { Author } from "./values.ts";
 
 /** Most characters of a search text. */
 export const MAX_SEARCH_TEXT = 256;

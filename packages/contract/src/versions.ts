@@ -1,9 +1,8 @@
 /** Versions of files (decision 0050). Clients load it when they need it. */
 import * as z from "zod/mini";
-import { author } from "./authors.ts";
 import { endpoint } from "./endpoint.ts";
 import { file } from "./files.ts";
-import { openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
+import { author, openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
 
 /** How a version came. */
 export const VERSION_SOURCES = ["upload", "replace", "restore"] as const;

@@ -4,7 +4,7 @@ import { callOn } from "../call.ts";
 import type { CallOptions, Connection } from "../options.ts";
 import { sharedCode } from "../shared-code.ts";
 import type { Query } from "./calling.ts";
-import { FILES } from "./items.ts";
+import { FILES, withoutClaims } from "./items.ts";
 
 /** A page of what the service finds. Names of shared vaults are verified like those of a list. */
 export async function searchFiles(
@@ -13,7 +13,7 @@ export async function searchFiles(
   options?: CallOptions,
 ) {
   const page = await callOn(connection, searchGroup.search, { query }, { ...options, isBelow: true });
-  if (connection.sharedVaults === null) return page;
+  if (connection.sharedVaults === null) return { ...page, files: page.files.map(withoutClaims) };
   const { nameItems } = await sharedCode(connection).listing();
   const asked = { vaultId: query.vaultId, trashed: query.trashed };
   return { ...page, files: await nameItems(connection, FILES, page.files, asked, options) };
