@@ -165,6 +165,15 @@ export const FILES: Readonly<Record<string, Method>> = {
   "files.versions": plain((run) => run.client.files.versions(itemOf(run, "file").id)),
   "files.restoreVersion": plain((run) => run.client.files.restoreVersion(itemOf(run, "file").id, randomUUID())),
   "files.deleteVersion": plain((run) => run.client.files.deleteVersion(itemOf(run, "file").id, randomUUID())),
+  "files.trashMany": plain((run) => {
+    const { id } = itemOf(run, "file");
+    return run.client.files.trashMany([id]).finally(() => undoDeletion(run, "files", id));
+  }),
+  "files.restoreMany": plain((run) => run.client.files.restoreMany([itemOf(run, "file").id, itemOf(run, "folder").id])),
+  "files.moveMany": plain((run) => {
+    const item = itemOf(run, "file");
+    return run.client.files.moveMany([item.id], null, named(run, item));
+  }),
   "trash.list": async (run) => {
     const place = run.draw.chance(0.5) ? { vaultId: sharedVault(run) } : {};
     const page = await run.client.trash.list({ ...place, limit: 20 });

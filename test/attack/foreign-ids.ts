@@ -15,7 +15,7 @@ import { makeObjects, readObjects, type Objects } from "./objects.ts";
 const OBJECT_OF: Readonly<Record<string, keyof Objects>> = {
   ...{ vaultId: "vaultId", vaultIds: "vaultId", folderId: "folderId", parentId: "folderId", fileId: "fileId" },
   ...{ uploadId: "uploadId", keyId: "keyId", inviteId: "inviteId", webhookId: "webhookId", deliveryId: "deliveryId" },
-  ...{ versionId: "versionId", sourceId: "versionId", sessionId: "sessionId" },
+  ...{ ids: "fileId", versionId: "versionId", sourceId: "versionId", sessionId: "sessionId" },
   ...{ chainAddress: "chainAddress", chainObjectId: "chainObjectId" },
 };
 
@@ -57,7 +57,7 @@ export function idsDeepIn(endpoint: EndpointDefinition): string[] {
     const schema = endpoint[section];
     if (schema === undefined || isBytes(schema)) return [];
     return namesIn(schema, 0)
-      .filter(({ name }) => /(?:Ids?|Address)$/.test(name))
+      .filter(({ name }) => /(?:Ids?|Address)$|^ids$/.test(name))
       .map(({ name, depth }) => `${endpoint.id} ${section}.${depth === 1 ? "" : "*."}${name}`);
   });
 }
@@ -187,7 +187,7 @@ function idFor(field: string, objects: Objects, section: Place["section"]): unkn
   // In a path it is an API key's.
   if (field === "keyId" && section === "body") return objects.vaultKeyId;
   const id = objects[OBJECT_OF[field] ?? "vaultId"];
-  return field.endsWith("Ids") ? [id] : id;
+  return /ids$/i.test(field) ? [id] : id;
 }
 
 function headersFor({ endpoint, section, field }: Place, { theirs }: Ids): Record<string, string> {
@@ -214,7 +214,8 @@ function headersFor({ endpoint, section, field }: Place, { theirs }: Ids): Recor
 }
 
 /** What an answer to a request about somebody else's object must not be. */
-function judge(answer: Answer, theirs: Objects): string[] {
+function judge(given: Answer, theirs: Objects): string[] {
+  const answer = { ...given, ...refusalOfAll(given) };
   const found: string[] = [];
   if (answer.status >= 500 && answer.code !== "not_configured") found.push(`status ${String(answer.status)}`);
   if (answer.status < 400) found.push(`it was let in with ${String(answer.status)}`);
@@ -223,4 +224,13 @@ function judge(answer: Answer, theirs: Objects): string[] {
   for (const text of [theirs.canary, ...(answer.status < 400 ? Object.values(theirs) : [])])
     if (answer.text.includes(text)) found.push("the answer shows what is not the caller's");
   return found;
+}
+
+/** A request of several parts answers 200: it was refused when each of them was. Each result repeats the id that was asked for. */
+function refusalOfAll({ status, text }: Answer): { status: number; text: string } | null {
+  if (status !== 200 || !text.startsWith('{"results":')) return null;
+  const { results } = JSON.parse(text) as { results: { error: { message: string } | null }[] };
+  const [first] = results;
+  if (first?.error == null || results.some(({ error }) => error === null)) return null;
+  return { status: 404, text: JSON.stringify({ error: first.error.message }) };
 }

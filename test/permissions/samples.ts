@@ -60,6 +60,10 @@ const endingLater = (): string => new Date((Math.floor(Date.now() / END_STEP) + 
 const renamed: Row = { sends: () => ({ json: { name: name() } }) };
 const inVault: Row = { needs: ["vaultId"], sends: ({ vaultId }) => ({ query: `vaultId=${vaultId}` }) };
 const sending = (json: object): Row => ({ sends: () => ({ json }) });
+const ofOne = (json: object = {}): Row => ({
+  needs: ["fileId"],
+  sends: ({ fileId }) => ({ json: { ids: [fileId], ...json } }),
+});
 const signedIn: Row = { secret: "refreshToken", sends: (_objects, refreshToken) => ({ json: { refreshToken } }) };
 const withTus: Row = { sends: () => ({ headers: TUS }) };
 const notConfigured = (more: object = {}): Row => ({
@@ -208,6 +212,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   "files.restoreVersion": {},
   "files.deleteVersion": {},
   "files.restore": { trashed: true },
+  "files.trashMany": ofOne(),
+  "files.restoreMany": ofOne(),
+  "files.moveMany": ofOne({ folderId: null }),
   "uploads.create": {
     needs: ["vaultId"],
     sends: ({ vaultId }) => ({

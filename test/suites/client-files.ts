@@ -167,6 +167,26 @@ export function filesSuite(accounts: () => Accounts): void {
     expect((await client.files.versions(file.id)).versions.map(({ number }) => number)).toEqual([5, 1]);
   });
 
+  it("trashes, restores and moves many at once, each with its own outcome [D5-batch-acts]", async () => {
+    const { client } = await accounts().signup();
+    const folder = await client.folders.create({ name: "home" });
+    const { file } = await client.files.upload({ name: "one of many", body: BYTES });
+    const missing = crypto.randomUUID();
+    const ids = [file.id, missing, folder.id];
+    const codes = (outcomes: readonly { readonly id: string; readonly error: { readonly code: string } | null }[]) => {
+      expect(outcomes.map(({ id }) => id)).toEqual(ids);
+      return outcomes.map(({ error }) => error?.code ?? null);
+    };
+    expect(codes(await client.files.moveMany(ids, folder.id))).toEqual([null, "not_found", "folder_cycle"]);
+    expect((await client.files.get(file.id)).folderId).toBe(folder.id);
+    expect(codes(await client.files.trashMany(ids))).toEqual([null, "not_found", null]);
+    expect((await client.trash.list()).files.map(({ id }) => id)).toEqual([file.id]);
+    expect(codes(await client.files.restoreMany(ids))).toEqual([null, "not_found", null]);
+    expect(await client.files.get(file.id)).toMatchObject({ trashedAt: null });
+    await expect(client.files.moveMany(ids, missing)).rejects.toMatchObject({ code: "not_found" });
+    expect(await client.files.trashMany([])).toEqual([]);
+  });
+
   it("renames, moves, trashes, restores and deletes for good [D5-update] [D5-delete-soft] [D5-restore] [D5-delete-permanent] [D5-trash] [D5-entries] [D5-author]", async () => {
     const { client } = await accounts().signup();
     const folder = await client.folders.create({ name: "home" });

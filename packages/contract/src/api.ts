@@ -18,6 +18,7 @@ import { eventsGroup, webhookEventsGroup, webhooksGroup } from "./webhooks.ts";
 import { identityProviderGroup } from "./identity-provider.ts";
 import { invitesGroup } from "./invites.ts";
 import { searchGroup } from "./search.ts";
+import { itemActsGroup } from "./item-acts.ts";
 import { sessionsGroup } from "./sessions.ts";
 import { folderNamesGroup, membersGroup, ownershipGroup, vaultKeysGroup } from "./shared-vaults.ts";
 import { systemGroup } from "./system.ts";
@@ -42,7 +43,7 @@ export const api = {
   deletion: deletionGroup,
   folderNames: folderNamesGroup,
   folders: { ...foldersGroup, ...folderEntriesGroup },
-  files: { ...filesGroup, ...versionsGroup, ...fileEntriesGroup, ...batchesGroup, ...searchGroup },
+  files: { ...filesGroup, ...versionsGroup, ...fileEntriesGroup, ...batchesGroup, ...searchGroup, ...itemActsGroup },
   uploads: uploadsGroup,
   trash: trashGroup,
   billing: billingGroup,

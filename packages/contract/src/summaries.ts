@@ -89,6 +89,10 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
     "Store up to 100 small files of one vault, each a part with the header Coffer-File (JSON); each has its own result",
   "files.search":
     "Search files by words of their names, type, size, date, author and place; best first, then newest. Names that only members can read are not looked at",
+  "files.trashMany": "Move up to 1,000 files and folders to the trash; each has its own result",
+  "files.restoreMany": "Bring up to 1,000 files and folders back from the trash; each has its own result",
+  "files.moveMany":
+    "Move up to 1,000 files and folders inside their vaults (folderId null: to the top); each has its own result",
   "uploads.options": "What the tus server can do (Tus-Version, Tus-Extension, Tus-Max-Size)",
   "uploads.create": "Begin a resumable upload; the body may carry the first bytes",
   "uploads.head": "State of an upload (Upload-Offset: the bytes that are durable)",

@@ -14,6 +14,7 @@ import type {
   FileVersionsQuery,
 } from "./resources/input-types.ts";
 import type { File, FileEntry, FileVersion } from "./resources/result-types.ts";
+import type { ItemOutcome } from "./part-error.ts";
 import { once } from "./once.ts";
 
 /** What a page of a search has beside its rows. */
@@ -119,6 +120,21 @@ export interface FileResource {
   delete(fileId: string, options?: FileDeletion): Promise<File | null>;
   /** Brings a file back from the trash, to the top of the vault if its folder is gone. */
   restore(fileId: string, changes?: FileRestoreInput, options?: PlaceOptions): Promise<File>;
+  /**
+   * Moves files and folders to the trash, up to 500 in a request. Each has its own outcome, in the order of the ids: one that fails
+   * stops no other.
+   *
+   * @example
+   * ```ts
+   * const outcomes = await client.files.trashMany([fileId, folderId]);
+   * const failed = outcomes.filter(({ error }) => error !== null);
+   * ```
+   */
+  trashMany(ids: Iterable<string>, options?: CallOptions): Promise<ItemOutcome[]>;
+  /** Brings files and folders back from the trash; outcomes as of `trashMany`. What is not in the trash stays as it is. */
+  restoreMany(ids: Iterable<string>, options?: CallOptions): Promise<ItemOutcome[]>;
+  /** Moves files and folders into a folder of their vault, or with null to its top; outcomes as of `trashMany`. */
+  moveMany(ids: Iterable<string>, folderId: string | null, options?: PlaceOptions): Promise<ItemOutcome[]>;
 }
 
 const many = once(() => import("./upload/upload-many.ts"));
@@ -129,6 +145,7 @@ const opening = once(() => import("./download/open-file.ts"));
 /** The methods' code is loaded when it is first used: the core stays small in a browser. */
 export function fileResource(connection: Connection): FileResource {
   const calls = once(async () => (await import("./resources/file-calls.ts")).fileCalls(connection));
+  const acts = once(async () => (await import("./resources/many-calls.ts")).manyCalls(connection));
   return {
     list: (query = {}, options) => paged("files", query, async (page) => (await calls()).list(page, options)),
     search: (query = {}, options) =>
@@ -141,6 +158,7 @@ export function fileResource(connection: Connection): FileResource {
     upload: async (input, options) => (await sending()).uploadFile(connection, input, options),
     replace: async (fileId, input, options) => (await sending()).replaceFile(connection, fileId, input, options),
     download: async (fileId, options) => (await opening()).openFileDownload(connection, fileId, options),
+    ...onDemand(acts, "trashMany", "restoreMany", "moveMany"),
     ...onDemand(calls, "get", "update", "delete", "restore", "restoreVersion", "deleteVersion"),
   };
 }

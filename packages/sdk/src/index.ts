@@ -87,6 +87,7 @@ export { Secret } from "./secret.ts";
 export { sessionCredentials, type SessionCredentials } from "./session/credentials.ts";
 export { type SessionLock, type SessionOptions, type SessionStore, type StoredSession } from "./session/state.ts";
 export { inProcessTransport, kyTransport, type AttemptContext, type Middleware, type Transport } from "./transports.ts";
+export type { ItemOutcome } from "./part-error.ts";
 export type { UploadOutcome, UploadResult } from "./upload/target.ts";
 export type {
   ManyProgress,

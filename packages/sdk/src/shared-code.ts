@@ -9,6 +9,7 @@ import type * as Entries from "./vaults/names/past-entries.ts";
 import type * as Changes from "./vaults/names/changes.ts";
 import type * as Finding from "./vaults/names/finding.ts";
 import type * as Listing from "./vaults/names/listing.ts";
+import type * as Many from "./vaults/names/many.ts";
 import type * as Places from "./vaults/names/places.ts";
 import type * as Calls from "./vaults/vault-calls.ts";
 import type * as Sessions from "./vaults/vault-session.ts";
@@ -25,6 +26,7 @@ export interface SharedCode {
   readonly entries: () => Promise<typeof Entries>;
   readonly finding: () => Promise<typeof Finding>;
   readonly listing: () => Promise<typeof Listing>;
+  readonly many: () => Promise<typeof Many>;
   readonly places: () => Promise<typeof Places>;
   readonly sessions: () => Promise<typeof Sessions>;
   readonly uploads: () => Promise<typeof Uploads>;

@@ -33,6 +33,7 @@ const CODE: SharedCode = {
   finding: () => loaded(import("./vaults/names/finding.ts")),
   entries: () => loaded(import("./vaults/names/past-entries.ts")),
   listing: () => loaded(import("./vaults/names/listing.ts")),
+  many: () => loaded(import("./vaults/names/many.ts")),
   places: () => loaded(import("./vaults/names/places.ts")),
   sessions: () => loaded(import("./vaults/vault-session.ts")),
   uploads: () => loaded(import("./vaults/content/upload.ts")),

@@ -90,8 +90,7 @@ const WHOLE_FOLDERS = [
 /** Rows of the decisions that later work brings. */
 const LATER = [
   "D5-versions-shared (pending: versions): Versions of shared vaults: listed, kept and restored as those of public ones, by the client.",
-  "D5-batch-upload (pending: batch): POST /api/files/batch: multipart, at most 100 files and 8 MiB, each its own outcome.",
-  "D5-batch-acts (pending: batch): POST /api/files/{trash,restore,move} with up to 1,000 ids, in order, durable before the answer.",
+  "D5-batch-acts: POST /api/files/{trash,restore,move} with up to 1,000 ids, in order, durable before the answer.",
   "D5-ladder (pending: ladder): GET, PUT /api/vaults/{vaultId}/ladder: steps by from and to place; a member's PUT replaces one.",
   "D5-id-prefix (pending: short-ids): idPrefix (8 or more hex digits) on the lists of files, folders and vaults.",
   "D5-member-until (pending: member-ends): POST …/members takes until, a whole quarter of an hour, as the chain has it; others are 400.",

@@ -33,12 +33,32 @@ export const trashFlow: Flow = async ({ owner, name, vaultId }) => {
     live.every((file) => file.trashedAt === null),
     "the list holds trashed files",
   );
-  const asked = (await owner.call(api.files.list, { query: { vaultId, trashed: true } })).value().files;
+  const listed = (await owner.call(api.files.list, { query: { vaultId, trashed: true } })).value().files;
   owner.check(
     api.files.list,
-    asked.length > 0 && asked.every((file) => file.trashedAt !== null),
+    listed.length > 0 && listed.every((file) => file.trashedAt !== null),
     "trashed=true does not list the trash",
   );
+
+  owner.step("many come back, move and go again in one request each");
+  const ids = [...made, "00000000-0000-4000-8000-000000000000"];
+  const [trashMany, restoreMany, moveMany] = [api.files.trashMany, api.files.restoreMany, api.files.moveMany];
+  const asked = [
+    { endpoint: restoreMany, answer: await owner.call(restoreMany, { body: { ids } }) },
+    { endpoint: moveMany, answer: await owner.call(moveMany, { body: { ids, folderId: null } }) },
+    { endpoint: trashMany, answer: await owner.call(trashMany, { body: { ids } }) },
+  ];
+  for (const { endpoint, answer } of asked) {
+    const { results } = answer.value();
+    owner.check(endpoint, results.map(({ id }) => id).join() === ids.join(), "other ids, or another order");
+    owner.check(
+      endpoint,
+      results.every(({ error }, at) => (at < made.length ? error === null : error?.code === "not_found")),
+      "a made file failed, or a made-up one did not",
+    );
+  }
+  const again = (await owner.call(api.files.get, { params: { fileId: made[0] ?? "" } })).value().file;
+  owner.check(trashMany, again.trashedAt !== null, "the file is not in the trash");
 
   owner.step("emptied, its bytes come back to the quota");
   const before = (await owner.call(api.account.get, {})).value().account.usage;

@@ -1,5 +1,4 @@
 /** Joins small uploads that wait side by side into batches of one request each (decision 0055). */
-import { ERROR_FACTS, HEADERS, isErrorCode } from "@coffer/contract";
 import {
   batchPart,
   batchesGroup,
@@ -7,16 +6,15 @@ import {
   MAX_BATCH_FILES,
   PART_HEADER,
   type BatchPart,
-  type PartError,
 } from "@coffer/contract/batches";
 import * as z from "zod/mini";
 import { callOn } from "../call.ts";
-import { decodeError } from "../decode-response.ts";
 import { wordsOf } from "../encode-request.ts";
 import { toBase64 } from "../digest.ts";
-import { ContractError, type SdkError } from "../errors.ts";
+import { ContractError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { CallOptions, Connection } from "../options.ts";
+import { partErrorOf } from "../part-error.ts";
 import type { NewFileTarget } from "./target.ts";
 
 /** The place of one upload in the batches. */
@@ -132,7 +130,7 @@ async function sendBatch(
       if (issue === null) settle.resolve(file);
       else
         settle.reject(new ContractError("response", batchesGroup.batch.id, [`body.results[${String(at)}].${issue}`]));
-    } else settle.reject(await refusalOf(error, connection));
+    } else settle.reject(await partErrorOf(error, connection));
   }
 }
 
@@ -141,15 +139,6 @@ function otherThan({ name, vaultId, folderId }: NewFileTarget, file: File): stri
   if (vaultId !== undefined && file.vaultId !== vaultId) return "file: other vaultId";
   if (folderId !== undefined && file.folderId !== folderId) return "file: other folderId";
   return name !== null && file.name !== name.normalize("NFC") ? "file: other name" : null;
-}
-
-/** The error of an upload by itself with that answer. */
-function refusalOf(error: PartError | null, { clock }: Connection): Promise<SdkError> {
-  const code = error?.code ?? "";
-  const status = isErrorCode(code) ? ERROR_FACTS[code][0] : 500;
-  const headers = { [HEADERS.errorCode]: code };
-  const answer = new Response(JSON.stringify({ error: error?.message ?? "" }), { status, headers });
-  return decodeError(answer, clock.now());
 }
 
 const ENCODER = new TextEncoder();

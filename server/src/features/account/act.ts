@@ -14,7 +14,7 @@ import { type Change, insertChained } from "../changes/store.ts";
 import { isLiveSession } from "./lives.ts";
 import { findSessionLife } from "./lives-store.ts";
 import { limitsOf } from "./rules.ts";
-import { type AccountColumns, writeAccount } from "./store.ts";
+import { type AccountColumns, markPart, writeAccount } from "./store.ts";
 
 export type ActDeps = Pick<Deps, "database" | "clock" | "random">;
 
@@ -31,6 +31,7 @@ export class AccountAct implements Queries {
   readonly #deps: Pick<ActDeps, "clock" | "random">;
   #account: Readonly<AccountRow>;
   #changed: Partial<AccountColumns> = {};
+  #writtenRows = 0;
 
   constructor(deps: Pick<ActDeps, "clock" | "random">, queries: Queries, account: AccountRow) {
     this.build = queries.build;
@@ -46,7 +47,33 @@ export class AccountAct implements Queries {
 
   all: Queries["all"] = (query) => this.#queries.all(query);
   first: Queries["first"] = (query) => this.#queries.first(query);
-  run: Queries["run"] = (query) => this.#queries.run(query);
+  run: Queries["run"] = async (query) => {
+    const rows = await this.#queries.run(query);
+    this.#writtenRows += rows;
+    return rows;
+  };
+
+  /** How many rows the act has written so far. */
+  get writtenRows(): number {
+    return this.#writtenRows;
+  }
+
+  /** Runs a part of the act. A refusal undoes this part alone and is the result; any other error ends the act. */
+  async attempt<Result>(work: () => Promise<Result>): Promise<Result | ServiceError> {
+    const [account, changed] = [this.#account, { ...this.#changed }];
+    await markPart(this.#queries, "savepoint part");
+    try {
+      const result = await work();
+      await markPart(this.#queries, "release part");
+      return result;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      await markPart(this.#queries, "rollback to part");
+      await markPart(this.#queries, "release part");
+      [this.#account, this.#changed] = [account, changed];
+      return error;
+    }
+  }
 
   /** For what was found by its own id: it may be another account's. Then that one's act does it all again, see {@link actAs}. */
   requireAccount(accountId: string): void {

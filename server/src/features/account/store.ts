@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import { holdName } from "../../ports/leases.ts";
 import type { AccountRow } from "../../ports/tables.ts";
@@ -93,4 +94,12 @@ export async function readQuota(queries: Queries, accountId: string): Promise<Qu
   const quota = await queries.first(quotaOf(queries, { accountId }));
   if (quota === null) throw new Error("the account of a request does not exist");
   return quota;
+}
+
+/** A part of a transaction that can be undone by itself. Parts do not lie in each other. */
+export async function markPart(
+  transaction: Queries,
+  mark: "savepoint part" | "release part" | "rollback to part",
+): Promise<void> {
+  await transaction.run({ compile: () => sql.raw(mark).compile(transaction.build) });
 }

@@ -9,6 +9,7 @@ import { requireSight } from "../reach/access.ts";
 import { changeItem, restoreItem, trashItem } from "../items/changing.ts";
 import { listEntries } from "../items/entries.ts";
 import { listPage } from "../items/listing.ts";
+import { moveMany, restoreMany, trashMany } from "./acting-on-many.ts";
 import { type BatchDeps, storeBatch } from "./batch.ts";
 import { FILES } from "./changing.ts";
 import { deleteForGood } from "./deleting.ts";
@@ -51,6 +52,9 @@ const handlersOf = (deps: BatchDeps & ProofDeps): GroupHandlers<typeof api.files
     file: toFile(await restoreVersion(deps, principal, params), principal),
   }),
   deleteVersion: ({ params }, { principal }) => deleteVersion(deps, principal, params),
+  trashMany: ({ body }, { principal }) => trashMany(deps, principal, body.ids),
+  restoreMany: ({ body }, { principal }) => restoreMany(deps, principal, body.ids),
+  moveMany: ({ body }, { principal }) => moveMany(deps, principal, body),
   replace: (input, context) => replaceContent(deps, input, context),
   update: async ({ params, headers, body }, { principal }) => ({
     file: toFile(

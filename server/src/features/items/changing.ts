@@ -48,6 +48,14 @@ export interface ItemChange extends Given {
   readonly folderId?: string | null | undefined;
 }
 
+/** With what one item is changed in an act. */
+export interface Changing {
+  readonly act: AccountAct;
+  readonly deps: ChangingDeps;
+  readonly principal: Principal;
+  readonly permits: Permits;
+}
+
 /** Throws `trashed`, `precondition_failed`, `name_exists`, and what the new place or the entry is refused with. */
 export function changeItem<Kind extends ItemKind>(
   deps: ChangingDeps,
@@ -56,19 +64,25 @@ export function changeItem<Kind extends ItemKind>(
   change: ItemChange,
 ): Promise<ItemRows[Kind]> {
   return withPermits(deps, principal, (permits) =>
-    actAs(deps, principal, async (act) => {
-      const { row: old, vault } = await readChangeable(act, principal, item.kind, change);
-      requireRevision(change.ifMatch, old);
-      const folderId = change.folderId === undefined ? folderIdOf(old) : change.folderId;
-      const moves = folderId !== folderIdOf(old);
-      const place = moves ? await findPlace(act, principal, { vaultId: old.vault_id, folderId }) : null;
-      const moved = place === null ? {} : await item.move(act, old, place);
-      const named = await nameOf(act, { ...item, old, vault, folderId, given: change, permits });
-      if (named === null) return old;
-      const columns = { ...moved, ...named, updated_at: deps.clock.now() };
-      return writeItem(act, deps, principal, item, { old, vault, columns, action: `${item.kind}.updated` });
-    }),
+    actAs(deps, principal, (act) => changeWithin({ act, deps, principal, permits }, item, change)),
   );
+}
+
+export async function changeWithin<Kind extends ItemKind>(
+  { act, deps, principal, permits }: Changing,
+  item: Particulars<Kind>,
+  change: ItemChange,
+): Promise<ItemRows[Kind]> {
+  const { row: old, vault } = await readChangeable(act, principal, item.kind, change);
+  requireRevision(change.ifMatch, old);
+  const folderId = change.folderId === undefined ? folderIdOf(old) : change.folderId;
+  const moves = folderId !== folderIdOf(old);
+  const place = moves ? await findPlace(act, principal, { vaultId: old.vault_id, folderId }) : null;
+  const moved = place === null ? {} : await item.move(act, old, place);
+  const named = await nameOf(act, { ...item, old, vault, folderId, given: change, permits });
+  if (named === null) return old;
+  const columns = { ...moved, ...named, updated_at: deps.clock.now() };
+  return writeItem(act, deps, principal, item, { old, vault, columns, action: `${item.kind}.updated` });
 }
 
 /** null: nothing changes. */
@@ -90,15 +104,22 @@ export function trashItem<Kind extends ItemKind>(
   item: Particulars<Kind>,
   id: string,
 ): Promise<ItemRows[Kind]> {
-  const work = (permits: Permits) => async (act: AccountAct) => {
-    const { row: old, vault } = await readItemFor(act, principal, item.kind, id);
-    permits.use(vault);
-    if (old.trashed_at !== null) return old;
-    const now = deps.clock.now();
-    const columns = { trashed_at: now, trashed_with: item.kind === "folder" ? id : null, updated_at: now };
-    return writeItem(act, deps, principal, item, { old, vault, columns, action: `${item.kind}.trashed` });
-  };
-  return withPermits(deps, principal, (permits) => actOnFullDisk(deps, principal, work(permits)));
+  return withPermits(deps, principal, (permits) =>
+    actOnFullDisk(deps, principal, (act) => trashWithin({ act, deps, principal, permits }, item, id)),
+  );
+}
+
+export async function trashWithin<Kind extends ItemKind>(
+  { act, deps, principal, permits }: Changing,
+  item: Particulars<Kind>,
+  id: string,
+): Promise<ItemRows[Kind]> {
+  const { row: old, vault } = await readItemFor(act, principal, item.kind, id);
+  permits.use(vault);
+  if (old.trashed_at !== null) return old;
+  const now = deps.clock.now();
+  const columns = { trashed_at: now, trashed_with: item.kind === "folder" ? id : null, updated_at: now };
+  return writeItem(act, deps, principal, item, { old, vault, columns, action: `${item.kind}.trashed` });
 }
 
 /** Under the name it has, or another. Throws `not_trashed`, `name_exists`, and what the entry is refused with. */
@@ -109,21 +130,27 @@ export function restoreItem<Kind extends ItemKind>(
   { id, given }: { readonly id: string; readonly given: Given },
 ): Promise<ItemRows[Kind]> {
   return withPermits(deps, principal, (permits) =>
-    actAs(deps, principal, async (act) => {
-      const { row: old, vault } = await readItemFor(act, principal, item.kind, id);
-      permits.use(vault);
-      if (old.trashed_at === null) throw new ServiceError("not_trashed");
-      const back = await item.findWayBack(act, old);
-      const folderId = folderIdOf({ ...old, ...back });
-      if (vault === null) refuseEntry(given.shared);
-      const named =
-        vault === null
-          ? { name: given.name ?? old.name }
-          : await nameRestored(act, { ...item, old, vault, folderId, given, permits });
-      const columns = { ...back, ...named, trashed_at: null, trashed_with: null, updated_at: deps.clock.now() };
-      return writeItem(act, deps, principal, item, { old, vault, columns, action: item.restored });
-    }),
+    actAs(deps, principal, (act) => restoreWithin({ act, deps, principal, permits }, item, { id, given })),
   );
+}
+
+export async function restoreWithin<Kind extends ItemKind>(
+  { act, deps, principal, permits }: Changing,
+  item: Particulars<Kind>,
+  { id, given }: { readonly id: string; readonly given: Given },
+): Promise<ItemRows[Kind]> {
+  const { row: old, vault } = await readItemFor(act, principal, item.kind, id);
+  permits.use(vault);
+  if (old.trashed_at === null) throw new ServiceError("not_trashed");
+  const back = await item.findWayBack(act, old);
+  const folderId = folderIdOf({ ...old, ...back });
+  if (vault === null) refuseEntry(given.shared);
+  const named =
+    vault === null
+      ? { name: given.name ?? old.name }
+      : await nameRestored(act, { ...item, old, vault, folderId, given, permits });
+  const columns = { ...back, ...named, trashed_at: null, trashed_with: null, updated_at: deps.clock.now() };
+  return writeItem(act, deps, principal, item, { old, vault, columns, action: item.restored });
 }
 
 interface Writing<Kind extends ItemKind> {

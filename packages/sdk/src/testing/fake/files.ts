@@ -4,6 +4,8 @@ import { record } from "./audit.ts";
 import { batchHandler } from "./batches.ts";
 import { answerContent, checkDigests, createFile, replaceContent, type NewContent } from "./content.ts";
 import { fileEntryHandlers } from "./entries.ts";
+import { folderHandlers } from "./folders.ts";
+import { actHandlers } from "./item-acts.ts";
 import { objectOf } from "./event-objects.ts";
 import { parseFormFile } from "./form-file.ts";
 import { listItems, moveItem, pageOfItems, restoreItem, setTrashed, touch } from "./items.ts";
@@ -15,11 +17,13 @@ import { atVersion, versionHandlers } from "./versions.ts";
 type FileHandlers = GroupHandlers<typeof api.files, Caller>;
 
 export function fileHandlers(state: State): FileHandlers {
+  const rows = rowHandlers(state);
   return {
     ...contentHandlers(state),
-    ...rowHandlers(state),
+    ...rows,
     ...versionHandlers(state),
     ...fileEntryHandlers(state),
+    ...actHandlers(state, { files: rows, folders: folderHandlers(state) }),
     ...searchHandlers(state),
     batch: batchHandler(state),
   };
