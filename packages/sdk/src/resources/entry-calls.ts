@@ -12,18 +12,26 @@ export function entryCalls(connection: Connection) {
   const { entries: ofFile } = fileEntriesGroup;
   const { entries: ofFolder } = folderEntriesGroup;
   const shown = async <Kind extends Entry>(
-    kind: "file" | "folder",
-    id: string,
+    item: { readonly kind: "file" | "folder"; readonly id: string },
+    { cursor }: EntryQuery,
     read: () => Promise<EntryPage<Kind>>,
   ) =>
     connection.sharedVaults === null
       ? withoutClaims(await read())
-      : (await sharedCode(connection).entries()).verifyEntries(connection, { kind, id }, read);
+      : (await sharedCode(connection).entries()).verifyEntries(
+          connection,
+          { ...item, isFirstPage: cursor === undefined },
+          read,
+        );
   return {
     fileEntries: (fileId: string, query: EntryQuery, options?: CallOptions) =>
-      shown("file", fileId, () => callOn(connection, ofFile, { params: { fileId }, query }, options)),
+      shown({ kind: "file", id: fileId }, query, () =>
+        callOn(connection, ofFile, { params: { fileId }, query }, options),
+      ),
     folderEntries: (folderId: string, query: EntryQuery, options?: CallOptions) =>
-      shown("folder", folderId, () => callOn(connection, ofFolder, { params: { folderId }, query }, options)),
+      shown({ kind: "folder", id: folderId }, query, () =>
+        callOn(connection, ofFolder, { params: { folderId }, query }, options),
+      ),
   };
 }
 

@@ -14,11 +14,13 @@ import { findVaultOf } from "./places.ts";
 interface Item {
   readonly kind: EntryKind;
   readonly id: string;
+  /** The page begins with the current entry, which every item has. */
+  readonly isFirstPage: boolean;
 }
 
 /**
  * A page of entries as members signed them, newest first. An entry that is not true hides no others.
- * @throws VaultError `vault_changed`; `rolled_back` if the service hides an entry that this machine has seen.
+ * @throws VaultError `vault_changed`; `damaged` for no entry at all; `rolled_back` if the service hides an entry that this machine has seen.
  */
 export async function verifyEntries<Kind extends Entry>(
   connection: Connection,
@@ -41,10 +43,13 @@ export async function verifyEntries<Kind extends Entry>(
 /** null: a public one. */
 async function vaultOf(
   connection: Connection,
-  { id }: Item,
+  { id, isFirstPage }: Item,
   [first, ...rest]: readonly Entry[],
 ): Promise<OpenVault | null> {
-  if (first === undefined) return null;
+  if (first === undefined) {
+    if (isFirstPage) throw vaultError("damaged", `The service shows no entry of ${id}`, { step: "entry" });
+    return null;
+  }
   const { vaultId, shared } = first;
   const vault = await findVaultOf(connection, { id, vaultId, shared }, { sends: false });
   if (rest.some((entry) => entry.vaultId !== vaultId || (vault === null && entry.shared !== null)))
@@ -54,7 +59,7 @@ async function vaultOf(
 
 async function verify<Kind extends Entry>(
   vault: OpenVault,
-  { kind, id }: Item,
+  { kind, id, isFirstPage }: Item,
   { entries, nextCursor }: EntryPage<Kind>,
 ): Promise<EntryPage<Kind>> {
   const items = entries.map(({ vaultId, shared }): SharedItem => ({ id, vaultId, shared }));
@@ -74,7 +79,7 @@ async function verify<Kind extends Entry>(
       continue;
     }
     const { revision, folderId } = opened.statement;
-    if (entry.expiresAt === null) requireNewest(vault, id, revision);
+    if (isFirstPage && at === 0) requireNewest(vault, id, revision);
     if (newer !== null && revision >= newer) {
       verified.push(unverified(entry, "damaged"));
       continue;
