@@ -15,7 +15,7 @@ const TYPES: Readonly<
   >
 > = {
   "account.update": {},
-  "apiKeys.create": { without: ["chainAddress", "addressProof"] },
+  "apiKeys.create": { without: ["chainAddress", "addressProof"], types: { budgets: "Budgets" } },
   "apiKeys.list": {},
   "apiKeys.rotate": {},
   "audit.list": {},
@@ -42,7 +42,7 @@ const TYPES: Readonly<
   "identityProvider.callback": {},
   "identityProvider.zkloginAuth": { types: { proof: "ZkloginProof" } },
   "identityProvider.zkloginToken": {},
-  "invites.create": {},
+  "invites.create": { types: { budgets: "Budgets" } },
   "invites.list": {},
   "sessions.list": {},
   "trash.empty": {},
@@ -63,7 +63,7 @@ export function renderInputTypes(): string {
   return [
     "// Made by `npm run generate` from the contract: change packages/contract, not this file.",
     'import type { EventKind, Scope } from "@coffer/contract";',
-    'import type { ZkloginProof } from "./result-types.ts";',
+    'import type { Budgets, ZkloginProof } from "./result-types.ts";',
     "",
     ...declarations,
   ].join("\n");

@@ -1,5 +1,5 @@
 /** The shape of a handler, derived from the contract: a missing or mistyped handler does not compile. */
-import type { AccessLevel, Api, EndpointDefinition, HandlerInput, Output, Scope } from "@coffer/contract";
+import type { AccessLevel, Api, Budgets, EndpointDefinition, HandlerInput, Output, Scope } from "@coffer/contract";
 import type { Queries } from "./ports/database.ts";
 
 /** Where a request comes from, as the service sees it. Data from outside: for records and limits, never for rights. */
@@ -8,6 +8,12 @@ export interface RequestOrigin {
   /** The client's network address, past trusted proxies only. */
   readonly address: string;
   readonly userAgent: string | null;
+}
+
+/** What a key may use, counted for it and for what it was rotated to (decision 0057). */
+export interface Budget {
+  readonly id: string;
+  readonly limits: Budgets;
 }
 
 /** The caller. Never holds the credential itself. */
@@ -26,6 +32,8 @@ export interface Principal {
   readonly vaultIds: ReadonlySet<string> | null;
   readonly chainAddress: string | null;
   readonly expiresAt: number | null;
+  /** The key's own, then those of the keys that made it. Empty: it has none. */
+  readonly budgets: readonly Budget[];
   readonly origin: RequestOrigin;
 }
 

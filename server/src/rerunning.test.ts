@@ -84,6 +84,6 @@ function callerOf(accountId: string): Principal {
   const origin = { requestId: "r", address: "192.0.2.1", userAgent: null };
   return {
     ...{ kind: "development", accountId, keyId: null, sessionId: null, name: null, accessLevel: "owner" },
-    ...{ scopes: null, vaultIds: null, chainAddress: null, expiresAt: null, origin },
+    ...{ scopes: null, vaultIds: null, chainAddress: null, expiresAt: null, budgets: [], origin },
   };
 }

@@ -80,7 +80,7 @@ export function fileRow(more: Partial<FileRow> & Pick<FileRow, "account_id" | "v
     updated_at: TIME,
     trashed_at: null,
     trashed_with: null,
-    ...{ version_number: 1, version_at: TIME, version_how: "upload", version_author: null },
+    ...{ version_number: 1, version_at: TIME, version_how: "upload", version_author: null, budget_id: null },
     ...more,
   };
 }

@@ -51,7 +51,8 @@ export function peopleSuite(accounts: () => Accounts): void {
         .account.get();
     const mine = await acting(account.id);
     expect(mine.account).toEqual(account);
-    const unlimited = { scopes: null, vaultIds: null, chainAddress: null, expiresAt: null };
+    const free = { budgets: null, budgetUse: null };
+    const unlimited = { ...free, scopes: null, vaultIds: null, chainAddress: null, expiresAt: null };
     expect(mine.credential).toEqual({ kind: "development", id: null, name: null, ...unlimited });
     await expect(acting(randomUUID())).rejects.toMatchObject({ code: "invalid_credential", status: 401 });
     const first = accounts().connect(null, { credentials: developmentCredentials() });

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { budgets, budgetUse } from "./budgets.ts";
 import { endpoint } from "./endpoint.ts";
 import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
@@ -39,6 +40,8 @@ export const credential = z.object({
   scopes: z.nullable(z.array(openEnum(SCOPES))),
   vaultIds: z.nullable(z.array(uuid)),
   expiresAt: z.nullable(timestamp),
+  budgets,
+  budgetUse,
 });
 
 export interface Account extends z.infer<typeof account> {}

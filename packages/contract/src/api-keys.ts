@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { budgets, budgetUse, wantedBudgets } from "./budgets.ts";
 import { endpoint } from "./endpoint.ts";
 import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
@@ -10,6 +11,8 @@ const rights = {
   /** null: every vault of the account. */
   vaultIds: z.nullable(z.array(uuid)),
   chainAddress: z.nullable(chainAddress),
+  /** Shared by a key and those that it was rotated to. null: it has none. */
+  budgets,
 };
 
 /** A key as it is listed: never the raw key (specification §2.4). */
@@ -22,6 +25,7 @@ export const apiKey = z.object({
   /** The Ed25519 public key that proved the address, in base64; the address is its hash. null where another signer proved it. */
   chainPublicKey: z.nullable(base64Bytes(32)),
   accessLevel: openEnum(["owner", "agent"]),
+  budgetUse,
   expiresAt: z.nullable(timestamp),
   lastUsedAt: z.nullable(timestamp),
   revokedAt: z.nullable(timestamp),
@@ -63,6 +67,8 @@ export const apiKeysGroup = {
       addressProof: z.optional(z.strictObject({ signature: chainSignature, signedAt: timestamp })),
       /** May have a fraction; the key ends at the next whole millisecond. */
       expiresInDays: z.optional(z.number().check(z.gt(0), z.lte(3650))),
+      /** Without them a key has those of its maker, and counts together with it. */
+      budgets: z.optional(wantedBudgets),
     }),
     status: 201,
     output: createdApiKey,

@@ -154,7 +154,7 @@ export function errorsOf(e: EndpointDefinition): ErrorCode[] {
   // A chain is read by a clock that agrees with its own.
   if (codes.has("chain_unavailable")) codes.add("clock_skew");
   if (e.params || e.query || e.headers || e.body) codes.add("validation_failed");
-  if (e.auth === "credential") codes.add("invalid_credential").add("development_origin");
+  if (e.auth === "credential") codes.add("invalid_credential").add("development_origin").add("budget_exceeded");
   if (e.access === "owner") codes.add("owner_only");
   if (e.scope !== null) codes.add("missing_scope");
   if (e.vaultLimit === "refuse") codes.add("vault_limited_key");

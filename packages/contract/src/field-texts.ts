@@ -102,6 +102,23 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   "invite.status": "`created`, `used`, `revoked` or `expired`.",
   "invite.expiresAt": "When the invite ends: RFC 3339 in UTC.",
   "invites.create.out.expiresAt": "When the invite ends: RFC 3339 in UTC.",
+  budgets: "How much the key may store, write and ask. null: it has no budgets.",
+  "invite.budgets": "Budgets of the key that the invite makes. null: it has none.",
+  "budget.storedBytes":
+    "Bytes that the key stored and that are in storage now, trash and versions included. Default: no budget.",
+  "budget.bytesPerDay": "Bytes of files and versions that it may write within any 24 hours. Default: no budget.",
+  "budget.filesPerDay":
+    "Files and versions that it may write within any 24 hours, restored versions included. Default: no budget.",
+  "budget.requestsPerMinute": "Requests a minute. Each process of the service counts for itself. Default: no budget.",
+  budgetUse: "What is used and left of each budget that the key has. null: it has none.",
+  storedBytes: "Use of the budget of stored bytes.",
+  bytesPerDay: "Use of the budget of written bytes. Written bytes count for 24 hours, and at most 15 minutes more.",
+  filesPerDay:
+    "Use of the budget of written files and versions. Each counts for 24 hours, and at most 15 minutes more.",
+  requestsPerMinute: "Use of the budget of requests, in the process that answers.",
+  used: "How much is used, unfinished uploads included: bytes, files or requests.",
+  left: "How much is left now: bytes, files or requests.",
+  renewsAt: "When more is left, if nothing is used meanwhile: RFC 3339 in UTC. null: time changes nothing.",
   usedAt: "When the invite was redeemed: RFC 3339 in UTC. null: it was not.",
   "invite.keyId": "UUID of the API key that redeeming made. null: not redeemed.",
   "invites.redeem.out.keyId": "UUID of the new API key.",

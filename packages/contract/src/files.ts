@@ -90,6 +90,7 @@ const uploadErrors = [
   "body_truncated",
   "request_timeout",
   "storage_quota",
+  "budget_storage",
   "file_too_large",
   "disk_full",
   ...sharedContentErrors,

@@ -7,6 +7,8 @@ export const HEADERS = {
   apiVersion: "API-Version",
   fileId: "File-Id",
   keyId: "Coffer-Key-Id",
+  /** The budget that a request met: `storedBytes`, `bytesPerDay`, `filesPerDay` or `requestsPerMinute`. */
+  budget: "X-Budget",
   /**
    * Comes with the current content of a shared vault's file: the answer of `files.get`, as JSON in base64. It names
    * the version.

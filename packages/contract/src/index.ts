@@ -10,6 +10,7 @@ export type { Author } from "./values.ts";
 export type { SessionTokens, SignedIn } from "./auth.ts";
 export type { Billing } from "./billing.ts";
 export type { Change } from "./changes.ts";
+export type { BudgetName, Budgets, BudgetUse } from "./budgets.ts";
 export { clientApi } from "./client-api.ts";
 export * from "./endpoint.ts";
 export type { FileEntry, FolderEntry } from "./entries.ts";

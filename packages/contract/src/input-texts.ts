@@ -82,6 +82,12 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
     "Days until the key ends: more than 0, at most 3,650; fractions are allowed. Default: with the credential of this call, or never.",
   overlapHours: "Hours that the old key still works: 0 to 168. Default: 0, it ends at once.",
   expiresInHours: "Hours until the invite ends: more than 0, at most 72; fractions are allowed. Default: 1.",
+  budgets:
+    "How much the key may store, write and ask. Default: the budgets of the credential of this call, counted together with it, or none.",
+  storedBytes: "Bytes that the key may have in storage at a time, trash and versions included. Default: no budget.",
+  bytesPerDay: "Bytes of files and versions that it may write within any 24 hours. Default: no budget.",
+  filesPerDay: "Files and versions that it may write within any 24 hours. Default: no budget.",
+  requestsPerMinute: "Requests a minute: 1 to 1,000,000. Default: no budget.",
   accessUntil:
     "When the new key ends, and memberships that the invite leads to: RFC 3339 in UTC, a whole quarter of an hour. Not before the invite ends. Default: never.",
 

@@ -1,5 +1,6 @@
 /** Invite codes: how an agent gets its own key (specification §2.5, §5.8; decisions §4). */
 import * as z from "zod/mini";
+import { budgets, budgetUse, wantedBudgets } from "./budgets.ts";
 import { endpoint } from "./endpoint.ts";
 import { membershipEnd } from "./ends.ts";
 import { chainSignature } from "./proofs.ts";
@@ -14,6 +15,8 @@ const rights = {
   scopes: z.nullable(z.array(openEnum(SCOPES))),
   /** null: every vault of the account. */
   vaultIds: z.nullable(z.array(uuid)),
+  /** Those of the key that it makes. null: it has none. */
+  budgets,
 };
 
 /** When the key made by the invite ends, and a membership made by it; null: no end was asked for. */
@@ -40,6 +43,8 @@ export const invite = z.object({
   addressProof: z.nullable(z.string()),
   /** The Ed25519 key of the redeemer's statements, in base64, where its chain key is not its own; the proof vouches for it. */
   signingKey: z.nullable(signingKey),
+  /** What its key has used; nothing before it is redeemed. */
+  budgetUse,
 });
 
 /** An invite just made: `code` is shown once. */
@@ -88,6 +93,8 @@ export const invitesGroup = {
       expiresInHours: z.optional(z.number().check(z.gt(0), z.lte(INVITE_HOURS.maximum))),
       /** Never before the invite's own end. Without `expiresInHours` the invite ends no later than this. */
       accessUntil: z.optional(membershipEnd),
+      /** Without them the key has those of the invite's maker, and counts together with it. */
+      budgets: z.optional(wantedBudgets),
     }),
     status: 201,
     output: createdInvite,

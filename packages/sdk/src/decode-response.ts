@@ -78,12 +78,16 @@ export async function decodeError(response: Response, nowEpochMs: number): Promi
   const text = await readText(response, LONGEST_ERROR_BODY).catch(() => null);
   const code = parseCode(response);
   const known = await sentencesOf(code, response.status);
-  return answeredError(code, parseMessage(text ?? "") ?? known.message, {
+  const message = parseMessage(text ?? "") ?? known.message;
+  const facts = {
     status: response.status,
     requestId: requestIdOf(response),
     retryAfterMs: parseRetryAfter(response.headers.get("retry-after"), nowEpochMs),
     nextStep: known.nextStep,
-  });
+  };
+  if (code !== "budget_exceeded" && code !== "budget_storage") return answeredError(code, message, facts);
+  const { BudgetError } = await import("./budget-error.ts");
+  return new BudgetError(code, message, { ...facts, budget: response.headers.get(HEADERS.budget) }, nowEpochMs);
 }
 
 /** The catalogue's words, loaded with the first error. If that fails (a page whose files were replaced), the code must do. */

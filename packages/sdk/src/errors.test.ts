@@ -92,7 +92,8 @@ it.each([
 });
 
 const EVERY = { internal: 1, unavailable: 1, rate_limited: 1 } as const;
-const OWNED = { ...EVERY, invalid_credential: 1, development_origin: 1, owner_only: 1, missing_scope: 1 } as const;
+const CALLED = { ...EVERY, invalid_credential: 1, development_origin: 1, budget_exceeded: 1 } as const;
+const OWNED = { ...CALLED, owner_only: 1, missing_scope: 1 } as const;
 const BODY = { validation_failed: 1, unsupported_media_type: 1, body_truncated: 1, request_timeout: 1 } as const;
 const JSON_BODY = { ...BODY, malformed_json: 1, body_too_large: 1 } as const;
 const REPEATED = { idempotency_in_progress: 1, idempotency_mismatch: 1 } as const;

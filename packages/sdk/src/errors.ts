@@ -2,6 +2,7 @@ import {
   ERROR_FACTS,
   errorsOf,
   isErrorCode,
+  type BudgetName,
   type BytesMarker,
   type EndpointDefinition,
   type ErrorCode,
@@ -120,8 +121,19 @@ export interface ApiErrorFacts extends AnswerFacts {
   readonly nextStep: string;
 }
 
+/** What a refusal for a budget says of it. */
+export interface BudgetFacts {
+  /** Which budget. null: the service did not say. */
+  readonly budget: BudgetName | null;
+  /** From when on the same call has room, by this machine's clock. null: waiting does not help. */
+  readonly retryAt: Date | null;
+}
+
+/** The codes of a key's budgets. */
+export type BudgetErrorCode = "budget_exceeded" | "budget_storage";
+
 /** The codes that only the service finds. It is `unknown_error` for an answer from elsewhere (a proxy). */
-export type ApiErrorCode = Exclude<ErrorCode, VaultErrorCode | "session_ended"> | "unknown_error";
+export type ApiErrorCode = Exclude<ErrorCode, VaultErrorCode | BudgetErrorCode | "session_ended"> | "unknown_error";
 
 /** The service answered with an error. */
 export class ApiError extends SdkError {
@@ -278,7 +290,7 @@ export type EndpointErrorCode<E extends EndpointDefinition> =
   | "internal"
   | "unavailable"
   | "rate_limited"
-  | (E["auth"] extends "credential" ? "invalid_credential" | "development_origin" : never)
+  | (E["auth"] extends "credential" ? "invalid_credential" | "development_origin" | "budget_exceeded" : never)
   | (E["access"] extends "owner" ? "owner_only" : never)
   | (E["scope"] extends null ? never : "missing_scope")
   | (E["vaultLimit"] extends "refuse" ? "vault_limited_key" : never)
@@ -304,7 +316,9 @@ type ErrorOf<Code> = Code extends VaultErrorCode
   ? VaultError & { readonly code: Code }
   : Code extends "session_ended"
     ? SessionEndedError
-    : ApiError & { readonly code: Code };
+    : Code extends BudgetErrorCode
+      ? SdkError & BudgetFacts & { readonly code: Code }
+      : ApiError & { readonly code: Code };
 
 /**
  * The error as one that this endpoint declares, or null. Narrow on `.code` afterwards.
@@ -331,7 +345,7 @@ function declares<E extends EndpointDefinition>(endpoint: E, error: SdkError): e
 
 /** The failure in an answer, in the class of its code. */
 export function answeredError(
-  code: ErrorCode | "unknown_error",
+  code: Exclude<ErrorCode, BudgetErrorCode> | "unknown_error",
   message: string,
   answer: AnswerFacts & { readonly nextStep: string },
 ): SdkError {

@@ -19,11 +19,14 @@ export type { Clock } from "./clock.ts";
 export type { ByteRange } from "./download/content-facts.ts";
 export type { Download, DownloadRange } from "./download/download.ts";
 export type { DownloadOptions } from "./download/content-facts.ts";
+export { BudgetError } from "./budget-error.ts";
 export {
   AbortError,
   ApiError,
   type AnswerFacts,
   type ApiErrorCode,
+  type BudgetErrorCode,
+  type BudgetFacts,
   ConnectionError,
   ContractError,
   failureOf,

@@ -156,7 +156,7 @@ async function insertAccount(
       accessLevel: "owner",
       scopes: null,
     },
-    ...{ vaultIds: null, chainAddress: null, expiresAt: null, origin: TEST_ORIGIN },
+    ...{ vaultIds: null, chainAddress: null, expiresAt: null, budgets: [], origin: TEST_ORIGIN },
   };
 }
 
@@ -165,7 +165,7 @@ export async function insertTestKey(database: Database, accountId: string, now: 
   const id = randomUUID();
   await insertKey(database, {
     ...{ id, account_id: accountId, name: "test", hash: id, prefix: "cof_test", last4: "test", created_at: now },
-    ...{ scopes_json: null, vault_ids_json: null, chain_address: null, chain_public_key: null },
+    ...{ scopes_json: null, vault_ids_json: null, budgets_json: null, chain_address: null, chain_public_key: null },
     ...{ expires_at: null, last_used_at: null, revoked_at: null },
   });
   return id;

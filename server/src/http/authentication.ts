@@ -14,6 +14,7 @@ import {
 } from "../features/api-keys/store.ts";
 import { findKeyLife } from "../features/account/lives-store.ts";
 import { accessLevelOf, isLiveKey } from "../features/account/lives.ts";
+import { parseBudgets } from "../features/budgets/rules.ts";
 import { parseRights } from "../features/api-keys/rules.ts";
 import {
   type AccessClaims,
@@ -136,6 +137,7 @@ function renderSessionPrincipal(claims: AccessClaims, row: SessionLifeRow, origi
     vaultIds: null,
     chainAddress: row.chain_address,
     expiresAt: claims.exp * 1000,
+    budgets: [],
     origin,
   };
 }
@@ -153,6 +155,7 @@ function renderPrincipal(row: CredentialRow, origin: RequestOrigin): Principal {
     vaultIds: vaultIds === null ? null : new Set(vaultIds),
     chainAddress: row.chain_address,
     expiresAt: row.expires_at,
+    budgets: parseBudgets(row.budgets_json),
     origin,
   };
 }
@@ -177,6 +180,7 @@ async function authenticateDevelopment(
     vaultIds: null,
     chainAddress: account.chain_address,
     expiresAt: null,
+    budgets: [],
     origin,
   };
 }

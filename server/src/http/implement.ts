@@ -103,6 +103,7 @@ async function handle(route: Route, request: FastifyRequest, reply: FastifyReply
     const principal = await pipeline.authenticator.authenticate(request.headers, originOf(request));
     request.call.principal = principal;
     request.call.quota = pipeline.limits.take("general", credentialIdOf(request.call) ?? principal.accountId);
+    pipeline.limits.takeRequest(principal.budgets);
     authorize(endpoint, principal);
   }
   await serve(route, request, reply, pipeline);

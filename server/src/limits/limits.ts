@@ -1,10 +1,13 @@
 /** How often: buckets of requests that fill up again with time (decisions §2). One process counts for itself. */
 import { hash } from "node:crypto";
+import { HEADERS } from "@coffer/contract";
 import type { RateSettings } from "../config.ts";
+import type { Budget } from "../handler.ts";
 import type { Clock } from "../ports/clock.ts";
 import { ServiceError } from "../service-error.ts";
 import { type Bucket, policiesOf, type Policy } from "./policies.ts";
 import { Rate } from "./rate.ts";
+import { type RequestBudget, RequestBudgets, type RequestsLeft } from "./request-budgets.ts";
 
 export type { Bucket } from "./policies.ts";
 
@@ -24,6 +27,9 @@ export interface Limits {
   take(bucket: Bucket, key: string): Quota;
   /** Takes one if there is one; never throws. For limits that must not show. */
   tryTake(bucket: Bucket, key: string): boolean;
+  /** Takes one request of each budget of the caller's key; throws `budget_exceeded` when one has none left. */
+  takeRequest(budgets: readonly Budget[]): void;
+  requestsLeft(budget: RequestBudget): RequestsLeft;
 }
 
 /** Keys that one bucket remembers of each kind (see {@link Rate}); about 10 MB when full. */
@@ -34,6 +40,7 @@ export function createLimits(rates: RateSettings, clock: Pick<Clock, "elapsed">,
   const buckets = Object.fromEntries(
     Object.values(policies).map((policy) => [policy.name, openBucket(policy, capacity)]),
   ) as Readonly<Record<Bucket, OpenBucket>>;
+  const requests = new RequestBudgets(capacity);
   return {
     take(bucket, key) {
       const { rate, policy, begin } = buckets[bucket];
@@ -44,6 +51,12 @@ export function createLimits(rates: RateSettings, clock: Pick<Clock, "elapsed">,
       return quota;
     },
     tryTake: (bucket, key) => buckets[bucket].rate.take(shorten(key), clock.elapsed()).allowed,
+    takeRequest(budgets) {
+      if (budgets.length === 0) return;
+      const refused = requests.take(budgets, clock.elapsed());
+      if (refused !== null) throw refusedRequest(refused.limit, toSeconds(refused.wait));
+    },
+    requestsLeft: (budget) => requests.left(budget, clock.elapsed()),
   };
 }
 
@@ -67,6 +80,12 @@ function openBucket(policy: Policy, capacity: number): OpenBucket {
     policy: `"${name}";q=${quota};w=${window}${own}`,
     begin: `"${name}";r=`,
   };
+}
+
+function refusedRequest(limit: number, seconds: number): ServiceError {
+  const headers = { [HEADERS.budget]: "requestsPerMinute", "Retry-After": String(seconds) };
+  const message = `Budget requestsPerMinute: 0 of ${limit} left. Wait ${seconds} s, or ask the owner for a larger budget`;
+  return new ServiceError("budget_exceeded", message, { headers });
 }
 
 /** The refusal of what may come again after so many milliseconds. */

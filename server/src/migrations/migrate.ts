@@ -22,6 +22,7 @@ import { versions } from "./0017-versions.ts";
 import { authorsAndEntries } from "./0018-authors-and-entries.ts";
 import { changeFilters } from "./0019-change-filters.ts";
 import { search } from "./0020-search.ts";
+import { budgets } from "./0021-budgets.ts";
 import { uploadsThatKeepNothing } from "./0024-uploads-that-keep-nothing.ts";
 import type { Migration } from "./migration.ts";
 
@@ -47,6 +48,7 @@ export const MIGRATIONS: readonly Migration[] = [
   authorsAndEntries,
   changeFilters,
   search,
+  budgets,
   uploadsThatKeepNothing,
 ];
 

@@ -82,4 +82,6 @@ export interface FileVersionRow {
   created_at: number;
   replaced_at: number;
   expires_at: number;
+  /** As in files. A restored version has that of the version it came from. */
+  budget_id: string | null;
 }

@@ -1,10 +1,12 @@
 /** The rows of the database. Times are milliseconds since the Unix epoch; flags are 0 or 1; `*_json` holds JSON text. */
 
 import type { AuthoredRow, ItemEntryRow } from "./entry-tables.ts";
+import type { BudgetTables } from "./budget-tables.ts";
 import type * as shared from "./shared-vault-tables.ts";
 import type * as webhooks from "./webhook-tables.ts";
 
 export type * from "./entry-tables.ts";
+export type * from "./budget-tables.ts";
 export type * from "./shared-vault-tables.ts";
 export type * from "./webhook-tables.ts";
 
@@ -52,6 +54,8 @@ export interface ApiKeyRow {
   chain_address: string | null;
   /** Ed25519, base64, as in accounts. */
   chain_public_key: string | null;
+  /** The `Budget`s of the key (handler.ts); null: it has none. */
+  budgets_json: string | null;
   expires_at: number | null;
   last_used_at: number | null;
   revoked_at: number | null;
@@ -124,6 +128,8 @@ export interface FileRow extends AuthoredRow {
   version_how: string;
   /** The contract's `Author` in JSON; null: it was made before authors were noted. */
   version_author: string | null;
+  /** The budget that counts the content as stored; null: none. All that have the same blob have the same. */
+  budget_id: string | null;
 }
 
 /** A resumable upload. The blob store alone has its progress: the offset is what is durable there. */
@@ -290,6 +296,7 @@ export interface InviteRow {
   hash: string;
   scopes_json: string | null;
   vault_ids_json: string | null;
+  budgets_json: string | null;
   /** The key made of it must not outlive the key that made the invite; null: no end. */
   key_expires_at: number | null;
   /** The end that was asked for, of the key and of memberships made by the invite; null: none. */
@@ -323,14 +330,6 @@ export interface IdempotencyRow {
 }
 
 /** Blobs that no row needs any more; a job deletes them once `not_before` has passed. */
-/** Bytes that an upload in one request may still add. A killed process's row counts until it expires. */
-export interface UploadHoldRow {
-  id: string;
-  account_id: string;
-  bytes: number;
-  expires_at: number;
-}
-
 /** What only one process does at a time (ports/leases.ts). */
 export interface LeaseRow {
   name: string;
@@ -360,7 +359,7 @@ export interface BlobDeletionRow {
   bytes: number;
 }
 
-export interface Tables {
+export interface Tables extends BudgetTables {
   accounts: AccountRow;
   api_keys: ApiKeyRow;
   vaults: VaultRow;
@@ -393,7 +392,6 @@ export interface Tables {
   webhook_deliveries: webhooks.WebhookDeliveryRow;
   webhook_attempts: webhooks.WebhookAttemptRow;
   idempotency: IdempotencyRow;
-  upload_holds: UploadHoldRow;
   leases: LeaseRow;
   blob_deletions: BlobDeletionRow;
   sign_in_delays: SignInDelayRow;

@@ -193,7 +193,7 @@ export const ACCOUNT_RACES: readonly Race[] = [
       const other = await world.app.signUp();
       const chainAddress = `0x${hash("sha256", world.id, "hex")}`;
       const wanted = { chainAddress, chainPublicKey: null, source: "external", actor: null } as const;
-      const rights = { scopes: null, vaultIds: null, expiresAt: null };
+      const rights = { scopes: null, vaultIds: null, expiresAt: null, budgets: [] };
       const link = () => refusable(actOn(deps, world.id, (act) => linkAddress(deps, act, wanted)));
       const bind = () =>
         refusable(

@@ -33,7 +33,7 @@ const CONVENTIONS = [
   "D1-file-over-maximum-413: A file over the maximum size is 413.",
   'D1-quota-403: Over the account quota is 403 { error: "Storage quota exceeded" }.',
   "D1-quota-in-flight: Bytes in flight count against the quota.",
-  "D1-budgets (pending: budgets): budgets of a key or invite: 403 budget_storage, 429 budget_exceeded with Retry-After; X-Budget names it.",
+  "D1-budgets: budgets of a key or invite: 403 budget_storage, 429 budget_exceeded with Retry-After; X-Budget names it.",
   "D1-disk-full-507: The server's full disk is 507 with Retry-After.",
   'D1-server-error-500: A server error is 500 { error: "Internal error" } with X-Request-Id, never the message.',
   "D1-error-shape: An error body is exactly { error: string }.",

@@ -22,8 +22,8 @@ const KEYS = [
 ];
 
 const LATER = [
-  "D4-key-budgets (pending: budgets): An API key takes budgets.",
-  "D4-invite-budgets (pending: budgets): An invite takes budgets for its key.",
+  "D4-key-budgets: An API key takes budgets.",
+  "D4-invite-budgets: An invite takes budgets for its key.",
   "D4-access-until (pending: member-ends): accessUntil of an invite: when its key, and a membership made by it, end.",
 ];
 

@@ -1,6 +1,6 @@
 // Made by `npm run generate` from the contract: change packages/contract, not this file.
 import type { EventKind, Scope } from "@coffer/contract";
-import type { ZkloginProof } from "./result-types.ts";
+import type { Budgets, ZkloginProof } from "./result-types.ts";
 
 /** Input of `account.update`. */
 export interface AccountUpdateInput {
@@ -130,6 +130,8 @@ export interface ApiKeyCreateInput {
   readonly vaultIds?: string[] | undefined;
   /** Days until the key ends: more than 0, at most 3,650; fractions are allowed. Default: with the credential of this call, or never. */
   readonly expiresInDays?: number | undefined;
+  /** How much the key may store, write and ask. Default: the budgets of the credential of this call, counted together with it, or none. */
+  readonly budgets?: Budgets | undefined;
 }
 
 /** Input of `apiKeys.list`. */
@@ -158,6 +160,8 @@ export interface InviteCreateInput {
   readonly expiresInHours?: number | undefined;
   /** When the new key ends, and memberships that the invite leads to: RFC 3339 in UTC, a whole quarter of an hour. Not before the invite ends. Default: never. */
   readonly accessUntil?: string | undefined;
+  /** How much the key may store, write and ask. Default: the budgets of the credential of this call, counted together with it, or none. */
+  readonly budgets?: Budgets | undefined;
 }
 
 /** Input of `invites.list`. */

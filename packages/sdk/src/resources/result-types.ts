@@ -76,6 +76,44 @@ export interface Credential {
   readonly vaultIds: string[] | null;
   /** When it ends: RFC 3339 in UTC. null: never. */
   readonly expiresAt: string | null;
+  /** How much the key may store, write and ask. null: it has no budgets. */
+  readonly budgets: Budgets | null;
+  /** What is used and left of each budget that the key has. null: it has none. */
+  readonly budgetUse: BudgetUses | null;
+}
+
+/** How much a key may store, write and ask. */
+export interface Budgets {
+  /** Bytes that the key stored and that are in storage now, trash and versions included. Default: no budget. */
+  readonly storedBytes?: number | undefined;
+  /** Bytes of files and versions that it may write within any 24 hours. Default: no budget. */
+  readonly bytesPerDay?: number | undefined;
+  /** Files and versions that it may write within any 24 hours, restored versions included. Default: no budget. */
+  readonly filesPerDay?: number | undefined;
+  /** Requests a minute. Each process of the service counts for itself. Default: no budget. */
+  readonly requestsPerMinute?: number | undefined;
+}
+
+/** What a key has used of its budgets. */
+export interface BudgetUses {
+  /** Use of the budget of stored bytes. */
+  readonly storedBytes?: BudgetUse | undefined;
+  /** Use of the budget of written bytes. Written bytes count for 24 hours, and at most 15 minutes more. */
+  readonly bytesPerDay?: BudgetUse | undefined;
+  /** Use of the budget of written files and versions. Each counts for 24 hours, and at most 15 minutes more. */
+  readonly filesPerDay?: BudgetUse | undefined;
+  /** Use of the budget of requests, in the process that answers. */
+  readonly requestsPerMinute?: BudgetUse | undefined;
+}
+
+/** What is used and left of one budget. */
+export interface BudgetUse {
+  /** How much is used, unfinished uploads included: bytes, files or requests. */
+  readonly used: number;
+  /** How much is left now: bytes, files or requests. */
+  readonly left: number;
+  /** When more is left, if nothing is used meanwhile: RFC 3339 in UTC. null: time changes nothing. */
+  readonly renewsAt: string | null;
 }
 
 /** Result of `account.get`. */
@@ -102,12 +140,16 @@ export interface ApiKey {
   readonly vaultIds: string[] | null;
   /** Sui address: `0x` and 64 lower-case hex digits. null: none. */
   readonly chainAddress: string | null;
+  /** How much the key may store, write and ask. null: it has no budgets. */
+  readonly budgets: Budgets | null;
   /** Ed25519 public key that proved the address: 32 bytes in base64. null: another kind of signer did. */
   readonly chainPublicKey: string | null;
   /**
    * `owner`: may do everything its scopes allow. `agent`: may not manage vaults, keys, members, billing or webhooks.
    */
   readonly accessLevel: OpenEnum<"owner" | "agent">;
+  /** What is used and left of each budget that the key has. null: it has none. */
+  readonly budgetUse: BudgetUses | null;
   /** When it ends: RFC 3339 in UTC. null: never. */
   readonly expiresAt: string | null;
   /** When it was last used: RFC 3339 in UTC. null: never. */
@@ -134,6 +176,8 @@ export interface CreatedApiKey {
   readonly vaultIds: string[] | null;
   /** Sui address: `0x` and 64 lower-case hex digits. null: none. */
   readonly chainAddress: string | null;
+  /** How much the key may store, write and ask. null: it has no budgets. */
+  readonly budgets: Budgets | null;
   /** When it ends: RFC 3339 in UTC. null: never. */
   readonly expiresAt: string | null;
   /** When it was created: RFC 3339 in UTC, with milliseconds. */
@@ -553,6 +597,8 @@ export interface Invite {
   readonly scopes: OpenEnum<Scope>[] | null;
   /** UUIDs of the vaults it may use. null: every vault of the account. */
   readonly vaultIds: string[] | null;
+  /** Budgets of the key that the invite makes. null: it has none. */
+  readonly budgets: Budgets | null;
   /** When the key that the invite makes ends, and its memberships: RFC 3339 in UTC. null: never. */
   readonly accessUntil: string | null;
   /** When the invite ends: RFC 3339 in UTC. */
@@ -571,6 +617,8 @@ export interface Invite {
   readonly addressProof: string | null;
   /** Ed25519 key that signs the redeemer's statements: 32 bytes in base64. null: its chain key does. */
   readonly signingKey: string | null;
+  /** What is used and left of each budget that the key has. null: it has none. */
+  readonly budgetUse: BudgetUses | null;
 }
 
 /** A new invite. Only this result holds its code. */
@@ -585,6 +633,8 @@ export interface CreatedInvite {
   readonly scopes: OpenEnum<Scope>[] | null;
   /** UUIDs of the vaults it may use. null: every vault of the account. */
   readonly vaultIds: string[] | null;
+  /** How much the key may store, write and ask. null: it has no budgets. */
+  readonly budgets: Budgets | null;
   /** When the key that the invite makes ends, and its memberships: RFC 3339 in UTC. null: never. */
   readonly accessUntil: string | null;
   /** When the invite ends: RFC 3339 in UTC. */
@@ -605,6 +655,8 @@ export interface RedeemedInvite {
   readonly scopes: OpenEnum<Scope>[] | null;
   /** UUIDs of the vaults it may use. null: every vault of the account. */
   readonly vaultIds: string[] | null;
+  /** How much the key may store, write and ask. null: it has no budgets. */
+  readonly budgets: Budgets | null;
   /** Sui address: `0x` and 64 lower-case hex digits. null: none. */
   readonly chainAddress: string;
   /**

@@ -166,7 +166,7 @@ describe("an act of a caller", () => {
 function principalOf(accountId: string): Principal {
   return {
     ...{ kind: "api-key", accountId, keyId: null, sessionId: null, name: null, accessLevel: "owner" },
-    ...{ scopes: null, vaultIds: null, chainAddress: null, expiresAt: null, origin },
+    ...{ scopes: null, vaultIds: null, chainAddress: null, expiresAt: null, budgets: [], origin },
   };
 }
 

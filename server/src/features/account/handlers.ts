@@ -1,20 +1,23 @@
-import type { api, Credential } from "@coffer/contract";
+import type { api, BudgetUse, Credential } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { AccountRow } from "../../ports/tables.ts";
+import { budgetsShown } from "../budgets/rules.ts";
+import { readBudgetUse, type UseDeps } from "../budgets/use.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { actAs } from "./act.ts";
 import { limitsOf } from "./rules.ts";
 import { findAccount } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings"> & UseDeps;
 
 export const accountHandlers = (deps: Needs): Pick<GroupHandlers<typeof api.account>, "get" | "update"> => ({
   async get(_input, { principal }) {
     const row = await deps.database.first(findAccount(deps.database, { id: principal.accountId }));
     if (row === null) throw new ServiceError("invalid_credential");
-    return { account: renderAccount(row, principal, deps), credential: renderCredential(principal) };
+    const [budgetUse = null] = await readBudgetUse(deps.database, deps, [principal.budgets]);
+    return { account: renderAccount(row, principal, deps), credential: renderCredential(principal, budgetUse) };
   },
 
   async update({ body }, { principal }) {
@@ -49,7 +52,7 @@ export function renderAccount(
   };
 }
 
-function renderCredential(principal: Principal): Credential {
+function renderCredential(principal: Principal, budgetUse: BudgetUse): Credential {
   return {
     kind: principal.kind,
     id: principal.keyId ?? principal.sessionId,
@@ -58,5 +61,7 @@ function renderCredential(principal: Principal): Credential {
     vaultIds: principal.vaultIds === null ? null : [...principal.vaultIds],
     chainAddress: principal.chainAddress,
     expiresAt: principal.expiresAt === null ? null : toTimestamp(principal.expiresAt),
+    budgets: budgetsShown(principal.budgets),
+    budgetUse,
   };
 }

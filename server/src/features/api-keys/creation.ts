@@ -6,6 +6,7 @@ import type { ApiKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { AccountAct } from "../account/act.ts";
 import { notFound } from "../acting.ts";
+import { budgetsShown, renderBudgets } from "../budgets/rules.ts";
 import { toTimestamp } from "../timestamps.ts";
 import type { Actor } from "../changes/store.ts";
 import { mintKey, type Rights } from "./rules.ts";
@@ -61,6 +62,7 @@ export async function addKey(
     scopes: wanted.rights.scopes === null ? null : [...wanted.rights.scopes],
     vaultIds: wanted.rights.vaultIds === null ? null : [...wanted.rights.vaultIds],
     chainAddress: row.chain_address,
+    budgets: budgetsShown(wanted.rights.budgets),
     expiresAt: row.expires_at === null ? null : toTimestamp(row.expires_at),
     createdAt: toTimestamp(row.created_at),
   };
@@ -114,6 +116,7 @@ function toRow(
     vault_ids_json: rights.vaultIds === null ? null : JSON.stringify(rights.vaultIds),
     chain_address: chainAddress,
     chain_public_key: chainPublicKey,
+    budgets_json: renderBudgets(rights.budgets),
     expires_at: rights.expiresAt,
     last_used_at: null,
     revoked_at: null,

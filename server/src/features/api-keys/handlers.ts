@@ -7,6 +7,8 @@ import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs, actOnFullDisk } from "../account/act.ts";
 import { findAccount } from "../account/store.ts";
 import { notFound } from "../acting.ts";
+import { makeBudgets } from "../budgets/making.ts";
+import { readBudgetUse, type UseDeps } from "../budgets/use.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { requireBinding, verifyBinding } from "./binding.ts";
 import { addKey, recordKeyChange, requireVaults } from "./creation.ts";
@@ -25,7 +27,7 @@ import {
 import { isLiveKey } from "../account/lives.ts";
 import { endKeyAt, findKey, listKeys, revokeKey } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatures">;
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatures"> & UseDeps;
 
 export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> => ({
   async create({ body }, context) {
@@ -38,6 +40,7 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
         scopes: chooseScopes(body.scopes, principal, level),
         vaultIds: chooseVaults(body.vaultIds, principal),
         expiresAt: body.expiresInDays === undefined ? endOf(principal) : endAfter(body.expiresInDays, deps.clock.now()),
+        budgets: await makeBudgets(act, deps, body.budgets, principal.budgets),
       };
       requireNoWider(rights, principal);
       const limit = { vaultIds: rights.vaultIds, asked: body.vaultIds !== undefined };
@@ -52,13 +55,16 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
     const { chain_address, id: accountId } = await readAccount(deps.database, principal);
     const { rows, nextCursor } = toPage(await listKeys(deps.database, { accountId }, request), request);
     const seen = rows.filter((row) => isWithinVaults(row, principal));
-    return { apiKeys: seen.map((row) => toApiKey(row, chain_address)), nextCursor };
+    const apiKeys = await describeKeys(deps, seen, chain_address);
+    return { apiKeys, nextCursor };
   },
 
   async get({ params }, { principal }) {
     const { chain_address } = await readAccount(deps.database, principal);
     const row = await readKey(deps.database, principal, params.keyId);
-    return { apiKey: toApiKey(row, chain_address) };
+    const [apiKey] = await describeKeys(deps, [row], chain_address);
+    if (apiKey === undefined) throw notFound("API key");
+    return { apiKey };
   },
 
   async revoke({ params }, { principal }) {
@@ -71,6 +77,15 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
 
   rotate: ({ params, body }, context) => rotateKey(deps, context, params.keyId, (body?.overlapHours ?? 0) * HOUR),
 });
+
+async function describeKeys(deps: Needs, rows: readonly ApiKeyRow[], accountChainAddress: string | null) {
+  const uses = await readBudgetUse(
+    deps.database,
+    deps,
+    rows.map((row) => parseRights(row).budgets),
+  );
+  return rows.map((row, index) => toApiKey(row, accountChainAddress, uses[index] ?? null));
+}
 
 async function rotateKey(
   deps: Needs,

@@ -1,11 +1,20 @@
 /** The rules of a key: its rights never exceed the creator's, and only the hash of its text is stored. */
 import { hash } from "node:crypto";
-import { type AccessLevel, AGENT_SCOPES, type ApiKey, KEY_PREFIX, renderKey, type Scope } from "@coffer/contract";
-import type { Principal } from "../../handler.ts";
+import {
+  type AccessLevel,
+  AGENT_SCOPES,
+  type ApiKey,
+  type BudgetUse,
+  KEY_PREFIX,
+  renderKey,
+  type Scope,
+} from "@coffer/contract";
+import type { Budget, Principal } from "../../handler.ts";
 import type { Random } from "../../ports/random.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { accessLevelOf } from "../account/lives.ts";
+import { budgetsShown, isWithinBudgets, parseBudgets } from "../budgets/rules.ts";
 import { toTimestamp } from "../timestamps.ts";
 
 const DAY = 86_400_000;
@@ -16,6 +25,8 @@ export interface Rights {
   readonly scopes: readonly Scope[] | null;
   readonly vaultIds: readonly string[] | null;
   readonly expiresAt: number | null;
+  /** Empty: none. */
+  readonly budgets: readonly Budget[];
 }
 
 /** A fresh key. `text` leaves the server once, in the answer; the rest is kept. */
@@ -33,7 +44,7 @@ export function mintKey(random: Random): MintedKey {
 }
 
 /** The maker of a key, as far as it limits the key. */
-export type RightsOfMaker = Pick<Principal, "kind" | "scopes" | "vaultIds" | "expiresAt">;
+export type RightsOfMaker = Pick<Principal, "kind" | "scopes" | "vaultIds" | "expiresAt" | "budgets">;
 
 /** When what a caller makes must have ended. A session is its owner's: that it ends soon limits no key. */
 export function endOf(maker: Pick<RightsOfMaker, "kind" | "expiresAt">): number | null {
@@ -74,11 +85,12 @@ export function chooseVaults(
   return maker.vaultIds === null ? null : [...maker.vaultIds];
 }
 
-/** Throws `scope_too_wide` when a key would hold what its maker does not: scopes, vaults or time (decisions §4). */
+/** Throws `scope_too_wide` when a key would hold what its maker does not: scopes, vaults, time or budgets (decisions §4). */
 export function requireNoWider(wanted: Rights, maker: RightsOfMaker): void {
   const end = endOf(maker);
   const lasts = end === null || (wanted.expiresAt !== null && wanted.expiresAt <= end);
-  if (lasts && isWithin(wanted.scopes, maker.scopes) && isWithin(wanted.vaultIds, maker.vaultIds)) return;
+  const counts = isWithinBudgets(wanted.budgets, maker.budgets);
+  if (lasts && counts && isWithin(wanted.scopes, maker.scopes) && isWithin(wanted.vaultIds, maker.vaultIds)) return;
   throw new ServiceError("scope_too_wide");
 }
 
@@ -88,24 +100,24 @@ function isWithin<Item>(wanted: readonly Item[] | null, held: ReadonlySet<Item> 
 }
 
 /** Whether a key reaches no vault that the caller does not. */
-export function isWithinVaults(
-  row: Pick<ApiKeyRow, "scopes_json" | "vault_ids_json" | "expires_at">,
-  caller: Pick<Principal, "vaultIds">,
-): boolean {
+export function isWithinVaults(row: RightsRow, caller: Pick<Principal, "vaultIds">): boolean {
   return isWithin(parseRights(row).vaultIds, caller.vaultIds);
 }
 
-export function parseRights(row: Pick<ApiKeyRow, "scopes_json" | "vault_ids_json" | "expires_at">): Rights {
+type RightsRow = Pick<ApiKeyRow, "scopes_json" | "vault_ids_json" | "expires_at" | "budgets_json">;
+
+export function parseRights(row: RightsRow): Rights {
   return {
     scopes: row.scopes_json === null ? null : (JSON.parse(row.scopes_json) as Scope[]),
     vaultIds: row.vault_ids_json === null ? null : (JSON.parse(row.vault_ids_json) as string[]),
     expiresAt: row.expires_at,
+    budgets: parseBudgets(row.budgets_json),
   };
 }
 
 /** The key as it is listed. `accountChainAddress` decides its access level (specification §2.6). */
-export function toApiKey(row: ApiKeyRow, accountChainAddress: string | null): ApiKey {
-  const { scopes, vaultIds } = parseRights(row);
+export function toApiKey(row: ApiKeyRow, accountChainAddress: string | null, budgetUse: BudgetUse): ApiKey {
+  const { scopes, vaultIds, budgets } = parseRights(row);
   return {
     id: row.id,
     name: row.name,
@@ -114,6 +126,8 @@ export function toApiKey(row: ApiKeyRow, accountChainAddress: string | null): Ap
     scopes: scopes === null ? null : [...scopes],
     vaultIds: vaultIds === null ? null : [...vaultIds],
     chainAddress: row.chain_address,
+    budgets: budgetsShown(budgets),
+    budgetUse,
     chainPublicKey: row.chain_public_key,
     accessLevel: accessLevelOf(row.chain_address, accountChainAddress),
     expiresAt: row.expires_at === null ? null : toTimestamp(row.expires_at),

@@ -91,6 +91,7 @@ export interface CredentialRow {
   scopes_json: string | null;
   vault_ids_json: string | null;
   chain_address: string | null;
+  budgets_json: string | null;
   expires_at: number | null;
   revoked_at: number | null;
   account_chain_address: string | null;
@@ -108,6 +109,7 @@ export const findCredential = prepared(
         "api_keys.scopes_json as scopes_json",
         "api_keys.vault_ids_json as vault_ids_json",
         "api_keys.chain_address as chain_address",
+        "api_keys.budgets_json as budgets_json",
         "api_keys.expires_at as expires_at",
         "api_keys.revoked_at as revoked_at",
         "accounts.chain_address as account_chain_address",

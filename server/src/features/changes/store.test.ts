@@ -20,7 +20,7 @@ const chainAddress = `0x${"a".repeat(64)}`;
 const id = randomUUID();
 const principal: Principal = {
   ...{ kind: "api-key", accountId: "", keyId: id, sessionId: null, name: "n", accessLevel: "agent" },
-  ...{ scopes: null, vaultIds: null, chainAddress, expiresAt: null, origin },
+  ...{ scopes: null, vaultIds: null, chainAddress, expiresAt: null, budgets: [], origin },
 };
 
 function record(more: Partial<Change> = {}, database: Database = log.database): Promise<number> {

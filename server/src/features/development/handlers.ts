@@ -34,7 +34,7 @@ async function signUp(
   if ((await transaction.first(findAccountByEmail(transaction, { email }))) !== null)
     throw new ServiceError("email_exists");
   const wanted = { email, emailVerified: false, name: name ?? null, plan: "pro" } as const;
-  const rights = { scopes: null, vaultIds: null, expiresAt: null };
+  const rights = { scopes: null, vaultIds: null, expiresAt: null, budgets: [] };
   return openAccount(deps, transaction, wanted, async (act) => {
     const unbound = { name: "dev-signup", rights, chainAddress: null, chainPublicKey: null };
     const key = await addKey(deps, act, { actor: null }, unbound);

@@ -143,7 +143,8 @@ async function storeAll(
   const { principal } = context;
   const accepted = judged.filter(isAccepted);
   const length = accepted.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  const hold = await deps.holds.take({ accountId, length, freed: 0 });
+  // Budgets are asked file by file, in the act: those that have room are stored.
+  const hold = await deps.holds.take({ accountId, length, freed: 0, budgets: [] });
   const blobs = accepted.map(({ bytes }) => ({ key: deps.random.uuid(), bytes }));
   const used = new Set<string>();
   try {

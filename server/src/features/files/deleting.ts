@@ -4,6 +4,7 @@ import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actOnFullDisk } from "../account/act.ts";
 import { type ActingDeps, fileTarget, noteChange } from "../acting.ts";
+import { releaseStored } from "../budgets/spending.ts";
 import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
 import { requireWritten } from "../items/changing.ts";
@@ -54,6 +55,7 @@ export async function removeFile(
   await dropKeptVersions(act, { fileId: row.id, notBefore });
   await dropEntries(act, row.id);
   act.free({ bytes: row.size, files: 1 });
+  await releaseStored(act, row.budget_id, row.size);
   await noteChange(act, actor, "file.deleted", fileTarget(row));
   return true;
 }

@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
 import type { AccountAct } from "../account/act.ts";
+import { releaseStored } from "../budgets/spending.ts";
 import { PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import { authorKeyOf } from "../items/authors.ts";
 import { DROPPED, KEPT_OF_AUTHOR } from "../items/keeping.ts";
@@ -125,7 +126,7 @@ async function insertVersion(
       ...{ blob_key: old.blob_key, size: old.size, charged, sha256: old.sha256, content_type: old.content_type },
       ...{ shared_json: old.shared_json, how: old.version_how, created_at: old.version_at },
       ...{ author: old.version_author, author_key: authorKeyOf(old.version_author) },
-      ...{ replaced_at: now, expires_at: expiresAt },
+      ...{ replaced_at: now, expires_at: expiresAt, budget_id: old.budget_id },
     }),
   );
 }
@@ -162,6 +163,7 @@ export async function giveUpContent(act: AccountAct, old: FileRow, now: number):
   if (await countForAnother(act, { fileId: old.id, blobKey: old.blob_key })) return;
   await queueBlobDeletion(act, old, now + BLOB_GRACE_MS);
   act.free({ bytes: old.size, files: 0 });
+  await releaseStored(act, old.budget_id, old.size);
 }
 
 /** The file takes the blob of a version of its own: its bytes count for the file from now on. */
@@ -189,7 +191,7 @@ export async function dropVersion(
     .where("file_id", "=", fileId)
     .where("version_id", "=", versionId)
     .where("expires_at", "<=", endedBy)
-    .returning(["blob_key", "size", "charged", "shared_json"]);
+    .returning(["blob_key", "size", "charged", "shared_json", "budget_id"]);
   const [row] = await act.all(removal);
   if (row === undefined) return false;
   if (row.shared_json === null && row.charged === 0 && row.size > 0) return true;
@@ -197,6 +199,7 @@ export async function dropVersion(
   if (row.shared_json === null && (await isElsewhere(act, { fileId, blobKey: row.blob_key }))) return true;
   await queueBlobDeletion(act, { ...row, account_id: act.account.id }, now + BLOB_GRACE_MS);
   act.free({ bytes: row.charged, files: 0 });
+  await releaseStored(act, row.budget_id, row.charged);
   return true;
 }
 
@@ -214,11 +217,9 @@ async function isElsewhere(act: AccountAct, value: { fileId: string; blobKey: st
 const countedOf = prepared((build, value: { fileId: string }) =>
   build
     .selectFrom("file_versions")
-    .select(({ fn }) => [
-      fn.countAll<number | string>().as("count"),
-      fn.sum<number | string | null>("charged").as("bytes"),
-    ])
-    .where("file_id", "=", value.fileId),
+    .select(({ fn }) => ["budget_id", fn.sum<number | string>("charged").as("bytes")])
+    .where("file_id", "=", value.fileId)
+    .groupBy("budget_id"),
 );
 
 const queueOf = prepared((build, value: { fileId: string; notBefore: number }) =>
@@ -242,11 +243,12 @@ const removeOf = prepared((build, value: { fileId: string }) =>
 /** For a file that is deleted for good: its versions go with it, and what was counted for them. */
 export async function dropKeptVersions(act: AccountAct, value: { fileId: string; notBefore: number }): Promise<void> {
   const { fileId } = value;
-  const counted = await act.first(countedOf(act, { fileId }));
-  if (Number(counted?.count ?? 0) === 0) return;
+  const counted = await act.all(countedOf(act, { fileId }));
+  if (counted.length === 0) return;
   await act.run(queueOf(act, value));
   await act.run(removeOf(act, { fileId }));
-  const bytes = Number(counted?.bytes ?? 0);
+  for (const { budget_id, bytes } of counted) await releaseStored(act, budget_id, Number(bytes));
+  const bytes = counted.reduce((sum, row) => sum + Number(row.bytes), 0);
   act.countVersions(-bytes);
   act.free({ bytes, files: 0 });
 }

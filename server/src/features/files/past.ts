@@ -52,11 +52,11 @@ export async function restoreVersion(
     const kept = await findKeptVersion(act, { fileId, versionId, now: deps.clock.now() });
     if (kept === null) throw notFound("Version");
     if (kept.blob_key === old.blob_key) return old;
-    const { blob_key, size, sha256, content_type } = kept;
+    const { blob_key, size, sha256, content_type, budget_id } = kept;
     await takeOver(act, kept);
     return putVersion(act, deps, principal, {
-      ...{ old, changes: { blob_key, size, sha256, content_type } },
-      ...{ how: "restore", keep: true },
+      ...{ old, changes: { blob_key, size, sha256, content_type, budget_id } },
+      ...{ how: "restore", keep: true, bytes: 0 },
     });
   });
 }

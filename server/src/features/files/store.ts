@@ -41,6 +41,7 @@ const insert = prepared((build, row: NewFileRow) =>
     entry_how: row.entry_how,
     entry_author: row.entry_author,
     search_id: row.search_id,
+    budget_id: row.budget_id,
   } as FileRow),
 );
 

@@ -6,6 +6,8 @@ import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { AccountAct } from "../account/act.ts";
 import { fileTarget, noteChange } from "../acting.ts";
+import { budgetIdOf } from "../budgets/rules.ts";
+import { releaseStored, spendBudgets } from "../budgets/spending.ts";
 import { nameColumn, requireFolderKey } from "../folder-names/entries.ts";
 import type { Permits } from "../reach/permits.ts";
 import { requireWritten } from "../items/changing.ts";
@@ -49,10 +51,12 @@ export async function addSharedFile(
   const writer = permits.write(vault, signed.version);
   await requireFittingUpload(act, vault, writer, { signed, wanted: { folderId: place.folderId, old: null } });
   const author = await renderAuthor(act, principal, vault.account_id);
-  const row = newRow(deps.clock.now(), vault, { file, content, folderId: place.folderId, author });
+  const stored = { file, content, folderId: place.folderId, author };
+  const row = { ...newRow(deps.clock.now(), vault, stored), budget_id: budgetIdOf(principal) };
   await requireFreshName(act, vault, row, file);
   act.requireAccount(row.account_id);
   act.charge(deps, { bytes: content.size, files: 1 });
+  await spendBudgets(act, deps, principal.budgets, { bytes: content.size, files: 1 });
   await nameOrConflict(insertFile(act, row), file.ifNoneMatch);
   await noteChange(act, principal, "file.uploaded", fileTarget(row));
   return row;
@@ -79,7 +83,7 @@ function newRow(
     folderId,
     author,
   }: { file: NewSharedFile; content: StoredContent; folderId: string | null; author: string },
-): FileRow {
+): Omit<FileRow, "budget_id"> {
   const { version } = file.signed;
   const shared = mergeShared(file.signed, null);
   return {
@@ -133,11 +137,13 @@ export async function addSharedVersion(
   const replacing = replacement(deps.clock.now(), vault, old, { ...parts, author });
   const { name, updated_at: now } = replacing;
   const entry = name === old.name ? {} : await changeEntry(act, deps, old, { how: "rename", now, author });
-  const changes = { ...replacing, ...entry, updated_by: author };
+  const changes = { ...replacing, ...entry, updated_by: author, budget_id: budgetIdOf(principal) };
   const row = { ...old, ...changes };
   if (signed.entry !== null) await requireNameStays(act, vault, { old, row, signed });
   act.requireAccount(old.account_id);
   act.charge(deps, { bytes: row.size - old.size, files: 0 });
+  await releaseStored(act, old.budget_id, old.size);
+  await spendBudgets(act, deps, principal.budgets, { bytes: row.size, files: 1 });
   await keepSharedVersion(act, old, row.updated_at);
   requireWritten(await nameOrConflict(updateItem(act, "file", old, changes)));
   await noteChange(act, principal, "file.updated", fileTarget(row));

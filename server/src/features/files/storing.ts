@@ -12,6 +12,8 @@ import { type AccountAct, actAs } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
 import { readQuota } from "../account/store.ts";
 import { noteChange, fileTarget } from "../acting.ts";
+import { budgetIdOf } from "../budgets/rules.ts";
+import { spendBudgets } from "../budgets/spending.ts";
 import type { Hold, Holds } from "../holds/holds.ts";
 import { type ExpectedWrite, type Permits, withPermits } from "../reach/permits.ts";
 import { requireWritten } from "../items/changing.ts";
@@ -53,7 +55,7 @@ export async function storeThenCommit<Result>(
   }: { readonly principal: Principal; readonly recheck: () => Promise<void>; readonly writes?: ExpectedWrite | null },
   commit: (act: AccountAct, content: StoredContent, permits: Permits) => Promise<Result>,
 ): Promise<Result> {
-  const hold = await deps.holds.take(incoming.wanted);
+  const hold = await deps.holds.take({ ...incoming.wanted, budgets: principal.budgets });
   try {
     const content = await putContent(deps, incoming, hold);
     const storing = (permits: Permits) =>
@@ -112,7 +114,7 @@ export interface NewFile extends WantedPlace {
   readonly ifNoneMatch: boolean;
 }
 
-/** Throws what {@link findPlace} throws, `name_exists` or `precondition_failed`, and `storage_quota`. */
+/** Throws what {@link findPlace} and {@link spendBudgets} throw, `name_exists` or `precondition_failed`, and `storage_quota`. */
 export async function addFile(
   act: AccountAct,
   deps: StoringDeps,
@@ -125,6 +127,7 @@ export async function addFile(
   act.requireAccount(accountId);
   await refuseTakenName(act, "file", { vaultId, folderId }, file);
   act.charge(deps, { bytes: content.size, files: 1 });
+  await spendBudgets(act, deps, principal.budgets, { bytes: content.size, files: 1 });
   const now = deps.clock.now();
   const author = await renderAuthor(act, principal, accountId);
   const row: FileRow = {
@@ -133,7 +136,7 @@ export async function addFile(
     ...{ content_type: file.contentType, sha256: content.sha256, encrypted: 0, shared_json: null },
     ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null, revision: 1 },
     ...{ version_number: 1, version_at: now, version_how: "upload", version_author: author },
-    ...{ created_by: author, updated_by: null, ...NEW_ENTRY },
+    ...{ created_by: author, updated_by: null, ...NEW_ENTRY, budget_id: budgetIdOf(principal) },
   };
   await nameOrConflict(insertFile(act, row), file.ifNoneMatch);
   await noteChange(act, principal, "file.uploaded", fileTarget(row));
@@ -155,7 +158,7 @@ export function requireMayKeepNothing(principal: Principal, { keep = true }: Pic
     throw new ServiceError("owner_only", "Only the account owner may replace content without keeping it");
 }
 
-/** Throws `not_found`, `trashed`, `precondition_failed` and `storage_quota`. */
+/** Throws `not_found`, `trashed`, `precondition_failed`, `storage_quota`, and what {@link spendBudgets} throws. */
 export async function addVersion(
   act: AccountAct,
   deps: StoringDeps,
@@ -170,10 +173,11 @@ export async function addVersion(
   if (!keep) await giveUpContent(act, old, deps.clock.now());
   act.charge(deps, { bytes: content.size, files: 0 });
   const changes = {
+    budget_id: budgetIdOf(principal),
     ...{ blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
     content_type: version.contentType ?? old.content_type,
   };
-  return putVersion(act, deps, principal, { old, changes, how: "replace", keep });
+  return putVersion(act, deps, principal, { old, changes, how: "replace", keep, bytes: content.size });
 }
 
 /** The file's row gets the new content, and the old one is a version of its own from now on. Its bytes count already. */
@@ -186,13 +190,17 @@ export async function putVersion(
     changes,
     how,
     keep,
+    bytes,
   }: {
     readonly old: FileRow;
-    readonly changes: Pick<FileRow, "blob_key" | "size" | "sha256" | "content_type">;
+    readonly changes: Pick<FileRow, "blob_key" | "size" | "sha256" | "content_type" | "budget_id">;
     readonly how: string;
     readonly keep: boolean;
+    /** Those that are stored in addition. */
+    readonly bytes: number;
   },
 ): Promise<FileRow> {
+  await spendBudgets(act, deps, principal.budgets, { bytes, files: 1 });
   const now = deps.clock.now();
   const author = await renderAuthor(act, principal, old.account_id);
   const made = {

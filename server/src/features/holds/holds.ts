@@ -3,8 +3,10 @@
  * Declared lengths count from the beginning, others as the bytes come: as rows, for all processes together.
  */
 import type { Deps } from "../../deps.ts";
+import type { Budget } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actOn } from "../account/act.ts";
+import { holdBudgets, readBytesLeft } from "../budgets/spending.ts";
 import { readFreeStorage, readOverrun } from "./free-storage.ts";
 import { SpareRows, type HoldRow } from "./spare-rows.ts";
 import { deleteExpiredHolds, giveBack, insertHold } from "./store.ts";
@@ -36,6 +38,11 @@ export interface WantedHold {
   readonly freed: number;
 }
 
+/** For budgets of the sender, too (decision 0057). An upload with budgets shares its row with no other. */
+interface BudgetedHold extends WantedHold {
+  readonly budgets: readonly Budget[];
+}
+
 /** Owns what the uploads of this process hold together: what the small ones may, and the rows with room to spare. */
 export class Holds {
   readonly #deps: Needs;
@@ -46,8 +53,8 @@ export class Holds {
     this.#deps = deps;
   }
 
-  /** Throws `storage_quota` when files, unfinished uploads and this one together exceed the quota. */
-  async take(wanted: WantedHold): Promise<Hold> {
+  /** Throws `storage_quota` when files, unfinished uploads and this one together exceed the quota, and what {@link holdBudgets} does. */
+  async take(wanted: BudgetedHold): Promise<Hold> {
     const hold = new Hold(this.#deps, this.#rows, wanted, this.#takeSmall(wanted));
     try {
       if (wanted.length !== null) await hold.require(wanted.length);
@@ -76,7 +83,7 @@ export class Holds {
 export class Hold {
   readonly #deps: Needs;
   readonly #rows: SpareRows;
-  readonly #wanted: WantedHold;
+  readonly #wanted: BudgetedHold;
   #giveSmall: (() => void) | null;
   /** Bytes that may come without asking again. */
   #granted: number;
@@ -85,7 +92,7 @@ export class Hold {
   #share = 0;
   #isSettled = false;
 
-  constructor(deps: Needs, rows: SpareRows, wanted: WantedHold, giveSmall: (() => void) | null) {
+  constructor(deps: Needs, rows: SpareRows, wanted: BudgetedHold, giveSmall: (() => void) | null) {
     this.#deps = deps;
     this.#rows = rows;
     this.#wanted = wanted;
@@ -149,8 +156,9 @@ export class Hold {
 
   /** For a sender that gives no length it takes twice as much, so that rows are written seldom. */
   async #grow(bytes: number): Promise<void> {
-    const { accountId, length } = this.#wanted;
+    const { accountId, length, budgets } = this.#wanted;
     const share = length ?? bytes * 2;
+    if (budgets.length > 0) return this.#takeOwnRow(Math.max(bytes, length ?? 0), share);
     const now = this.#deps.clock.now();
     const row = this.#rows.take(accountId, { row: this.#row, more: share - this.#share, now });
     if (row === null) return this.#takeRow(Math.max(bytes, length ?? 0), share);
@@ -160,11 +168,8 @@ export class Hold {
 
   /** A row of its own, with room to spare for the uploads that come next; what the last such row had left goes back. */
   async #takeRow(least: number, most: number): Promise<void> {
-    const { clock, random, settings } = this.#deps;
     const { accountId } = this.#wanted;
-    const now = clock.now();
-    const row: HoldRow = { id: random.uuid(), spare: 0, staleAt: now + AFTER_SILENCE_MS / 2 };
-    const expiry = now + settings.timing.idleBody + AFTER_SILENCE_MS;
+    const { row, expiry, now } = this.#newRow();
     using replacing = this.#rows.replace(accountId);
     const granted = await actOn(this.#deps, accountId, async (act) => {
       await deleteExpiredHolds(act, now);
@@ -181,6 +186,33 @@ export class Hold {
     replacing.with(row, now);
     this.#row = row;
     this.#share = this.#granted = granted;
+  }
+
+  /** A row that goes with this upload, and with it what its sender's budgets hold. */
+  async #takeOwnRow(least: number, most: number): Promise<void> {
+    const { accountId, budgets, freed } = this.#wanted;
+    const { row, expiry, now } = this.#newRow();
+    const granted = await actOn(this.#deps, accountId, async (act) => {
+      await deleteExpiredHolds(act, now);
+      if (this.#row !== null) await giveBack(act, this.#row, this.#share);
+      const free = await readFreeStorage(act, this.#deps, freed);
+      if (least > free) throw new ServiceError("storage_quota");
+      const left = least === most ? most : await readBytesLeft(act, this.#deps, budgets);
+      const share = Math.max(least, Math.min(most, free, left));
+      await insertHold(act, { id: row.id, account_id: accountId, expires_at: expiry, bytes: share });
+      const held = { of: { holdId: row.id }, expiresAt: expiry, bytes: share, freed };
+      await holdBudgets(act, this.#deps, budgets, held);
+      return share;
+    });
+    this.#row = row;
+    this.#share = this.#granted = granted;
+  }
+
+  #newRow(): { readonly row: HoldRow; readonly expiry: number; readonly now: number } {
+    const { clock, random, settings } = this.#deps;
+    const now = clock.now();
+    const row = { id: random.uuid(), spare: 0, staleAt: now + AFTER_SILENCE_MS / 2 };
+    return { row, expiry: now + settings.timing.idleBody + AFTER_SILENCE_MS, now };
   }
 }
 

@@ -9,19 +9,23 @@ import { notFound } from "../acting.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { requireVaults } from "../api-keys/creation.ts";
 import { isWithinVaults } from "../api-keys/rules.ts";
+import { makeBudgets } from "../budgets/making.ts";
+import { renderBudgets } from "../budgets/rules.ts";
+import { readBudgetUse, type UseDeps } from "../budgets/use.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { redeemInvite } from "./redeeming.ts";
-import { chooseTerms, hashCode, type InviteTerms, parseTerms, toInvite } from "./rules.ts";
+import { chooseTerms, hashCode, type InviteTerms, parseTerms, shownTerms, toInvite } from "./rules.ts";
 import { countLiveInvites, findInvite, insertInvite, listInvites, revokeInvite } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatures">;
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatures"> & UseDeps;
 
 export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> => ({
   async create({ body }, context) {
     const { principal } = context;
     return actAs(deps, principal, async (act) => {
       const now = deps.clock.now();
-      const terms = chooseTerms(body, principal, now);
+      const budgets = await makeBudgets(act, deps, body.budgets, principal.budgets);
+      const terms = chooseTerms(body, principal, { now, budgets });
       const limit = { vaultIds: terms.vaultIds, asked: body.vaultIds !== undefined };
       const vaultIds = await requireVaults(act, principal.accountId, limit);
       return context.record(
@@ -38,10 +42,13 @@ export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> 
       await listInvites(deps.database, { accountId: principal.accountId }, request),
       request,
     );
-    return {
-      invites: rows.filter((row) => reachesNoFurther(row, principal)).map((row) => toInvite(row, now)),
-      nextCursor,
-    };
+    const seen = rows.filter((row) => reachesNoFurther(row, principal));
+    const uses = await readBudgetUse(
+      deps.database,
+      deps,
+      seen.map((row) => parseTerms(row).budgets),
+    );
+    return { invites: seen.map((row, index) => toInvite(row, uses[index] ?? null, now)), nextCursor };
   },
 
   /**
@@ -87,7 +94,7 @@ async function addInvite(
   await insertInvite(act, row);
   await noteInvite(act, "invite.created", principal, row.id);
   const body = {
-    ...{ id: row.id, name, code, ...parseTerms(row) },
+    ...{ id: row.id, name, code, ...shownTerms(row) },
     accessUntil: row.access_until === null ? null : toTimestamp(row.access_until),
     expiresAt: toTimestamp(row.expires_at),
     createdAt: toTimestamp(row.created_at),
@@ -97,7 +104,7 @@ async function addInvite(
 
 function toRow(
   made: { id: string; accountId: string; name: string; hash: string; now: number },
-  { scopes, vaultIds, expiresAt, keyExpiresAt, accessUntil }: InviteTerms,
+  { scopes, vaultIds, budgets, expiresAt, keyExpiresAt, accessUntil }: InviteTerms,
 ): InviteRow {
   return {
     id: made.id,
@@ -106,6 +113,7 @@ function toRow(
     hash: made.hash,
     scopes_json: scopes === null ? null : JSON.stringify(scopes),
     vault_ids_json: vaultIds === null ? null : JSON.stringify(vaultIds),
+    budgets_json: renderBudgets(budgets),
     key_expires_at: keyExpiresAt,
     access_until: accessUntil,
     expires_at: expiresAt,

@@ -39,6 +39,7 @@ describe("creating an invite", () => {
       name: "Agent",
       scopes: ["files:read"],
       vaultIds: null,
+      budgets: null,
       accessUntil: null,
       expiresAt: "2026-11-20T13:00:00.000Z",
       createdAt: "2026-11-20T12:00:00.000Z",

@@ -63,6 +63,7 @@ describe("redeeming an invite", () => {
       vaultIds: [vaultId],
       chainAddress: signer.chainAddress,
       accessLevel: "agent",
+      budgets: null,
       expiresAt: null,
     });
     const seen = await service.ask("GET", "/api/account", { key: String(key) });

@@ -99,8 +99,8 @@ async function issueKey(
     ...{ action: "invite.redeemed", target: { kind: "invite", id: inviteId } },
     object: { type: "invite", id: inviteId, keyId, chainAddress },
   });
-  const { scopes, vaultIds, expiresAt } = key.body;
-  const made = { key: key.body.key, keyId, accountId, scopes, vaultIds, expiresAt };
+  const { scopes, vaultIds, expiresAt, budgets } = key.body;
+  const made = { key: key.body.key, keyId, accountId, scopes, vaultIds, expiresAt, budgets };
   const body = { ...made, chainAddress, accessLevel: "agent" as const };
   return new Reply(body, { headers: key.headers });
 }
@@ -110,10 +110,10 @@ async function issueKey(
  * without a list would reach every vault.
  */
 async function rightsOf(transaction: Queries, invite: InviteRow): Promise<Rights> {
-  const { scopes, vaultIds } = parseTerms(invite);
+  const { scopes, vaultIds, budgets } = parseTerms(invite);
   const expiresAt = invite.key_expires_at;
-  if (vaultIds === null) return { scopes, vaultIds, expiresAt };
+  if (vaultIds === null) return { scopes, vaultIds, expiresAt, budgets };
   const left = new Set(await findVaultIds(transaction, invite.account_id, vaultIds));
   if (left.size === 0) throw new ServiceError("invite_ended", "The vaults of the invite have been deleted");
-  return { scopes, vaultIds: vaultIds.filter((id) => left.has(id)), expiresAt };
+  return { scopes, vaultIds: vaultIds.filter((id) => left.has(id)), expiresAt, budgets };
 }

@@ -1,8 +1,10 @@
 /** What an invite may promise, and what state it is in (specification §2.5, §3; decisions §4). */
 import { hash } from "node:crypto";
-import { type Invite, INVITE_HOURS, isInviteCode, type Scope } from "@coffer/contract";
+import { type BudgetUse, type Invite, INVITE_HOURS, isInviteCode, type Scope } from "@coffer/contract";
+import type { Budget } from "../../handler.ts";
 import type { InviteRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import { budgetsShown, parseBudgets } from "../budgets/rules.ts";
 import { toTimestamp } from "../timestamps.ts";
 import {
   chooseScopes,
@@ -22,7 +24,7 @@ export interface WantedInvite {
   readonly accessUntil?: string | undefined;
 }
 
-export interface InviteTerms extends Pick<Rights, "scopes" | "vaultIds"> {
+export interface InviteTerms extends Pick<Rights, "scopes" | "vaultIds" | "budgets"> {
   /** The invite's end. */
   readonly expiresAt: number;
   /** The end of its key; null: no end. */
@@ -35,7 +37,11 @@ export interface InviteTerms extends Pick<Rights, "scopes" | "vaultIds"> {
  * An invite is a key to be: no wider than its maker in scopes, vaults and time. Throws `scope_owner_only` for a scope that
  * no agent has, and `scope_too_wide` for what the maker does not hold. Without a lifetime it ends with its maker at the latest.
  */
-export function chooseTerms(wanted: WantedInvite, maker: RightsOfMaker, now: number): InviteTerms {
+export function chooseTerms(
+  wanted: WantedInvite,
+  maker: RightsOfMaker,
+  { now, budgets }: { readonly now: number; readonly budgets: readonly Budget[] },
+): InviteTerms {
   const scopes = chooseScopes(wanted.scopes, maker, "agent");
   const vaultIds = chooseVaults(wanted.vaultIds, maker);
   const accessUntil = wanted.accessUntil === undefined ? null : Date.parse(wanted.accessUntil);
@@ -48,8 +54,8 @@ export function chooseTerms(wanted: WantedInvite, maker: RightsOfMaker, now: num
       "validation_failed",
       "body.accessUntil: must be in the future, and not before the invite ends",
     );
-  requireNoWider({ scopes, vaultIds, expiresAt: Math.max(expiresAt, keyExpiresAt ?? 0) }, maker);
-  return { scopes, vaultIds, expiresAt, keyExpiresAt, accessUntil };
+  requireNoWider({ scopes, vaultIds, budgets, expiresAt: Math.max(expiresAt, keyExpiresAt ?? 0) }, maker);
+  return { scopes, vaultIds, budgets, expiresAt, keyExpiresAt, accessUntil };
 }
 
 /** An invite is expired at its end, not after it; see `endExpiredInvite` for one that is said to be revoked at its end. */
@@ -85,13 +91,14 @@ export function requireCode(text: string): void {
 }
 
 /** The invite as it is listed; never the code: the service has only its hash. */
-export function toInvite(row: InviteRow, now: number): Invite {
+export function toInvite(row: InviteRow, budgetUse: BudgetUse, now: number): Invite {
   const time = (at: number | null) => (at === null ? null : toTimestamp(at));
   return {
     id: row.id,
     name: row.name,
     status: statusOf(row, now),
-    ...parseTerms(row),
+    ...shownTerms(row),
+    budgetUse,
     accessUntil: time(row.access_until),
     expiresAt: toTimestamp(row.expires_at),
     createdAt: toTimestamp(row.created_at),
@@ -104,12 +111,21 @@ export function toInvite(row: InviteRow, now: number): Invite {
   };
 }
 
-export function parseTerms(row: Pick<InviteRow, "scopes_json" | "vault_ids_json">): {
+type TermsRow = Pick<InviteRow, "scopes_json" | "vault_ids_json" | "budgets_json">;
+
+export function shownTerms(row: TermsRow): Pick<Invite, "scopes" | "vaultIds" | "budgets"> {
+  const { scopes, vaultIds, budgets } = parseTerms(row);
+  return { scopes, vaultIds, budgets: budgetsShown(budgets) };
+}
+
+export function parseTerms(row: TermsRow): {
   scopes: Scope[] | null;
   vaultIds: string[] | null;
+  budgets: readonly Budget[];
 } {
   return {
     scopes: row.scopes_json === null ? null : (JSON.parse(row.scopes_json) as Scope[]),
     vaultIds: row.vault_ids_json === null ? null : (JSON.parse(row.vault_ids_json) as string[]),
+    budgets: parseBudgets(row.budgets_json),
   };
 }

@@ -5,6 +5,7 @@ import type { UploadRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { notFound } from "../acting.ts";
+import { deleteHoldsOfUpload } from "../budgets/store.ts";
 import { holdingToHeader } from "../files/beginnings.ts";
 import {
   addFile,
@@ -96,6 +97,7 @@ async function makeFile(
   const current = await findUpload(act, { id, accountId });
   if (current === null) throw notFound("Upload");
   if (current.finished_file_id !== null) return current.finished_file_id;
+  await deleteHoldsOfUpload(act, id);
   const made = await addContent(act, deps, principal, parts);
   // Another process has taken over, and its bytes count.
   const finished = await changeUnfinished(act, { id, blobKey }, { finished_file_id: made.id });

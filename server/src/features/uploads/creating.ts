@@ -4,6 +4,7 @@ import { ServiceError } from "../../service-error.ts";
 import { type CreationContext, type IncomingBytes, type Principal, type Recorded, Reply } from "../../handler.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
+import { holdBudgets } from "../budgets/spending.ts";
 import { requireRoom } from "../files/incoming.ts";
 import { DEFAULT_CONTENT_TYPE } from "../files/rules.ts";
 import { parseSignedUpload, refuseSigned } from "../files/signed-uploads.ts";
@@ -175,8 +176,11 @@ async function beginUpload(
   try {
     const begin = async (act: AccountAct): Promise<Recorded<void>> => {
       await requireTarget(act, context.principal, upload);
-      await requireUnheldRoom(act, deps, upload);
+      const freed = await requireUnheldRoom(act, deps, upload);
       await insertUpload(act, upload);
+      const expiresAt = upload.expires_at - KEPT_AFTER_EXPIRY_MS;
+      const held = { of: { uploadId: upload.id }, expiresAt, bytes: upload.length, freed };
+      await holdBudgets(act, deps, context.principal.budgets, held);
       return context.record(act, new Reply<void>(undefined, { headers: creationHeaders(upload) }));
     };
     return await actAs(deps, context.principal, begin, { accountId: upload.account_id });
@@ -198,8 +202,9 @@ async function requireTarget(act: AccountAct, principal: Principal, upload: Uplo
 /**
  * An upload holds its whole length of the account's storage until it ends. Its bytes are on the disk without counting
  * as usage, so many uploads begun together could keep any amount there (docs/decisions/0027-bytes-in-flight.md).
+ * Resolves with the bytes that the finished upload gives back.
  */
-async function requireUnheldRoom(act: AccountAct, deps: StoringDeps, upload: UploadRow): Promise<void> {
+async function requireUnheldRoom(act: AccountAct, deps: StoringDeps, upload: UploadRow): Promise<number> {
   const { account_id: accountId, file_id: fileId, length, shared_json: signed, keep } = upload;
   act.requireAccount(accountId);
   // A public vault keeps what is replaced.
@@ -209,6 +214,7 @@ async function requireUnheldRoom(act: AccountAct, deps: StoringDeps, upload: Upl
       : ((await findItem(act, "file", { id: fileId, accountId }))?.size ?? 0);
   const free = await readFreeStorage(act, deps, freed);
   if (length > Math.max(0, free)) throw new ServiceError("storage_quota");
+  return freed;
 }
 
 /** The partial has no row, so the sweep removes what could not be discarded here. */

@@ -5,6 +5,7 @@ import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs, actOnFullDisk } from "../account/act.ts";
 import { type ActingDeps, noteChange, vaultTarget } from "../acting.ts";
+import { releaseStored } from "../budgets/spending.ts";
 import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
 import { BLOB_GRACE_MS } from "../files/store.ts";
@@ -12,7 +13,7 @@ import { readVaultOrTrashed, requireOwner } from "../reach/access.ts";
 import { requireWritten } from "../items/changing.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
 import { contentProblem } from "./rules.ts";
-import { deleteVaultWithContents, readVaultContents, updateVault } from "./store.ts";
+import { deleteVaultWithContents, listStoredOf, readVaultContents, updateVault } from "./store.ts";
 import type { OwnedVault } from "../reach/store.ts";
 
 export interface VaultDeletion {
@@ -100,6 +101,8 @@ export async function purgeVault(
 ): Promise<void> {
   grant.requireFor({ vaultId: vault.id, isShared: vault.type === "shared" });
   const { files, trashedFiles, bytes, versionBytes } = await readVaultContents(act, vault.id);
+  for (const { budgetId, bytes: stored } of await listStoredOf(act, vault.id))
+    await releaseStored(act, budgetId, stored);
   requireWritten(await deleteVaultWithContents(act, vault, deps.clock.now() + BLOB_GRACE_MS));
   act.requireAccount(vault.account_id);
   act.free({ bytes, files: files + trashedFiles });

@@ -182,6 +182,28 @@ export async function readVaultContents(queries: Queries, vaultId: string): Prom
   };
 }
 
+/** Bytes in the vault that keys with budgets stored, by budget. */
+export async function listStoredOf(
+  queries: Queries,
+  vaultId: string,
+): Promise<readonly { readonly budgetId: string | null; readonly bytes: number }[]> {
+  const inTables = [
+    ["files", "size"],
+    ["file_versions", "charged"],
+  ] as const;
+  const all = [];
+  for (const [table, size] of inTables) {
+    const query = queries.build
+      .selectFrom(table)
+      .select(["budget_id as budgetId", sql<Count>`sum(${sql.ref(size)})`.as("bytes")])
+      .where("vault_id", "=", vaultId)
+      .where("budget_id", "is not", null)
+      .groupBy("budget_id");
+    for (const { budgetId, bytes } of await queries.all(query)) all.push({ budgetId, bytes: Number(bytes) });
+  }
+  return all;
+}
+
 /**
  * Deletes the vault and everything in it; all blobs, those of unfinished uploads and replaced versions too, go to the deletion queue.
  * Its members go with the vault's row (`on delete cascade`), and so would keys and names: of those there may be many.

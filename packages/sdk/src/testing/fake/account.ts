@@ -3,6 +3,7 @@ import { placeOf } from "../../chain/signer.ts";
 import { Failure, type GroupHandlers } from "../handlers.ts";
 import { openAccount, readAccount } from "./accounts.ts";
 import { record } from "./audit.ts";
+import { budgetUseOf } from "./budgets.ts";
 import { randomToken } from "./identity-state.ts";
 import { mintKey } from "./keys.ts";
 import { checkSignature, refuseLinkedElsewhere, requireHeld } from "./proofs.ts";
@@ -13,12 +14,13 @@ const CHALLENGE_MS = 10 * 60_000;
 export function accountHandlers(state: State): GroupHandlers<typeof api.account, Caller> {
   return {
     get: (_input, { kind, accountId, key }) => {
-      const { id, name, scopes, vaultIds, expiresAt, accessLevel } = key.value;
+      const { id, name, scopes, vaultIds, expiresAt, accessLevel, budgets } = key.value;
       const account = readAccount(state, accountId);
       const isKey = kind === "api-key";
       const chainAddress = isKey ? key.value.chainAddress : account.chainAddress;
       const shown = { id: kind === "development" ? null : id, name: isKey ? name : null };
-      const credential = { kind, ...shown, scopes, vaultIds, chainAddress, expiresAt };
+      const budgetUse = budgetUseOf(state, key.budgets);
+      const credential = { kind, ...shown, scopes, vaultIds, chainAddress, expiresAt, budgets, budgetUse };
       return { account: { ...account, accessLevel }, credential };
     },
     update: ({ body }, caller) => {
@@ -75,7 +77,14 @@ export function developmentHandlers(state: State): GroupHandlers<typeof api.deve
     signup: ({ body }, visitor) => {
       const wanted = { email: body.email, emailVerified: false, name: body.name ?? null, plan: "pro" } as const;
       const { id, email } = openAccount(state, visitor, wanted);
-      const rights = { name: "development", scopes: null, vaultIds: null, expiresAt: null, chainAddress: null };
+      const rights = {
+        name: "development",
+        scopes: null,
+        vaultIds: null,
+        expiresAt: null,
+        chainAddress: null,
+        budgets: [],
+      };
       const key = mintKey(state, id, rights);
       record(state, visitor, id, "api_key.created", { type: "api_key", id: key.value.id });
       return { id, email, apiKey: key.text, warning: "This key is shown once." };

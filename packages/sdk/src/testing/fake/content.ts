@@ -3,6 +3,7 @@ import { HEADERS, type File } from "@coffer/contract";
 import { digestOf, toBase64, toHex } from "../../digest.ts";
 import { Failure, Reply } from "../handlers.ts";
 import { authorOf, noteEntry } from "./entries.ts";
+import { requireBudgets, spendBudgets } from "./budgets.ts";
 import { refuseOtherTag, refuseTakenName, tagsOf } from "./items.ts";
 import { putVersion, versionOf } from "./versions.ts";
 import { findPlace, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
@@ -32,6 +33,8 @@ export async function createFile(
   );
   const [createdAt, author] = [timestamp(state), authorOf(caller)];
   const sha256 = toHex(await digestOf(bytes));
+  // From here on nothing waits, so that calls at once count each other.
+  requireBudgets(state, caller, bytes.length);
   const file: File = {
     ...{
       id: crypto.randomUUID(),
@@ -49,10 +52,13 @@ export async function createFile(
     sequence: state.next(),
     value: file,
     bytes,
-    versions: [versionOf(state, caller, { value: file, bytes }, { number: 1, how: "upload" })],
+    versions: [
+      versionOf(state, caller, { value: file, bytes }, { number: 1, how: "upload", storedBy: caller.key.budgets }),
+    ],
     trashedWith: null,
   });
   noteEntry(state, caller, file, "create");
+  spendBudgets(state, caller, bytes.length);
   return file;
 }
 

@@ -11,7 +11,7 @@ import {
   type Session,
   type SessionTokens,
 } from "@coffer/contract";
-import type { Row, Ticking } from "./row.ts";
+import type { Budget, Row, Ticking } from "./row.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -23,6 +23,7 @@ export interface InviteRow extends Row<Invite> {
   readonly code: string;
   /** When the key of a redeemed invite ends: never later than its maker's own. */
   readonly keyExpiresAt: string | null;
+  readonly budgets: readonly Budget[];
 }
 
 /** What pays for an account's plan, from the newest event; times in milliseconds since the Unix epoch. */
@@ -166,7 +167,7 @@ export function sessionOfToken(
 /** What an account's owner may do without a key: everything. */
 export const UNLIMITED = {
   ...{ name: "", prefix: "", last4: "", scopes: null, vaultIds: null, chainAddress: null, chainPublicKey: null },
-  ...{ accessLevel: "owner", lastUsedAt: null, revokedAt: null },
+  ...{ budgets: null, budgetUse: null, accessLevel: "owner", lastUsedAt: null, revokedAt: null },
 } as const;
 
 /** 256 random bits in base64url. */

@@ -11,6 +11,7 @@ import { digestOf, toHex } from "../../digest.ts";
 import { Failure, type GroupHandlers, type Input } from "../handlers.ts";
 import { MAX_INVITES, readAccount } from "./accounts.ts";
 import { record } from "./audit.ts";
+import { budgetUseOf, chooseBudgets } from "./budgets.ts";
 import type { InviteRow } from "./identity-state.ts";
 import { isWithin, lifeOf, mintKey, refuseForeignVaults, refuseTooMany, refuseWider } from "./keys.ts";
 import { checkSignature, refuseLinkedElsewhere, requireHeld, requireRecent, type Proof } from "./proofs.ts";
@@ -32,21 +33,27 @@ function ownerHandlers(state: State) {
       refuseForeignVaults(state, accountId, body.vaultIds);
       const { accessUntil = null } = body;
       const keyExpiresAt = accessUntil ?? lifeOf(caller);
-      const rights = { scopes: body.scopes ?? null, vaultIds: body.vaultIds ?? null };
-      refuseWider(caller, { ...rights, expiresAt: keyExpiresAt });
+      const budgets = chooseBudgets(body.budgets, caller.key.budgets ?? []);
+      const limits = { scopes: body.scopes ?? null, vaultIds: body.vaultIds ?? null };
+      refuseWider(caller, { ...limits, budgets, expiresAt: keyExpiresAt });
+      const rights = { ...limits, budgets: budgets[0]?.limits ?? null };
       const code = renderInviteCode(crypto.getRandomValues(new Uint8Array(32)));
       const expiresAt = endOf(state, body);
       const createdAt = timestamp(state);
       const made = { id: crypto.randomUUID(), name: body.name, ...rights, accessUntil, expiresAt, createdAt };
       const unused = { status: "created", usedAt: null, revokedAt: null, keyId: null, chainAddress: null } as const;
-      const value = { ...made, ...unused, addressProof: null, signingKey: null };
-      state.invites.set(made.id, { accountId, sequence: state.next(), value, code, keyExpiresAt });
+      const value = { ...made, ...unused, addressProof: null, signingKey: null, budgetUse: null };
+      state.invites.set(made.id, { accountId, sequence: state.next(), value, code, keyExpiresAt, budgets });
       record(state, caller, accountId, "invite.created", { type: "invite", id: made.id });
       return { ...made, code };
     },
     list: ({ query }, caller) => {
-      const { items, nextCursor } = pageOf(ownInvites(state, caller), query);
-      return { invites: items.map((value) => ({ ...value, status: statusOf(state, value) })), nextCursor };
+      const rows = ownInvites(state, caller).map((row) => {
+        const shown = { status: statusOf(state, row.value), budgetUse: budgetUseOf(state, row.budgets) };
+        return { ...row, value: { ...row.value, ...shown } };
+      });
+      const { items, nextCursor } = pageOf(rows, query);
+      return { invites: items, nextCursor };
     },
     revoke: ({ params }, caller) => {
       const row = ownInvites(state, caller).find(({ value }) => value.id === params.inviteId);
@@ -74,7 +81,8 @@ function redeemHandlers(state: State) {
       requireHeld(proof);
       refuseTooMany(state, accountId);
       const { name, scopes, vaultIds } = value;
-      const key = mintKey(state, accountId, { name, scopes, vaultIds, expiresAt: row.keyExpiresAt, chainAddress });
+      const given = { scopes, vaultIds, budgets: row.budgets, expiresAt: row.keyExpiresAt };
+      const key = mintKey(state, accountId, { name, ...given, chainAddress });
       key.value = { ...key.value, accessLevel: "agent" };
       const used = {
         keyId: key.value.id,
@@ -85,7 +93,7 @@ function redeemHandlers(state: State) {
       row.value = { ...value, ...used, usedAt: timestamp(state) };
       recordRedeem(state, visitor, row, chainAddress);
       const { text, value: made } = key;
-      const rights = { accountId, scopes, vaultIds, expiresAt: made.expiresAt };
+      const rights = { accountId, scopes, vaultIds, budgets: value.budgets, expiresAt: made.expiresAt };
       return { key: text, keyId: made.id, ...rights, chainAddress, accessLevel: "agent" };
     },
   } satisfies Partial<GroupHandlers<typeof api.invites, Visitor>>;

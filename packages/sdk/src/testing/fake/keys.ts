@@ -10,6 +10,8 @@ import { placeOf } from "../../chain/signer.ts";
 import { Failure, type GroupHandlers, type Input } from "../handlers.ts";
 import { MAX_KEYS, readAccount } from "./accounts.ts";
 import { record } from "./audit.ts";
+import { budgetUseOf, chooseBudgets, isWithinBudgets } from "./budgets.ts";
+import type { Budget } from "./row.ts";
 import { checkSignature, refuseLinkedElsewhere, requireHeld, requireRecent, type Proof } from "./proofs.ts";
 import { isLive, notFound, pageOf, timestamp, type Caller, type KeyRow, type State } from "./state.ts";
 
@@ -27,6 +29,7 @@ export function apiKeyHandlers(state: State): GroupHandlers<typeof api.apiKeys, 
       throw notFound("API key");
     return row;
   };
+  const shown = (row: KeyRow): ApiKey => ({ ...row.value, budgetUse: budgetUseOf(state, row.budgets) });
   const make = (caller: Caller, rights: Rights): CreatedApiKey => {
     const row = mintKey(state, caller.accountId, rights);
     record(state, caller, caller.accountId, "api_key.created", { type: "api_key", id: row.value.id });
@@ -40,19 +43,24 @@ export function apiKeyHandlers(state: State): GroupHandlers<typeof api.apiKeys, 
       refuseForeignVaults(state, caller.accountId, body.vaultIds);
       const expiresAt = body.expiresInDays === undefined ? null : timestamp(state, body.expiresInDays * DAY_MS);
       const chainAddress = body.chainAddress ?? null;
-      const rights = { name: body.name, scopes: body.scopes ?? null, vaultIds: body.vaultIds ?? null, expiresAt };
+      const budgets = chooseBudgets(body.budgets, caller.key.budgets ?? []);
+      const limits = { scopes: body.scopes ?? null, vaultIds: body.vaultIds ?? null, expiresAt, budgets };
+      const rights = { name: body.name, ...limits };
       refuseWider(caller, rights);
       requireAddress(state, caller, body, proof);
       return make(caller, { ...rights, chainAddress });
     },
     list: ({ query }, caller) => {
       const { items, nextCursor } = pageOf(
-        [...state.keys.values()].filter((row) => row.accountId === caller.accountId),
+        [...state.keys.values()]
+          .filter((row) => row.accountId === caller.accountId)
+          .map((row) => ({ ...row, value: shown(row) })),
         query,
       );
-      return { apiKeys: items.filter((key) => isWithin(key.vaultIds, caller.key.value.vaultIds)), nextCursor };
+      const apiKeys = items.filter((key) => isWithin(key.vaultIds, caller.key.value.vaultIds));
+      return { apiKeys, nextCursor };
     },
-    get: ({ params }, caller) => ({ apiKey: read(caller, params.keyId).value }),
+    get: ({ params }, caller) => ({ apiKey: shown(read(caller, params.keyId)) }),
     revoke: ({ params }, caller) => {
       const row = read(caller, params.keyId);
       if (row.value.revokedAt !== null) return;
@@ -62,8 +70,9 @@ export function apiKeyHandlers(state: State): GroupHandlers<typeof api.apiKeys, 
     rotate: ({ params, body }, caller) => {
       const row = read(caller, params.keyId);
       if (!isLive(state, row)) throw new Failure("key_inactive");
-      refuseWider(caller, row.value);
-      const next = make(caller, row.value);
+      const rights = { ...row.value, budgets: row.budgets };
+      refuseWider(caller, rights);
+      const next = make(caller, rights);
       const end = timestamp(state, (body?.overlapHours ?? 0) * HOUR_MS);
       row.value = (body?.overlapHours ?? 0) === 0 ? { ...row.value, revokedAt: end } : { ...row.value, expiresAt: end };
       return next;
@@ -71,19 +80,22 @@ export function apiKeyHandlers(state: State): GroupHandlers<typeof api.apiKeys, 
   };
 }
 
-export type Rights = Pick<ApiKey, "name" | "scopes" | "vaultIds" | "expiresAt" | "chainAddress">;
+export interface Rights extends Pick<ApiKey, "name" | "scopes" | "vaultIds" | "expiresAt" | "chainAddress"> {
+  readonly budgets: readonly Budget[];
+}
 
 /** Makes a key. It is an agent's when it is bound to an address other than the account's own. */
 export function mintKey(state: State, accountId: string, rights: Rights): KeyRow {
-  const { name, scopes, vaultIds, expiresAt, chainAddress } = rights;
+  const { name, scopes, vaultIds, expiresAt, chainAddress, budgets } = rights;
   const text = renderKey(crypto.getRandomValues(new Uint8Array(32)));
   const own = chainAddress === null || chainAddress === readAccount(state, accountId).chainAddress;
   const value: ApiKey = {
     ...{ id: crypto.randomUUID(), name, prefix: `${KEY_PREFIX}_`, last4: text.slice(-4), scopes, vaultIds, expiresAt },
     ...{ chainAddress, chainPublicKey: null, accessLevel: own ? "owner" : "agent", lastUsedAt: null, revokedAt: null },
+    ...{ budgets: budgets[0]?.limits ?? null, budgetUse: null },
     createdAt: timestamp(state),
   };
-  const row = { accountId, sequence: state.next(), value, text };
+  const row = { accountId, sequence: state.next(), value, text, budgets };
   state.keys.set(value.id, row);
   return row;
 }
@@ -103,10 +115,14 @@ export function lifeOf({ kind, key }: Caller): string | null {
 }
 
 /** Nobody gives more rights than it has. Throws `scope_too_wide`. */
-export function refuseWider(caller: Caller, wanted: Pick<Rights, "scopes" | "vaultIds" | "expiresAt">): void {
+export function refuseWider(
+  caller: Caller,
+  wanted: Pick<Rights, "scopes" | "vaultIds" | "expiresAt" | "budgets">,
+): void {
   const { scopes, vaultIds } = caller.key.value;
   const ends = lifeOf(caller);
   const lasts = ends === null || (wanted.expiresAt !== null && wanted.expiresAt <= ends);
+  if (!isWithinBudgets(wanted.budgets, caller.key.budgets ?? [])) throw new Failure("scope_too_wide");
   if (!lasts || !isWithin(wanted.scopes, scopes) || !isWithin(wanted.vaultIds, vaultIds))
     throw new Failure("scope_too_wide");
 }
@@ -136,6 +152,6 @@ function requireAddress(state: State, { accountId }: Caller, body: NewKey, proof
 }
 
 function created({ value, text }: KeyRow): CreatedApiKey {
-  const { id, name, prefix, scopes, vaultIds, chainAddress, expiresAt, createdAt } = value;
-  return { id, name, key: text, prefix, scopes, vaultIds, chainAddress, expiresAt, createdAt };
+  const { id, name, prefix, scopes, vaultIds, chainAddress, budgets, expiresAt, createdAt } = value;
+  return { id, name, key: text, prefix, scopes, vaultIds, chainAddress, budgets, expiresAt, createdAt };
 }

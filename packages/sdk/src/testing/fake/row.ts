@@ -1,4 +1,4 @@
-import type { FileEntry } from "@coffer/contract";
+import type { Budgets, FileEntry } from "@coffer/contract";
 
 /** A row of any kind: its account, and its place in the order of creation. */
 export interface Row<Value> {
@@ -20,4 +20,12 @@ export interface Ticking {
   /** Milliseconds since 1970. */
   now(): number;
   next(): number;
+}
+
+/** One budget; a key has its own and those of the keys that made it. */
+export interface Budget {
+  readonly limits: Budgets;
+  written: { readonly at: number; readonly bytes: number; readonly files: number }[];
+  /** When all its requests are left again, in milliseconds since 1970. */
+  requestsFullAt: number;
 }

@@ -14,6 +14,7 @@ import { Failure, Reply, type Handler, type Outcome } from "../handlers.ts";
 import { parseInput, renderFailure, renderOutcome } from "../respond.ts";
 import { accountHandlers, developmentHandlers } from "./account.ts";
 import { auditHandlers, contentBefore, recordContent } from "./audit.ts";
+import { takeRequest } from "./budgets.ts";
 import { authHandlers, sessionHandlers } from "./auth.ts";
 import { billingHandlers, signPayment } from "./billing.ts";
 import { changesHandlers } from "./changes.ts";
@@ -217,7 +218,10 @@ async function answer(
   const { endpoint } = route;
   const visitor = visitorOf(request);
   const caller = endpoint.auth === "none" ? null : authenticate(state, request, visitor);
-  if (caller !== null) authorize(endpoint, caller);
+  if (caller !== null) {
+    takeRequest(state, caller.key.budgets ?? []);
+    authorize(endpoint, caller);
+  }
   const run = async (): Promise<Response> => {
     const input = await parseInput(endpoint, request, params);
     const before = contentBefore(state, endpoint.id, params);

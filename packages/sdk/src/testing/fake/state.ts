@@ -12,7 +12,7 @@ import {
 import { Failure } from "../handlers.ts";
 import { createIdentityState, sessionOfToken, UNLIMITED, type IdentityState } from "./identity-state.ts";
 import { createWebhookState, type Receive, type WebhookState } from "./webhook-state.ts";
-import type { KeptEntry, Row, Ticking } from "./row.ts";
+import type { Budget, KeptEntry, Row, Ticking } from "./row.ts";
 
 export interface FileRow extends Row<File> {
   bytes: Uint8Array;
@@ -28,6 +28,8 @@ export interface KeptVersion {
   readonly bytes: Uint8Array;
   /** Milliseconds since 1970; null: the current one. */
   readonly replacedAt: number | null;
+  /** Budgets that count the bytes. */
+  readonly storedBy: readonly Budget[];
 }
 
 export interface FolderRow extends Row<Folder> {
@@ -36,6 +38,7 @@ export interface FolderRow extends Row<Folder> {
 
 export interface KeyRow extends Row<ApiKey> {
   readonly text: string;
+  readonly budgets: readonly Budget[];
 }
 
 export interface UploadRow {
@@ -44,6 +47,8 @@ export interface UploadRow {
   readonly length: number;
   readonly metadata: ReadonlyMap<string, string>;
   readonly conditions: { readonly ifAbsent: boolean; readonly ifMatch: string | null };
+  /** Those that it holds its length of. */
+  budgets: readonly Budget[];
   bytes: Uint8Array;
   fileId: string | null;
 }
@@ -61,7 +66,7 @@ export interface Caller extends Visitor {
   readonly kind: "api-key" | "session" | "development";
   readonly accountId: string;
   readonly sessionId: string | null;
-  readonly key: { value: ApiKey };
+  readonly key: { value: ApiKey; readonly budgets?: readonly Budget[] };
 }
 
 export interface State extends IdentityState, WebhookState, Ticking {

@@ -10,6 +10,7 @@ import {
 import { toBase64 } from "../../digest.ts";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { record } from "./audit.ts";
+import { requireBudgets } from "./budgets.ts";
 import { createFile, refuseUnmatched, replaceContent } from "./content.ts";
 import { refuseTakenName } from "./items.ts";
 import { findPlace, notFound, readRow, type Caller, type State, type UploadRow } from "./state.ts";
@@ -42,10 +43,12 @@ export function uploadHandlers(state: State): GroupHandlers<Omit<typeof api.uplo
         length: headers["upload-length"],
         metadata,
         conditions,
+        budgets: caller.key.budgets ?? [],
         bytes: new Uint8Array(0),
         fileId: null,
       };
       checkTarget(state, caller, upload);
+      requireBudgets(state, caller, upload.length);
       if (body.length > 0 || upload.length === 0) await add(state, caller, upload, body, headers["upload-checksum"]);
       state.uploads.set(upload.id, upload);
       return new Reply<void>(undefined, { headers: { ...headersOf(upload), location: `/api/uploads/${upload.id}` } });
@@ -97,7 +100,16 @@ async function add(
   all.set(upload.bytes);
   all.set(bytes, upload.bytes.length);
   upload.bytes = all;
-  if (all.length === upload.length) upload.fileId = await finish(state, caller, upload);
+  if (all.length < upload.length) return;
+  // What it held is written by its end.
+  const { budgets } = upload;
+  upload.budgets = [];
+  try {
+    upload.fileId = await finish(state, caller, upload);
+  } catch (error) {
+    upload.budgets = budgets;
+    throw error;
+  }
 }
 
 async function finish(state: State, caller: Caller, { metadata, conditions, bytes }: UploadRow): Promise<string> {

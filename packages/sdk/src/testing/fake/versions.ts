@@ -3,6 +3,8 @@ import type { api, FileVersion } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { record } from "./audit.ts";
 import { authorOf, bounded, endOf } from "./entries.ts";
+import { requireBudgets, spendBudgets } from "./budgets.ts";
+import type { Budget } from "./row.ts";
 import { pageOf, readRow, timestamp, type Caller, type FileRow, type KeptVersion, type State } from "./state.ts";
 
 /** The file's current content as a version that `caller` makes now. */
@@ -10,11 +12,14 @@ export function versionOf(
   state: State,
   caller: Caller,
   file: Pick<FileRow, "value" | "bytes">,
-  more: Pick<FileVersion, "number" | "how">,
+  {
+    storedBy = [],
+    ...more
+  }: Pick<FileVersion, "number" | "how"> & { readonly storedBy: readonly Budget[] | undefined },
 ): KeptVersion {
   const { versionId, size, sha256, contentType } = file.value;
   const made = { author: authorOf(caller), createdAt: timestamp(state), expiresAt: null };
-  return { ...file, value: { ...more, versionId, size, contentType, sha256, ...made }, replacedAt: null };
+  return { ...file, value: { ...more, versionId, size, contentType, sha256, ...made }, replacedAt: null, storedBy };
 }
 
 /** The file gets the content as its newest version; `keep` decides about the one before. */
@@ -22,10 +27,25 @@ export function putVersion(
   state: State,
   caller: Caller,
   row: FileRow,
-  content: Pick<FileVersion, "sha256" | "contentType" | "how"> & { readonly bytes: Uint8Array; readonly keep: boolean },
+  content: Pick<FileVersion, "sha256" | "contentType" | "how"> & {
+    readonly bytes: Uint8Array;
+    readonly keep: boolean;
+    /** Whose stored bytes they are. Default: the caller's, who wrote them. */
+    readonly storedBy?: readonly Budget[];
+  },
 ): void {
-  const { bytes, keep, how, sha256, contentType } = content;
+  const { bytes, keep, how, sha256, contentType, storedBy = caller.key.budgets } = content;
   const [current, ...older] = liveVersions(state, row);
+  const written = content.storedBy === undefined ? bytes.length : 0;
+  // What is not kept makes room first.
+  if (!keep) row.versions = older;
+  try {
+    requireBudgets(state, caller, written);
+  } catch (error) {
+    if (current !== undefined) row.versions = [current, ...older];
+    throw error;
+  }
+  spendBudgets(state, caller, written);
   const { expiresAt } = endOf(state, row.value.vaultId, state.now());
   const past = current !== undefined && keep ? [{ ...current, value: { ...current.value, expiresAt } }] : [];
   const updatedAt = timestamp(state);
@@ -34,7 +54,7 @@ export function putVersion(
   row.value = { ...row.value, versionId, size: bytes.length, sha256, contentType, updatedAt, updatedBy };
   row.bytes = bytes;
   const number = (current?.value.number ?? 0) + 1;
-  const made = versionOf(state, caller, row, { number, how });
+  const made = versionOf(state, caller, row, { number, how, storedBy });
   const replaced = past.map((version) => ({ ...version, replacedAt: state.now() }));
   row.versions = bounded([made, ...replaced, ...older], made.value.author);
 }
@@ -88,10 +108,10 @@ export function versionHandlers(state: State): VersionHandlers {
     restoreVersion: ({ params: { fileId, sourceId } }, caller) => {
       const row = read(caller, fileId);
       if (row.value.trashedAt !== null) throw new Failure("trashed");
-      const { bytes, value } = findVersion(state, row, sourceId);
+      const { bytes, value, storedBy } = findVersion(state, row, sourceId);
       if (bytes !== row.bytes) {
         const { sha256, contentType } = value;
-        putVersion(state, caller, row, { bytes, sha256, contentType, how: "restore", keep: true });
+        putVersion(state, caller, row, { bytes, sha256, contentType, how: "restore", keep: true, storedBy });
         note(caller, row, "file.updated");
       }
       return { file: row.value };
