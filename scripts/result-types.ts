@@ -82,7 +82,16 @@ const TYPES: Readonly<Record<string, Source>> = {
       UNREADABLE,
     ],
   },
-  FileVersion: { at: "files.versions versions", text: "A content that a file has, or had and keeps." },
+  FileVersion: {
+    at: "files.versions versions",
+    text: "A content that a file has, or had and keeps. In a shared vault `unreadable` says why this client cannot verify it.",
+    without: ["shared"],
+    texts: { size: "Bytes of the content. If this client cannot open it: stored bytes, after encryption." },
+    added: [
+      "/** Stored bytes of a version in a shared vault that this client can open. Absent: `size` is that number. */\nreadonly storedSize?: number;",
+      UNREADABLE,
+    ],
+  },
   FileEntry: {
     at: "files.entries entries",
     text: 'A name and place that a file has, or had and keeps. In a shared vault, an entry that this client cannot verify has the name "", and `unreadable` says why.',

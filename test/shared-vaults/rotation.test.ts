@@ -107,7 +107,7 @@ describe("vaults.rotate", () => {
       for (const { id, name } of old.files) expect(await read(owner.client, id)).toBe(`content of ${name}`);
       const big = await (await owner.another().files.download(old.big.id)).bytes();
       expect(Buffer.compare(big, pattern(3 * 1024 * 1024))).toBe(0);
-      // What was replaced is kept by its id for an hour, for who is in the middle of it.
+      // What was replaced is kept, for who is in the middle of it, too.
       const kept = await fetch(`${stack.baseUrl}/api/files/${old.big.id}/content?versionId=${before.versionId}`, {
         headers: { authorization: `Bearer ${owner.apiKey}` },
       });

@@ -5,7 +5,14 @@ import { itemName, timestamp, uuid } from "./values.ts";
 import { vault } from "./vaults.ts";
 
 /** Acts that need a proof by the chain key of a shared vault's owner (encryption design §7). */
-export const DELETION_ACTS = ["delete-vault", "purge-vault", "delete-file", "empty-trash"] as const;
+export const DELETION_ACTS = [
+  "delete-vault",
+  "purge-vault",
+  "delete-file",
+  "delete-version",
+  "empty-trash",
+  "shorten-retention",
+] as const;
 export type DeletionAct = (typeof DELETION_ACTS)[number];
 
 /** Minutes in which a deletion challenge can be used. */
@@ -27,8 +34,10 @@ export const deletionGroup = {
     params: vaultParams,
     body: z.strictObject({
       act: z.enum(DELETION_ACTS),
-      /** The file of `delete-file`; the other acts have none. */
+      /** The file of `delete-file` and `delete-version`; the other acts have none. */
       fileId: z.optional(uuid),
+      /** The version of `delete-version`; the other acts have none. */
+      versionId: z.optional(uuid),
     }),
     status: 200,
     output: z.object({ nonce: z.string(), expiresAt: timestamp }),

@@ -202,7 +202,7 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   "author.id": "UUID of the API key or of the session. null: the development rule.",
   "author.name": "Name of the API key. null: it is no key.",
   "author.chainAddress": "Sui address of the credential: `0x` and 64 lower-case hex digits. null: it has none.",
-  keepVersionsDays: "Days that replaced versions stay. null: as the service's setting says, or a shared vault.",
+  keepVersionsDays: "Days that replaced versions stay. null: as the service's setting says.",
   size: "Stored bytes, after encryption.",
   contentType: "Media type, such as `text/plain`.",
   sha256: "SHA-256 of the stored bytes: 64 lower-case hex digits.",

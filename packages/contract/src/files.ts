@@ -66,8 +66,7 @@ const contentHeaders = z.object({
 
 const contentQuery = z.strictObject({
   /**
-   * This version and no other. In a shared vault a replaced version stays readable for an hour. The owner also reads
-   * the current version of a file in its trash by it.
+   * This version and no other: the current one, or one that is kept. In a shared vault the owner also reads the current version of a file in its trash by it.
    */
   versionId: z.optional(uuid),
 });

@@ -109,8 +109,10 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   step: "The sealed step, in base64.",
   "step.from": "SHA-256 of the record of the key that opens the step: 64 hex digits.",
   "step.to": "SHA-256 of the record of the key inside the step: 64 hex digits.",
-  act: "What you want to delete: `delete-vault`, `purge-vault`, `delete-file` or `empty-trash`.",
-  "deletion.challenge.in.fileId": "UUID of the file, for `delete-file`. Default: none, for the other acts.",
+  act: "What you want to do: `delete-vault`, `purge-vault`, `delete-file`, `delete-version`, `empty-trash` or `shorten-retention`.",
+  "deletion.challenge.in.fileId":
+    "UUID of the file, for `delete-file` and `delete-version`. Default: none, for the other acts.",
+  "deletion.challenge.in.versionId": "UUID of the version, for `delete-version`. Default: none, for the other acts.",
   "folderNames.get.in.folderId": "UUID of the folder. Default: the top of the vault.",
   "folderNames.stage.in.folderId": "UUID of the folder. null: the top of the vault.",
   "folderNames.stage.in.keyId": "SHA-256 of the record of the key to change to: 64 hex digits.",
@@ -174,6 +176,7 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
     "Digest of the body (RFC 9530), such as `sha-256=:…:`. A mismatch stores nothing. Default: not checked.",
   "repr-digest":
     "Digest of the file (RFC 9530), such as `sha-256=:…:`. A mismatch stores nothing. Default: not checked.",
+  "coffer-restores": "UUID of the kept version whose content a shared vault's file gets again. Default: none.",
   "coffer-proof": "Nonce of a deletion challenge, a dot, and the owner's signature. Default: none, in a public vault.",
   "coffer-version":
     "In a shared vault: the signed statement about the content, in base64. Default: none, in a public vault.",

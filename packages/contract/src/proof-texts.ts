@@ -34,14 +34,17 @@ const DELETION_TITLES: Readonly<Record<DeletionAct, string>> = {
   "delete-vault": "Coffer delete vault v1",
   "purge-vault": "Coffer purge vault v1",
   "delete-file": "Coffer delete file v1",
+  "delete-version": "Coffer delete version v1",
   "empty-trash": "Coffer empty trash v1",
+  "shorten-retention": "Coffer shorten retention v1",
 };
 
-/** The subject of a deletion. `fileId`: for `delete-file` alone. */
+/** The subject of a deletion. `fileId`: for `delete-file` and `delete-version`. `versionId`: for the latter. */
 export interface DeletionOf {
   readonly act: DeletionAct;
   readonly vaultId: string;
   readonly fileId?: string | undefined;
+  readonly versionId?: string | undefined;
 }
 
 /**
@@ -54,12 +57,16 @@ export function renderDeletionText({
   chainObjectId,
   vaultId,
   fileId,
+  versionId,
   nonce,
   ...place
 }: Place &
   DeletionOf & { readonly accountId: string; readonly chainObjectId: string; readonly nonce: string }): string {
   const object = { account: accountId, object: chainObjectId, vault: vaultId };
-  const file = fileId === undefined ? {} : { file: fileId };
+  const file = {
+    ...(fileId === undefined ? {} : { file: fileId }),
+    ...(versionId === undefined ? {} : { version: versionId }),
+  };
   return render(DELETION_TITLES[act], place, { ...object, ...file, nonce });
 }
 

@@ -3,7 +3,7 @@
  * members can read.
  */
 import * as z from "zod/mini";
-import { base64Bytes } from "./values.ts";
+import { base64Bytes, uuid } from "./values.ts";
 
 /** 16 bytes in hex: equal names in a folder have equal indexes, and nothing else follows from them (file-format §10). */
 export const nameIndex = z.string().check(z.regex(/^[0-9a-f]{32}$/, "expected 32 lower-case hex digits"));
@@ -53,4 +53,6 @@ export const sharedHeaders = {
   "coffer-entry": z.optional(base64Bytes(ENTRY_BYTES)),
   "coffer-metadata": z.optional(base64Bytes(640)),
   "coffer-name-index": z.optional(nameIndex),
+  /** With a new version: the kept one whose content it brings again. */
+  "coffer-restores": z.optional(uuid),
 };

@@ -107,14 +107,16 @@ export const vaultsGroup = {
     vaultLimit: "object",
     effect: "update",
     params: vaultParams,
+    /** In a shared vault the owner proves to be there before versions end sooner. */
+    headers: z.object({ "coffer-proof": z.optional(ownerProof) }),
     body: z.strictObject({
       name: z.optional(itemName),
-      /** The days count for versions that are kept already, too. null: as the service's setting says. Public vaults only. */
+      /** The days count for versions that are kept already, too. null: as the service's setting says. */
       keepVersionsDays: z.optional(z.nullable(z.int().check(z.gte(1), z.lte(365)))),
     }),
     status: 200,
     output: z.object({ vault }),
-    errors: ["not_found", "name_exists"],
+    errors: ["not_found", "name_exists", ...OWNER_PROOF_ERRORS],
   }),
   delete: endpoint({
     ...owned,

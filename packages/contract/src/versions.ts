@@ -2,7 +2,10 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 import { file } from "./files.ts";
+import { ownerProof } from "./proofs.ts";
+import { sharedFile } from "./shared-entries.ts";
 import { author, openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
+import { OWNER_PROOF_ERRORS } from "./vaults.ts";
 
 /** How a version came. */
 export const VERSION_SOURCES = ["upload", "replace", "restore"] as const;
@@ -20,6 +23,8 @@ export const fileVersion = z.object({
   createdAt: timestamp,
   /** null: the current version. */
   expiresAt: z.nullable(timestamp),
+  /** What members signed: the version, and the name that the file had until it was replaced. null: in a public vault. */
+  shared: z.nullable(sharedFile),
 });
 
 export interface FileVersion extends z.infer<typeof fileVersion> {}
@@ -72,7 +77,8 @@ export const versionsGroup = {
     path: "/api/files/{fileId}/versions/{versionId}",
     effect: "delete",
     params: versionParams,
+    headers: z.object({ "coffer-proof": z.optional(ownerProof) }),
     status: 204,
-    errors: ["not_found", "current_version", ...memberErrors],
+    errors: ["not_found", "current_version", "not_a_member", "membership_ended", ...OWNER_PROOF_ERRORS],
   }),
 } as const;

@@ -86,9 +86,10 @@ export interface FileResource {
    */
   download(fileId: string, options?: DownloadOptions): Promise<Download>;
   /**
-   * What the file was, newest first; the first is its current content. In a public vault every replaced content stays
-   * for 30 days, or as long as the vault's `keepVersionsDays` says. Its bytes count. `download` opens one by its
-   * `versionId`. In a shared vault this is what the service says, unverified, and a replaced content stays for an hour.
+   * What the file was, newest first; the first is its current content. Every replaced content stays for 30 days, or as
+   * long as the vault's `keepVersionsDays` says. Its bytes count. `download` opens one by its `versionId`. In a shared
+   * vault members signed each: number, type, size and author are verified, and `how` and `createdAt` are the service's
+   * word. `unreadable` marks a version that does not verify.
    *
    * @example
    * ```ts
@@ -99,10 +100,12 @@ export interface FileResource {
    */
   versions(fileId: string, query?: FileVersionsQuery, options?: CallOptions): PagePromise<"versions", FileVersion>;
   /**
-   * Makes a kept version's content the newest version again. If the file has that content already, nothing changes.
+   * Makes a kept version's content the newest version again. If the file has that content already, nothing changes. In
+   * a shared vault this client reads the content, encrypts it under new keys and signs it. The file's name stays.
    * @throws ApiError `not_found` for a version that is gone, `trashed`.
+   * @throws VaultError `damaged`, `rolled_back`, … for a version that does not verify.
    */
-  restoreVersion(fileId: string, versionId: string, options?: CallOptions): Promise<File>;
+  restoreVersion(fileId: string, versionId: string, options?: PlaceOptions): Promise<File>;
   /**
    * Deletes a kept version for good. Only an owner may.
    * @throws ApiError `current_version` for the file's content.

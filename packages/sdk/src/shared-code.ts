@@ -10,6 +10,7 @@ import type * as Changes from "./vaults/names/changes.ts";
 import type * as Finding from "./vaults/names/finding.ts";
 import type * as Listing from "./vaults/names/listing.ts";
 import type * as Many from "./vaults/names/many.ts";
+import type * as Versions from "./vaults/content/past-versions.ts";
 import type * as Places from "./vaults/names/places.ts";
 import type * as Calls from "./vaults/vault-calls.ts";
 import type * as Sessions from "./vaults/vault-session.ts";
@@ -30,6 +31,7 @@ export interface SharedCode {
   readonly places: () => Promise<typeof Places>;
   readonly sessions: () => Promise<typeof Sessions>;
   readonly uploads: () => Promise<typeof Uploads>;
+  readonly versions: () => Promise<typeof Versions>;
 }
 
 /** @throws VaultError `shared_vault` for a client without `sharedVaults`. */

@@ -37,4 +37,5 @@ const CODE: SharedCode = {
   places: () => loaded(import("./vaults/names/places.ts")),
   sessions: () => loaded(import("./vaults/vault-session.ts")),
   uploads: () => loaded(import("./vaults/content/upload.ts")),
+  versions: () => loaded(import("./vaults/content/past-versions.ts")),
 };

@@ -1,5 +1,4 @@
 /** What is over by time: resumable uploads nobody finished, replaced versions, and answers kept for repeated requests. */
-import { limitsOf } from "../features/account/rules.ts";
 import { dropVersion } from "../features/files/kept-versions-store.ts";
 import { dropEndedEntries } from "../features/items/entries-store.ts";
 import { type AccountAct, actOn } from "../features/account/act.ts";
@@ -10,10 +9,7 @@ import {
   deleteExpiredUpload,
   listEndedVersions,
   listExpiredUploads,
-  listUncountedVersions,
   queueUploadBytes,
-  sumUncountedVersions,
-  type EndedVersion,
 } from "./store.ts";
 import { removeUnused } from "../ports/leases.ts";
 import type { JobDeps } from "./job-deps.ts";
@@ -48,13 +44,9 @@ function expireUpload(deps: Expiring, upload: Pick<UploadRow, "id" | "blob_key">
   return deps.database.transaction(work, { freesSpace: true });
 }
 
-/**
- * Removes replaced versions once their time is over. Those of shared vaults' files count for nothing. Before that it
- * removes the oldest of those of an account that keeps more bytes of them than it may store. Their bytes go to the
- * deletion queue.
- */
+/** Removes replaced versions once their time is over, each account's in an act of it. Their bytes go to the deletion queue. */
 export async function expireVersions(
-  deps: Expiring & Pick<JobDeps, "settings" | "random">,
+  deps: Expiring & Pick<JobDeps, "random">,
   signal: AbortSignal,
 ): Promise<{ expired: number }> {
   let total = 0;
@@ -62,50 +54,16 @@ export async function expireVersions(
     const now = deps.clock.now();
     const rows = await listEndedVersions(deps.database, now);
     if (rows.length === 0) break;
-    total += await dropVersions(deps, rows, now);
-  }
-  return { expired: total + (await dropSurplus(deps, signal)) };
-}
-
-/** What is replaced without end must not be a way around the storage of a plan. */
-async function dropSurplus(
-  deps: Expiring & Pick<JobDeps, "settings" | "random">,
-  signal: AbortSignal,
-): Promise<number> {
-  let total = 0;
-  for (const { accountId, plan, bytes } of await sumUncountedVersions(deps.database)) {
-    let surplus = bytes - limitsOf(plan, deps.settings).storageBytes;
-    while (surplus > 0 && !signal.aborted) {
-      const oldest = await listUncountedVersions(deps.database, accountId);
-      if (oldest.length === 0) break;
-      const dropped: EndedVersion[] = [];
-      for (const row of oldest) {
-        if (surplus <= 0) break;
-        dropped.push(row);
-        surplus -= row.size;
-      }
-      total += await dropVersions(deps, dropped, Number.MAX_SAFE_INTEGER);
+    for (const [accountId, ofAccount] of Map.groupBy(rows, (row) => row.account_id)) {
+      const work = async (act: AccountAct): Promise<number> => {
+        let count = 0;
+        for (const row of ofAccount) if (await dropVersion(act, row, now, now)) count += 1;
+        return count;
+      };
+      total += await actOn(deps, accountId, work, { freesSpace: true });
     }
   }
-  return total;
-}
-
-/** Those that are still over by `endedBy`, each account's in an act of it. */
-async function dropVersions(
-  deps: Expiring & Pick<JobDeps, "random">,
-  rows: readonly EndedVersion[],
-  endedBy: number,
-): Promise<number> {
-  let dropped = 0;
-  for (const [accountId, ofAccount] of Map.groupBy(rows, (row) => row.account_id)) {
-    const work = async (act: AccountAct): Promise<number> => {
-      let count = 0;
-      for (const row of ofAccount) if (await dropVersion(act, row, deps.clock.now(), endedBy)) count += 1;
-      return count;
-    };
-    dropped += await actOn(deps, accountId, work, { freesSpace: true });
-  }
-  return dropped;
+  return { expired: total };
 }
 
 /** Forgets names and places whose time is over. Nothing counts them. */

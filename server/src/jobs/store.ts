@@ -53,47 +53,18 @@ const endedVersions = prepared((build, value: { now: number }) =>
   build
     .selectFrom("file_versions")
     .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
-    .select(["file_id", "version_id", "size", "account_id"])
+    .select(["file_id", "version_id", "account_id"])
     .where("expires_at", "<=", value.now)
     .orderBy("expires_at")
     .limit(BATCH),
 );
 
-export type EndedVersion = Pick<FileVersionRow, "file_id" | "version_id" | "size"> & Pick<VaultRow, "account_id">;
-
 /** Replaced versions whose time is over. */
-export function listEndedVersions(queries: Queries, now: number): Promise<EndedVersion[]> {
-  return queries.all(endedVersions(queries, { now }));
-}
-
-/** The bytes that accounts keep of replaced versions of shared vaults, by account. */
-export async function sumUncountedVersions(
+export function listEndedVersions(
   queries: Queries,
-): Promise<{ accountId: string; plan: string; bytes: number }[]> {
-  const query = queries.build
-    .selectFrom("file_versions")
-    .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
-    .innerJoin("accounts", "accounts.id", "vaults.account_id")
-    .select(({ fn }) => ["accounts.id as accountId", "accounts.plan", fn.sum<number | string>("size").as("bytes")])
-    .where("file_versions.shared_json", "is not", null)
-    .groupBy(["accounts.id", "accounts.plan"]);
-  return (await queries.all(query)).map((row) => ({ ...row, bytes: Number(row.bytes) }));
-}
-
-const keptOf = prepared((build, value: { accountId: string }) =>
-  build
-    .selectFrom("file_versions")
-    .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
-    .select(["file_id", "version_id", "size", "account_id"])
-    .where("vaults.account_id", "=", value.accountId)
-    .where("file_versions.shared_json", "is not", null)
-    .orderBy("expires_at")
-    .limit(BATCH),
-);
-
-/** Some of an account's replaced versions in shared vaults, the oldest first. */
-export function listUncountedVersions(queries: Queries, accountId: string): Promise<EndedVersion[]> {
-  return queries.all(keptOf(queries, { accountId }));
+  now: number,
+): Promise<(Pick<FileVersionRow, "file_id" | "version_id"> & Pick<VaultRow, "account_id">)[]> {
+  return queries.all(endedVersions(queries, { now }));
 }
 
 const removeAnswers = prepared((build, value: { now: number }) =>

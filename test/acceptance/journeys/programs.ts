@@ -23,6 +23,7 @@ import { memberRemoved } from "./shared-j10.ts";
 import { accessExplained } from "./shared-j15.ts";
 import { writersTogether } from "./shared-j16.ts";
 import { exit } from "./shared-j17.ts";
+import { sharedVersions } from "./shared-j20.ts";
 import { accessUntil } from "./shared-j22.ts";
 import { sharedChanges } from "./shared-j23.ts";
 import { onNetwork, onStack, type Openers, type Program, type SharedProgram } from "./run.ts";
@@ -56,6 +57,7 @@ export const SHARED_PROGRAMS: Readonly<Record<string, SharedProgram>> = {
   J15: accessExplained,
   J16: writersTogether,
   J17: exit,
+  J20: sharedVersions,
   J22: accessUntil,
   J23: sharedChanges,
 };

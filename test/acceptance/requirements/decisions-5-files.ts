@@ -89,7 +89,7 @@ const WHOLE_FOLDERS = [
 
 /** Rows of the decisions that later work brings. */
 const LATER = [
-  "D5-versions-shared (pending: versions): Versions of shared vaults: listed, kept and restored as those of public ones, by the client.",
+  "D5-versions-shared: Versions of shared vaults: listed, kept and restored as those of public ones, by the client.",
   "D5-batch-acts: POST /api/files/{trash,restore,move} with up to 1,000 ids, in order, durable before the answer.",
   "D5-ladder (pending: ladder): GET, PUT /api/vaults/{vaultId}/ladder: steps by from and to place; a member's PUT replaces one.",
   "D5-id-prefix (pending: short-ids): idPrefix (8 or more hex digits) on the lists of files, folders and vaults.",

@@ -100,7 +100,7 @@ export interface DownloadOptions {
   readonly vaultId?: string | undefined;
   /** Ends the download when it aborts. Default: only the stall limit ends it. */
   readonly signal?: AbortSignal | undefined;
-  /** A version that was replaced, of a file in a public vault. Default: the current one. */
+  /** A version that was replaced and is kept. In a shared vault those after it are verified first. Default: the current one. */
   readonly versionId?: string | undefined;
   /** Gives you the stored bytes as they are, also of a shared vault's file, which are encrypted: for copies, not for reading. Default: false. */
   readonly ciphertext?: boolean | undefined;

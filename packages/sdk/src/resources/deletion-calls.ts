@@ -5,39 +5,11 @@ import { restoringGroup } from "@coffer/contract/deletion";
 import { trashGroup } from "@coffer/contract/trash";
 import { callOn } from "../call.ts";
 import { settleRepeat } from "../settle-repeat.ts";
-import { ApiError } from "../errors.ts";
 import type { Connection, CallOptions, VaultDeletion } from "../options.ts";
 import { refuseUndefinedPlaces } from "../undefined-place.ts";
-import type { Deleted } from "../vaults/deletion-proof.ts";
 import type { Query } from "./calling.ts";
+import { deleteWithProof } from "./owner-proof.ts";
 import { requirePinned } from "./plain-vault-calls.ts";
-import { sharedCode } from "../shared-code.ts";
-
-/** Sends the call, and again with a proof if the service asks for one and this client holds a chain key. */
-export async function deleteWithProof<Result>(
-  connection: Connection,
-  deleted: Deleted,
-  send: (headers: { readonly "coffer-proof"?: string }) => Promise<Result>,
-  options?: CallOptions,
-): Promise<Result> {
-  try {
-    return await send({});
-  } catch (error) {
-    if (!isRefusal(error, "owner_proof_required") || connection.sharedVaults === null) throw error;
-  }
-  const { proveDeletion } = await sharedCode(connection).deletions();
-  try {
-    return await send(await proveDeletion(connection, deleted, options));
-  } catch (error) {
-    // The first of two attempts, whose answer was lost, has used the nonce up.
-    if (!isRefusal(error, "token_invalid")) throw error;
-    return send(await proveDeletion(connection, deleted, options));
-  }
-}
-
-function isRefusal(error: unknown, code: string): boolean {
-  return error instanceof ApiError && error.code === code;
-}
 
 export function deletionCalls(connection: Connection) {
   return {

@@ -4,7 +4,7 @@ import { callOn } from "../call.ts";
 import type { FileChanges } from "../file.ts";
 import type { CallOptions, Connection, FileDeletion, UpdateOptions } from "../options.ts";
 import type { Query } from "./calling.ts";
-import { deleteWithProof } from "./deletion-calls.ts";
+import { deleteWithProof } from "./owner-proof.ts";
 import { entryCalls } from "./entry-calls.ts";
 import { itemCalls } from "./item-calls.ts";
 import { FILES, withoutClaims } from "./items.ts";

@@ -6,6 +6,7 @@ import type { Connection, CallOptions } from "../options.ts";
 import { isSamePin, type VaultPin } from "../vaults/memory/pins.ts";
 import { vaultChanged } from "../vaults/vault-changed.ts";
 import type { Body, Query } from "./calling.ts";
+import { deleteWithProof } from "./owner-proof.ts";
 
 type Vaults = typeof vaultsGroup;
 
@@ -29,7 +30,12 @@ export function plainVaultCalls(connection: Connection) {
       return vault;
     },
     update: async (vaultId: string, body: Body<Vaults["update"]>, options?: CallOptions) => {
-      const { vault } = await callOn(connection, update, { params: { vaultId }, body }, options);
+      const { vault } = await deleteWithProof(
+        connection,
+        { act: "shorten-retention", vaultId },
+        (headers) => callOn(connection, update, { params: { vaultId }, headers, body }, options),
+        options,
+      );
       await requirePinned(connection, [vault]);
       return vault;
     },

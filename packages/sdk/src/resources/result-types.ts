@@ -392,13 +392,16 @@ export interface File {
   readonly unreadable?: string;
 }
 
-/** A content that a file has, or had and keeps. */
+/**
+ * A content that a file has, or had and keeps. In a shared vault `unreadable` says why this client cannot verify
+ * it.
+ */
 export interface FileVersion {
   /** Place in the file's past, from 1. Numbers of versions that are gone are missing. */
   readonly number: number;
   /** UUID of the content. Every new content gets a new one. */
   readonly versionId: string;
-  /** Stored bytes, after encryption. */
+  /** Bytes of the content. If this client cannot open it: stored bytes, after encryption. */
   readonly size: number;
   /** Media type, such as `text/plain`. */
   readonly contentType: string;
@@ -415,6 +418,10 @@ export interface FileVersion {
   readonly createdAt: string;
   /** When it is deleted: RFC 3339 in UTC. null: the current version, which stays. */
   readonly expiresAt: string | null;
+  /** Stored bytes of a version in a shared vault that this client can open. Absent: `size` is that number. */
+  readonly storedSize?: number;
+  /** Why this client cannot open it, as a code such as `not_a_member` or `damaged`. Absent: it is readable. */
+  readonly unreadable?: string;
 }
 
 /**
@@ -717,7 +724,7 @@ export interface Vault {
   readonly generation: number | null;
   /** Whether the service can read file and folder names. Fixed at creation. null: a public vault. */
   readonly plainNames: boolean | null;
-  /** Days that replaced versions stay. null: as the service's setting says, or a shared vault. */
+  /** Days that replaced versions stay. null: as the service's setting says. */
   readonly keepVersionsDays: number | null;
   /** When it was created: RFC 3339 in UTC, with milliseconds. */
   readonly createdAt: string;

@@ -1,24 +1,44 @@
-/** The calls of a public vault's file about its versions. */
+/** The calls of a file about its versions. */
 import { versionsGroup } from "@coffer/contract/versions";
 import { callOn } from "../call.ts";
-import type { File } from "../file.ts";
-import type { CallOptions, Connection } from "../options.ts";
+import type { CallOptions, Connection, PlaceOptions } from "../options.ts";
+import { sharedCode } from "../shared-code.ts";
 import type { Query } from "./calling.ts";
 import { itemCalls } from "./item-calls.ts";
 import { FILES } from "./items.ts";
+import { deleteWithProof } from "./owner-proof.ts";
+import type { File as NamedFile } from "./result-types.ts";
 
 export function versionCalls(connection: Connection) {
   const { versions, restoreVersion, deleteVersion } = versionsGroup;
   const { one } = itemCalls(connection, FILES);
+  const ofShared = () => (connection.sharedVaults === null ? null : sharedCode(connection).versions());
   return {
-    versions: (fileId: string, query: Query<typeof versions>, options?: CallOptions) =>
-      callOn(connection, versions, { params: { fileId }, query }, options),
-    restoreVersion: async (fileId: string, sourceId: string, options?: CallOptions): Promise<File> => {
+    versions: async (fileId: string, query: Query<typeof versions>, options?: CallOptions) => {
+      const shared = await ofShared();
+      if (shared !== null) return shared.listVersions(connection, fileId, query, options);
+      const page = await callOn(connection, versions, { params: { fileId }, query }, options);
+      // A client that cannot verify what members signed shows nobody as the author.
+      return {
+        ...page,
+        versions: page.versions.map((each) => (each.shared === null ? each : { ...each, author: null })),
+      };
+    },
+    restoreVersion: async (fileId: string, sourceId: string, placing: PlaceOptions = {}): Promise<NamedFile> => {
+      const { vaultId, ...options } = placing;
+      const restored = await (await ofShared())?.restorePast(connection, fileId, sourceId, placing);
+      if (restored != null) return restored;
       const { file } = await callOn(connection, restoreVersion, { params: { fileId, sourceId } }, options);
-      return one(file, options);
+      return one(file, { ...options, vaultId });
     },
-    deleteVersion: async (fileId: string, versionId: string, options?: CallOptions): Promise<void> => {
-      await callOn(connection, deleteVersion, { params: { fileId, versionId } }, options);
-    },
+    deleteVersion: (fileId: string, versionId: string, options?: CallOptions): Promise<void> =>
+      deleteWithProof(
+        connection,
+        { act: "delete-version", fileId, versionId },
+        async (headers) => {
+          await callOn(connection, deleteVersion, { params: { fileId, versionId }, headers }, options);
+        },
+        options,
+      ),
   };
 }

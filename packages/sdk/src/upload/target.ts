@@ -38,6 +38,11 @@ export interface NewFileTarget {
   readonly shared?: SharedFile | undefined;
 }
 
+/** What a shared vault's file brings besides its bytes. `restores`: the kept version whose content it is. */
+export interface SentShared extends SharedFile {
+  readonly restores?: string | undefined;
+}
+
 /** What the bytes become: a new file or a version of one. */
 export type Target =
   | NewFileTarget
@@ -50,7 +55,7 @@ export type Target =
       readonly ifMatch?: string | undefined;
       /** false: the content before is given up. */
       readonly keep?: boolean | undefined;
-      readonly shared?: SharedFile | undefined;
+      readonly shared?: SentShared | undefined;
     };
 
 /** One raw request with these bytes, for a new file or a version. */
@@ -81,14 +86,14 @@ export async function store(
   return (await callOn(connection, api.files.upload, { query, headers, body }, options)).file;
 }
 
-/** What a shared vault's file brings besides its bytes. */
-function sharedHeaders(shared: SharedFile | undefined) {
+function sharedHeaders(shared: SentShared | undefined) {
   if (shared === undefined) return {};
   return {
     "coffer-version": shared.version,
     "coffer-entry": shared.entry,
     "coffer-metadata": shared.metadata,
     "coffer-name-index": shared.nameIndex,
+    ...(shared.restores === undefined ? {} : { "coffer-restores": shared.restores }),
   };
 }
 

@@ -10,12 +10,13 @@ import { findVaultOf } from "./names/places.ts";
 import { vaultError } from "./vault-error.ts";
 import { requireSameNetwork, vaultSession } from "./vault-session.ts";
 
-/** One of the two: the vault, or a file by its id alone. */
+/** One of the two: the vault, or a file or a version of one by their ids alone. */
 export type Deleted =
-  { readonly act: Exclude<DeletionOf["act"], "delete-file">; readonly vaultId: string } | DeletedFile;
+  { readonly act: Exclude<DeletionOf["act"], DeletedFile["act"]>; readonly vaultId: string } | DeletedFile;
 interface DeletedFile {
-  readonly act: "delete-file";
+  readonly act: "delete-file" | "delete-version";
   readonly fileId: string;
+  readonly versionId?: string;
 }
 
 /**
@@ -37,8 +38,7 @@ export async function proveDeletion(
   }
   requireSameNetwork(session, pin);
   const { account } = await callOn(connection, accountGroup.get, {}, options);
-  const { act, vaultId, fileId } = deletion;
-  const body = fileId === undefined ? { act } : { act, fileId };
+  const { vaultId, ...body } = deletion;
   const { nonce } = await callOn(connection, deletionGroup.challenge, { params: { vaultId }, body }, options);
   const { chainAddress } = session.signer;
   const whose = { accountId: account.id, chainObjectId: pin.chainObjectId };
@@ -56,12 +56,14 @@ interface Where {
 
 /** A vault that the caller names is pinned; one from the answer to a file's id is read, and not pinned. */
 async function whereOf(connection: Connection, deleted: Deleted, options?: CallOptions): Promise<Where> {
-  if (deleted.act !== "delete-file") {
+  if ("vaultId" in deleted) {
     const vaultId = deleted.vaultId.toLowerCase();
     return { deletion: { act: deleted.act, vaultId }, pin: await vaultSession(connection).pin(vaultId, options) };
   }
   const fileId = deleted.fileId.toLowerCase();
   const { file } = await callOn(connection, api.files.get, { params: { fileId } }, options);
   const vault = await findVaultOf(connection, file, { ...options, sends: false });
-  return { deletion: { act: deleted.act, vaultId: vault?.id ?? file.vaultId, fileId }, pin: vault?.pin ?? null };
+  const version = deleted.versionId === undefined ? {} : { versionId: deleted.versionId.toLowerCase() };
+  const deletion = { act: deleted.act, vaultId: vault?.id ?? file.vaultId, fileId, ...version };
+  return { deletion, pin: vault?.pin ?? null };
 }

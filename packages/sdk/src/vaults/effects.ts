@@ -14,8 +14,8 @@ export const ADDED_TO_READ =
 
 /** About files written before somebody lost access. */
 const KEPT =
-  "Anyone who kept the vault keys can still open what was written before, wherever they get the stored bytes. To end that, run vaults.rotate; " +
-  "the service deletes the old bytes an hour after it has finished.";
+  "Anyone who kept the vault keys can still open what was written before, wherever they get the stored bytes. To end that, run vaults.rotate. " +
+  "The service keeps what it replaces as versions, for members alone, until their days are over.";
 
 /** For an address whose access ends by itself; the time is in `endsAt`. */
 export const ENDS =
@@ -39,7 +39,8 @@ export const REVOKED = `The agent's API key ends at once. ${REMOVED}`;
 
 export const ROTATED =
   "Everything in the vault is stored under new keys, and clients refuse what was signed before. Copies of the old bytes stay readable to " +
-  "anyone who kept their keys. The service deletes what was replaced after an hour.";
+  "anyone who kept their keys. The service keeps what was replaced as versions, for members alone, until their days are over or the " +
+  "owner deletes them.";
 
 export const NOT_ROTATED =
   "Not everything is stored under new keys yet. The floor has not moved, so what was signed before still counts.";

@@ -7,7 +7,7 @@ import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import type { Principal } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import { openSigner } from "../chain-proofs/test-signer.ts";
-import { openWriting, put } from "../files/test-shared-files.ts";
+import { nextVersion, openWriting, put, replace } from "../files/test-shared-files.ts";
 import { addMember, addPerson, agentOf, openSharedVault, type TestSharedVault } from "../shared-vaults/test-vaults.ts";
 import {
   codeOf,
@@ -42,12 +42,21 @@ async function openScene(service: TestService) {
   const [live, trashed] = [await put(service, writing, "live"), await put(service, writing, "trashed")];
   const input = { params: { fileId: trashed.id }, query: {}, headers: {} };
   await service.handlers.files.delete(input, contextOf(shared.owner.principal));
+  await replace(service, writing, nextVersion(writing, live));
+  const version = { fileId: live.id, versionId: live.versionId };
   const acts: Record<Act, (proof?: string, as?: Principal) => Promise<unknown>> = {
     "delete-vault": (proof, as = shared.owner.principal) => deleteVault(service, shared, { proof, as }),
     "purge-vault": (proof, as = shared.owner.principal) => deleteVault(service, shared, { proof, as, permanent: true }),
     "delete-file": (proof, as = shared.owner.principal) =>
       deleteFileForGood(service, live.id, proof === undefined ? { as } : { proof, as }),
     "empty-trash": (proof, as = shared.owner.principal) => emptyTrash(service, shared, { proof, as }),
+    "delete-version": async (proof, as = shared.owner.principal) =>
+      service.handlers.files.deleteVersion({ params: version, headers: { "coffer-proof": proof } }, contextOf(as)),
+    "shorten-retention": async (proof, as = shared.owner.principal) => {
+      const params = { vaultId: shared.vaultId };
+      const input = { params, headers: { "coffer-proof": proof }, body: { keepVersionsDays: 7 } };
+      return service.handlers.vaults.update(input, contextOf(as));
+    },
   };
   return { shared, member, live, trashed, acts };
 }
@@ -63,7 +72,10 @@ const BENT: readonly NonNullable<ProofOptions["bent"]>[] = [
   { nonce: randomBytes(32).toString("base64url") },
 ];
 
-const ACTS: readonly Act[] = ["delete-vault", "purge-vault", "delete-file", "empty-trash"];
+const ACTS: readonly Act[] = [
+  ...(["delete-vault", "purge-vault", "delete-file", "empty-trash"] as const),
+  ...(["delete-version", "shorten-retention"] as const),
+];
 
 const othersOf = (act: Act) => ACTS.filter((other) => other !== act);
 
@@ -88,7 +100,8 @@ async function stateOf({ database }: TestService) {
 }
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
-const fileOf = (act: Act, { live }: Scene) => (act === "delete-file" ? { fileId: live.id } : {});
+const fileOf = (act: Act, { live: { id: fileId, versionId } }: Scene) =>
+  act === "delete-file" ? { fileId } : act === "delete-version" ? { fileId, versionId } : {};
 
 /** What is tried with one bent proof, and what becomes of it. */
 async function tryProof(act: Act, bend: (service: TestService, scene: Scene) => Promise<ProofOptions> | ProofOptions) {
@@ -206,8 +219,11 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   test("with one proof, asked for fifty times at once, is done once", async () => {
     const proof = await prove(service, scene.shared, act, fileOf(act, scene));
     const counts = await outcomes(Array.from({ length: 50 }, () => scene.acts[act](proof)));
-    const done = { "delete-vault": "vault.trashed", "purge-vault": "vault.deleted" } as const;
-    const action = act === "delete-vault" || act === "purge-vault" ? done[act] : "file.deleted";
+    const done: Partial<Record<Act, string>> = {
+      ...{ "delete-vault": "vault.trashed", "purge-vault": "vault.deleted" },
+      ...{ "delete-version": "file.version_deleted", "shorten-retention": "vault.updated" },
+    };
+    const action = done[act] ?? "file.deleted";
     const { database } = service;
     const noted = await database.all(database.build.selectFrom("changes").select("id").where("action", "=", action));
     expect(noted).toHaveLength(1);

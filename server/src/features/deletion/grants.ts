@@ -36,8 +36,8 @@ export function grantByService(vaultId: string): DeletionGrant {
 export const PUBLIC_GRANT: DeletionGrant = new Grant(null);
 
 /** What a deletion challenge is for. */
-export function purposeOf({ act, vaultId, fileId = "" }: DeletionOf): string {
-  return [act, vaultId, fileId].join(" ");
+export function purposeOf({ act, vaultId, fileId = "", versionId = "" }: DeletionOf): string {
+  return [act, vaultId, fileId, versionId].join(" ");
 }
 
 export type ProofDeps = Pick<Deps, "database" | "clock" | "chain" | "settings" | "signatures">;
@@ -45,6 +45,7 @@ export type ProofDeps = Pick<Deps, "database" | "clock" | "chain" | "settings" |
 export interface WantedDeletion {
   readonly act: DeletionAct;
   readonly fileId?: string;
+  readonly versionId?: string;
   /** The header `Coffer-Proof`. */
   readonly proof: string | undefined;
 }
@@ -98,13 +99,13 @@ async function proveOwner(
   deps: ProofDeps,
   { principal, serviceOrigin }: RequestContext<Principal>,
   vault: SeenVault,
-  { act, fileId, proof }: WantedDeletion,
+  { act, fileId, versionId, proof }: WantedDeletion,
 ): Promise<string> {
   requireShared(vault);
   if (proof === undefined) throw new ServiceError("owner_proof_required");
   const origin = requireServiceOrigin(serviceOrigin);
   const [nonce = "", signature = ""] = proof.split(".");
-  const deletion = { act, vaultId: vault.id, fileId };
+  const deletion = { act, vaultId: vault.id, fileId, versionId };
   let owner = "";
   await requireChallengeProof(deps, principal, {
     ...{ purpose: purposeOf(deletion), nonce },

@@ -10,9 +10,8 @@ export type Act = DeletionOf["act"];
 export async function challenge(
   service: TestService,
   as: Principal,
-  { vaultId, act, fileId }: DeletionOf,
+  { vaultId, ...body }: DeletionOf,
 ): Promise<string> {
-  const body = fileId === undefined ? { act } : { act, fileId };
   return answerOf(await service.handlers.deletion.challenge({ params: { vaultId }, body }, contextOf(as))).nonce;
 }
 
@@ -33,6 +32,7 @@ export interface ProofOptions {
   readonly by?: Pick<TestSigner, "sign">;
   readonly bent?: Partial<Text>;
   readonly fileId?: string;
+  readonly versionId?: string;
 }
 
 /** A challenge and its signature, as the header carries them. */
@@ -40,10 +40,10 @@ export async function prove(
   service: TestService,
   shared: TestSharedVault,
   act: Act,
-  { as = shared.owner.principal, by = shared.owner, bent = {}, fileId }: ProofOptions = {},
+  { as = shared.owner.principal, by = shared.owner, bent = {}, ...subject }: ProofOptions = {},
 ): Promise<string> {
-  const nonce = await challenge(service, as, { act, vaultId: shared.vaultId, fileId });
-  return `${nonce}.${by.sign(textOf(shared, act, nonce, { fileId, ...bent }))}`;
+  const nonce = await challenge(service, as, { act, vaultId: shared.vaultId, ...subject });
+  return `${nonce}.${by.sign(textOf(shared, act, nonce, { ...subject, ...bent }))}`;
 }
 
 export interface VaultCall {

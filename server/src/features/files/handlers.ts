@@ -51,7 +51,8 @@ const handlersOf = (deps: BatchDeps & ProofDeps): GroupHandlers<typeof api.files
   restoreVersion: async ({ params }, { principal }) => ({
     file: toFile(await restoreVersion(deps, principal, params), principal),
   }),
-  deleteVersion: ({ params }, { principal }) => deleteVersion(deps, principal, params),
+  deleteVersion: ({ params, headers }, context) =>
+    deleteVersion(deps, context, { ...params, proof: headers["coffer-proof"] }),
   trashMany: ({ body }, { principal }) => trashMany(deps, principal, body.ids),
   restoreMany: ({ body }, { principal }) => restoreMany(deps, principal, body.ids),
   moveMany: ({ body }, { principal }) => moveMany(deps, principal, body),

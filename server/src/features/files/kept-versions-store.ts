@@ -2,6 +2,7 @@
  * Versions of files that were replaced (decision 0050). Several may have one blob, and so may the file: its bytes count once, for the file
  * while that has them, else for one version. A blob is given up with the last that has it.
  */
+import type { SharedFile } from "@coffer/contract";
 import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
@@ -10,10 +11,8 @@ import { releaseStored } from "../budgets/spending.ts";
 import { PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import { authorKeyOf } from "../items/authors.ts";
 import { DROPPED, KEPT_OF_AUTHOR } from "../items/keeping.ts";
+import { parseVersionStatement } from "../shared-vaults/statements.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "./store.ts";
-
-/** How long a replaced version of a shared vault's file is kept, so that a reader and a rotation can finish. Milliseconds. */
-export const SHARED_KEPT_MS = 60 * 60_000;
 
 const byId = prepared((build, value: { fileId: string; versionId: string; now: number }) =>
   build
@@ -64,23 +63,6 @@ export function listKeptVersions(
   return queries.all(before(queries, value));
 }
 
-/**
- * How many of a shared vault's file are kept at most. They are on the disk without counting as usage, so a file that is written again
- * and again could keep any amount there. A rotation makes one of each file.
- */
-export const SHARED_KEPT_VERSIONS = 8;
-
-const oldest = prepared((build, value: { fileId: string; kept: number }) =>
-  build
-    .selectFrom("file_versions")
-    .select(["file_id", "version_id"])
-    .where("file_id", "=", value.fileId)
-    .orderBy("expires_at", "desc")
-    .orderBy("version_id")
-    .offset(value.kept)
-    .limit(DROPPED),
-);
-
 const oldestOf = prepared((build, value: { fileId: string; authorKey: string; kept: number }) =>
   build
     .selectFrom("file_versions")
@@ -92,43 +74,37 @@ const oldestOf = prepared((build, value: { fileId: string; authorKey: string; ke
     .limit(DROPPED),
 );
 
-/** Keeps what the row of a shared vault's file says of its content, before another takes its place. Beyond the bound the oldest goes. */
-export async function keepSharedVersion(act: AccountAct, old: FileRow, now: number): Promise<void> {
-  if (old.shared_json === null) throw new Error("the file lies in a public vault");
-  const kept = SHARED_KEPT_VERSIONS - 1;
-  for (const row of await act.all(oldest(act, { fileId: old.id, kept }))) await dropVersion(act, row, now);
-  await insertVersion(act, old, { now, expiresAt: now + SHARED_KEPT_MS, charged: 0 });
-}
-
 /**
- * The same of a public vault's file. Its bytes go on counting, for the version from now on. Beyond the bound the oldest
- * versions of the new version's author go. So nobody writes another author's versions out of their days.
+ * Keeps what the row of a file says of its content, before another takes its place. Its bytes go on counting, for the version from now on.
+ * Beyond the bound the oldest versions of the new version's author go. So nobody writes another author's versions out of their days.
+ * `authorKey`: of the new version, {@link versionAuthorKey}.
  */
-export async function keepPublicVersion(
+export async function keepVersion(
   act: AccountAct,
   old: FileRow,
-  { now, expiresAt, author }: { readonly now: number; readonly expiresAt: number; readonly author: string },
-): Promise<void> {
-  await insertVersion(act, old, { now, expiresAt, charged: old.size });
-  act.countVersions(old.size);
-  const bound = { fileId: old.id, authorKey: authorKeyOf(author), kept: KEPT_OF_AUTHOR - 1 };
-  for (const row of await act.all(oldestOf(act, bound))) await dropVersion(act, row, now);
-}
-
-async function insertVersion(
-  act: AccountAct,
-  old: FileRow,
-  { now, expiresAt, charged }: { readonly now: number; readonly expiresAt: number; readonly charged: number },
+  { now, expiresAt, authorKey }: { readonly now: number; readonly expiresAt: number; readonly authorKey: string },
 ): Promise<void> {
   await act.run(
     act.build.insertInto("file_versions").values({
       ...{ vault_id: old.vault_id, file_id: old.id, version_id: old.version_id, number: old.version_number },
-      ...{ blob_key: old.blob_key, size: old.size, charged, sha256: old.sha256, content_type: old.content_type },
-      ...{ shared_json: old.shared_json, how: old.version_how, created_at: old.version_at },
-      ...{ author: old.version_author, author_key: authorKeyOf(old.version_author) },
+      ...{ blob_key: old.blob_key, size: old.size, charged: old.size, sha256: old.sha256 },
+      ...{ content_type: old.content_type, shared_json: old.shared_json, how: old.version_how },
+      ...{ created_at: old.version_at, author: old.version_author, author_key: versionAuthorKey(old) },
       ...{ replaced_at: now, expires_at: expiresAt, budget_id: old.budget_id },
     }),
   );
+  act.countVersions(old.size);
+  const bound = { fileId: old.id, authorKey, kept: KEPT_OF_AUTHOR - 1 };
+  for (const row of await act.all(oldestOf(act, bound))) await dropVersion(act, row, now);
+}
+
+/** In a shared vault the address that signed, whichever credential sent it. */
+function versionAuthorKey({ version_author, shared_json }: FileRow): string {
+  return shared_json === null ? authorKeyOf(version_author) : signerOf(JSON.parse(shared_json) as SharedFile);
+}
+
+export function signerOf({ version }: Pick<SharedFile, "version">): string {
+  return parseVersionStatement(version).signer;
 }
 
 /**

@@ -48,7 +48,7 @@ async function restoreVersion(fileId: string, sourceId: string, by: Principal = 
 }
 
 const deleteVersion = async (fileId: string, versionId: string) =>
-  service.handlers.files.deleteVersion({ params: { fileId, versionId } }, contextOf(service.owner));
+  service.handlers.files.deleteVersion({ params: { fileId, versionId }, headers: {} }, contextOf(service.owner));
 
 async function usage() {
   const { build } = service.database;
@@ -166,7 +166,7 @@ test("[D5-versions-delete] one is deleted for good, and never the current one", 
 test("[D5-versions-kept] 30 days, or as many as the vault says, also of what is kept already; the newest stays", async () => {
   const params = { vaultId };
   const patch = (keepVersionsDays: number | null) =>
-    service.handlers.vaults.update({ params, body: { keepVersionsDays } }, contextOf(service.owner));
+    service.handlers.vaults.update({ params, headers: {}, body: { keepVersionsDays } }, contextOf(service.owner));
   const { id, versionId } = await upload("1");
   await replace(id, "22");
   const end = async () => (await versionsOf(id)).versions[1]?.expiresAt;

@@ -1,17 +1,19 @@
-/** Versions of a file over HTTP: listing, and in public vaults restoring and deleting them (decision 0050). */
+/** Versions of a file over HTTP: listing, deleting, and in public vaults restoring them (decisions 0050 and 0059). */
 import type { api, FileVersion, HandlerInput } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { Principal } from "../../handler.ts";
+import type { Principal, RequestContext } from "../../handler.ts";
 import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { actAs } from "../account/act.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { notFound } from "../acting.ts";
+import { type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { requireMember, requireSight } from "../reach/access.ts";
-import { readChangeable, readFileFor } from "../reach/items.ts";
+import { actsAsOwner, readChangeable, readFileFor } from "../reach/items.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { showAuthor } from "../items/authors.ts";
-import { dropVersion, findKeptVersion, listKeptVersions, takeOver } from "./kept-versions-store.ts";
+import { dropVersion, findKeptVersion, isKeptVersion, listKeptVersions, takeOver } from "./kept-versions-store.ts";
+import { sharedOf } from "./rules.ts";
 import { putVersion } from "./storing.ts";
 
 type PastDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
@@ -44,7 +46,14 @@ export async function restoreVersion(
   principal: Principal,
   { fileId, sourceId: versionId }: { readonly fileId: string; readonly sourceId: string },
 ): Promise<FileRow> {
-  await readPublicFile(deps, principal, fileId);
+  const { vault } = await readFileFor(deps.database, principal, fileId);
+  if (vault !== null) {
+    await requireMember(deps, principal, vault);
+    throw new ServiceError(
+      "validation_failed",
+      "params.fileId: a shared vault's content comes back as a new signed version, with the header Coffer-Restores",
+    );
+  }
   return actAs(deps, principal, async (act) => {
     const { row: old } = await readChangeable(act, principal, "file", { id: fileId });
     act.requireAccount(old.account_id);
@@ -61,48 +70,42 @@ export async function restoreVersion(
   });
 }
 
+/** In a shared vault its owner proves to be there. */
 export async function deleteVersion(
-  deps: PastDeps,
-  principal: Principal,
-  { fileId, versionId }: { readonly fileId: string; readonly versionId: string },
+  deps: PastDeps & ProofDeps,
+  context: RequestContext<Principal>,
+  {
+    fileId,
+    versionId,
+    proof,
+  }: { readonly fileId: string; readonly versionId: string; readonly proof: string | undefined },
 ): Promise<void> {
-  await readPublicFile(deps, principal, fileId);
-  return actAs(
-    deps,
-    principal,
-    async (act) => {
-      const { row } = await readFileFor(act, principal, fileId);
+  const { principal } = context;
+  await withOwnerProof(deps, context, { act: "delete-version", fileId, versionId, proof }, (grantFor) => {
+    const work = async (act: AccountAct): Promise<void> => {
+      const { row, vault } = await readFileFor(act, principal, fileId);
+      if (!actsAsOwner(principal, vault)) throw new ServiceError("owner_only", "Only the owner may delete a version");
       act.requireAccount(row.account_id);
       if (versionId === row.version_id) throw new ServiceError("current_version");
-      const dropped = await dropVersion(act, { file_id: fileId, version_id: versionId }, deps.clock.now());
-      if (!dropped) throw notFound("Version");
+      if (!(await isKeptVersion(act, { fileId, versionId }))) throw notFound("Version");
+      grantFor(vault).requireFor({ vaultId: row.vault_id, isShared: vault !== null });
+      await dropVersion(act, { file_id: fileId, version_id: versionId }, deps.clock.now());
       const target = { kind: "file", id: fileId, vaultId: row.vault_id };
       await act.note({ action: "file.version_deleted", actor: principal, target });
-    },
-    { freesSpace: true },
-  );
-}
-
-/** A file never leaves its vault, so what is found here holds in an act that follows. */
-async function readPublicFile(deps: PastDeps, principal: Principal, fileId: string): Promise<FileRow> {
-  const { row, vault } = await readFileFor(deps.database, principal, fileId);
-  if (vault === null) return row;
-  await requireMember(deps, principal, vault);
-  throw new ServiceError(
-    "validation_failed",
-    "params.fileId: the versions of a shared vault's file cannot be restored or deleted",
-  );
+    };
+    return actAs(deps, principal, work, { freesSpace: true });
+  });
 }
 
 type VersionFacts = Pick<
   FileVersionRow,
-  "version_id" | "number" | "size" | "sha256" | "content_type" | "how" | "author" | "created_at"
+  "version_id" | "number" | "size" | "sha256" | "content_type" | "how" | "author" | "created_at" | "shared_json"
 > & { readonly expires_at: number | null };
 
 function ofCurrent(row: FileRow): VersionFacts {
   const { version_id, size, sha256, content_type, version_number: number, version_how: how } = row;
-  const { version_author: author, version_at: created_at } = row;
-  return { version_id, number, size, sha256, content_type, how, author, created_at, expires_at: null };
+  const { version_author: author, version_at: created_at, shared_json } = row;
+  return { version_id, number, size, sha256, content_type, how, author, created_at, shared_json, expires_at: null };
 }
 
 function toVersion(version: VersionFacts, principal: Principal, file: FileRow): FileVersion {
@@ -116,5 +119,6 @@ function toVersion(version: VersionFacts, principal: Principal, file: FileRow): 
     how: version.how,
     createdAt: toTimestamp(version.created_at),
     expiresAt: version.expires_at === null ? null : toTimestamp(version.expires_at),
+    shared: sharedOf(version),
   };
 }

@@ -8,7 +8,7 @@ import { purgeTrash } from "../../jobs/trash-purge.ts";
 import { agentOf, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { deleteFileForGood, emptyTrash, prove } from "../deletion/test-proofs.ts";
 import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
-import { SHARED_KEPT_VERSIONS } from "./kept-versions-store.ts";
+import { KEPT_OF_AUTHOR } from "../items/keeping.ts";
 import {
   contentOf,
   countBlobs,
@@ -28,12 +28,12 @@ import { ofEachTest } from "../../test-each.ts";
 const service = ofEachTest(openTestService);
 const writing = ofEachTest(() => openWriting(service));
 
-const HOUR = 60 * 60_000;
+const DAY = 24 * 60 * 60_000;
 const jobsOf = (service: TestService) => ({ ...service, log: { info: () => undefined, error: () => undefined } });
 const going = new AbortController().signal;
 
 describe("a new version", () => {
-  test("follows the one before; that one stays readable by its id for an hour and then goes with its bytes", async () => {
+  test("[D5-versions-shared] follows the one before; that one stays for 30 days, is counted, and then goes with its bytes", async () => {
     const first = await put(service, writing, "name");
     const old = await contentOf(service, writing.member, first.id);
     const next = nextVersion({ ...writing, by: writing.member }, first);
@@ -44,16 +44,25 @@ describe("a new version", () => {
     const kept = await contentOf(service, writing.member, first.id, first.versionId);
     expect(kept.bytes.equals(old.bytes)).toBe(true);
     expect(kept.headers["ETag"]).toBe(old.headers["ETag"]);
-    expect(await usageOf(service, writing.shared.owner.principal.accountId)).toEqual({ bytes: second.size, files: 1 });
+    const owner = writing.shared.owner.principal;
+    const counted = () => usageOf(service, owner.accountId);
+    expect(await counted()).toEqual({ bytes: first.size + second.size, files: 1 });
+    const { build } = service.database;
+    const versions = build
+      .selectFrom("accounts")
+      .select("usage_version_bytes as bytes")
+      .where("id", "=", owner.accountId);
+    expect(await service.database.first(versions)).toEqual({ bytes: first.size });
     expect(await sweepOrphans(jobsOf(service), { leftBefore: service.clock.now() })).toEqual({
       orphans: 0,
       dangling: 0,
     });
-    service.clock.advance(HOUR - 1);
+    service.clock.advance(30 * DAY - 1);
     expect(await expireVersions(service, going)).toEqual({ expired: 0 });
     service.clock.advance(1);
     expect(await codeOf(contentOf(service, writing.by, first.id, first.versionId))).toBe("not_found");
     expect(await expireVersions(service, going)).toEqual({ expired: 1 });
+    expect(await counted()).toEqual({ bytes: second.size, files: 1 });
     service.clock.advance(60_000);
     expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 1, failed: 0 });
     expect(await countBlobs(service)).toBe(1);
@@ -120,38 +129,59 @@ describe("a new version", () => {
     expect((await contentOf(service, writing.by, first.id, renamed.versionId)).bytes).toHaveLength(renamed.size);
   });
 
-  test("beyond the eighth replaced one lets the oldest go before its hour is over", async () => {
-    const versions = [await put(service, writing, "name")];
-    for (let sequence = 2; sequence <= SHARED_KEPT_VERSIONS + 3; sequence += 1) {
-      service.clock.advance(1000);
-      const current = versions.at(-1);
-      if (current !== undefined)
-        versions.push(await replace(service, writing, nextVersion(writing, current, sequence)));
+  test("[D5-versions-kept] beyond a hundred drops only versions of its own signer", async () => {
+    const first = await put(service, writing, "name");
+    const theirs = { ...writing, by: writing.member };
+    let current = await replace(service, theirs, nextVersion(theirs, first, 2));
+    const early = current.versionId;
+    const mine: string[] = [first.versionId];
+    for (let sequence = 3; sequence <= KEPT_OF_AUTHOR + 3; sequence += 1) {
+      current = await replace(service, writing, nextVersion(writing, current, sequence));
+      mine.push(current.versionId);
     }
-    const read = versions.map(({ id, versionId }) => codeOf(contentOf(service, writing.by, id, versionId)));
-    const gone = ["not_found", "not_found"];
-    expect(await Promise.all(read)).toEqual([...gone, ...Array.from({ length: SHARED_KEPT_VERSIONS + 1 }, () => "ok")]);
-    service.clock.advance(60_000);
-    expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 2, failed: 0 });
+    const at = (versionId = "") => codeOf(contentOf(service, writing.by, first.id, versionId));
+    expect([await at(mine[0]), await at(mine[1]), await at(mine[2]), await at(early)]).toEqual([
+      ...["not_found", "not_found", "ok", "ok"],
+    ]);
   });
 
-  test("goes before its hour when an account keeps more bytes of them than it may store: the oldest first", async () => {
-    await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1200" } });
-    const writing = await openWriting(service);
-    let current = await put(service, writing, "name");
-    const replaced: string[] = [];
-    for (const sequence of [2, 3, 4]) {
-      replaced.push(current.versionId);
-      current = await replace(service, writing, nextVersion(writing, current, sequence));
-      service.clock.advance(1000);
-    }
-    expect(current.size).toBe(548);
-    expect(await expireVersions(service, going)).toEqual({ expired: 1 });
-    expect(await expireVersions(service, going)).toEqual({ expired: 0 });
-    const read = [...replaced, current.versionId].map((id) => codeOf(contentOf(service, writing.by, current.id, id)));
-    expect(await Promise.all(read)).toEqual(["not_found", "ok", "ok", "ok"]);
-    service.clock.advance(60_000);
-    expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 1, failed: 0 });
+  test("[D5-owner-proof] ends sooner only with the owner's proof; later needs none", async () => {
+    const first = await put(service, writing, "name");
+    await replace(service, writing, nextVersion(writing, first));
+    const { shared } = writing;
+    const keep = async (keepVersionsDays: number | null, proof?: string) => {
+      const input = {
+        params: { vaultId: shared.vaultId },
+        headers: { "coffer-proof": proof },
+        body: { keepVersionsDays },
+      };
+      return answerOf(await service.handlers.vaults.update(input, contextOf(shared.owner.principal))).vault;
+    };
+    expect(await keep(365)).toMatchObject({ keepVersionsDays: 365 });
+    service.clock.advance(31 * DAY);
+    expect(await codeOf(contentOf(service, writing.by, first.id, first.versionId))).toBe("ok");
+    expect(await codeOf(keep(null))).toBe("owner_proof_required");
+    expect(await codeOf(contentOf(service, writing.by, first.id, first.versionId))).toBe("ok");
+    expect(await keep(null, await prove(service, shared, "shorten-retention"))).toMatchObject({
+      keepVersionsDays: null,
+    });
+    expect(await codeOf(contentOf(service, writing.by, first.id, first.versionId))).toBe("not_found");
+  });
+
+  test("shows what was signed to members, and takes the word of a version that is restored", async () => {
+    const first = await put(service, writing, "name");
+    const next = nextVersion(writing, first);
+    await replace(service, writing, next, { restores: first.versionId });
+    const list = (as: TestPerson) =>
+      service.handlers.files.versions({ params: { fileId: first.id }, query: {} }, contextOf(as.principal));
+    const { versions } = answerOf(await list(writing.member));
+    expect(versions.map(({ how, shared: said }) => [how, said?.version])).toEqual([
+      ["restore", next.version],
+      ["upload", first.shared?.version],
+    ]);
+    const params = { fileId: first.id, sourceId: first.versionId };
+    const plain = service.handlers.files.restoreVersion({ params, body: undefined }, contextOf(writing.by.principal));
+    expect(await codeOf(Promise.resolve(plain))).toBe("validation_failed");
   });
 
   test("of a deleted file goes with it: no version of it is readable or stays on the disk", async () => {
@@ -331,7 +361,7 @@ describe("what is in the trash of a shared vault", () => {
     await emptyTrash(service, writing.shared, { proof: await prove(service, writing.shared, "empty-trash") });
     expect(await left()).toEqual([0, 0]);
     await fill("aged");
-    service.clock.advance(31 * 24 * HOUR);
+    service.clock.advance(31 * DAY);
     expect(await purgeTrash(service, going)).toEqual({ files: 1, folders: 1, vaults: 0 });
     expect(await left()).toEqual([0, 0]);
     service.clock.advance(60_000);

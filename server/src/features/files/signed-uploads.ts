@@ -15,16 +15,19 @@ export interface SignedUpload {
   readonly version: VersionStatement;
   /** null: the file keeps the entry that it has. */
   readonly entry: SignedEntry | null;
+  /** The kept version whose content the sender writes again; null: none. Nobody signs that. */
+  readonly restores: string | null;
 }
 
 /** As it is sent: in headers, in tus metadata, in the row of an upload. Base64 and hex. */
-export type SentUpload = { readonly [Part in keyof SharedFile]?: SharedFile[Part] | undefined };
+export type SentUpload = { readonly [Part in keyof SharedFile | "restores"]?: string | undefined };
 
 interface SharedHeaders {
   readonly "coffer-version"?: string | undefined;
   readonly "coffer-entry"?: string | undefined;
   readonly "coffer-metadata"?: string | undefined;
   readonly "coffer-name-index"?: string | undefined;
+  readonly "coffer-restores"?: string | undefined;
 }
 
 export function sentInHeaders(headers: SharedHeaders): SentUpload {
@@ -33,6 +36,7 @@ export function sentInHeaders(headers: SharedHeaders): SentUpload {
     entry: headers["coffer-entry"],
     metadata: headers["coffer-metadata"],
     nameIndex: headers["coffer-name-index"],
+    restores: headers["coffer-restores"],
   };
 }
 
@@ -40,11 +44,11 @@ export function sentInHeaders(headers: SharedHeaders): SentUpload {
  * null: nothing was sent. Throws `validation_failed` for parts that need each other, `statement_invalid` and `not_encrypted` for
  * statements of the wrong form.
  */
-export function parseSignedUpload({ version, ...sent }: SentUpload): SignedUpload | null {
+export function parseSignedUpload({ version, restores, ...sent }: SentUpload): SignedUpload | null {
   const entry = wholeEntry(sent);
   if (version === undefined) {
-    if (entry === null) return null;
-    throw new ServiceError("validation_failed", "An entry comes with a version statement");
+    if (entry === null && restores === undefined) return null;
+    throw new ServiceError("validation_failed", "An entry, and what is restored, come with a version statement");
   }
   const statement = parseVersionStatement(version);
   requireEncryptedHeader(statement.header);
@@ -52,7 +56,7 @@ export function parseSignedUpload({ version, ...sent }: SentUpload): SignedUploa
   requireUuid(statement.versionId, "version");
   const signed = entry === null ? null : parseSignedEntry(entry);
   requireOneAct(statement, signed?.statement ?? null);
-  return { text: version, version: statement, entry: signed };
+  return { text: version, version: statement, entry: signed, restores: restores ?? null };
 }
 
 /** Throws `validation_failed`: a public vault's files are not signed. */
@@ -60,7 +64,7 @@ export function refuseSigned(sent: SignedUpload | null): void {
   if (sent !== null) throw new ServiceError("validation_failed", "A public vault takes no signed statements");
 }
 
-function wholeEntry({ entry, metadata, nameIndex }: Omit<SentUpload, "version">): SharedEntry | null {
+function wholeEntry({ entry, metadata, nameIndex }: Omit<SentUpload, "version" | "restores">): SharedEntry | null {
   if (entry === undefined && metadata === undefined && nameIndex === undefined) return null;
   if (entry === undefined || metadata === undefined || nameIndex === undefined)
     throw new ServiceError("validation_failed", "Entry, metadata and name index come together");

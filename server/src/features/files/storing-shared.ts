@@ -7,7 +7,7 @@ import { ServiceError } from "../../service-error.ts";
 import type { AccountAct } from "../account/act.ts";
 import { fileTarget, noteChange } from "../acting.ts";
 import { budgetIdOf } from "../budgets/rules.ts";
-import { releaseStored, spendBudgets } from "../budgets/spending.ts";
+import { spendBudgets } from "../budgets/spending.ts";
 import { nameColumn, requireFolderKey } from "../folder-names/entries.ts";
 import type { Permits } from "../reach/permits.ts";
 import { requireWritten } from "../items/changing.ts";
@@ -15,11 +15,12 @@ import { findMadeItem } from "../items/made.ts";
 import { nameOrConflict, refuseTakenName } from "../items/names.ts";
 import { renderAuthor } from "../items/authors.ts";
 import { changeEntry, NEW_ENTRY } from "../items/entries.ts";
+import { readKeptUntil } from "../items/keeping.ts";
 import { updateItem } from "../items/store.ts";
 import { findPlace, type FoundPlace, type WantedPlace } from "../items/placing.ts";
 import { type SeenFile, readFileFor } from "../reach/items.ts";
 import { requireSight, type SeenVault } from "../reach/access.ts";
-import { isKeptVersion, keepSharedVersion } from "./kept-versions-store.ts";
+import { isKeptVersion, keepVersion } from "./kept-versions-store.ts";
 import { DEFAULT_CONTENT_TYPE, sharedOf } from "./rules.ts";
 import { mergeShared, requireFittingUpload, type SignedUpload } from "./signed-uploads.ts";
 import { BLOB_GRACE_MS, insertFile, queueBlobDeletion } from "./store.ts";
@@ -115,7 +116,7 @@ async function requireFreshName(
 
 /**
  * Throws what {@link readReplaceable} throws, `storage_quota`, `name_exists`, and what the statements are refused with. The old version
- * stays readable for a while. The same upload again answers the file as it is.
+ * is kept. The same upload again answers the file as it is.
  */
 export async function addSharedVersion(
   act: AccountAct,
@@ -141,10 +142,10 @@ export async function addSharedVersion(
   const row = { ...old, ...changes };
   if (signed.entry !== null) await requireNameStays(act, vault, { old, row, signed });
   act.requireAccount(old.account_id);
-  act.charge(deps, { bytes: row.size - old.size, files: 0 });
-  await releaseStored(act, old.budget_id, old.size);
+  act.charge(deps, { bytes: row.size, files: 0 });
   await spendBudgets(act, deps, principal.budgets, { bytes: row.size, files: 1 });
-  await keepSharedVersion(act, old, row.updated_at);
+  const expiresAt = await readKeptUntil(act, deps, old.vault_id, now);
+  await keepVersion(act, old, { now, expiresAt, authorKey: signed.version.signer });
   requireWritten(await nameOrConflict(updateItem(act, "file", old, changes)));
   await noteChange(act, principal, "file.updated", fileTarget(row));
   return row;
@@ -203,7 +204,11 @@ function replacement(
     ...{ version_id: signed.version.versionId, blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
     ...{ name, content_type: contentTypeIn(vault, version.contentType ?? old.content_type) },
     ...{ shared_json: JSON.stringify(shared), updated_at: now },
-    ...{ version_number: old.version_number + 1, version_at: now, version_how: "replace" },
+    ...{
+      version_number: old.version_number + 1,
+      version_at: now,
+      version_how: signed.restores === null ? "replace" : "restore",
+    },
     version_author: author,
     // A new version may bring a new name along.
     revision: name === old.name ? old.revision : old.revision + 1,

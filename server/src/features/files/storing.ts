@@ -19,7 +19,7 @@ import { type ExpectedWrite, type Permits, withPermits } from "../reach/permits.
 import { requireWritten } from "../items/changing.ts";
 import { nameOrConflict, refuseTakenName } from "../items/names.ts";
 import { findPlace, type WantedPlace } from "../items/placing.ts";
-import { renderAuthor } from "../items/authors.ts";
+import { authorKeyOf, renderAuthor } from "../items/authors.ts";
 import { NEW_ENTRY } from "../items/entries.ts";
 import { readKeptUntil } from "../items/keeping.ts";
 import { updateItem } from "../items/store.ts";
@@ -27,7 +27,7 @@ import { readChangeable, type SeenFile } from "../reach/items.ts";
 import { requireMatch } from "../items/conditions.ts";
 import { requireDigests } from "./digests.ts";
 import type { Incoming, OwnedRoom } from "./incoming.ts";
-import { giveUpContent, keepPublicVersion } from "./kept-versions-store.ts";
+import { giveUpContent, keepVersion } from "./kept-versions-store.ts";
 import { etagOf } from "./rules.ts";
 import { insertFile } from "./store.ts";
 
@@ -208,8 +208,10 @@ export async function putVersion(
     ...{ version_how: how, version_author: author, updated_at: now, updated_by: author, ...changes },
   };
   requireWritten(await updateItem(act, "file", old, made));
-  if (keep)
-    await keepPublicVersion(act, old, { now, expiresAt: await readKeptUntil(act, deps, old.vault_id, now), author });
+  if (keep) {
+    const expiresAt = await readKeptUntil(act, deps, old.vault_id, now);
+    await keepVersion(act, old, { now, expiresAt, authorKey: authorKeyOf(author) });
+  }
   const row = { ...old, ...made };
   await noteChange(act, principal, "file.updated", fileTarget(row));
   return row;

@@ -155,10 +155,10 @@ export async function replace(
   service: TestService,
   { by }: Writing,
   { file, version }: { readonly file: EncryptedFile; readonly version: string },
-  more: { readonly entry?: SharedEntry; readonly ifMatch?: string } = {},
+  more: { readonly entry?: SharedEntry; readonly ifMatch?: string; readonly restores?: string } = {},
 ) {
   const conditions = more.ifMatch === undefined ? {} : { "if-match": more.ifMatch };
-  const headers = { ...headersOf(version, more.entry), ...conditions };
+  const headers = { ...headersOf(version, more.entry), ...conditions, "coffer-restores": more.restores };
   const input = { params: { fileId: file.fileId }, query: {}, headers, body: bodyOf(file.bytes) };
   return answerOf(await service.handlers.files.replace(input, contextOf(by.principal))).file;
 }

@@ -44,7 +44,7 @@ export async function uploadShared(
   const named = nameColumn(place.vault, mergeShared(signed, null), { name });
   await requireEarly(deps, principal, place.vault, { signed, wanted: { folderId: place.folderId, old: null } });
   await refuseTakenName(deps.database, "file", place, { name: named, ifNoneMatch });
-  const incoming = await openShared(deps, place.vault, { signed, body, digests, freed: 0 });
+  const incoming = await openShared(deps, place.vault, { signed, body, digests });
   watchMembership(deps, context, place.vault);
   const contentType = incoming.contentType ?? DEFAULT_CONTENT_TYPE;
   const file = { vaultId: place.vaultId, folderId: place.folderId, signed, name, contentType, ifNoneMatch };
@@ -87,7 +87,7 @@ export async function replaceShared(
   requireSameFile(old, signed);
   const wanted = { folderId: old.folder_id, old: sharedOf(old) };
   await requireEarly(deps, principal, vault, { signed, wanted, isTrashed: old.trashed_at !== null });
-  const incoming = await openShared(deps, vault, { signed, body, digests, freed: old.size });
+  const incoming = await openShared(deps, vault, { signed, body, digests });
   watchMembership(deps, context, vault);
   const version = { ...target, contentType: incoming.contentType };
   return storeThenCommit(
@@ -123,14 +123,9 @@ export async function requireEarly(
 async function openShared(
   deps: StoringDeps,
   vault: SeenVault,
-  {
-    signed,
-    body,
-    digests,
-    freed,
-  }: { signed: SignedUpload; body: IncomingBytes; digests: readonly ExpectedDigest[]; freed: number },
+  { signed, body, digests }: { signed: SignedUpload; body: IncomingBytes; digests: readonly ExpectedDigest[] },
 ): Promise<Incoming> {
-  const room = await readRoom(deps.database, deps, vault.account_id, freed);
+  const room = await readRoom(deps.database, deps, vault.account_id);
   if (body.length !== null) requireSignedSize(body.length, signed.version);
   requireRoom(signed.version.messageLength, room);
   const incoming = await openIncoming(body, digests, room);

@@ -124,7 +124,10 @@ test("[D5-entries-kept] beyond 100 the oldest of the newest entry's own author g
 
 test("[D5-entries-kept] as long as versions, also after the vault says otherwise; the newest stays; they go with the item and with the vault", async () => {
   const patch = (keepVersionsDays: number | null) =>
-    service.handlers.vaults.update({ params: { vaultId }, body: { keepVersionsDays } }, contextOf(service.owner));
+    service.handlers.vaults.update(
+      { params: { vaultId }, headers: {}, body: { keepVersionsDays } },
+      contextOf(service.owner),
+    );
   const { id } = await makeFile("first");
   await change(id, { name: "second" });
   await patch(365);

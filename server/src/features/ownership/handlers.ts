@@ -114,7 +114,9 @@ async function takeOver(
   const contents = await readVaultContents(act, before.id);
   const usage = { bytes: contents.bytes, files: contents.files + contents.trashedFiles };
   act.charge(deps, usage);
+  act.countVersions(contents.versionBytes);
   actBefore.free(usage);
+  actBefore.countVersions(-contents.versionBytes);
   await noteChange(actBefore, principal, "vault.deleted", vaultTarget(before));
   await endUploads(act, { vaultId: before.id, notBefore: now + BLOB_GRACE_MS });
   await act.run(endMember(act, { vaultId: before.id, chainAddress, now }));

@@ -2,7 +2,16 @@ import { TUS_VERSION } from "@coffer/contract";
 import { describe, expect, test } from "vitest";
 import { deleteVault, prove } from "../deletion/test-proofs.ts";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
-import { newUpload, openWriting, put, send, type Upload, type Writing } from "../files/test-shared-files.ts";
+import {
+  newUpload,
+  nextVersion,
+  openWriting,
+  put,
+  replace,
+  send,
+  type Upload,
+  type Writing,
+} from "../files/test-shared-files.ts";
 import { addMember, addPerson, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { between } from "../../test-between.ts";
 import { membersHandlers } from "../members/handlers.ts";
@@ -19,7 +28,8 @@ async function openHandedOn(service: TestService, { isAccepted = true } = {}) {
   const { shared, by } = writing;
   const heir = await addPerson(service);
   await addMember(service, shared, heir);
-  const file = await put(service, writing, "kept");
+  const first = await put(service, writing, "kept");
+  const file = await replace(service, writing, nextVersion(writing, first));
   const trashed = await put(service, writing, "trashed");
   await service.handlers.files.delete(
     { params: { fileId: trashed.id }, query: {}, headers: {} },
@@ -48,10 +58,10 @@ async function usageOf({ database }: TestService, { principal }: TestPerson) {
   const account = await database.first(
     database.build
       .selectFrom("accounts")
-      .select(["usage_bytes as bytes", "usage_files as files"])
+      .select(["usage_bytes as bytes", "usage_files as files", "usage_version_bytes as versions"])
       .where("id", "=", principal.accountId),
   );
-  return account ?? { bytes: -1, files: -1 };
+  return account ?? { bytes: -1, files: -1, versions: -1 };
 }
 
 async function actionsOf({ database }: TestService, { principal }: TestPerson): Promise<string[]> {
@@ -65,7 +75,7 @@ describe("a vault that was handed on", () => {
     const before = await usageOf(service, former);
     const { vault } = answerOf(await claim(service, heir, shared.vaultId));
     expect(vault).toMatchObject({ id: shared.vaultId, role: "owner", chainObjectId: shared.objectId, generation: 2 });
-    expect([before.files, await usageOf(service, former)]).toEqual([2, { bytes: 0, files: 0 }]);
+    expect([before.files, await usageOf(service, former)]).toEqual([2, { bytes: 0, files: 0, versions: 0 }]);
     expect(await usageOf(service, heir)).toEqual(before);
 
     const files = { query: { vaultId: shared.vaultId } };
@@ -105,7 +115,7 @@ describe("a vault that was handed on", () => {
     };
     expect(await codeOf(purge(former))).toBe("signature_invalid");
     expect(await codeOf(purge(heir))).toBe("ok");
-    expect(await usageOf(service, heir)).toEqual({ bytes: 0, files: 0 });
+    expect(await usageOf(service, heir)).toEqual({ bytes: 0, files: 0, versions: 0 });
   });
 
   test("is told to both accounts, once, however often and by however many it is claimed", async () => {
@@ -134,7 +144,7 @@ describe("a vault that was handed on", () => {
     handOn(service, shared.objectId, heir, third);
     await claim(service, heir, shared.vaultId);
     expect(await codeOf(send(service, writing, late))).toBe("not_found");
-    expect([await usageOf(service, former), await held()]).toEqual([{ bytes: 0, files: 0 }, 0]);
+    expect([await usageOf(service, former), await held()]).toEqual([{ bytes: 0, files: 0, versions: 0 }, 0]);
     const { build } = service.database;
     expect(await service.database.all(build.selectFrom("uploads").select("id"))).toEqual([]);
     expect(await service.database.all(build.selectFrom("blob_deletions").select("blob_key"))).toHaveLength(1);
@@ -188,7 +198,7 @@ describe("a claim is refused", () => {
   });
 
   test("where the new account has no room for it, and nothing has moved", async () => {
-    await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1500" } });
+    await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "2000" } });
     const { shared, former, heir } = await openHandedOn(service);
     const own = await openSharedVault(service, { owner: heir });
     await put(service, { shared: own, by: heir, keyId: await publishKey(service, own, heir) }, "own");

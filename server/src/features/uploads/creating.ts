@@ -152,7 +152,7 @@ async function planVersion(
   const place = { account_id: file.account_id, vault_id: file.vault_id, folder_id: file.folder_id, file_id: fileId };
   const conditions = {
     ...{ if_none_match: 0, if_match: ifMatch ?? null, keep: keep ? 1 : 0 },
-    freed: keep && vault === null ? 0 : file.size,
+    freed: keep ? 0 : file.size,
   };
   if (vault === null) refuseSigned(parseSignedUpload(metadata));
   const named =
@@ -205,13 +205,10 @@ async function requireTarget(act: AccountAct, principal: Principal, upload: Uplo
  * Resolves with the bytes that the finished upload gives back.
  */
 async function requireUnheldRoom(act: AccountAct, deps: StoringDeps, upload: UploadRow): Promise<number> {
-  const { account_id: accountId, file_id: fileId, length, shared_json: signed, keep } = upload;
+  const { account_id: accountId, file_id: fileId, length, keep } = upload;
   act.requireAccount(accountId);
-  // A public vault keeps what is replaced.
   const freed =
-    fileId === null || (signed === null && keep === 1)
-      ? 0
-      : ((await findItem(act, "file", { id: fileId, accountId }))?.size ?? 0);
+    fileId === null || keep === 1 ? 0 : ((await findItem(act, "file", { id: fileId, accountId }))?.size ?? 0);
   const free = await readFreeStorage(act, deps, freed);
   if (length > Math.max(0, free)) throw new ServiceError("storage_quota");
   return freed;

@@ -17,6 +17,7 @@ const metadata = z.strictObject({
   entry: sharedHeaders["coffer-entry"],
   metadata: sharedHeaders["coffer-metadata"],
   nameIndex: sharedHeaders["coffer-name-index"],
+  restores: sharedHeaders["coffer-restores"],
 });
 
 export type UploadMetadata = z.infer<typeof metadata>;

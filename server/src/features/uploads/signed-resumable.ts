@@ -73,8 +73,8 @@ function requireSent(vault: SeenVault, metadata: UploadMetadata): SignedUpload {
   return signed;
 }
 
-function sentOf({ version, entry, metadata, nameIndex }: UploadMetadata): SentUpload {
-  return { version, entry, metadata, nameIndex };
+function sentOf({ version, entry, metadata, nameIndex, restores }: UploadMetadata): SentUpload {
+  return { version, entry, metadata, nameIndex, restores };
 }
 
 /** The statements that came with the upload; null in a public vault. */
@@ -115,18 +115,18 @@ export async function requireStanding(act: AccountAct, principal: Principal, upl
     throw new ServiceError("generation_moved");
 }
 
-/** What the transaction would refuse. Resolves with the bytes that the finished upload gives back. */
+/** What the transaction would refuse. Resolves with the bytes that the account's room must not hold again. */
 export async function refuseSharedEarly(deps: StoringDeps, principal: Principal, upload: UploadRow): Promise<number> {
   const { database } = deps;
   const signed = requireStatements(upload);
   if (upload.file_id !== null) {
     const seen = await readFileFor(database, principal, upload.file_id);
-    if (sharedOf(seen.row)?.version === signed.text) return seen.row.size;
+    if (sharedOf(seen.row)?.version === signed.text) return upload.length;
     const { row, vault } = await readReplaceable(database, principal, versionOf(upload, upload.file_id));
     const wanted = { folderId: row.folder_id, old: sharedOf(row) };
     const isTrashed = row.trashed_at !== null;
     if (vault !== null) await requireEarly(deps, principal, vault, { signed, wanted, isTrashed });
-    return row.size;
+    return 0;
   }
   if ((await findMade(database, principal, signed)) !== null) return upload.length;
   const place = { vaultId: upload.vault_id, folderId: upload.folder_id };

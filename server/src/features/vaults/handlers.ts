@@ -3,9 +3,9 @@ import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, type Principal, Reply } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
-import { ServiceError } from "../../service-error.ts";
-import { actAs } from "../account/act.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { noteChange, vaultTarget } from "../acting.ts";
+import { type GrantFor, withOwnerProof } from "../deletion/grants.ts";
 import { keepVersionsFor } from "../files/kept-versions-store.ts";
 import { keepEntriesFor } from "../items/entries-store.ts";
 import { keptFor } from "../items/keeping.ts";
@@ -39,25 +39,32 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
   get: async ({ params }, { principal }) => ({
     vault: render(await readVaultOrTrashed(deps.database, principal, params.vaultId)),
   }),
-  update: async ({ params, body }, { principal }) => {
-    const vault = await actAs(deps, principal, async (act) => {
+  update: async ({ params, headers, body }, context) => {
+    const { principal } = context;
+    const change = async (act: AccountAct, grantFor: GrantFor): Promise<SeenVault> => {
       const row = await readVaultFor(act, principal, params.vaultId);
       requireOwner(row);
       const { name = row.name, keepVersionsDays: days = row.keep_versions_days } = body;
-      if (days !== null && row.type !== "public")
-        throw new ServiceError("validation_failed", "body.keepVersionsDays: a shared vault has none");
       if (name === row.name && days === row.keep_versions_days) return row;
       const changes = { name, keep_versions_days: days, updated_at: deps.clock.now() };
       const changed = { ...row, ...changes };
       await refuseTakenName(act, changed);
       requireWritten(await nameOrConflict(updateVault(act, row, changes)));
       if (days !== row.keep_versions_days) {
+        const [before, after] = [row.keep_versions_days, days].map((each) => keptFor(deps.settings, each));
+        const isShared = row.type === "shared";
+        // Shorter days end versions that nobody gets back.
+        if (isShared && (after ?? 0) < (before ?? 0)) grantFor(row).requireFor({ vaultId: row.id, isShared });
         await keepVersionsFor(act, row.id, keptFor(deps.settings, days));
         await keepEntriesFor(act, row.id, keptFor(deps.settings, days));
       }
       await noteChange(act, principal, "vault.updated", vaultTarget(row));
       return changed;
-    });
+    };
+    const wanted = { act: "shorten-retention", proof: headers["coffer-proof"] } as const;
+    const vault = await withOwnerProof(deps, context, wanted, (grantFor) =>
+      actAs(deps, principal, (act) => change(act, grantFor)),
+    );
     return { vault: render(vault) };
   },
   delete: async ({ params, query, headers }, context) => {

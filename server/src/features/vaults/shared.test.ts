@@ -179,7 +179,10 @@ describe("who sees a shared vault", () => {
     const { vaultId } = shared;
     const rename = (who: TestPerson) =>
       codeOf(
-        service.handlers.vaults.update({ params: { vaultId }, body: { name: "renamed" } }, contextOf(who.principal)),
+        service.handlers.vaults.update(
+          { params: { vaultId }, headers: {}, body: { name: "renamed" } },
+          contextOf(who.principal),
+        ),
       );
     expect([await rename(member), await rename(stranger), await rename(shared.owner)]).toEqual([
       ...["owner_only", "not_found", "ok"],

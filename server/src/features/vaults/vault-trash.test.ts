@@ -159,9 +159,9 @@ describe("[D5-vault-trash] a vault that is deleted", () => {
       expect((await trashed(as)).map(({ id }) => id)).toEqual([vaultId]);
     }
     const context = contextOf(owner);
-    expect(await codeOf(handlers.vaults.update({ params: { vaultId }, body: { name: "n" } }, context))).toBe(
-      "not_found",
-    );
+    expect(
+      await codeOf(handlers.vaults.update({ params: { vaultId }, headers: {}, body: { name: "n" } }, context)),
+    ).toBe("not_found");
     expect(
       await codeOf(
         handlers.files.delete({ params: { fileId: file.id }, query: { permanent: true }, headers: {} }, context),

@@ -43,7 +43,10 @@ test("[D5-vaults-paths] [D5-vault-names-clear] create, rename, list and delete; 
   expect(await codeOf(create(service, "V", await service.addAccount()))).toBe("ok");
   const rename = async (name: string) =>
     answerOf(
-      await service.handlers.vaults.update({ params: { vaultId: vault.id }, body: { name } }, contextOf(service.owner)),
+      await service.handlers.vaults.update(
+        { params: { vaultId: vault.id }, headers: {}, body: { name } },
+        contextOf(service.owner),
+      ),
     ).vault;
   expect(await codeOf(rename("Files"))).toBe("name_exists");
   expect(await rename("W")).toMatchObject({ id: vault.id, name: "W" });

@@ -18,7 +18,7 @@ export function versionOf(
   }: Pick<FileVersion, "number" | "how"> & { readonly storedBy: readonly Budget[] | undefined },
 ): KeptVersion {
   const { versionId, size, sha256, contentType } = file.value;
-  const made = { author: authorOf(caller), createdAt: timestamp(state), expiresAt: null };
+  const made = { author: authorOf(caller), createdAt: timestamp(state), expiresAt: null, shared: null };
   return { ...file, value: { ...more, versionId, size, contentType, sha256, ...made }, replacedAt: null, storedBy };
 }
 

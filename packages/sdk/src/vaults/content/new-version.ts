@@ -51,6 +51,8 @@ export type SharedUploadTarget =
       readonly file: File;
       readonly contentType?: string | undefined;
       readonly ifMatch?: string | undefined;
+      /** The kept version whose content it is. */
+      readonly restores?: string | undefined;
     };
 
 /** A version and its stored bytes, on their way. */

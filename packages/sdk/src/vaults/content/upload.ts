@@ -191,7 +191,10 @@ async function requireNow(vault: OpenVault, { generation, after }: Place, option
 
 /** The name is sent only if names are plain. */
 function targetOf(vault: OpenVault, target: SharedUploadTarget, shared: SharedFile, plainNames: boolean): Target {
-  if (target.kind === "version") return { kind: "version", fileId: target.file.id, ifMatch: target.ifMatch, shared };
+  if (target.kind === "version") {
+    const { file, ifMatch, restores } = target;
+    return { kind: "version", fileId: file.id, ifMatch, shared: { ...shared, restores } };
+  }
   const { folderId, ifAbsent, name } = target;
   return { kind: "file", name: plainNames ? name : null, vaultId: vault.id, folderId, ifAbsent, shared };
 }

@@ -82,6 +82,6 @@ function etagOf({ sha256 }: File): string {
 }
 
 /** A content that hid its size still does: bit 0 of the header's flags (file-format §2). */
-function isPadded(file: File): boolean {
+export function isPadded(file: File): boolean {
   return ((statementOf(file).statement.headerPrefix[10] ?? 0) & 1) === 1;
 }

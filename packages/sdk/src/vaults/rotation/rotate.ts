@@ -83,16 +83,15 @@ const ROUNDS = 4;
 /**
  * Begins a new generation, whose keys lead to no earlier ones. It reads every version and every name below it, in the
  * trash too, and verifies it. It stores each again under new keys, on the condition that it is still current. Readers
- * and writers go on meanwhile. Replaced versions stay readable by their id for an hour. The service keeps at most
- * eight of a file, and as many bytes as the account's plan stores (decision 0017). After a crash at any point
- * everything is readable, and the next call does the rest, without another generation. A file of several parts goes on
+ * and writers go on meanwhile. What it replaces stays as versions, as with every new content (decision 0059). So it
+ * needs as much free storage as it encrypts again. After a crash at any point everything is readable, and the next call does the rest, without another generation. A file of several parts goes on
  * with the parts that the service has, if the client keeps unfinished uploads. Otherwise it begins again. At the end
  * the owner raises the vault's floor, so that no reader accepts anything older.
  *
  * What it does: people whose access was removed or ended may have kept the vault keys of their time. They cannot open
  * what the service serves from then on. Readers accept nothing more that was signed in those generations. A key of a
  * later time that leaks opens no earlier copy. What it does not do: take back their copies. Replaced blobs are gone
- * after their hour only if the service deletes them. It costs one download and one upload of everything old.
+ * after their days only if the service deletes them. It costs one download and one upload of everything old.
  *
  * A member who is not the owner encrypts under the present generation. `failed` then lists what only the owner reaches
  * (the trash), and the floor stays.

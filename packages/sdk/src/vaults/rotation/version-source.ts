@@ -8,9 +8,7 @@ import type { OpenVault } from "../open-vault.ts";
 
 /**
  * Every byte of it has passed the reading order. A second read fetches and verifies it again: a version never changes.
- * After its replacement it stays readable by its id for an hour. Eight more versions, or the limit of the account's
- * plan, can end that earlier (decision 0017). Reading then fails, and the next round of a rotation reads the current
- * version. `size`: bytes of the content.
+ * After its replacement it stays readable by its id until its days are over. `size`: bytes of the content.
  */
 export function versionSource(
   connection: Connection,
