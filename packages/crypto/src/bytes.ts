@@ -75,9 +75,17 @@ export function fromBase64(text: string): Uint8Array | null {
 /** The 16 bytes of a UUID in lower case (RFC 9562 §4). Throws TypeError for another form. */
 export function encodeUuid(uuid: string): Uint8Array {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid)) throw new TypeError("not a UUID in lower case");
-  const [digits, bytes] = [uuid.replaceAll("-", ""), new Uint8Array(16)];
-  for (let at = 0; at < 16; at += 1) bytes[at] = Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16);
+  const bytes = new Uint8Array(16);
+  for (let at = 0, from = 0; at < 16; at += 1, from += 2) {
+    if (uuid[from] === "-") from += 1;
+    bytes[at] = hexDigit(uuid.charCodeAt(from)) * 16 + hexDigit(uuid.charCodeAt(from + 1));
+  }
   return bytes;
+}
+
+/** The value of `0` to `9` (0x30 to 0x39) or `a` to `f` (0x61 to 0x66). */
+function hexDigit(code: number): number {
+  return code < 0x60 ? code - 0x30 : code - 0x57;
 }
 
 export function decodeUuid(bytes: Uint8Array): string {

@@ -40,13 +40,16 @@ export function isZero(bytes: Uint8Array): boolean {
   return true;
 }
 
-/** Reads fields in order. Every answer is a copy: nobody can change a parsed field through the buffer it came in. */
+/**
+ * Reads fields in order. They lie in one copy of the bytes: nobody can change a parsed field through the buffer it came
+ * in. A copy of each field would cost a memory of its own.
+ */
 export class FieldReader {
   readonly #bytes: Uint8Array;
   #offset = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+    this.#bytes = copyBytes(bytes);
   }
 
   get left(): number {
@@ -56,7 +59,7 @@ export class FieldReader {
   /** Throws RangeError beyond the end: parsers check lengths first. */
   take(length: number): Uint8Array {
     const from = this.#pass(length);
-    return copyBytes(this.#bytes, from, this.#offset);
+    return this.#bytes.subarray(from, this.#offset);
   }
 
   takeU8(): number {

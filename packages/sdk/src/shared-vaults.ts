@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 import { loaded } from "./loaded.ts";
+import { once } from "./once.ts";
 import { requireNetwork } from "./network-option.ts";
 import type { SharedVaultOptions, SharedVaults } from "./options.ts";
 import type { SharedCode } from "./shared-code.ts";
@@ -34,8 +35,8 @@ const CODE: SharedCode = {
   entries: () => loaded(import("./vaults/names/past-entries.ts")),
   listing: () => loaded(import("./vaults/names/listing.ts")),
   many: () => loaded(import("./vaults/names/many.ts")),
-  places: () => loaded(import("./vaults/names/places.ts")),
+  places: once(() => loaded(import("./vaults/names/places.ts"))),
   sessions: () => loaded(import("./vaults/vault-session.ts")),
-  uploads: () => loaded(import("./vaults/content/upload.ts")),
+  uploads: once(() => loaded(import("./vaults/content/upload.ts"))),
   versions: () => loaded(import("./vaults/content/past-versions.ts")),
 };

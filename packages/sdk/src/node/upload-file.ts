@@ -12,7 +12,6 @@ import { openFileSource, type FileSource } from "./file-source.ts";
 import { openJournal, openWherePossible } from "./journal.ts";
 import { uploadDirectory } from "./upload-journals.ts";
 import { PART_BYTES, type UploadOptions } from "../upload/input.ts";
-import type { SendingOptions } from "../upload/upload.ts";
 import type { KeptUpload } from "../journals.ts";
 
 export interface UploadFileOptions extends UploadOptions {
@@ -70,18 +69,6 @@ export async function uploadFile(client: Client, path: string, options: UploadFi
   const source = await openFileSource(path, options.handle);
   if (source.size <= (options.partBytes ?? PART_BYTES)) return sendSource(connection, target, source, options);
   return uploadJournaled(connection, path, target, source, options);
-}
-
-/** A small new file among others. Closes the handle. */
-export async function sendNew(
-  client: Client,
-  path: string,
-  target: { readonly vaultId: string; readonly folderId?: string; readonly name: string },
-  { handle, ...options }: SendingOptions & { readonly handle: FileHandle },
-): Promise<UploadResult> {
-  const source = await openFileSource(path, handle);
-  const contentType = await guessContentType(target.name);
-  return sendSource(connectionOf(client), { kind: "file", ...target, contentType }, source, options);
 }
 
 /** Closes the caller's handle when it refuses, as every end of an upload does. */

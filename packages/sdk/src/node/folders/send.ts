@@ -2,10 +2,14 @@
 import { connectionOf } from "../../client.ts";
 import { Batching, type BatchSlot } from "../../upload/batching.ts";
 import { MAX_BATCHED_BYTES } from "../../upload/input.ts";
-import { sendNew, uploadFile } from "../upload-file.ts";
-import { openHere, settled } from "./compare.ts";
+import { sendSource } from "../../upload/send-file.ts";
+import { openSource } from "../../upload/source.ts";
+import type { UploadResult } from "../../upload/target.ts";
+import { guessContentType } from "../content-type.ts";
+import { uploadFile } from "../upload-file.ts";
+import { openHere, readHere, settled } from "./compare.ts";
 import { inLanes } from "./lanes.ts";
-import type { LocalFile } from "./local-tree.ts";
+import type { LocalFile, Mark } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import type { Plan, Transfer, Work } from "./work.ts";
 
@@ -40,10 +44,10 @@ export async function sendAll(work: Work, { folders, transfers }: Plan): Promise
 
 /**
  * New files up to `most` bytes go in batches, so many of them at once. While a batch is on its way, the next fills.
- * Each kind takes at most 16 MiB.
+ * Each kind takes at most 20 MiB.
  */
 const SMALL = [
-  { most: 64 * 1024, lanes: 200 },
+  { most: 64 * 1024, lanes: 300 },
   { most: MAX_BATCHED_BYTES, lanes: 64 },
 ];
 
@@ -98,20 +102,45 @@ interface Sending extends Transfer {
   readonly batch: BatchSlot | null;
 }
 
-async function send(work: Work, { act, batch, folderId, local, path }: Sending): Promise<void> {
-  const { client, outcome, padded, place, remote, signal, state, uploadJournals } = work;
-  const there = remote.files.get(path);
+async function send(work: Work, sending: Sending): Promise<void> {
+  const { outcome, state } = work;
+  const { act, path } = sending;
   const openedAt = Date.now();
-  const { handle, mark } = await openHere(local);
-  const folder = folderId === undefined ? {} : { folderId };
-  const target = { vaultId: place.vaultId, name: nameOf(path), ...folder };
-  const version = { vaultId: place.vaultId, fileId: there?.id ?? "", ifMatch: entityTag(there?.sha256 ?? "") };
-  const options = { signal, padded, journalDirectory: uploadJournals, handle };
-  const { file, bytes, sha256 } = await (batch === null
-    ? uploadFile(client, local.place, { ...options, ...(there === undefined ? target : version) })
-    : sendNew(client, local.place, target, { signal, padded, batch, handle }));
+  const { mark, result } = await (sending.batch === null ? sendAlone(work, sending) : sendBatched(work, sending));
+  const { bytes: size, file, sha256 } = result;
   state.noteFile(path, { fileId: file.id, versionId: file.versionId, sha256, mark: settled(mark, openedAt) });
-  outcome.files.push({ path, act, fileId: file.id, versionId: file.versionId, size: bytes, sha256 });
+  outcome.files.push({ path, act, fileId: file.id, versionId: file.versionId, size, sha256 });
+}
+
+interface Sent {
+  readonly result: UploadResult;
+  /** The file here as it was read. */
+  readonly mark: Mark;
+}
+
+async function sendAlone(work: Work, { folderId, local, path }: Sending): Promise<Sent> {
+  const { client, padded, place, remote, signal, uploadJournals } = work;
+  const there = remote.files.get(path);
+  const { handle, mark } = await openHere(local);
+  const target =
+    there === undefined
+      ? targetIn(place.vaultId, folderId, path)
+      : { vaultId: place.vaultId, fileId: there.id, ifMatch: entityTag(there.sha256) };
+  const options = { signal, padded, journalDirectory: uploadJournals, handle };
+  return { mark, result: await uploadFile(client, local.place, { ...options, ...target }) };
+}
+
+async function sendBatched(work: Work, { batch, folderId, local, path }: Sending): Promise<Sent> {
+  const { client, padded, place, signal } = work;
+  const contentType = await guessContentType(nameOf(path));
+  const { bytes, mark } = readHere(local);
+  const target = { kind: "file", contentType, ...targetIn(place.vaultId, folderId, path) } as const;
+  const options = { signal, padded, ...(batch !== null && { batch }) };
+  return { mark, result: await sendSource(connectionOf(client), target, openSource(bytes), options) };
+}
+
+function targetIn(vaultId: string, folderId: string | undefined, path: string) {
+  return { vaultId, name: nameOf(path), ...(folderId === undefined ? {} : { folderId }) };
 }
 
 /** The tag covers the stored bytes. With it an upload replaces nobody's later version. */
