@@ -170,7 +170,7 @@ const LOOKED = ["folders.list", "folders.get", "files.list", "files.get"];
 const WHOLE_FOLDER: MethodFacts = {
   ...SENT,
   endpoints: [
-    ...[...LOOKED, "vaults.get", "files.content", "folders.create", "folders.delete", "files.delete"],
+    ...[...LOOKED, "vaults.get", "files.content", "folders.create", "files.trashMany"],
     ...["files.batch", "files.upload", "files.replace", ...PARTS],
   ],
   codes: [...MOVED, "destination_exists", "configuration"],

@@ -1,5 +1,4 @@
 /** What was deleted here goes to the trash there, if it is still what the journal says. */
-import { inLanes } from "./lanes.ts";
 import { parentOf, throwIfAborted } from "./outcome.ts";
 import type { Removal, Work } from "./work.ts";
 
@@ -42,16 +41,17 @@ export function planRemovals(work: Work): Removals {
 }
 
 export async function removeAll(work: Work, { all, trashed }: Removals): Promise<void> {
-  const { client, lanes, outcome, remote, signal } = work;
-  await inLanes(trashed, lanes, async ({ path, item }) => {
-    throwIfAborted(signal);
-    try {
-      if (remote.folders.get(path) === item) await client.folders.delete(item.id, { signal });
-      else await client.files.delete(item.id, { signal });
-    } catch (error) {
-      outcome.fail(path, error);
-    }
-  });
+  const { client, outcome, signal } = work;
+  if (trashed.length === 0) return;
+  throwIfAborted(signal);
+  const outcomes = await client.files.trashMany(
+    trashed.map(({ item }) => item.id),
+    { signal },
+  );
+  for (const [at, { path }] of trashed.entries()) {
+    const error = outcomes[at]?.error ?? null;
+    if (error !== null) outcome.fail(path, error);
+  }
   noteRemoved(work, all);
 }
 
