@@ -160,6 +160,21 @@ export const METHOD_FACTS: Readonly<Record<string, MethodFacts>> = {
   "trash.empty": { inShared: [...PROOF, "vaults.get"], steps: ["opening"] },
   "audit.verify": { endpoints: ["audit.list", "account.get"] },
   "webhooks.eventKinds": { endpoints: ["webhookEvents.list"] },
+  "agents.rewind": {
+    endpoints: [
+      ...[
+        "account.get",
+        "apiKeys.list",
+        "changes.list",
+        "files.get",
+        "files.versions",
+        "files.entries",
+        "files.update",
+      ],
+      ...["files.delete", "files.restore", "files.restoreVersion", "files.list", "folders.get", "folders.entries"],
+      ...["folders.update", "folders.delete", "folders.restore", "folders.list"],
+    ],
+  },
   "changes.list": { endpoints: ["changes.list", "files.get", "folders.get"], steps: ["opening", "reading"] },
   "changes.follow": { endpoints: ["changes.list", "files.get", "folders.get"], steps: ["opening", "reading"] },
   "events.follow": { endpoints: ["events.stream"] },

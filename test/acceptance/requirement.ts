@@ -6,6 +6,7 @@
 /** The later work that a pending requirement waits for. */
 const ISSUES = [
   ...["author", "batch", "change-list", "cli", "ladder"],
+  ...["author", "batch", "budgets", "rewind", "cli", "ladder"],
   ...["member-ends", "search", "short-ids", "tools", "versions", "web-console"],
 ];
 

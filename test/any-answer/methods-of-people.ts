@@ -107,6 +107,9 @@ export const WEBHOOKS: Readonly<Record<string, Method>> = {
     client.webhooks.recover(draw.pick(world.webhookIds), { since: new Date().toISOString() }),
   ),
   "webhooks.eventKinds": plain(({ client }) => client.webhooks.eventKinds()),
+  "agents.rewind": plain(({ client }) =>
+    client.agents.rewind({ keyId: randomUUID(), since: new Date(0).toISOString(), dryRun: true }),
+  ),
   "changes.list": plain(({ client }) => client.changes.list({ limit: 20 })),
   "changes.follow": plain(async ({ client }) => {
     const signal = AbortSignal.timeout(50);

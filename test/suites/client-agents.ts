@@ -91,6 +91,48 @@ export function agentsSuite(accounts: () => Accounts): void {
     expect(events.map(({ action }) => action)).toEqual(["vault.updated", "vault.created", "vault.created"]);
   });
 
+  it("undoes what one key did, and leaves what others changed since [D5-rewind]", async () => {
+    const { client } = await accounts().signup();
+    const { id: vaultId } = await client.vaults.create({ name: "v", type: "public" });
+    const { id: keyId, key } = await client.apiKeys.create({ name: "busy", vaultIds: [vaultId] });
+    const busy = accounts().connect(key);
+    const body = (text: string) => new TextEncoder().encode(text);
+    const put = async (by: typeof client, name: string, folderId?: string) =>
+      (await by.files.upload({ vaultId, name, body: body(name), ...(folderId === undefined ? {} : { folderId }) }))
+        .file;
+    const folder = await client.folders.create({ vaultId, name: "f" });
+    const [one, two, theirs] = [await put(client, "one", folder.id), await put(client, "two"), await put(client, "x")];
+    const [since] = (await client.changes.list({ limit: 1, kind: "api_key" })).changes.map(
+      ({ occurredAt }) => occurredAt,
+    );
+    await busy.files.replace(one.id, { body: body("other") });
+    await busy.files.update(two.id, { name: "away" });
+    await busy.files.update(one.id, { name: "two", folderId: null });
+    await busy.folders.delete(folder.id);
+    const made = await put(busy, "made");
+    await busy.files.replace(theirs.id, { body: body("by busy") });
+    await client.files.replace(theirs.id, { body: body("by me") });
+    const input = { keyId, since: since ?? "", vaultId };
+    const plan = await client.agents.rewind({ ...input, dryRun: true });
+    expect(plan).toMatchObject({
+      ...{ rows: 6, bytes: 3, counts: { trash: 1, restore: 1, move: 2, content: 1 } },
+      left: [{ kind: "file", id: theirs.id, vaultId, act: "content", reason: "changed_since" }],
+    });
+    expect((await client.files.get(made.id)).trashedAt).toBeNull();
+    const { left, steps } = await client.agents.rewind(input);
+    expect([left, steps.length]).toEqual([plan.left, plan.steps.length]);
+    const { name, folderId, sha256 } = await client.files.get(one.id);
+    expect({ name, folderId, sha256 }).toEqual({ name: "one", folderId: folder.id, sha256: one.sha256 });
+    expect((await client.files.get(two.id)).name).toBe("two");
+    expect((await client.files.get(made.id)).trashedAt).not.toBeNull();
+    expect((await client.agents.rewind(input)).steps).toEqual([]);
+    const signer = await newSigner();
+    const { text } = await client.invites.create({ name: "agent" });
+    const agent = accounts().connect((await accounts().connect(null).invites.redeem(text, signer)).key);
+    await expect(agent.agents.rewind(input)).rejects.toMatchObject({ code: "owner_only" });
+    await expect(client.agents.rewind({ ...input, chainAddress: signer.chainAddress })).rejects.toThrow(TypeError);
+  });
+
   it("lists changes in pages, and follows them from a place on [D6-change-list D6-change-wait D6-change-rights]", async () => {
     const { client } = await accounts().signup();
     const vault = await client.vaults.create({ name: "v", type: "public" });

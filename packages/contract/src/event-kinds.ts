@@ -4,7 +4,8 @@
  */
 export const EVENT_KINDS = [
   ...(["file.uploaded", "file.updated", "file.trashed", "file.restored", "file.deleted"] as const),
-  ...(["folder.created", "folder.updated", "folder.trashed", "folder.deleted"] as const),
+  ...(["folder.created", "folder.updated", "folder.trashed", "folder.restored"] as const),
+  ...(["folder.deleted"] as const),
   ...(["vault.created", "vault.updated", "vault.trashed", "vault.restored", "vault.deleted"] as const),
   ...(["vault.member_added", "vault.member_removed", "vault.member_ended"] as const),
   ...(["api_key.created", "api_key.revoked"] as const),

@@ -34,6 +34,7 @@ const OBJECTS = {
   "folder.created": z.object(folder),
   "folder.updated": z.object(folder),
   "folder.trashed": z.object(folder),
+  "folder.restored": z.object(folder),
   "folder.deleted": z.object(folder),
   "vault.created": z.object(vault),
   "vault.updated": z.object(vault),

@@ -119,6 +119,7 @@ export { memoryPins, type Candidate, type Highest, type PinStore, type VaultPin 
 export type { ForgetSeenOptions } from "./vaults/memory/forget-seen.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./vaults/memory/seen.ts";
 export type { NotResealed, ResealResult } from "./vaults/keys/reseal.ts";
+export type { Rewind, RewindInput, RewindLeft, RewindOptions, RewindStep } from "./rewind/report.ts";
 export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./vaults/members/revoke-agent.ts";
 export type { ToldOfVault } from "./vaults/memory/trusting.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./vaults/rotation/rotate.ts";

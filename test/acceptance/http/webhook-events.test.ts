@@ -18,7 +18,7 @@ const sink = useWebhookSink();
 /** Decisions §6, transcribed by hand. */
 const KINDS = [
   ...["file.uploaded", "file.updated", "file.trashed", "file.restored", "file.deleted"],
-  ...["folder.created", "folder.updated", "folder.trashed", "folder.deleted"],
+  ...["folder.created", "folder.updated", "folder.trashed", "folder.restored", "folder.deleted"],
   ...["vault.created", "vault.updated", "vault.trashed", "vault.restored", "vault.deleted"],
   ...["vault.member_added", "vault.member_removed", "vault.member_ended"],
   ...["api_key.created", "api_key.revoked", "invite.created", "invite.redeemed", "invite.revoked"],

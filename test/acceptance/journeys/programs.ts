@@ -13,6 +13,7 @@ import { promptInjection } from "./j14.ts";
 import { contractDrift } from "./j18.ts";
 import { auditLog } from "./j19.ts";
 import { yesterdaysVersion } from "./j20.ts";
+import { rewound } from "./j21.ts";
 import { whatChanged } from "./j23.ts";
 import { sharedVaultCreated } from "./shared-j02.ts";
 import { blindBeforeMembership } from "./shared-j05.ts";
@@ -44,6 +45,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   J18: contractDrift,
   J19: auditLog,
   J20: yesterdaysVersion,
+  J21: rewound,
   J23: whatChanged,
 };
 

@@ -47,6 +47,7 @@ const FILES = [
   "D5-batch-shared: A batch carries the statements of files of a shared vault.",
   "D5-author: createdBy, updatedBy on files and folders, author on versions; of another account's member the address alone.",
   "D5-entries: GET /api/files/{fileId}/entries, and of folders: names and places before, with author, time and how, newest first.",
+  "D5-rewind: The SDK undoes what one actor did in public vaults; what others changed since stays, and is reported.",
   "D5-entries-kept: Entries are kept as long as versions; the newest is never dropped; beyond 100 only the newest author's own are.",
   "D5-author-verified: In shared vaults the SDK shows the address that signed, marked verified, and never what the service says.",
   "D5-search: GET /api/files/search over public vaults and plain names answers { files, nextCursor, complete }.",

@@ -1006,6 +1006,7 @@ export interface EventObjects {
   readonly "folder.created": FolderEventObject;
   readonly "folder.updated": FolderEventObject;
   readonly "folder.trashed": FolderEventObject;
+  readonly "folder.restored": FolderEventObject;
   readonly "folder.deleted": FolderEventObject;
   readonly "vault.created": VaultEventObject;
   readonly "vault.updated": VaultEventObject;

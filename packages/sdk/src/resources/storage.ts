@@ -16,6 +16,7 @@ import type {
 } from "../vaults/members/members.ts";
 import type { AcceptOptions, ActResult, ClosingActResult } from "../vaults/members/owner-acts.ts";
 import type { ResealResult } from "../vaults/keys/reseal.ts";
+import type { Rewind, RewindInput, RewindOptions } from "../rewind/report.ts";
 import type { RevokedAgent, RevokeOptions } from "../vaults/members/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../vaults/rotation/rotate.ts";
 import type { ToldOfVault } from "../vaults/memory/trusting.ts";
@@ -163,10 +164,27 @@ export interface AgentResource {
    * options are the owner's own facts about the agent. The call compares the service's answers with them.
    */
   revoke(keyId: string, options?: RevokeOptions): Promise<RevokedAgent>;
+  /**
+   * Undoes what one actor did in public vaults since a time. What it made goes to the trash, and former content returns
+   * as a new version. Names, places and the trash go back. What somebody else changed afterwards is left alone: `left`
+   * says why. Acts on vaults and keys are only listed. Repeat it after a failure: it goes on where it stopped. An agent
+   * rewinds itself alone.
+   *
+   * @example
+   * ```ts
+   * const { counts, left } = await client.agents.rewind({ keyId, since: "2026-11-20T17:00:00.000Z", dryRun: true });
+   * if (left.length === 0) await client.agents.rewind({ keyId, since: "2026-11-20T17:00:00.000Z" });
+   * console.log(counts);
+   * ```
+   */
+  rewind(input: RewindInput, options?: RewindOptions): Promise<Rewind>;
 }
 
 export function agentResource(connection: Connection): AgentResource {
-  return onDemand(sharedCalls(connection), "revoke");
+  return {
+    ...onDemand(sharedCalls(connection), "revoke"),
+    rewind: async (input, options) => (await import("../rewind/rewind.ts")).rewind(connection, input, options),
+  };
 }
 
 /** Code for shared vaults alone is loaded when it is first used. */

@@ -98,7 +98,7 @@ it("[D1-changes-row D1-changes-audit D1-changes-sequence] every change is in the
   await changes(["file.restored"], "POST", `/api/files/${file}/restore`);
   await changes(["file.deleted"], "DELETE", `/api/files/${file}?permanent=true`);
   await changes(["folder.trashed"], "DELETE", `/api/folders/${folder}`);
-  await changes(["folder.updated"], "POST", `/api/folders/${folder}/restore`);
+  await changes(["folder.restored"], "POST", `/api/folders/${folder}/restore`);
   await changes(["folder.trashed"], "DELETE", `/api/folders/${folder}`);
   await changes(["folder.deleted"], "DELETE", "/api/trash");
   const tus = { "tus-resumable": "1.0.0" };

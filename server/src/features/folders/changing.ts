@@ -67,8 +67,7 @@ function newFolder(deps: ActingDeps, place: FoundPlace, { name, shared }: NewFol
 
 export const FOLDERS: Particulars<"folder"> = {
   kind: "folder",
-  // There is no event kind `folder.restored` (decisions §6).
-  restored: "folder.updated",
+  restored: "folder.restored",
   target: folderTarget,
   move,
   findWayBack,

@@ -64,7 +64,7 @@ const CONTENT: Readonly<Record<string, readonly [action: string, type: "file" | 
   "folders.create": ["folder.created", "folder"],
   "folders.update": ["folder.updated", "folder"],
   "folders.delete": ["folder.trashed", "folder"],
-  "folders.restore": ["folder.updated", "folder"],
+  "folders.restore": ["folder.restored", "folder"],
   "vaults.create": ["vault.created", "vault"],
   "vaults.update": ["vault.updated", "vault"],
   "vaults.delete": ["vault.trashed", "vault"],

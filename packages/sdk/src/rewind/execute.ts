@@ -1,0 +1,182 @@
+/** Does the steps of a plan: in an order in which they can succeed, and each only on what the plan has seen. */
+import { SdkError } from "../errors.ts";
+import type { CallOptions, Connection } from "../options.ts";
+import { fileCalls } from "../resources/file-calls.ts";
+import { folderCalls } from "../resources/folder-calls.ts";
+import type { File, Folder } from "../resources/result-types.ts";
+import { betweenName, type PlannedStep } from "./plan.ts";
+import type { RewindLeft, RewindOptions } from "./report.ts";
+
+/** What counts of an item. */
+type Known =
+  | Pick<File, "name" | "revision" | "trashedAt" | "versionId" | "folderId">
+  | Pick<Folder, "name" | "revision" | "trashedAt" | "parentId">;
+
+export interface Outcome {
+  readonly done: readonly PlannedStep[];
+  readonly left: readonly RewindLeft[];
+}
+
+/**
+ * New files go first, because their names are wanted. Then folders come back, then what lies in them. New folders go
+ * last, when they are empty.
+ */
+const ORDER: readonly ((step: PlannedStep) => boolean)[] = [
+  ({ act, kind, isNew }) => act === "trash" && kind === "file" && isNew,
+  ({ act, kind }) => act === "restore" && kind === "folder",
+  ({ act, kind }) => act === "move" && kind === "folder",
+  ({ act, kind }) => act === "restore" && kind === "file",
+  ({ act, kind }) => act === "move" && kind === "file",
+  ({ act }) => act === "content",
+  ({ act, isNew }) => act === "trash" && !isNew,
+  ({ act, kind, isNew }) => act === "trash" && kind === "folder" && isNew,
+];
+
+/** Another step may have to come first: a name is taken, a folder is in the trash or full. */
+const LATER: ReadonlySet<string> = new Set([
+  ...["name_exists", "not_empty", "trashed", "not_found", "folder_cycle", "too_deep"],
+]);
+
+const LANES = 8;
+
+export class Execution {
+  readonly #connection: Connection;
+  readonly #options: RewindOptions;
+  /** What this rewind has made of the items. */
+  readonly #items = new Map<string, Known>();
+  readonly #done: PlannedStep[] = [];
+  readonly #left: RewindLeft[] = [];
+
+  constructor(connection: Connection, options: RewindOptions) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  async run(steps: readonly PlannedStep[]): Promise<Outcome> {
+    let waiting = new Map(steps.map((step) => [step, ""]));
+    while (waiting.size > 0) {
+      const before = waiting.size;
+      waiting = await this.#round([...waiting.keys()]);
+      if (waiting.size === before && !(await this.#breakCircle(waiting))) break;
+    }
+    for (const [step, reason] of waiting) if (!isInTrash(step, reason)) this.#leave(step, reason);
+    return { done: this.#done, left: this.#left };
+  }
+
+  /** Resolves with the steps that other steps may have to come before, and what they were refused with. */
+  async #round(steps: readonly PlannedStep[]): Promise<Map<PlannedStep, string>> {
+    const refused = new Map<PlannedStep, string>();
+    for (const isNow of ORDER) {
+      const todo = steps.filter(isNow).values();
+      const lane = async (): Promise<void> => {
+        for (const step of todo) {
+          this.#options.signal?.throwIfAborted();
+          const reason = await this.#try(step);
+          if (reason === null) continue;
+          if (LATER.has(reason)) refused.set(step, reason);
+          else this.#leave(step, reason);
+        }
+      };
+      await Promise.all(Array.from({ length: steps.find(isNow)?.kind === "folder" ? 1 : LANES }, lane));
+    }
+    return refused;
+  }
+
+  #leave({ kind, id, vaultId, act }: PlannedStep, reason: string): void {
+    this.#left.push({ kind, id, vaultId, act, reason });
+  }
+
+  /** null: it is done. */
+  async #try(step: PlannedStep): Promise<string | null> {
+    try {
+      const expected = this.#items.get(step.id) ?? step.item;
+      const now = await this.#read(step);
+      if (!isSame(now, expected)) return "changed_since";
+      if (now.trashedAt !== null && step.act !== "restore") return "trashed";
+      const changed = await this.#do(step, now);
+      if (changed === null) return "not_empty";
+      this.#items.set(step.id, changed);
+      this.#done.push(step);
+      const { item: _item, isNew: _isNew, to: _to, versionId: _versionId, ...told } = step;
+      this.#options.onStep?.(told);
+      return null;
+    } catch (error) {
+      if (!(error instanceof SdkError) || error.status === null || error.retryable) throw error;
+      return error.code === "precondition_failed" ? "changed_since" : error.code;
+    }
+  }
+
+  /** null: the folder is not empty. */
+  async #do(step: PlannedStep, { revision }: Known): Promise<Known | null> {
+    const { act, kind, id, to, versionId, isNew } = step;
+    const options = { ...this.#call(), ifRevision: revision };
+    if (act === "content") return this.#files.restoreVersion(id, versionId ?? "", this.#call());
+    if (kind === "file") {
+      if (act === "move") return this.#files.update(id, { name: to?.name, folderId: to?.parentId ?? null }, options);
+      return act === "restore" ? this.#files.restore(id, {}, this.#call()) : this.#files.delete(id, this.#call());
+    }
+    if (act === "move") return this.#folders.update(id, { name: to?.name, parentId: to?.parentId ?? null }, options);
+    if (act === "restore") return this.#folders.restore(id, {}, this.#call());
+    if (isNew && !(await this.#isEmpty(step))) return null;
+    return this.#folders.delete(id, this.#call());
+  }
+
+  /**
+   * Names that changed places: one item steps aside, and the next round puts it right. If a rewind is cut off here, the
+   * next one finds that name and goes on.
+   */
+  async #breakCircle(waiting: ReadonlyMap<PlannedStep, string>): Promise<boolean> {
+    for (const [{ act, kind, id, item }, reason] of waiting) {
+      const now = this.#items.get(id) ?? item;
+      const name = betweenName(id);
+      if (act !== "move" || reason !== "name_exists" || now.name === name) continue;
+      const options = { ...this.#call(), ifRevision: now.revision };
+      const calls = kind === "file" ? this.#files : this.#folders;
+      this.#items.set(id, await calls.update(id, { name }, options));
+      return true;
+    }
+    return false;
+  }
+
+  async #isEmpty({ vaultId, id }: PlannedStep): Promise<boolean> {
+    const { folders } = await this.#folders.list({ vaultId, parentId: id, limit: 1 }, this.#call());
+    const { files } = await this.#files.list({ vaultId, folderId: id, limit: 1 }, this.#call());
+    return folders.length + files.length === 0;
+  }
+
+  #read({ kind, id }: PlannedStep): Promise<Known> {
+    return kind === "file" ? this.#files.get(id, this.#call()) : this.#folders.get(id, this.#call());
+  }
+
+  #call(): CallOptions {
+    return { signal: this.#options.signal };
+  }
+
+  get #files() {
+    return fileCalls(this.#connection);
+  }
+
+  get #folders() {
+    return folderCalls(this.#connection);
+  }
+}
+
+/** What was to go to the trash is there: it did not come back with its folder. */
+function isInTrash({ act }: PlannedStep, reason: string): boolean {
+  return act === "trash" && reason === "trashed";
+}
+
+/** Whether nobody has changed it since. What is in the trash with its folder comes back with it. */
+function isSame(now: Known, expected: Known): boolean {
+  const isWhere = placeOf(now) === placeOf(expected) && now.name === expected.name;
+  const isBack = now.trashedAt === null || expected.trashedAt !== null;
+  return isWhere && isBack && versionOf(now) === versionOf(expected);
+}
+
+function placeOf(item: Known): string | null {
+  return "folderId" in item ? item.folderId : item.parentId;
+}
+
+function versionOf(item: Known): string | null {
+  return "versionId" in item ? item.versionId : null;
+}

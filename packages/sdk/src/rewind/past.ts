@@ -1,0 +1,38 @@
+/** What undoing one actor's part of a past comes to. */
+
+/** A state that something had. */
+export interface Past<State> {
+  /** Numbers of states that follow each other differ by one; the first state has 1. */
+  readonly number: number;
+  /** The actor made it, within the time that is rewound. */
+  readonly isMine: boolean;
+  readonly state: State;
+}
+
+export type Verdict<State> =
+  | { readonly is: "nothing" }
+  | { readonly is: "undo"; readonly to: State }
+  /** Somebody else made the present state afterwards. */
+  | { readonly is: "changed" }
+  /** The state to go back to is no longer kept. */
+  | { readonly is: "lost" };
+
+/**
+ * Goes back over the newest states that the actor made, to the one before them. Where somebody else's state is the newest,
+ * nothing is undone: it is left alone, unless it is what undoing would come to. A rewind that ran before made it then.
+ */
+export function judge<State>(
+  newestFirst: readonly Past<State>[],
+  same: (one: State, other: State) => boolean,
+): Verdict<State> {
+  const first = newestFirst.findIndex(({ isMine }) => isMine);
+  const [newest] = newestFirst;
+  if (first === -1 || newest === undefined) return { is: "nothing" };
+  const length = newestFirst.slice(first).findIndex(({ isMine }) => !isMine);
+  const before = length === -1 ? undefined : newestFirst[first + length];
+  if (before !== undefined && same(before.state, newest.state)) return { is: "nothing" };
+  if (first > 0) return { is: "changed" };
+  const oldest = newestFirst[length - 1];
+  if (before === undefined || oldest?.number !== before.number + 1) return { is: "lost" };
+  return { is: "undo", to: before.state };
+}

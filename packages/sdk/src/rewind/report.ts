@@ -1,0 +1,77 @@
+/** What a rewind says: which acts it goes back over, and what it leaves alone. */
+import type { CallOptions } from "../options.ts";
+import type { Change } from "../resources/result-types.ts";
+
+/** What to rewind: the acts of one actor since a time. Name the actor by `keyId` or by `chainAddress`. */
+export interface RewindInput {
+  /** UUID of the actor's API key. Default: `chainAddress` names the actor. */
+  readonly keyId?: string | undefined;
+  /** Chain address of the actor. Default: `keyId` names the actor. */
+  readonly chainAddress?: string | undefined;
+  /** Acts from this time on are undone: RFC 3339. */
+  readonly since: string;
+  /** Acts up to this time are undone. Default: now. */
+  readonly until?: string | undefined;
+  /** UUID of a vault. Default: every vault. */
+  readonly vaultId?: string | undefined;
+  /** true: only the plan, nothing changes. Default: false. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** Options of `agents.rewind`. */
+export interface RewindOptions extends Pick<CallOptions, "signal"> {
+  /** Hears of each step that is done. Default: no function. */
+  readonly onStep?: ((step: RewindStep) => void) | undefined;
+}
+
+/** Something that is undone. */
+export interface RewindStep {
+  readonly kind: "file" | "folder";
+  readonly id: string;
+  readonly vaultId: string;
+  /** Name at the time of the plan. */
+  readonly name: string;
+  /** `trash`, `restore` from the trash, `move` to a former name and place, or `content`: a former content as a new version. */
+  readonly act: "trash" | "restore" | "move" | "content";
+  /** Bytes of the content that returns; 0 for other acts. */
+  readonly bytes: number;
+}
+
+/** Something that stays as it is, and why. */
+export interface RewindLeft extends Omit<RewindStep, "act" | "bytes" | "name" | "vaultId"> {
+  readonly vaultId: string | null;
+  /** null: nothing of it could be undone. */
+  readonly act: RewindStep["act"] | null;
+  /**
+   * `changed_since`: somebody else changed it afterwards. `not_kept`: its former state is no longer kept. `gone`: it was
+   * deleted for good. `not_empty`: the folder holds what others put there. `trashed`: somebody else put it in the trash.
+   * `shared_vault`: it is in a shared vault. Or the code of the error that the service answered.
+   */
+  readonly reason: string;
+}
+
+/** The plan of a rewind and its outcome. */
+export interface Rewind {
+  readonly dryRun: boolean;
+  /** Changes by the actor in that time. */
+  readonly rows: number;
+  /** Bytes of content that returns. */
+  readonly bytes: number;
+  /** How many steps of each act. */
+  readonly counts: Readonly<Record<RewindStep["act"], number>>;
+  /** With `dryRun`: what would be done. Else what was done. */
+  readonly steps: readonly RewindStep[];
+  readonly left: readonly RewindLeft[];
+  /** The actor's acts on vaults, keys and the rest, which are not undone. */
+  readonly listed: readonly Change[];
+}
+
+export function countsOf(steps: readonly RewindStep[]): Rewind["counts"] {
+  const counts = { trash: 0, restore: 0, move: 0, content: 0 };
+  for (const { act } of steps) counts[act] += 1;
+  return counts;
+}
+
+export function bytesOf(steps: readonly RewindStep[]): number {
+  return steps.reduce((sum, { bytes }) => sum + bytes, 0);
+}
