@@ -6,6 +6,7 @@ import { CHAIN_ERRORS, ChainError, type ChainErrorCode } from "@coffer/chain";
 import { api, ERROR_FACTS, type ErrorCode } from "@coffer/contract";
 import { CryptoError } from "@coffer/crypto";
 import { describe, expect, it } from "vitest";
+import { BudgetError } from "./budget-error.ts";
 import { createClient } from "./client.ts";
 import {
   AbortError,
@@ -18,6 +19,7 @@ import {
   SessionEndedError,
   TimeoutError,
   VaultError,
+  type BudgetErrorCode,
   type ClientErrorCode,
   type VaultErrorCode,
 } from "./errors.ts";
@@ -36,6 +38,8 @@ const TOKENS = { accessToken: "a", refreshToken: "r", expiresIn: 900 };
 const CLASSES = {
   ...(Object.fromEntries(VAULT_CODES.map((code) => [code, VaultError])) as Record<VaultErrorCode, typeof VaultError>),
   session_ended: SessionEndedError,
+  budget_exceeded: BudgetError,
+  budget_storage: BudgetError,
   connection_failed: ConnectionError,
   timeout: TimeoutError,
   aborted: AbortError,
@@ -48,7 +52,7 @@ const CLASSES = {
   source_changed: SdkError,
   destination_exists: SdkError,
   not_resumable: SdkError,
-} satisfies Record<ClientErrorCode | "session_ended", unknown>;
+} satisfies Record<ClientErrorCode | BudgetErrorCode | "session_ended", unknown>;
 
 const classOf = (code: ErrorFacts["code"]): unknown => (code in CLASSES ? CLASSES[code as ClientErrorCode] : ApiError);
 

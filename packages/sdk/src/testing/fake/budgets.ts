@@ -132,6 +132,6 @@ function over(
 ): Failure {
   const message = `Budget ${name}: ${String(left)} of ${String(limit)} left, and this needs ${String(needed)}`;
   if (name === "storedBytes") return new Failure("budget_storage", message, { [HEADERS.budget]: name });
-  const seconds = String(Math.max(1, Math.ceil(Math.min(wait, DAY_MS) / 1000)));
+  const seconds = String(Math.max(1, Math.ceil((Number.isFinite(wait) ? wait : DAY_MS) / 1000)));
   return new Failure("budget_exceeded", message, { [HEADERS.budget]: name, "retry-after": seconds });
 }
