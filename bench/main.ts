@@ -10,6 +10,7 @@ import { metadata } from "./metadata.ts";
 import { renderOutcome, type Benchmark, type Outcome } from "./outcome.ts";
 import { sdkCall } from "./sdk-call.ts";
 import { sdkUpload } from "./sdk-upload.ts";
+import { search } from "./search.ts";
 import { sharedMemory } from "./shared-memory.ts";
 import { sharedOpen } from "./shared-open.ts";
 import { sharedSecondFile } from "./shared-second-file.ts";
@@ -29,6 +30,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   upload,
   memory,
   listing,
+  search,
   "sdk-call": sdkCall,
   "sdk-upload": sdkUpload,
   "login-timing": loginTiming,

@@ -50,7 +50,8 @@ export const search: Migration = {
   },
 };
 
-async function indexFiles(queries: Queries): Promise<void> {
+/** Entries for all files that have none. */
+export async function indexFiles(queries: Queries): Promise<void> {
   const { build } = queries;
   const ids = (await queries.all(build.selectFrom("files").select("id").orderBy("created_at").orderBy("id"))).map(
     ({ id }) => id,

@@ -104,7 +104,11 @@ describe("who may write", () => {
         "the folder made again": () => Promise.resolve(folders.create({ body }, context)),
         "the trash": () => Promise.resolve(trash.list({ query: { vaultId } }, context)),
       };
-      if (!plainNames) {
+      if (plainNames) {
+        ways["a search"] = () => Promise.resolve(files.search({ query: { vaultId } }, context));
+        ways["a search below a folder"] = () =>
+          Promise.resolve(files.search({ query: { folderId: folder.id } }, context));
+      } else {
         const upload = newUpload(writing, "name");
         const file = await send(service, writing, upload);
         const params = { fileId: file.id };

@@ -1,9 +1,13 @@
 import { rankName, searchWords } from "@coffer/contract/search-words";
+import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ofEachTest } from "../../test-each.ts";
 import { insertFile } from "../files/store.ts";
+import { indexFiles } from "../../migrations/0020-search.ts";
+import { openWriting, put } from "../files/test-shared-files.ts";
+import { moveVault } from "../ownership/store.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";
 import type { SearchQuery } from "./searching.ts";
 
@@ -218,6 +222,48 @@ describe("a caller finds no more than a list shows it", () => {
     expect(await codeOf(search({ vaultId }, stranger))).toBe("not_found");
     expect(await codeOf(search({ folderId: await addFolder("f") }, stranger))).toBe("not_found");
   });
+});
+
+describe("shared vaults", () => {
+  test("with plain names are searched by their members and by who has them, for as long as that is so [D5-search-reach]", async () => {
+    const { member, shared, by: former } = await openWriting(service, { plainNames: true });
+    const place = { vault_id: shared.vaultId, account_id: former.principal.accountId };
+    await addMany(["shared plans"], { ...place, shared_json: JSON.stringify({ nameIndex: "0" }) });
+    const there = { q: "plan", vaultId: shared.vaultId };
+    expect(await namesOf({ q: "plan" }, former.principal)).toEqual(["shared plans"]);
+    expect(await namesOf(there, member.principal)).toEqual(["shared plans"]);
+    expect(await namesOf({ q: "plan" }, member.principal)).toEqual([]);
+    expect(await codeOf(search(there))).toBe("not_found");
+    service.chain.remove(shared.objectId, member.chainAddress);
+    service.clock.advance(10_001);
+    expect(await codeOf(search(there, member.principal))).toBe("not_a_member");
+    const heir = await service.addAccount();
+    const handedOn = { id: shared.vaultId, accountId: heir.accountId, name: "theirs", now: 1 };
+    await service.database.transaction((transaction) => moveVault(transaction, handedOn));
+    expect(await namesOf({ q: "plan" }, heir)).toEqual(["shared plans"]);
+    expect(await namesOf({ q: "plan" }, former.principal)).toEqual([]);
+  });
+
+  test("with encrypted names have no entries, and are refused by name [D5-search-reach]", async () => {
+    const { by, ...writing } = await openWriting(service);
+    await put(service, { by, ...writing }, "content");
+    expect(await namesOf({}, by.principal)).toEqual([]);
+    expect(await codeOf(search({ vaultId: writing.shared.vaultId }, by.principal))).toBe("validation_failed");
+  });
+});
+
+test("files from before the index have entries once it is made [D5-search-in-act]", async () => {
+  for (const name of ["old 1", "old 2"]) await add(name);
+  await add("old 3").then(({ id }) =>
+    service.handlers.files.delete({ params: { fileId: id }, query: {}, headers: {} }, contextOf(service.owner)),
+  );
+  await service.database.transaction(async (transaction) => {
+    for (const text of ["delete from search_scopes", "update files set search_id = null", "delete from file_terms"])
+      await transaction.run({ compile: () => sql.raw(text).compile(transaction.build) });
+    await indexFiles(transaction);
+  });
+  expect(await namesOf({ q: "old" })).toEqual(["old 2", "old 1"]);
+  expect(await namesOf({ q: "old", trashed: true })).toEqual(["old 3"]);
 });
 
 describe("pages", () => {
