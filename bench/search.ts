@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { openSqlite } from "@coffer/server/drivers/database/sqlite";
 import { indexFiles } from "@coffer/server/migrations/0020-search";
+import { openDatabase } from "@coffer/server/storage";
 import { measured, median, type Benchmark } from "./outcome.ts";
 import { openScratch, startService, type Service } from "./service.ts";
 
@@ -40,18 +40,11 @@ export const search: Benchmark = async () => {
   const series: Record<string, number[]> = {};
   const besides: number[] = [];
   for (const [name, query] of Object.entries(QUERIES)) {
-    const [few, many, next]: [number[], number[], number[]] = [[], [], []];
-    for (let round = -20; round < ROUNDS; round += 1) {
-      const times = [
-        await ask(alone, alone.keys[0] ?? "", query),
-        await ask(beside, beside.keys[0] ?? "", query),
-        await ask(beside, beside.keys[1] ?? "", query),
-      ] as const;
-      if (round < 0) continue;
-      few.push(times[0]);
-      many.push(times[1]);
-      next.push(times[2]);
-    }
+    const [few = [], many = [], next = []] = await askInTurns(query, [
+      [alone, 0],
+      [beside, 0],
+      [beside, 1],
+    ]);
     ratios[name] = median(many) / median(few);
     besides.push(median(next) / median(few));
     Object.assign(series, { [`${name} at ${String(SMALL)}, ms`]: few, [`${name} at ${String(LARGE)}, ms`]: many });
@@ -87,6 +80,17 @@ export const search: Benchmark = async () => {
     },
   });
 };
+
+/** The times of each account, in milliseconds. */
+async function askInTurns(query: string, accounts: readonly (readonly [Service, number])[]): Promise<number[][]> {
+  const times = accounts.map((): number[] => []);
+  for (let round = -20; round < ROUNDS; round += 1)
+    for (const [at, [service, account]] of accounts.entries()) {
+      const time = await ask(service, service.keys[account] ?? "", query);
+      if (round >= 0) times[at]?.push(time);
+    }
+  return times;
+}
 
 async function ask({ baseUrl }: Service, key: string, query: string): Promise<number> {
   const began = performance.now();
@@ -128,7 +132,7 @@ async function seed(path: string, counts: readonly number[]): Promise<void> {
       }
     database.exec("commit");
   }
-  await using database = await openSqlite({ path, reserveBytes: 0 });
+  await using database = await openDatabase({ database: { kind: "sqlite", path } });
   await database.migration(indexFiles);
 }
 

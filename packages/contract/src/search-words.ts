@@ -10,6 +10,8 @@ export const MAX_SEARCH_TEXT = 256;
 /** Most words of a search text. */
 export const MAX_SEARCH_WORDS = 16;
 
+/** ASCII: there is nothing to decompose. */
+const PLAIN = /^[\x20-\x7e]*$/;
 const MARKS = /\p{M}+/gu;
 /** Letters, numbers and symbols such as emoji. All else parts words. */
 const WORDS = /[\p{L}\p{N}\p{So}]+/gu;
@@ -22,6 +24,7 @@ const SHORT = /^[a-z0-9]{1,2}$/;
  * lower case: `Résumé`, `ＲＥＳＵＭＥ` and `resume` are one, and so are `Straße` and `strasse`. A folded text stays as it is.
  */
 export function foldText(text: string): string {
+  if (PLAIN.test(text)) return text.toLowerCase();
   const plain = decomposed(decomposed(text).toUpperCase()).toLowerCase();
   // The lower case of a sigma depends on what follows it.
   return decomposed(plain).replaceAll("ς", "σ");

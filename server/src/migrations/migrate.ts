@@ -24,6 +24,7 @@ import { changeFilters } from "./0019-change-filters.ts";
 import { search } from "./0020-search.ts";
 import { budgets } from "./0021-budgets.ts";
 import { uploadsThatKeepNothing } from "./0024-uploads-that-keep-nothing.ts";
+import { waitingEntries } from "./0026-waiting-entries.ts";
 import type { Migration } from "./migration.ts";
 
 /** All of them, oldest first. */
@@ -50,6 +51,7 @@ export const MIGRATIONS: readonly Migration[] = [
   search,
   budgets,
   uploadsThatKeepNothing,
+  waitingEntries,
 ];
 
 interface MigrationRow {

@@ -1,5 +1,4 @@
 /** The rows of the database. Times are milliseconds since the Unix epoch; flags are 0 or 1; `*_json` holds JSON text. */
-
 import type { AuthoredRow, ItemEntryRow } from "./entry-tables.ts";
 import type { BudgetTables } from "./budget-tables.ts";
 import type * as shared from "./shared-vault-tables.ts";
@@ -329,7 +328,6 @@ export interface IdempotencyRow {
   expires_at: number;
 }
 
-/** Blobs that no row needs any more; a job deletes them once `not_before` has passed. */
 /** What only one process does at a time (ports/leases.ts). */
 export interface LeaseRow {
   name: string;
@@ -351,6 +349,7 @@ export interface SignInDelayRow {
   expires_at: number;
 }
 
+/** Blobs that no row needs any more; a job deletes them once `not_before` has passed. */
 export interface BlobDeletionRow {
   blob_key: string;
   not_before: number;
@@ -370,8 +369,8 @@ export interface Tables extends BudgetTables {
   staged_names: shared.StagedNameRow;
   file_versions: shared.FileVersionRow;
   item_entries: ItemEntryRow;
-  /** What an account's terms begin with, and the lowest number of its entries, the newest's (decision 0053). */
-  search_scopes: { account_id: string; number: number; next: number };
+  /** What an account's terms begin with, the newest entry's number, which is the lowest, and how many entries wait (decision 0053). */
+  search_scopes: { account_id: string; number: number; next: number; waiting: number };
   folders: FolderRow;
   files: FileRow;
   uploads: UploadRow;

@@ -1,7 +1,7 @@
 /** The SQL of files and their blobs. */
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
-import { newSearchId, putEntry } from "../search-index/store.ts";
+import { newEntry, putWaiting } from "../search-index/store.ts";
 
 /**
  * How long a blob outlives its row: a download that has read the row may not have opened the blob yet.
@@ -9,7 +9,7 @@ import { newSearchId, putEntry } from "../search-index/store.ts";
  */
 export const BLOB_GRACE_MS = 60_000;
 
-type NewFileRow = { [Column in keyof FileRow]: FileRow[Column] } & { readonly search_id: number | null };
+type NewFileRow = { [Column in keyof FileRow]: FileRow[Column] } & Record<"search_id" | "search_waits", number | null>;
 
 const insert = prepared((build, row: NewFileRow) =>
   build.insertInto("files").values({
@@ -42,14 +42,16 @@ const insert = prepared((build, row: NewFileRow) =>
     entry_author: row.entry_author,
     search_id: row.search_id,
     budget_id: row.budget_id,
+    search_waits: row.search_waits,
   } as FileRow),
 );
 
 /** With its entry in the index of names. Rejects with ConstraintError when the name was taken meanwhile. */
 export async function insertFile(transaction: Queries, row: FileRow): Promise<void> {
-  const searchId = await newSearchId(transaction, row);
-  await transaction.run(insert(transaction, { ...row, search_id: searchId }));
-  if (searchId !== null) await putEntry(transaction, row, searchId);
+  const entry = await newEntry(transaction, row);
+  const columns = { search_id: entry?.searchId ?? null, search_waits: entry === null ? null : 1 };
+  await transaction.run(insert(transaction, { ...row, ...columns }));
+  if (entry?.isTurn === true) await putWaiting(transaction, row.account_id);
 }
 
 /** A blob that no row needs. Until it is deleted its bytes count for the account (docs/decisions/0027-bytes-in-flight.md). */

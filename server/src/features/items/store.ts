@@ -5,7 +5,7 @@ import type { FileRow, FolderRow, Tables } from "../../ports/tables.ts";
 import type { Position } from "../paging.ts";
 import { eachKind, type ItemKind, type ItemColumns, ITEMS } from "../reach/kinds.ts";
 import { placeOrNone, tableOf } from "../reach/store.ts";
-import { updateEntry } from "../search-index/store.ts";
+import { isFoundByOther, noteWaiting, WAITS } from "../search-index/store.ts";
 
 /** Where an item lies: `folderId` null at the top of the vault. */
 export interface Place {
@@ -117,12 +117,13 @@ export async function updateItem(
   known: Known,
   changes: ItemColumns,
 ): Promise<boolean> {
+  const isFound = kind === "file" && isFoundByOther(known, changes);
   const query = transaction.build
     .updateTable(tableOf(kind))
-    .set(changes as Partial<FileRow>)
+    .set({ ...changes, ...(isFound ? WAITS : {}) } as Partial<FileRow>)
     .where(asRead(known));
   if ((await transaction.run(query)) !== 1) return false;
-  if (kind === "file") await updateEntry(transaction, known.id, changes);
+  if (isFound) await noteWaiting(transaction, known.account_id);
   return true;
 }
 

@@ -12,31 +12,59 @@ const compiled = <Row>(queries: Queries, query: RawBuilder<Row>): Compilable<Row
   compile: () => query.compile(queries.build),
 });
 
+/**
+ * Entries that wait are written together: one by one each costs several times as much. A search writes them when there are more than it
+ * looks at, and an act that adds the last of so many.
+ */
+const TURN = 1024;
+/** Most that a search looks at. */
+export const LOOKED_AT = 128;
+
+const next = { next: sql<number>`search_scopes.next - 1` };
+const first = (build: Queries["build"]) => ({
+  number: build.selectFrom("search_scopes").select(sql<number>`coalesce(max(number), 0) + 1`.as("number")),
+  next: FIRST_ENTRY,
+});
+
 const nextEntry = prepared((build, value: { accountId: string }) =>
   build
-    .insertInto("search_scopes")
-    .values((row) => ({
-      account_id: value.accountId,
-      number: row.selectFrom("search_scopes").select(sql<number>`coalesce(max(number), 0) + 1`.as("number")),
-      next: FIRST_ENTRY,
-    }))
-    .onConflict((conflict) => conflict.column("account_id").doUpdateSet({ next: sql<number>`search_scopes.next - 1` }))
-    .returning(["number", "next"]),
+    .updateTable("search_scopes")
+    .set((row) => ({ next: row("next", "-", 1), waiting: row("waiting", "+", 1) }))
+    .where("account_id", "=", value.accountId)
+    .returning(["number", "next", "waiting"]),
 );
 
-/** The id of a new entry; null for a file whose name only members can read. */
-export async function newSearchId(transaction: Queries, file: IndexedFile): Promise<number | null> {
+const firstEntry = prepared((build, value: { accountId: string }) =>
+  build
+    .insertInto("search_scopes")
+    .values({ account_id: value.accountId, ...first(build), waiting: 1 })
+    .returning(["number", "next", "waiting"]),
+);
+
+/**
+ * The id of a new entry, which waits; null for a file whose name only members can read. `isTurn`: those that wait are to be written now
+ * ({@link putWaiting}).
+ */
+export async function newEntry(
+  transaction: Queries,
+  file: IndexedFile,
+): Promise<{ readonly searchId: number; readonly isTurn: boolean } | null> {
   if (!isSearchable(file)) return null;
-  const scope = await transaction.first(nextEntry(transaction, { accountId: file.account_id }));
+  const account = { accountId: file.account_id };
+  const scope =
+    (await transaction.first(nextEntry(transaction, account))) ??
+    (await transaction.first(firstEntry(transaction, account)));
   if (scope === null) throw new Error("the scope of an account's search has no row");
-  return searchIdOf(scope.number, scope.next);
+  return { searchId: searchIdOf(scope.number, scope.next), isTurn: scope.waiting >= TURN };
 }
 
-/** The entry of a file, new or changed. */
-export async function putEntry(transaction: Queries, file: IndexedFile, searchId: number): Promise<void> {
-  const terms = termsOf(file, searchId).join(" ");
-  const query = sql`insert or replace into file_terms (rowid, terms) values (cast(${searchId} as integer), ${terms})`;
-  await transaction.run(compiled(transaction, query));
+const put = prepared((build, value: { searchId: number; terms: string }) => {
+  const query = sql`insert or replace into file_terms (rowid, terms) values (cast(${value.searchId} as integer), ${value.terms})`;
+  return { compile: () => query.compile(build) };
+});
+
+async function putEntry(transaction: Queries, file: IndexedFile, searchId: number): Promise<void> {
+  await transaction.run(put(transaction, { searchId, terms: termsOf(file, searchId).join(" ") }));
 }
 
 const COLUMNS = [
@@ -46,15 +74,59 @@ const COLUMNS = [
 
 type Changes = Partial<Record<keyof IndexedFile, unknown>>;
 
-/** Brings the entry of a changed file up to date, if the change is one that it is found by. */
-export async function updateEntry(transaction: Queries, id: string, changes: Changes): Promise<void> {
-  if (!COLUMNS.some((column) => Object.hasOwn(changes, column))) return;
-  const query = transaction.build
+/** Whether a change is one of what a file is found by. */
+export function isFoundByOther(known: Changes, changes: Changes): boolean {
+  return COLUMNS.some((column) => Object.hasOwn(changes, column) && changes[column] !== known[column]);
+}
+
+/** A file with an entry waits for another. */
+export const WAITS = { search_waits: sql<number | null>`case when search_id is null then null else 1 end` };
+
+const countWaiting = prepared((build, value: { accountId: string }) =>
+  build
+    .updateTable("search_scopes")
+    .set((row) => ({ waiting: row("waiting", "+", 1) }))
+    .where("account_id", "=", value.accountId)
+    .returning("waiting"),
+);
+
+/** One more file of the account waits. */
+export async function noteWaiting(transaction: Queries, accountId: string): Promise<void> {
+  const scope = await transaction.first(countWaiting(transaction, { accountId }));
+  if (scope !== null && scope.waiting >= TURN) await putWaiting(transaction, accountId);
+}
+
+const waitingOf = prepared((build, value: { accountId: string }) =>
+  build
     .selectFrom("files")
-    .select([...COLUMNS, searchId])
-    .where("id", "=", id);
-  const file = await transaction.first(query);
-  if (file !== null && file.search_id !== null) await putEntry(transaction, file, file.search_id);
+    .selectAll()
+    .where("account_id", "=", value.accountId)
+    .where(sql<boolean>`search_waits is not null`),
+);
+
+/** The files whose entries wait, the newest first: about {@link TURN} at most. */
+export async function listWaiting(queries: Queries, accountId: string): Promise<FoundFile[]> {
+  const files = (await queries.all(waitingOf(queries, { accountId }))) as unknown as FoundFile[];
+  return files.toSorted((a, b) => a.search_id - b.search_id);
+}
+
+const noneWaits = prepared((build, value: { accountId: string }) =>
+  build
+    .updateTable("files")
+    .set({ search_waits: null } as object)
+    .where("account_id", "=", value.accountId)
+    .where(sql<boolean>`search_waits is not null`),
+);
+
+const countNone = prepared((build, value: { accountId: string }) =>
+  build.updateTable("search_scopes").set({ waiting: 0 }).where("account_id", "=", value.accountId),
+);
+
+/** The entries that wait, in the order of their ids: FTS5 takes them as one part then. */
+export async function putWaiting(transaction: Queries, accountId: string): Promise<void> {
+  for (const file of await listWaiting(transaction, accountId)) await putEntry(transaction, file, file.search_id);
+  await transaction.run(noneWaits(transaction, { accountId }));
+  await transaction.run(countNone(transaction, { accountId }));
 }
 
 const searchId = sql<number | null>`search_id`.as("search_id");
@@ -73,11 +145,22 @@ export async function moveEntries(transaction: Queries, vaultId: string): Promis
   await inPieces(await transaction.all(indexed), (piece) => addEntries(transaction, piece));
 }
 
+/** It does not wait. A migration asks for it before there is anything that waits. */
+const entryAtOnce = prepared((build, value: { accountId: string }) =>
+  build
+    .insertInto("search_scopes")
+    .values({ account_id: value.accountId, ...first(build) } as never)
+    .onConflict((conflict) => conflict.column("account_id").doUpdateSet(next))
+    .returning(["number", "next"]),
+);
+
 /** New entries for files that are there. */
 export async function addEntries(transaction: Queries, files: readonly IndexedFile[]): Promise<void> {
   for (const file of files) {
-    const id = await newSearchId(transaction, file);
-    if (id === null) continue;
+    if (!isSearchable(file)) continue;
+    const scope = await transaction.first(entryAtOnce(transaction, { accountId: file.account_id }));
+    if (scope === null) throw new Error("the scope of an account's search has no row");
+    const id = searchIdOf(scope.number, scope.next);
     await removeEntry(transaction, file.id);
     await transaction.run(compiled(transaction, sql`update files set search_id = ${id} where id = ${file.id}`));
     await putEntry(transaction, file, id);

@@ -72,17 +72,22 @@ export function termsOf(file: IndexedFile, searchId: number): string[] {
       .flatMap(({ id, chainAddress }) => [id, chainAddress])
       .flatMap((by) => (by === null ? [] : [terms.author(by)])),
   ];
-  for (const word of searchWords(file.name)) {
-    const characters = Array.from(word);
-    found.push(terms.word(word));
-    for (let end = Math.min(LONGEST_PREFIX, characters.length); end > 0; end -= 1)
-      found.push(terms.prefix(characters.slice(0, end).join("")));
-    for (const size of gramSizes(word))
-      for (let at = 0; at + size <= characters.length; at += 1)
-        found.push(terms.gram(characters.slice(at, at + size).join("")));
-  }
+  for (const word of searchWords(file.name)) addWord(found, terms, word);
   return [...new Set(found)];
 }
+
+function addWord(found: string[], terms: ReturnType<typeof termsIn>, word: string): void {
+  found.push(terms.word(word));
+  // A slice of code units is one of characters where there are no pairs of surrogates.
+  const characters = SURROGATE.test(word) ? Array.from(word) : null;
+  const { length } = characters ?? word;
+  const part = (from: number, to: number) => characters?.slice(from, to).join("") ?? word.slice(from, to);
+  for (let end = Math.min(LONGEST_PREFIX, length); end > 0; end -= 1) found.push(terms.prefix(part(0, end)));
+  for (const size of gramSizes(word))
+    for (let at = 0; at + size <= length; at += 1) found.push(terms.gram(part(at, at + size)));
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
 
 /** Other scripts have words of one or two characters, which are looked for inside of others, too. */
 function gramSizes(word: string): readonly number[] {
@@ -127,7 +132,10 @@ function dayOf(time: number): number {
 
 /** A term is the account's number, a letter for its kind, and letters, digits and symbols. */
 export function termsIn(account: number) {
-  const term = (kind: string) => (value: string | number) => `${String(account)}${kind}${String(value)}`;
+  const term = (kind: string) => {
+    const start = `${String(account)}${kind}`;
+    return (value: string | number) => `${start}${String(value)}`;
+  };
   const hex = (kind: string) => (value: string) => term(kind)(value.replace(/^0x/, "").replaceAll("-", ""));
   const block = term("k");
   return {

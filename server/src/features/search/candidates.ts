@@ -21,7 +21,7 @@ export interface Look {
 
 /** Ids to look at; or the bound, with the id after which the next request goes on. */
 export type Candidates = { readonly isBound: false; readonly ids: readonly number[] } | Bound;
-interface Bound {
+export interface Bound {
   readonly isBound: true;
   readonly after: number;
 }

@@ -7,6 +7,7 @@ import { ofEachTest } from "../../test-each.ts";
 import { insertFile } from "../files/store.ts";
 import { indexFiles } from "../../migrations/0020-search.ts";
 import { openWriting, put } from "../files/test-shared-files.ts";
+import { listWaiting, putWaiting } from "../search-index/store.ts";
 import { moveVault } from "../ownership/store.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";
 import type { SearchQuery } from "./searching.ts";
@@ -167,17 +168,27 @@ describe("what else files are found by", () => {
   });
 });
 
-describe("the index follows each change in its act", () => {
+/** Entries wait until there are many. */
+const settle = (): Promise<void> =>
+  service.database.transaction((transaction) => putWaiting(transaction, service.owner.accountId));
+
+describe.each([
+  ["that waits", async () => undefined],
+  ["that is written", settle],
+])("an entry %s follows each change in its act", (_, then) => {
   test("new names, contents, the trash, restores and deletions [D5-search-in-act]", async () => {
     const { id } = await add("first");
     const params = { fileId: id };
     const asOwner = contextOf(service.owner);
+    await then();
     await service.handlers.files.update({ params, headers: {}, body: { name: "second" } }, asOwner);
+    await then();
     expect([await namesOf({ q: "first" }), await namesOf({ q: "second" })]).toEqual([[], ["second"]]);
     await service.handlers.files.replace(
       { params, query: {}, headers: {}, body: bodyOf("x", { contentType: "image/png" }) },
       asOwner,
     );
+    await then();
     expect(await namesOf({ type: "image/png" })).toEqual(["second"]);
     await service.handlers.files.delete({ params, query: {}, headers: {} }, asOwner);
     expect([await namesOf({ q: "second" }), await namesOf({ q: "second", trashed: true })]).toEqual([[], ["second"]]);
@@ -190,6 +201,7 @@ describe("the index follows each change in its act", () => {
 
   test("a name that is refused leaves none, and a vault in the trash hides its files until they are gone with it", async () => {
     await add("taken");
+    await settle();
     await expect(codeOf(add("taken"))).resolves.toBe("name_exists");
     expect(await entries()).toBe(1);
     const remove = (permanent: boolean) =>
@@ -295,5 +307,7 @@ describe("pages", () => {
     }
     expect([page.complete, page.nextCursor, found]).toEqual([true, null, 0]);
     expect(await namesOf({ q: "needle hay" })).toEqual(["needle in hay"]);
+    // The first search has written what waited.
+    expect(await listWaiting(service.database, service.owner.accountId)).toEqual([]);
   });
 });

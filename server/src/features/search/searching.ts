@@ -6,12 +6,20 @@ import { createHash } from "node:crypto";
 import { type api, DEFAULT_PAGE, type HandlerInput } from "@coffer/contract";
 import { isAuthor, isOfType, isShortWord, rankName, searchWords } from "@coffer/contract/search-words";
 import type { Principal } from "../../handler.ts";
+import { type Database, DatabaseFullError, DatabaseUnavailableError } from "../../ports/database.ts";
 import { showAuthor } from "../items/authors.ts";
 import { decodeCursor, encodeCursor } from "../paging.ts";
 import type { ChainDeps } from "../reach/access.ts";
-import { findAccountNumber, type FoundFile, readFound } from "../search-index/store.ts";
+import {
+  findAccountNumber,
+  type FoundFile,
+  listWaiting,
+  LOOKED_AT,
+  putWaiting,
+  readFound,
+} from "../search-index/store.ts";
 import { entryOf, searchIdOf } from "../search-index/terms.ts";
-import { candidates, type Look } from "./candidates.ts";
+import { type Bound, type CandidateQuery, candidates, type Look } from "./candidates.ts";
 import { readScope, type Scope } from "./scope.ts";
 import { termsOfSearch } from "./wanted.ts";
 
@@ -44,6 +52,7 @@ export async function searchFiles(deps: ChainDeps, principal: Principal, query: 
   const start: Place = cursor === undefined ? { rank: 0, after: 0 } : decodePlace(list, cursor, account ?? 0);
   if (scope === null || account === null || scope.vaultIds?.size === 0) return NONE;
   const search = { query, words: searchWords(query.q ?? ""), scope, principal, now: deps.clock.now() };
+  const waiting = await readWaiting(deps.database, scope.accountId);
   const look: Look = { rows: 0, blocks: 0 };
   const rows: FoundFile[] = [];
   let last: Place | null = null;
@@ -51,17 +60,58 @@ export async function searchFiles(deps: ChainDeps, principal: Principal, query: 
   for (const rank of ranksFrom(start.rank, search.words)) {
     const terms = { ...termsOfSearch(account, search, rank), trashOf: query.trashed === true ? scope.accountId : null };
     const after = rank === start.rank ? start.after : 0;
-    for await (const found of candidates(deps.database, terms, after, look)) {
-      if (found.isBound) return page(encodePlace(list, { rank, after: found.after }), false);
-      for await (const row of readFound(deps.database, found.ids)) {
-        if (!(await fits(deps, row, search, rank))) continue;
-        if (rows.length === limit && last !== null) return page(encodePlace(list, last), true);
-        rows.push(row);
-        last = { rank, after: row.search_id };
-      }
+    for await (const found of matches(deps, search, { rank, after, terms, look, waiting })) {
+      if ("isBound" in found) return page(encodePlace(list, { rank, after: found.after }), false);
+      if (rows.length === limit && last !== null) return page(encodePlace(list, last), true);
+      rows.push(found);
+      last = { rank, after: found.search_id };
     }
   }
   return page(null, true);
+}
+
+/** Those whose entries wait. If there are many, they are written first; where that fails, they are looked at all the same. */
+async function readWaiting(database: Database, accountId: string): Promise<FoundFile[]> {
+  const waiting = await listWaiting(database, accountId);
+  if (waiting.length <= LOOKED_AT) return waiting;
+  try {
+    await database.act([accountId], (transaction) => putWaiting(transaction, accountId));
+  } catch (error) {
+    if (!(error instanceof DatabaseFullError || error instanceof DatabaseUnavailableError)) throw error;
+    return waiting;
+  }
+  return listWaiting(database, accountId);
+}
+
+interface Walk extends Place {
+  readonly terms: CandidateQuery;
+  readonly look: Look;
+  /** Files whose entries wait, in order: what the index says of them, if anything, is of before. */
+  readonly waiting: readonly FoundFile[];
+}
+
+/** The files of a rank in order, those that wait among the others. */
+async function* matches(
+  deps: ChainDeps,
+  search: Search,
+  { rank, after, terms, look, waiting }: Walk,
+): AsyncGenerator<FoundFile | Bound> {
+  const waits = new Set(waiting.map((row) => row.search_id));
+  const left: FoundFile[] = [];
+  for (const row of waiting) if (row.search_id > after && (await fits(deps, row, search, rank))) left.push(row);
+  const upTo = (id: number) => left.splice(0, left.filter((row) => row.search_id <= id).length);
+  for await (const found of candidates(deps.database, terms, after, look)) {
+    if (found.isBound) {
+      yield* upTo(found.after);
+      yield found;
+      return;
+    }
+    for await (const row of readFound(deps.database, found.ids)) {
+      yield* upTo(row.search_id);
+      if (!waits.has(row.search_id) && (await fits(deps, row, search, rank))) yield row;
+    }
+  }
+  yield* left;
 }
 
 /** Where words are too short to be looked for inside of others, the last rank has none. */
