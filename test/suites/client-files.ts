@@ -187,6 +187,24 @@ export function filesSuite(accounts: () => Accounts): void {
     expect(await client.files.trashMany([])).toEqual([]);
   });
 
+  it("finds files, folders and vaults by the first digits of their ids [D5-id-prefix]", async () => {
+    const { client } = await accounts().signup();
+    const folder = await client.folders.create({ name: "home" });
+    const { file } = await client.files.upload({ name: "short", body: BYTES });
+    await client.files.upload({ name: "other", body: BYTES });
+    const short = (id: string) => ({ idPrefix: id.replaceAll("-", "").slice(0, 14) });
+    const ids = ({ items }: { readonly items: readonly { readonly id: string }[] }) => items.map(({ id }) => id);
+    expect(ids(await client.files.list(short(file.id)))).toEqual([file.id]);
+    expect(ids(await client.files.list({ idPrefix: file.id.slice(0, 11), folderId: "root" }))).toEqual([file.id]);
+    expect(ids(await client.files.list({ ...short(file.id), trashed: true }))).toEqual([]);
+    expect(ids(await client.folders.list(short(folder.id)))).toEqual([folder.id]);
+    expect(ids(await client.vaults.list(short(file.vaultId)))).toEqual([file.vaultId]);
+    expect(ids(await client.vaults.list({ idPrefix: "00000000" }))).toEqual([]);
+    const { client: stranger } = await accounts().signup();
+    expect(ids(await stranger.files.list(short(file.id)))).toEqual([]);
+    await expect(client.files.list({ idPrefix: "abc" })).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
   it("renames, moves, trashes, restores and deletes for good [D5-update] [D5-delete-soft] [D5-restore] [D5-delete-permanent] [D5-trash] [D5-entries] [D5-author]", async () => {
     const { client } = await accounts().signup();
     const folder = await client.folders.create({ name: "home" });

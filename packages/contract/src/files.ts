@@ -7,6 +7,7 @@ import {
   author,
   booleanText,
   condition,
+  idPrefix,
   itemName,
   mediaType,
   pageOf,
@@ -130,6 +131,7 @@ export const filesGroup = {
       name: z.optional(itemName),
       /** In a folder of a shared vault: the exact name's blind index. */
       nameIndex: z.optional(nameIndex),
+      idPrefix,
     }),
     status: 200,
     output: pageOf("files", file),

@@ -1,7 +1,18 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 import { nameIndex, sharedErrors, sharedEntry } from "./shared-entries.ts";
-import { author, booleanText, condition, itemName, pageOf, pageQuery, revision, timestamp, uuid } from "./values.ts";
+import {
+  author,
+  booleanText,
+  condition,
+  idPrefix,
+  itemName,
+  pageOf,
+  pageQuery,
+  revision,
+  timestamp,
+  uuid,
+} from "./values.ts";
 
 export const MAX_FOLDER_DEPTH = 32;
 
@@ -66,6 +77,7 @@ export const foldersGroup = {
       name: z.optional(itemName),
       /** In a folder of a shared vault: the exact name's blind index. */
       nameIndex: z.optional(nameIndex),
+      idPrefix,
     }),
     status: 200,
     output: pageOf("folders", folder),

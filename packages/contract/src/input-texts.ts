@@ -3,6 +3,7 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   // Lists
   limit: "Most rows of one page: 1 to 1,000. Default: 100.",
   cursor: "The `nextCursor` of the page before. Default: the first page.",
+  idPrefix: "Lists only ids that begin with these 8 or more hex digits, dashes or not. Default: every id.",
   trashed: "`true`: only items in the trash. Default: `false`, only items outside it.",
 
   // Ids and names

@@ -11,6 +11,11 @@ export const uuid = z
     ),
   );
 
+/** How ids begin that a list is to hold, with or without their dashes. */
+export const idPrefix = z.optional(
+  z.string().check(z.regex(/^[0-9a-f]{8}[0-9a-f-]{0,28}$/, "expected 8 or more hex digits in lower case")),
+);
+
 /** RFC 3339 UTC with milliseconds: `2026-11-20T17:00:00.000Z`. */
 export const timestamp = z.string().check(
   z.regex(

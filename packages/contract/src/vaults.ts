@@ -1,7 +1,17 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 import { ownerProof } from "./proofs.ts";
-import { booleanText, chainAddress, itemName, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
+import {
+  booleanText,
+  chainAddress,
+  itemName,
+  openEnum,
+  pageOf,
+  pageQuery,
+  timestamp,
+  uuid,
+  idPrefix,
+} from "./values.ts";
 
 export const VAULT_TYPES = ["public", "shared"] as const;
 
@@ -80,6 +90,7 @@ export const vaultsGroup = {
       type: z.optional(z.enum(VAULT_TYPES)),
       /** true: the shared vaults of other accounts that have the caller's chain address as a member. */
       shared: z.optional(booleanText),
+      idPrefix,
     }),
     status: 200,
     output: pageOf("vaults", vault),

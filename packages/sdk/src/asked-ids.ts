@@ -49,6 +49,7 @@ export function requireAsked(
   };
   // A page that names itself as the next one would keep its reader turning pages for ever.
   if (query["cursor"] !== undefined && query["cursor"] === answer["nextCursor"]) refuse("nextCursor: the same again");
+  const begin = bare(query["idPrefix"] ?? "");
   const asked = Object.entries({ ...named, ...query, ...params }).flatMap(([name, value]) => {
     if (value === undefined || (isBelow && name === "folderId") || !HELD.test(`${name} ${textOf(value)}`)) return [];
     // A new object (`create`, `append`) has an id of its own.
@@ -62,9 +63,10 @@ export function requireAsked(
       )
       .find(({ field, value }) => field in object && textOf(object[field]) !== value)?.field;
   const held = Object.entries({ "": answer, ...answer }).flatMap(([key, inside]) => {
-    if (eachByItself && Array.isArray(inside))
+    if (eachByItself && begin === "" && Array.isArray(inside))
       return [[key, inside.map((item: File) => setAside(item, otherOf(key, fieldsOf(item))))]];
     for (const object of [inside].flat().map(fieldsOf)) {
+      if (begin !== "" && Array.isArray(inside) && !bare(object["id"]).startsWith(begin)) refuse(`${key}: other id`);
       const field = otherOf(key, object);
       if (field !== undefined) refuse(`${key}: other ${field}`);
     }
@@ -76,6 +78,10 @@ export function requireAsked(
 /** Like an item of a shared vault's list: of another vault, or in another folder than was asked for. */
 function setAside(item: File, other: string | undefined): File {
   return other === undefined ? item : unnamed(item, other === "vaultId" ? "vault_changed" : "damaged");
+}
+
+function bare(id: unknown): string {
+  return String(id).replaceAll("-", "").toLowerCase();
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

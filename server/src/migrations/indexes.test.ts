@@ -53,6 +53,11 @@ describe("a page of files costs the same however many there are: it is read off 
   }
 });
 
+it("ids that begin alike are read off their key, before anything else is looked at", async () => {
+  const plan = await planOf((queries) => listItems(queries, "file", { ...anywhere, ids: ["a", "b"] }, position, 100));
+  expect(plan).toMatch(/SEARCH files USING INDEX sqlite_autoindex_files_1 \(id>\? AND id<\?\)/);
+});
+
 describe("shared vaults cost the same however many there are:", () => {
   it.each([null, position])("those of others are found by who is a member of them, after %j", async (after) => {
     const plan = await planOf((queries) =>

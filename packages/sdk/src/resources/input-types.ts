@@ -192,6 +192,8 @@ export interface VaultListQuery {
   readonly type?: "public" | "shared" | undefined;
   /** `true`: vaults of other accounts that have you as a member. Default: `false`. */
   readonly shared?: boolean | undefined;
+  /** Lists only ids that begin with these 8 or more hex digits, dashes or not. Default: every id. */
+  readonly idPrefix?: string | undefined;
 }
 
 /** Input of `vaults.update`. */
@@ -232,6 +234,8 @@ export interface FolderListQuery {
   readonly trashed?: boolean | undefined;
   /** Lists only this exact name. Default: every name. */
   readonly name?: string | undefined;
+  /** Lists only ids that begin with these 8 or more hex digits, dashes or not. Default: every id. */
+  readonly idPrefix?: string | undefined;
 }
 
 /** Input of `folders.update`. */
@@ -270,6 +274,8 @@ export interface FileListQuery {
   readonly trashed?: boolean | undefined;
   /** Lists only this exact name. Default: every name. */
   readonly name?: string | undefined;
+  /** Lists only ids that begin with these 8 or more hex digits, dashes or not. Default: every id. */
+  readonly idPrefix?: string | undefined;
 }
 
 /** Input of `files.restore`. */

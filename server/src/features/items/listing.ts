@@ -5,6 +5,7 @@ import { reaches } from "../acting.ts";
 import { newestFirst, type PageRequest } from "../paging.ts";
 import { readFolderFor } from "../reach/items.ts";
 import type { ItemKind } from "../reach/kinds.ts";
+import { idRangeOf, requireFew } from "./id-prefix.ts";
 import { listItems, type ListedRows } from "./store.ts";
 import { type ChainDeps, readVaultFor, requireSight, type SeenVault } from "../reach/access.ts";
 import { hasTrashedVault, listLiveVaults } from "../reach/store.ts";
@@ -83,6 +84,7 @@ export interface ItemQuery {
   readonly trashed?: boolean | undefined;
   readonly name?: string | undefined;
   readonly nameIndex?: string | undefined;
+  readonly idPrefix?: string | undefined;
 }
 
 /**
@@ -98,7 +100,9 @@ export async function listPage<Kind extends ItemKind>(
   { after, limit }: PageRequest,
 ): Promise<ListedRows[Kind][]> {
   const queries = deps.database;
-  const filter = { ...nameFilter(query), trashed: query.trashed ?? false };
+  const ids = idRangeOf(query.idPrefix);
+  if (ids !== null) await requireFew(queries, kind, ids);
+  const filter = { ...nameFilter(query), trashed: query.trashed ?? false, ids };
   if (query.folderId !== undefined && query.folderId !== "root") {
     if (query.vaultId !== undefined) await readVaultFor(queries, principal, query.vaultId);
     const { row: folder, vault } = await readFolderFor(queries, principal, query.folderId);

@@ -1,9 +1,10 @@
 /** The SQL that files and folders share. */
-import type { ExpressionBuilder } from "kysely";
+import type { ExpressionBuilder, SelectQueryBuilder } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow, FolderRow, Tables } from "../../ports/tables.ts";
 import type { Position } from "../paging.ts";
 import { eachKind, type ItemKind, type ItemColumns, ITEMS } from "../reach/kinds.ts";
+import { type IdRange, MOST_ALIKE } from "./id-prefix.ts";
 import { placeOrNone, tableOf } from "../reach/store.ts";
 import { isFoundByOther, noteWaiting, WAITS } from "../search-index/store.ts";
 
@@ -46,6 +47,8 @@ export interface ItemFilter {
   /** `name` is a name index: only shared vaults have it. */
   readonly byIndex?: boolean;
   readonly trashed: boolean;
+  /** null: every id. The caller has made sure that few are in it. */
+  readonly ids?: IdRange | null;
 }
 
 /** What a list shows of a row. Blobs, versions and entries have columns that nobody reads there. */
@@ -66,6 +69,19 @@ export interface ListedRows {
   readonly folder: Pick<FolderRow, (typeof LISTED)["folder"][number]>;
 }
 
+/** The table, or its few rows in the range of ids: no other index is looked at for those, because they are read first. */
+function fromTable(
+  { build }: Queries,
+  kind: ItemKind,
+  ids: IdRange | null,
+): SelectQueryBuilder<Tables, "files", object> {
+  const table = tableOf(kind);
+  if (ids === null) return build.selectFrom(table);
+  const [from, to] = ids;
+  const few = build.selectFrom(table).selectAll().where("id", ">=", from).where("id", "<", to).limit(MOST_ALIKE);
+  return build.selectFrom(few.as("files"));
+}
+
 /** At most `count` rows, newest first. The conditions follow the indexes `{files,folders}_{account,vault,folder,parent}_{live,trashed}`. */
 export function listItems<Kind extends ItemKind>(
   queries: Queries,
@@ -75,8 +91,7 @@ export function listItems<Kind extends ItemKind>(
   count: number,
 ): Promise<ListedRows[Kind][]> {
   const place = queries.build.dynamic.ref<"folder_id">(ITEMS[kind].place);
-  let query = queries.build
-    .selectFrom(tableOf(kind))
+  let query = fromTable(queries, kind, filter.ids ?? null)
     .select(LISTED[kind] as (typeof LISTED)["file"])
     .where("account_id", "=", filter.accountId);
   if (filter.vaultId !== null) query = query.where("vault_id", "=", filter.vaultId);

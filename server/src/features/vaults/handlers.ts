@@ -17,6 +17,7 @@ import { nameOrConflict, refuseTakenName } from "./naming.ts";
 import { deleteVault, restoreVault } from "./deleting.ts";
 import { toVault } from "./rules.ts";
 import { listVaults, listVaultsOfMember, updateVault } from "./store.ts";
+import { type IdRange, idRangeOf } from "../items/id-prefix.ts";
 import type { OwnedVault } from "../reach/store.ts";
 
 type VaultDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain" | "signatures">;
@@ -32,7 +33,10 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
   list: async ({ query }, { principal }) => {
     const shared = query.shared ?? false;
     const page = parsePage(shared ? "vaults-of-others" : "vaults", query);
-    const found = await (shared ? listOfOthers : listOwn)(deps.database, principal, { type: query.type, page });
+    const found = await (shared ? listOfOthers : listOwn)(deps.database, principal, {
+      ...{ type: query.type, page },
+      ids: idRangeOf(query.idPrefix),
+    });
     const { rows, nextCursor } = toPage(found, page);
     return { vaults: rows.map((row) => toVault(row, shared ? "member" : "owner")), nextCursor };
   },
@@ -81,23 +85,28 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
 
 interface WantedList {
   readonly type: string | undefined;
+  readonly ids: IdRange | null;
   readonly page: PageRequest;
 }
 
 function listOwn(
   queries: Queries,
   { accountId, vaultIds }: Principal,
-  { type, page }: WantedList,
+  { type, ids, page }: WantedList,
 ): Promise<OwnedVault[]> {
-  return listVaults(queries, { accountId, vaultIds, type }, page);
+  return listVaults(queries, { accountId, vaultIds, type, ids }, page);
 }
 
 /** A key that is limited to vaults of its account sees no others; only shared vaults have members. */
-async function listOfOthers(queries: Queries, principal: Principal, { type, page }: WantedList): Promise<OwnedVault[]> {
+async function listOfOthers(
+  queries: Queries,
+  principal: Principal,
+  { type, ids, page }: WantedList,
+): Promise<OwnedVault[]> {
   if (principal.vaultIds !== null || (type !== undefined && type !== "shared")) return [];
   const chainAddress = await findActingAddress(queries, principal);
   if (chainAddress === null) return [];
-  return listVaultsOfMember(queries, { chainAddress, accountId: principal.accountId }, page);
+  return listVaultsOfMember(queries, { chainAddress, accountId: principal.accountId, ids }, page);
 }
 
 function render(vault: SeenVault) {

@@ -6,6 +6,7 @@ import { queueBlobDeletions } from "../files/store.ts";
 import { dropStagedOfVault } from "../folder-names/staged-store.ts";
 import { dropEntriesOfVault } from "../items/entries-store.ts";
 import { inPieces, PIECE, untilNoneIsLeft } from "../in-pieces.ts";
+import type { IdRange } from "../items/id-prefix.ts";
 import type { PageRequest } from "../paging.ts";
 import type { OwnedVault } from "../reach/store.ts";
 
@@ -69,6 +70,7 @@ export interface VaultFilter {
   /** null: all of the account. */
   readonly vaultIds: ReadonlySet<string> | null;
   readonly type: string | undefined;
+  readonly ids?: IdRange | null;
   /** Vaults in the trash, and no others; absent: those outside it. */
   readonly trashed?: boolean;
 }
@@ -88,16 +90,17 @@ export function listVaults(
     .where("vaults.trashed_at", filter.trashed === true ? "is not" : "is", null);
   if (filter.vaultIds !== null) query = query.where("vaults.id", "in", [...filter.vaultIds]);
   if (filter.type !== undefined) query = query.where("vaults.type", "=", filter.type);
+  if (filter.ids != null) query = query.where("vaults.id", ">=", filter.ids[0]).where("vaults.id", "<", filter.ids[1]);
   return queries.all(pageOf(query, { after, limit }));
 }
 
 /** The vaults of other accounts that record the address as a member; one more row than the page holds. */
 export function listVaultsOfMember(
   queries: Queries,
-  member: { readonly chainAddress: string; readonly accountId: string },
+  member: { readonly chainAddress: string; readonly accountId: string; readonly ids?: IdRange | null },
   page: Pick<PageRequest, "after" | "limit">,
 ): Promise<OwnedVault[]> {
-  const query = queries.build
+  let query = queries.build
     .selectFrom("vault_members")
     .innerJoin("vaults", "vaults.id", "vault_members.vault_id")
     .innerJoin("accounts", "accounts.id", "vaults.account_id")
@@ -108,6 +111,7 @@ export function listVaultsOfMember(
     .where("vault_members.ended_at", "is", null)
     .where("vaults.account_id", "<>", member.accountId)
     .where("vaults.trashed_at", "is", null);
+  if (member.ids != null) query = query.where("vaults.id", ">=", member.ids[0]).where("vaults.id", "<", member.ids[1]);
   return queries.all(pageOf(query, page));
 }
 

@@ -35,6 +35,11 @@ export interface Filter {
   readonly place?: string | undefined;
   readonly name?: string | undefined;
   readonly trashed?: boolean | undefined;
+  readonly idPrefix?: string | undefined;
+}
+
+export function beginsWith(id: string, prefix = ""): boolean {
+  return id.replaceAll("-", "").startsWith(prefix.replaceAll("-", ""));
 }
 
 /** The caller's rows that fit. Throws `not_found` for a vault or folder that is not the caller's. */
@@ -42,7 +47,7 @@ export function listItems<Value extends Item, Found extends Row<Value>>(
   state: State,
   rows: ReadonlyMap<string, Found>,
   caller: Caller,
-  { vaultId, place, name, trashed = false }: Filter,
+  { vaultId, place, name, trashed = false, idPrefix }: Filter,
 ): Found[] {
   if (vaultId !== undefined) readVault(state, caller, vaultId);
   if (place !== undefined && place !== "root") readRow(state, state.folders, caller, place, "Folder");
@@ -54,7 +59,8 @@ export function listItems<Value extends Item, Found extends Row<Value>>(
       (vaultId ?? value.vaultId) === value.vaultId &&
       (place === undefined || (place === "root" ? null : place) === placeOf(value)) &&
       (name ?? value.name) === value.name &&
-      (value.trashedAt !== null) === trashed,
+      (value.trashedAt !== null) === trashed &&
+      beginsWith(value.id, idPrefix),
   );
 }
 

@@ -3,6 +3,7 @@ import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { pageOf, reaches, readVault, readVaultOrTrashed, timestamp, type Caller, type State } from "./state.ts";
 import type { Row } from "./row.ts";
 import { keepEntriesAsVaultSays } from "./entries.ts";
+import { beginsWith } from "./items.ts";
 import { keepAsVaultSays } from "./versions.ts";
 
 const MAX_VAULTS = 1000;
@@ -21,7 +22,10 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
       // This fake has no members.
       const own = query.shared === true ? [] : ownVaults(state, caller.accountId).filter(isLive);
       const rows = own.filter(
-        (row) => reaches(caller, row.value.id) && (query.type === undefined || row.value.type === query.type),
+        ({ value }) =>
+          reaches(caller, value.id) &&
+          (query.type ?? value.type) === value.type &&
+          beginsWith(value.id, query.idPrefix),
       );
       const { items, nextCursor } = pageOf(rows, query);
       return { vaults: items, nextCursor };
