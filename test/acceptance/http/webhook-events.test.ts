@@ -83,6 +83,8 @@ async function doEverything(accessToken: string, accountId: string, email: strin
   await call("POST", `/api/files/${file}/restore`);
   await call("DELETE", `/api/files/${file}?permanent=true`);
   await call("DELETE", `/api/folders/${folder}`);
+  await call("POST", `/api/folders/${folder}/restore`);
+  await call("DELETE", `/api/folders/${folder}`);
   await call("DELETE", `/api/trash?vaultId=${vault}`);
   await call("DELETE", `/api/vaults/${vault}?force=true`);
   await call("POST", `/api/vaults/${vault}/restore`);
