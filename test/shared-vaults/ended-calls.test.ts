@@ -79,7 +79,8 @@ test("a member whose access has ended gets no more than its account's own keys s
   const { file } = await ending.client.files.upload({ vaultId, name: "a.txt", body: "first" });
   const folder = await owner.folders.create({ vaultId, name: "folder" });
   const ids = { vaultId, fileId: file.id, folderId: folder.id };
-  const reads = reaching.filter(({ effect }) => effect === "read");
+  // The service cannot search names that it cannot read, and says so to whom it shows the vault.
+  const reads = reaching.filter(({ effect, id }) => effect === "read" && id !== "files.search");
   expect(reads.length).toBeGreaterThan(10);
   for (const { apiKey } of [ending, elsewhere])
     expect(new Set(Object.values(await callAll(apiKey, ids, reads)))).toEqual(new Set(["done"]));
@@ -87,7 +88,7 @@ test("a member whose access has ended gets no more than its account's own keys s
   skew += Math.max(0, end + MEMORIES - clock());
   const refused = { ...Object.fromEntries(reaching.map(({ id }) => [id, OVER])), ...UNSIGNED };
   const sight = Object.fromEntries(SIGHT.map((id) => [id, "done"]));
-  expect(await callAll(ending.apiKey, ids)).toEqual({ ...refused, ...sight });
+  expect(await callAll(ending.apiKey, ids)).toEqual({ ...refused, ...sight, "files.search": "validation_failed" });
   // By the vault's row a client learns which object to ask the chain about.
   expect(await callAll(elsewhere.apiKey, ids)).toEqual({ ...refused, "vaults.get": "done" });
 });
