@@ -9,6 +9,7 @@ const source = path.join(import.meta.dirname, "../packages/sdk/src");
 const FILES = [
   "files",
   "resources/account",
+  "resources/changes",
   "resources/invites",
   "resources/sign-in",
   "resources/storage",

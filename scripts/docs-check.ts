@@ -100,6 +100,8 @@ async function runPrograms(programs: readonly Block[], modules: ProgramBlocks, g
     if (block.notRun !== null) say("not run", `${block.place}: ${block.notRun}`);
     else {
       writeFileSync("report.pdf", "%PDF-1.7 a report\n");
+      mkdirSync("reports", { recursive: true });
+      writeFileSync("reports/march.txt", "a report\n");
       rmSync("copy.pdf", { force: true });
       await attempt(block, () => modules.run(block, given));
       await given.clean();

@@ -162,6 +162,9 @@ export const METHOD_FACTS: Readonly<Record<string, MethodFacts>> = {
   "files.update": { ...CHANGED, endpoints: ["files.update", "files.get"] },
   "files.delete": { ...NAMED, inShared: [...KEYS, ...PROOF] },
   "files.restore": { ...CHANGED, endpoints: ["files.restore", "files.get"] },
+  "files.trashMany": NAMED,
+  "files.restoreMany": { ...CHANGED, endpoints: ["files.restoreMany", "files.get", "folders.get"] },
+  "files.moveMany": { ...CHANGED, endpoints: ["files.moveMany", "files.get", "folders.get"] },
   "trash.list": NAMED,
   "trash.vaults": { ...PINNED, endpoints: ["trash.list"] },
   "trash.empty": { inShared: [...PROOF, "vaults.get"], steps: ["opening"] },
@@ -182,8 +185,8 @@ export const METHOD_FACTS: Readonly<Record<string, MethodFacts>> = {
       ...["folders.update", "folders.delete", "folders.restore", "folders.list"],
     ],
   },
-  "changes.list": { endpoints: ["changes.list", "files.get", "folders.get"], steps: ["opening", "reading"] },
-  "changes.follow": { endpoints: ["changes.list", "files.get", "folders.get"], steps: ["opening", "reading"] },
+  "changes.list": { ...NAMED, endpoints: ["changes.list", "files.get", "folders.get"] },
+  "changes.follow": { ...NAMED, endpoints: ["changes.list", "files.get", "folders.get"] },
   "events.follow": { endpoints: ["events.stream"] },
 };
 

@@ -172,6 +172,7 @@ export const FILES: Readonly<Record<string, Method>> = {
   "files.restoreMany": plain((run) => run.client.files.restoreMany([itemOf(run, "file").id, itemOf(run, "folder").id])),
   "files.moveMany": plain((run) => {
     const item = itemOf(run, "file");
+    run.means({ ...item.meaning, folderId: null });
     return run.client.files.moveMany([item.id], null, named(run, item));
   }),
   "trash.list": async (run) => {

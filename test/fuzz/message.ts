@@ -20,11 +20,16 @@ const ROUTES = endpointsOf(api).flatMap((e) =>
   })),
 );
 
+const idsIn = (path: string): number => path.split("{").length;
+
 /** The endpoint that a method and target reach, null for none. A HEAD without an endpoint of its own reaches GET's. */
 export function endpointAt(method: string, target: string): EndpointDefinition | null {
   const path = target.split("?", 1)[0] ?? "";
   const here = ROUTES.filter(({ pattern }) => pattern.test(path)).map(({ e }) => e);
-  const exact = here.find((e) => e.method === method);
+  // A literal path comes before one with an id in that place.
+  const exact = here
+    .filter((e) => e.method === method)
+    .toSorted(({ path }, other) => idsIn(path) - idsIn(other.path))[0];
   return exact ?? (method === "HEAD" ? here.find((e) => e.method === "GET") : undefined) ?? null;
 }
 

@@ -1,7 +1,7 @@
 /** The change feed (decision 0052): the rows of the audit log in their order, thin. Clients load it when they need it. */
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
-import { chainAddress, integerText, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
+import { chainAddress, integerText, keyOrAddress, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
 
 /** Seconds that a request may wait for a change. */
 export const MAX_WAIT = 50;
@@ -42,16 +42,6 @@ export const change = z.object({
 
 export interface Change extends z.infer<typeof change> {}
 
-/** What {@link uuid} or {@link chainAddress} takes. */
-const idOrAddress = z
-  .string()
-  .check(
-    z.refine(
-      (text) => z.safeParse(uuid, text).success || z.safeParse(chainAddress, text).success,
-      "expected a UUID in lower case, or 0x and 64 lower-case hex digits",
-    ),
-  );
-
 export const changesGroup = {
   list: endpoint({
     ...following,
@@ -64,7 +54,7 @@ export const changesGroup = {
       after: z.optional(integerText(0, Number.MAX_SAFE_INTEGER)),
       since: z.optional(timestamp),
       until: z.optional(timestamp),
-      by: z.optional(idOrAddress),
+      by: z.optional(keyOrAddress),
       vaultId: z.optional(uuid),
       folderId: z.optional(uuid),
       kind: z.optional(z.string().check(z.maxLength(64), z.regex(/^[a-z_]+(\.[a-z_]+)?$/))),

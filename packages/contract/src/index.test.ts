@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AGENT_SCOPES, api, endpointsOf, ERRORS, errorsOf, isBytes } from "./index.ts";
+import { AGENT_SCOPES, api, endpointsOf, ERRORS, errorsOf, isBytes, scopeOf } from "./index.ts";
 
 const endpoints = endpointsOf(api);
 const named = endpoints.map((endpoint) => [endpoint.id, endpoint] as const);
@@ -24,7 +24,8 @@ describe("every endpoint", () => {
   it.each(named)("%s is consistent in who may call", (_, endpoint) => {
     expect(endpoint.access === "anyone").toBe(endpoint.auth === "none");
     if (endpoint.auth === "none") expect(endpoint.scope).toBeNull();
-    if (endpoint.access === "agent" && endpoint.scope !== null) expect(AGENT_SCOPES).toContain(endpoint.scope);
+    const scope = scopeOf(endpoint, "agent");
+    if (endpoint.access === "agent" && scope !== null) expect(AGENT_SCOPES).toContain(scope);
   });
 
   it.each(named)("%s has an effect that fits its method", (_, endpoint) => {

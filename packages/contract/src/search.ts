@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 import { file } from "./files.ts";
 import { searchProblem } from "./search-words.ts";
-import { booleanText, integerText, pageQuery, timestamp, uuid } from "./values.ts";
+import { booleanText, integerText, keyOrAddress, pageQuery, timestamp, uuid } from "./values.ts";
 
 const searchText = z.string().check(
   z.check((context) => {
@@ -17,15 +17,6 @@ const mediaTypeOrHalf = z
   .check(
     z.maxLength(255),
     z.regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]*$/, "expected a media type like image/png, or its first half like image/"),
-  );
-
-const keyOrAddress = z
-  .string()
-  .check(
-    z.regex(
-      /^([0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0x[0-9a-f]{64})$/,
-      "expected the UUID of a key or session, or a chain address, in lower case",
-    ),
   );
 
 const bytes = integerText(0, Number.MAX_SAFE_INTEGER);

@@ -33,6 +33,16 @@ export const timestamp = z.string().check(
 /** Sui address: `0x` and 64 lower-case hex digits. */
 export const chainAddress = z.string().check(z.regex(/^0x[0-9a-f]{64}$/, "expected 0x and 64 lower-case hex digits"));
 
+/** An actor: the UUID of its key or session, or its chain address. */
+export const keyOrAddress = z
+  .string()
+  .check(
+    z.regex(
+      /^([0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0x[0-9a-f]{64})$/,
+      "expected the UUID of a key or session, or a chain address, in lower case",
+    ),
+  );
+
 /** SHA-256 as 64 lower-case hex digits. */
 export const sha256Hex = z.string().check(z.regex(/^[0-9a-f]{64}$/, "expected 64 lower-case hex digits"));
 

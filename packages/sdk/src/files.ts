@@ -63,7 +63,7 @@ export interface FileResource {
    *
    * @example
    * ```ts
-   * const outcomes = await client.files.uploadMany(names.map((name) => ({ vaultId, name, body: `about ${name}` })));
+   * const outcomes = await client.files.uploadMany(["a.txt", "b.txt"].map((name) => ({ vaultId, name, body })));
    * const failed = outcomes.filter(({ error }) => error !== null);
    * ```
    */
@@ -129,7 +129,7 @@ export interface FileResource {
    *
    * @example
    * ```ts
-   * const outcomes = await client.files.trashMany([fileId, folderId]);
+   * const outcomes = await client.files.trashMany([fileId]);
    * const failed = outcomes.filter(({ error }) => error !== null);
    * ```
    */

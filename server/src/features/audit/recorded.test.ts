@@ -7,6 +7,7 @@ import { openSigner } from "../chain-proofs/test-signer.ts";
 import { signRecord } from "../shared-vaults/test-statements.ts";
 import { verifyAccount } from "./verify.ts";
 import { ofEachTest } from "../../test-each.ts";
+import { batchForm, FORM_TYPE } from "../../../../test/kit/batch-form.ts";
 
 const service = ofEachTest(openTestApp);
 
@@ -94,6 +95,13 @@ it("[D1-changes-row D1-changes-audit D1-changes-sequence] every change is in the
   for (const actions of [["file.updated"], []]) await changes(actions, "POST", `${first}/restore`);
   await changes(["file.version_deleted"], "DELETE", first);
   await changes(["file.updated"], "PATCH", `/api/files/${file}`, { json: { name: "b" } });
+  const form = batchForm([{ said: { name: "in a batch" }, content: "abc" }]);
+  const batch = { headers: { "content-type": FORM_TYPE }, payload: form.toString() };
+  await changes(["file.uploaded"], "POST", `/api/files/batch?vaultId=${vault}`, batch);
+  const many = { json: { ids: [file] } };
+  await changes(["file.trashed"], "POST", "/api/files/trash", many);
+  await changes(["file.restored"], "POST", "/api/files/restore", many);
+  await changes(["file.updated"], "POST", "/api/files/move", { json: { ids: [file], folderId: folder } });
   await changes(["file.trashed"], "DELETE", `/api/files/${file}`);
   await changes(["file.restored"], "POST", `/api/files/${file}/restore`);
   await changes(["file.deleted"], "DELETE", `/api/files/${file}?permanent=true`);
