@@ -17,7 +17,7 @@ const entry = path.join(ROOT, "packages/sdk", values.source === true ? "src/inde
 /** Its functions are walked, too. */
 const OTHERS = { node: "node/index" };
 /** Types that are walked elsewhere, or are another package's. */
-const SKIPPED = ["Client", "CryptoPlatform", "NetworkConfiguration"];
+const SKIPPED = ["SdkError", "Client", "CryptoPlatform", "NetworkConfiguration"];
 const problems: string[] = [];
 
 if (!existsSync(entry)) {

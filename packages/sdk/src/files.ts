@@ -15,6 +15,7 @@ import type {
 } from "./resources/input-types.ts";
 import type { File, FileEntry, FileVersion } from "./resources/result-types.ts";
 import type { ItemOutcome } from "./part-error.ts";
+import { bulkCode } from "./bulk-code.ts";
 import { once } from "./once.ts";
 
 /** What a page of a search has beside its rows. */
@@ -140,24 +141,22 @@ export interface FileResource {
   moveMany(ids: Iterable<string>, folderId: string | null, options?: PlaceOptions): Promise<ItemOutcome[]>;
 }
 
-const many = once(() => import("./upload/upload-many.ts"));
 const sending = once(() => import("./upload/send-file.ts"));
-const searching = once(() => import("./resources/search-calls.ts"));
 const opening = once(() => import("./download/open-file.ts"));
 
 /** The methods' code is loaded when it is first used: the core stays small in a browser. */
 export function fileResource(connection: Connection): FileResource {
   const calls = once(async () => (await import("./resources/file-calls.ts")).fileCalls(connection));
-  const acts = once(async () => (await import("./resources/many-calls.ts")).manyCalls(connection));
+  const acts = once(async () => (await bulkCode().acts()).manyCalls(connection));
   return {
     list: (query = {}, options) => paged("files", query, async (page) => (await calls()).list(page, options)),
     search: (query = {}, options) =>
-      paged("files", query, async (page) => (await searching()).searchFiles(connection, page, options)),
+      paged("files", query, async (page) => (await bulkCode().search()).searchFiles(connection, page, options)),
     versions: (fileId, query = {}, options) =>
       paged("versions", query, async (page) => (await calls()).versions(fileId, page, options)),
     entries: (fileId, query = {}, options) =>
       paged("entries", query, async (page) => (await calls()).entries(fileId, page, options)),
-    uploadMany: async (inputs, options) => (await many()).uploadMany(connection, inputs, options),
+    uploadMany: async (inputs, options) => (await bulkCode().uploads()).uploadMany(connection, inputs, options),
     upload: async (input, options) => (await sending()).uploadFile(connection, input, options),
     replace: async (fileId, input, options) => (await sending()).replaceFile(connection, fileId, input, options),
     download: async (fileId, options) => (await opening()).openFileDownload(connection, fileId, options),

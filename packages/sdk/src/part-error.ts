@@ -7,6 +7,7 @@ import type { Connection } from "./options.ts";
 
 /** What became of one file or folder. */
 export interface ItemOutcome {
+  /** UUID of the file or folder. */
   readonly id: string;
   /** null: it is done. */
   readonly error: SdkError | null;

@@ -58,7 +58,13 @@ describe("an access token", () => {
     for (let time = 0; time < 2; time += 1) {
       expect(await authenticator.authenticate(headers, ORIGIN)).toEqual({
         ...{ kind: "session", accountId, keyId: null, sessionId, name: null, accessLevel: "owner", scopes: null },
-        ...{ vaultIds: null, chainAddress: null, expiresAt: service.clock.now() + 900_000, origin: ORIGIN },
+        ...{
+          vaultIds: null,
+          chainAddress: null,
+          expiresAt: service.clock.now() + 900_000,
+          origin: ORIGIN,
+          budgets: [],
+        },
       });
     }
     const { body } = await service.ask("GET", "/api/account", { key: accessToken });

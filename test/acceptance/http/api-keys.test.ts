@@ -26,6 +26,7 @@ describe("creating a key", () => {
       scopes: ["files:read", "files:write"],
       vaultIds: [vaultId],
       chainAddress: null,
+      budgets: null,
       expiresAt: expect.stringMatching(TIMESTAMP),
       createdAt: expect.stringMatching(TIMESTAMP),
     });
@@ -75,6 +76,8 @@ describe("a key's record", () => {
       chainAddress: null,
       chainPublicKey: null,
       accessLevel: "owner",
+      budgets: null,
+      budgetUse: null,
       expiresAt: null,
       lastUsedAt: null,
       revokedAt: null,

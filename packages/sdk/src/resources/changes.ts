@@ -1,6 +1,6 @@
 /** The change feed (specification §6). The code of the calls is loaded when it is first used. */
 import type { ChangeFollowOptions, ChangeListOptions } from "../events/follow-changes.ts";
-import { once } from "../once.ts";
+import { bulkCode } from "../bulk-code.ts";
 import type { Connection } from "../options.ts";
 import { paged, type PagePromise } from "../pages.ts";
 import type { ChangeListQuery } from "./input-types.ts";
@@ -28,7 +28,7 @@ export interface ChangeResource {
 }
 
 export function changeResource(connection: Connection): ChangeResource {
-  const calls = once(() => import("../events/follow-changes.ts"));
+  const calls = () => bulkCode().changes();
   return {
     list: (query = {}, options) =>
       paged("changes", query, async (page) => (await calls()).listChanges(connection, page, options)),

@@ -36,6 +36,7 @@ import type {
 } from "./input-types.ts";
 import type { EmptiedTrash, File, Folder, FolderEntry, Vault, VaultMember } from "./result-types.ts";
 import { once } from "../once.ts";
+import { bulkCode } from "../bulk-code.ts";
 
 /** The fields of a new vault. The last two are for shared vaults. */
 export interface VaultCreateInput extends VaultFields, Omit<NewSharedVault, "name"> {}
@@ -183,7 +184,7 @@ export interface AgentResource {
 export function agentResource(connection: Connection): AgentResource {
   return {
     ...onDemand(sharedCalls(connection), "revoke"),
-    rewind: async (input, options) => (await import("../rewind/rewind.ts")).rewind(connection, input, options),
+    rewind: async (input, options) => (await bulkCode().rewind()).rewind(connection, input, options),
   };
 }
 

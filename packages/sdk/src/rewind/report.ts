@@ -26,8 +26,11 @@ export interface RewindOptions extends Pick<CallOptions, "signal"> {
 
 /** Something that is undone. */
 export interface RewindStep {
+  /** What the step is about. */
   readonly kind: "file" | "folder";
+  /** UUID of the file or folder. */
   readonly id: string;
+  /** UUID of its vault. */
   readonly vaultId: string;
   /** Name at the time of the plan. */
   readonly name: string;
@@ -38,7 +41,12 @@ export interface RewindStep {
 }
 
 /** Something that stays as it is, and why. */
-export interface RewindLeft extends Omit<RewindStep, "act" | "bytes" | "name" | "vaultId"> {
+export interface RewindLeft {
+  /** What it is. */
+  readonly kind: "file" | "folder";
+  /** UUID of the file or folder. */
+  readonly id: string;
+  /** UUID of its vault. null: the service does not say. */
   readonly vaultId: string | null;
   /** null: nothing of it could be undone. */
   readonly act: RewindStep["act"] | null;
@@ -52,6 +60,7 @@ export interface RewindLeft extends Omit<RewindStep, "act" | "bytes" | "name" | 
 
 /** The plan of a rewind and its outcome. */
 export interface Rewind {
+  /** Whether this is a plan alone. */
   readonly dryRun: boolean;
   /** Changes by the actor in that time. */
   readonly rows: number;
@@ -61,6 +70,7 @@ export interface Rewind {
   readonly counts: Readonly<Record<RewindStep["act"], number>>;
   /** With `dryRun`: what would be done. Else what was done. */
   readonly steps: readonly RewindStep[];
+  /** What stays as it is, and why. */
   readonly left: readonly RewindLeft[];
   /** The actor's acts on vaults, keys and the rest, which are not undone. */
   readonly listed: readonly Change[];

@@ -30,6 +30,8 @@ async function live(key: string): Promise<void> {
   await ask("POST", `/api/files/${fileId}/restore`);
   await ask("DELETE", `/api/files/${fileId}?permanent=true`);
   await ask("DELETE", `/api/folders/${folderId}`);
+  await ask("POST", `/api/folders/${folderId}/restore`);
+  await ask("DELETE", `/api/folders/${folderId}`);
   await ask("DELETE", "/api/trash");
   await ask("DELETE", `/api/vaults/${vaultId}`);
   await ask("POST", `/api/vaults/${vaultId}/restore`, { name: "secret-name-3" });

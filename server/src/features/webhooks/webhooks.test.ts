@@ -259,7 +259,7 @@ describe("the catalogue", () => {
   it("has a schema and an example for every kind [D6-event-kinds D6-catalogue]", async () => {
     const { body } = await ask("GET", "/api/webhook-events");
     const events = body["events"] as Json[];
-    expect(events).toHaveLength(25);
+    expect(events).toHaveLength(26);
     for (const { kind, schema, example } of events) {
       expect((example as Json)["type"]).toBe(kind);
       expect(schema).toMatchObject({ type: "object" });
