@@ -85,7 +85,7 @@ function account(accessLevel: string): object {
       kind: "api-key",
       id,
       name: `laptop ${KEY}`,
-      ...{ scopes: null, vaultIds: null, chainAddress: null, expiresAt: null },
+      ...{ scopes: null, vaultIds: null, chainAddress: null, expiresAt: null, budgets: null, budgetUse: null },
     },
   };
 }

@@ -34,8 +34,9 @@ export async function sharedChanges({ service }: SharedWorld): Promise<Checks> {
       });
     },
     "J23-claims": async () => {
-      const claim = "UPDATE changes SET actor_json = replace(actor_json, ?, ?) WHERE action = 'file.uploaded'";
-      await runSql(service.dataDirectory, claim, agent.address, owner.address);
+      const claim =
+        "UPDATE changes SET actor_json = replace(actor_json, ?, ?) WHERE action = 'file.uploaded' AND vault_id = ?";
+      await runSql(service.dataDirectory, claim, agent.address, owner.address, vaultId);
       const { changes } = await owner.client.changes.list({ vaultId, kind: "file" });
       assert.deepEqual(
         changes.map(({ actor, author }) => [actor.chainAddress, author]),

@@ -19,12 +19,16 @@ export interface Call {
   readonly body?: Uint8Array | object;
 }
 
+/** Many times what any answer takes on a busy machine: one that streams without end fails here. Milliseconds. */
+const ANSWER_LIMIT = 120_000;
+
 /** One request with fetch. */
 export async function send(baseUrl: string, path: string, call: Call = {}): Promise<Answer> {
   if (call.body !== undefined && !(call.body instanceof Uint8Array)) recordRequest(JSON.stringify(call.body));
   const response = await fetch(new URL(path, baseUrl), {
     method: call.method ?? "GET",
     headers: headersOf(call),
+    signal: AbortSignal.timeout(ANSWER_LIMIT),
     ...(call.body === undefined ? {} : { body: bodyOf(call.body) }),
   });
   const bytes = new Uint8Array(await response.arrayBuffer());

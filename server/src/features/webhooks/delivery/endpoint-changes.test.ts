@@ -121,3 +121,15 @@ it("a test that is sent again is tried once, counts as a failure, and turns noth
   expect(again).toMatchObject({ status: "failed", attempts: 1, max_attempts: 1 });
   expect(await test.webhook(webhookId)).toMatchObject({ active: 1, failure_count: 1, last_delivery_status: "failed" });
 });
+
+it("an endpoint's last delivery is at the time when that delivery ended, however long recording takes", async () => {
+  const id = await test.endpoint();
+  await test.change();
+  const { clock } = test.deps;
+  let reads = 0;
+  const moving = Object.assign(Object.create(clock) as typeof clock, { now: () => clock.now() + (reads += 1) });
+  await test.run(test.another({ clock: moving }));
+  const { status, completed_at: end } = await test.delivery(id);
+  expect(status).toBe("success");
+  expect((await test.webhook(id)).last_delivery_at).toBe(end);
+});

@@ -60,10 +60,12 @@ export async function recordAttempts(
   { transaction, actOf }: Recording,
   attempts: readonly FinishedAttempt[],
 ): Promise<DisabledEndpoint[]> {
+  // One time for a delivery's end and for its endpoint's last delivery.
+  const now = deps.clock.now();
   const disabled: DisabledEndpoint[] = [];
   for (const [webhookId, ofEndpoint] of Map.groupBy(attempts, ({ delivery }) => delivery.webhook_id)) {
-    const ended = await endDeliveries(deps, transaction, ofEndpoint);
-    const reason = ended.length === 0 ? null : await followAll(deps, { transaction, actOf }, webhookId, ended);
+    const ended = await endDeliveries(deps, transaction, ofEndpoint, now);
+    const reason = ended.length === 0 ? null : await followAll(deps, { transaction, actOf }, webhookId, { ended, now });
     if (reason !== null) disabled.push({ webhookId, reason });
   }
   return disabled;
@@ -79,8 +81,8 @@ async function endDeliveries(
   deps: Settling,
   transaction: Queries,
   attempts: readonly FinishedAttempt[],
+  now: number,
 ): Promise<EndedAttempt[]> {
-  const now = deps.clock.now();
   const ended: EndedAttempt[] = [];
   for (const { delivery, outcome, url, at } of attempts) {
     const end = endAttempt(delivery, outcome, { now, chance: () => drawChance(deps.random) });
@@ -100,12 +102,12 @@ async function followAll(
   deps: Settling,
   { transaction, actOf }: Recording,
   webhookId: string,
-  ended: readonly EndedAttempt[],
+  { ended, now }: { readonly ended: readonly EndedAttempt[]; readonly now: number },
 ): Promise<DisableReason | null> {
   for (;;) {
     const row = await findEndpoint(transaction, webhookId);
     if (row === null) return null;
-    const { state, reason } = follow(row, ended, deps.clock.now());
+    const { state, reason } = follow(row, ended, now);
     // The account is locked before its endpoint.
     const act = reason === null ? null : actOf(row.account_id);
     if (!(await writeEndpointState(transaction, row, state))) continue;
