@@ -37,6 +37,7 @@ const DEEP = [
   "test/shared-vaults/made-up-generation.test.ts",
   "test/shared-vaults/rotation.test.ts",
   "test/shared-vaults/scale.test.ts",
+  "test/shared-vaults/search-index.test.ts",
   "test/signers/life.test.ts",
   "test/start*.test.ts",
 ];

@@ -54,7 +54,7 @@ function methodsBelow(
     const below = resources.get(type);
     return below === undefined ? [] : below.members.flatMap((each) => methodsBelow(each, `${name}.`, resources));
   }
-  if (!ts.isMethodSignature(member) || prefix === "") return [];
+  if (!ts.isMethodSignature(member) || name === "call" || name === "request") return [];
   const parameters = member.parameters.map((parameter) => parameter.getText()).join(", ");
   const signature = `${name}(${parameters}): ${member.type?.getText() ?? "void"}`.replaceAll(/\s+/g, " ");
   return [{ name, signature, text: textOf(member), thrown: thrownBy(member) }];
@@ -134,7 +134,7 @@ export function renderApiPage(): string {
     ...groups.flatMap((group) => [
       `## ${group}`,
       "",
-      ...methods.filter(({ name }) => name.startsWith(`${group}.`)).flatMap(renderMethod),
+      ...methods.filter(({ name }) => name === group || name.startsWith(`${group}.`)).flatMap(renderMethod),
     ]),
     ...Object.keys(ENTRIES).flatMap((entry) => [
       `## Functions of ${entry}`,

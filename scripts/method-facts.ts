@@ -165,6 +165,11 @@ export const METHOD_FACTS: Readonly<Record<string, MethodFacts>> = {
   "files.trashMany": NAMED,
   "files.restoreMany": { ...CHANGED, endpoints: ["files.restoreMany", "files.get", "folders.get"] },
   "files.moveMany": { ...CHANGED, endpoints: ["files.moveMany", "files.get", "folders.get"] },
+  search: {
+    ...NAMED,
+    codes: ["vault_unnamed"],
+    endpoints: ["files.search", "vaults.list", "vaults.get", "changes.list", "files.list", "folders.list", "files.get"],
+  },
   "trash.list": NAMED,
   "trash.vaults": { ...PINNED, endpoints: ["trash.list"] },
   "trash.empty": { inShared: [...PROOF, "vaults.get"], steps: ["opening"] },

@@ -132,6 +132,13 @@ export const FILES: Readonly<Record<string, Method>> = {
       blameListed(run, "file", place, page.files);
     };
   },
+  search: async (run) => {
+    const place = run.draw.chance(0.5) ? { vaultId: sharedVault(run) } : {};
+    const page = await run.client.search({ ...place, q: "a", limit: 20 });
+    return () => {
+      blameListed(run, "file", place, page.files);
+    };
+  },
   "files.upload": making("file", async (run, { place, meaning }) => {
     const { name, content, body, options } = secrets(run);
     run.means({ ...meaning, name, content, kind: "file" });

@@ -171,7 +171,7 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   versions: "Versions, newest first. The first is the current one.",
   "version.number": "Place in the file's past, from 1. Numbers of versions that are gone are missing.",
   "files.search.out.complete":
-    "false: the page looked at the most rows that one page may, and `nextCursor` goes on. An empty page is then no answer yet.",
+    "false: the page looked at the most rows that one page may, and `nextCursor` goes on. An empty page is then no answer yet. `true` says nothing of names that only members can read.",
   "files.batch.out.results": "What became of each part, in the order of the parts.",
   "files.batch.out.result.error.code": "Code of the error that an upload by itself would have answered.",
   "version.how": "How it came: `upload`, `replace` or `restore`.",

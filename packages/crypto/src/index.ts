@@ -75,6 +75,7 @@ export {
   type RecordFields,
   type VaultKeyRecord,
 } from "./records.ts";
+export { decryptSearchIndex, encryptSearchIndex, type SearchIndexPlace } from "./search-index.ts";
 export { signStatement, statementDigest, verifyStatement, type SignedTitle } from "./signatures.ts";
 export { nextNumber, statementHash, type SeenStatement } from "./statement-chain.ts";
 export { requireNextEntry, requireNextVersion } from "./statement-history.ts";

@@ -8,7 +8,7 @@ import { SecretKey } from "./secret-key.ts";
 export const VAULT_KEY_BYTES = 32;
 
 /** The uses of a subkey. The vault key itself encrypts nothing. */
-export type SubkeyUse = "wrap" | "metadata" | "name-index" | "ladder" | "check";
+export type SubkeyUse = "wrap" | "metadata" | "name-index" | "ladder" | "check" | "search-index";
 
 /** The key of one vault and one place in its history, opened. Its text forms are redacted. */
 export class VaultKey extends SecretKey implements Place {

@@ -47,8 +47,8 @@ export function requireAsked(
   const refuse = (issue: string): never => {
     throw new ContractError("response", id, [`body.${issue}`]);
   };
-  // A page that names itself as the next one would keep its reader turning pages for ever.
-  if (query["cursor"] !== undefined && query["cursor"] === answer["nextCursor"]) refuse("nextCursor: the same again");
+  // A page that names itself as the next one would keep its reader turning pages for ever. One that waits may: nothing came.
+  if ((query["wait"] ?? query["cursor"] ?? 0) === answer["nextCursor"]) refuse("nextCursor: the same again");
   const begin = bare(query["idPrefix"] ?? "");
   const asked = Object.entries({ ...named, ...query, ...params }).flatMap(([name, value]) => {
     if (value === undefined || (isBelow && name === "folderId") || !HELD.test(`${name} ${textOf(value)}`)) return [];

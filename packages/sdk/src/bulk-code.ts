@@ -6,6 +6,7 @@ import type * as Changes from "./events/follow-changes.ts";
 import { configurationError } from "./errors.ts";
 import type * as Acts from "./resources/many-calls.ts";
 import type * as Search from "./resources/search-calls.ts";
+import type * as Names from "./search/search-names.ts";
 import type * as Rewind from "./rewind/rewind.ts";
 import type * as Uploads from "./upload/upload-many.ts";
 
@@ -13,6 +14,7 @@ import type * as Uploads from "./upload/upload-many.ts";
 export interface BulkCode {
   readonly acts: () => Promise<typeof Acts>;
   readonly changes: () => Promise<typeof Changes>;
+  readonly names: () => Promise<typeof Names>;
   readonly rewind: () => Promise<typeof Rewind>;
   readonly search: () => Promise<typeof Search>;
   readonly uploads: () => Promise<typeof Uploads>;
@@ -27,6 +29,6 @@ export function offerBulk(code: BulkCode): void {
 
 /** @throws SdkError `configuration` in a page that has not imported it. */
 export function bulkCode(): BulkCode {
-  if (offered === null) throw configurationError('In a page this call needs the line: import "@coffer/sdk/bulk"');
+  if (offered === null) throw configurationError('This call needs: import "@coffer/sdk/bulk"');
   return offered;
 }

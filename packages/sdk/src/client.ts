@@ -1,13 +1,16 @@
 import type { CallInput, EndpointDefinition } from "@coffer/contract";
 import type { ByteBody } from "./byte-body.ts";
 import { send, type Answer, type CallOutput } from "./call.ts";
-import { fileResource, type FileResource } from "./files.ts";
+import { fileResource, nameSearch, type FileResource } from "./files.ts";
 import type { Connection, CallOptions } from "./options.ts";
 import * as account from "./resources/account.ts";
 import { changeResource, type ChangeResource } from "./resources/changes.ts";
 import { inviteResource, type InviteResource } from "./resources/invites.ts";
+import type { PagePromise } from "./pages.ts";
+import type { FileSearchQuery } from "./resources/input-types.ts";
 import * as signIn from "./resources/sign-in.ts";
 import * as storage from "./resources/storage.ts";
+import type { FoundFacts, FoundFile, NameSearchOptions } from "./search/found.ts";
 import { eventResource, webhookResource, type EventResource, type WebhookResource } from "./resources/webhooks.ts";
 import { openConnection, type ClientOptions } from "./open-connection.ts";
 
@@ -33,6 +36,21 @@ export interface Client {
   readonly agents: storage.AgentResource;
   readonly folders: storage.FolderResource;
   readonly files: FileResource;
+  /**
+   * Finds files by words of their names, type, size, date, author and place, in every vault that you can read. Shared
+   * vaults with encrypted names are searched on this machine, in an index that the first search builds. With
+   * `complete: false` go on with `nextCursor`: no files there do not mean that there are none. Iterating goes on by itself.
+   *
+   * The service gets the words, unless you name a vault with encrypted names or pass `localOnly`. In a shared vault `by`
+   * is a chain address, and dates are the service's word.
+   * @throws VaultError when the named vault cannot be opened; `vault_unnamed` for a folder that this machine has not seen.
+   *
+   * @example
+   * ```ts
+   * for await (const file of client.search({ q: "resume" })) console.log(file.vaultId, file.name);
+   * ```
+   */
+  search(query?: FileSearchQuery, options?: NameSearchOptions): PagePromise<"files", FoundFile, FoundFacts>;
   readonly trash: storage.TrashResource;
   readonly billing: account.BillingResource;
   readonly audit: account.AuditResource;
@@ -71,6 +89,7 @@ export function createClient(options: ClientOptions): Client {
     agents: storage.agentResource(connection),
     folders: storage.folderResource(connection),
     files: fileResource(connection),
+    search: nameSearch(connection),
     trash: storage.trashResource(connection),
     billing: account.billingResource(connection),
     audit: account.auditResource(connection),

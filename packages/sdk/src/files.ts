@@ -1,5 +1,6 @@
 import type { Download } from "./download/download.ts";
 import type { FileChanges } from "./file.ts";
+import type { FoundFacts, FoundFile, NameSearchOptions } from "./search/found.ts";
 import type { Connection, CallOptions, FileDeletion, PlaceOptions, UpdateOptions } from "./options.ts";
 import { paged, type PagePromise } from "./pages.ts";
 import { onDemand } from "./resources/calling.ts";
@@ -24,6 +25,12 @@ export interface SearchFacts {
   readonly complete: boolean;
 }
 
+/** The type of `client.search`. */
+export type NameSearch = (
+  query?: FileSearchQuery,
+  options?: NameSearchOptions,
+) => PagePromise<"files", FoundFile, FoundFacts>;
+
 export interface FileResource {
   /** Lists files, newest first. `folderId: "root"` lists those at the top; `name` finds the exact name. */
   list(query?: FileListQuery, options?: CallOptions): PagePromise<"files", File>;
@@ -31,7 +38,7 @@ export interface FileResource {
    * Finds files by words of their names, type, size, date, author and place, in public vaults and vaults with plain
    * names. Case and accents do not matter, and a word is found inside of words. Whole words come first, then beginnings
    * of words, then the rest; the newest first in each. A page with `complete: false` was ended early: go on with its
-   * `nextCursor`. Iterating goes on by itself.
+   * `nextCursor`. Iterating goes on by itself. Names that only members can read are not looked at: `client.search` does.
    *
    * @example
    * ```ts
@@ -143,6 +150,11 @@ export interface FileResource {
 
 const sending = once(() => import("./upload/send-file.ts"));
 const opening = once(() => import("./download/open-file.ts"));
+
+export function nameSearch(connection: Connection): NameSearch {
+  return (query = {}, options) =>
+    paged("files", query, async (page) => (await bulkCode().names()).searchFiles(connection, page, options));
+}
 
 /** The methods' code is loaded when it is first used: the core stays small in a browser. */
 export function fileResource(connection: Connection): FileResource {

@@ -117,6 +117,8 @@ export type { ActWarning } from "@coffer/chain";
 export type { AcceptOptions, ActResult, ClosingActResult } from "./vaults/members/owner-acts.ts";
 export { memoryPins, type Candidate, type Highest, type PinStore, type VaultPin } from "./vaults/memory/pins.ts";
 export type { ForgetSeenOptions } from "./vaults/memory/forget-seen.ts";
+export type { FoundFacts, FoundFile, NameSearchOptions, UnsearchedVault } from "./search/found.ts";
+export type { NameStore } from "./search/name-store.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./vaults/memory/seen.ts";
 export type { NotResealed, ResealResult } from "./vaults/keys/reseal.ts";
 export type { Rewind, RewindInput, RewindLeft, RewindOptions, RewindStep } from "./rewind/report.ts";

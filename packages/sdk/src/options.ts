@@ -6,6 +6,7 @@ import type { Clock } from "./clock.ts";
 import type { RetryBudget, RetryPolicy } from "./retry.ts";
 import type { Secret } from "./secret.ts";
 import type { PinStore } from "./vaults/memory/pins.ts";
+import type { NameStore } from "./search/name-store.ts";
 import type { SeenStore } from "./vaults/memory/seen.ts";
 import type { Middleware, Transport } from "./transports.ts";
 import type { CreationJournal, UploadJournals } from "./journals.ts";
@@ -39,6 +40,8 @@ export interface SharedVaultOptions {
   readonly pins?: PinStore | undefined;
   /** The statements seen, so that a later run accepts no older one. Default: in memory. */
   readonly seen?: SeenStore | undefined;
+  /** The indexes of names between runs, for `client.search`. Default: in memory, built again by each client. */
+  readonly names?: NameStore | undefined;
   /** Unfinished creations of vaults. Default: none, so a crash between chain and service leaves an unused vault object. */
   readonly creations?: CreationJournal | undefined;
   /** Unfinished uploads of a rotation. Default: none, so a large file begins again after its rotation was cut off. */

@@ -80,7 +80,7 @@ export class PagePromise<Name extends keyof PageLists<Item>, Item, More = None>
   async #page(cursor: string | undefined): Promise<Page<Name, Item> & More> {
     const loaded = await this.#load(cursor);
     const items: readonly Item[] = loaded[this.#name];
-    return Object.defineProperty({ ...loaded, items }, "items", { value: items, enumerable: false });
+    return Object.defineProperty({ ...loaded }, "items", { value: items }) as Page<Name, Item> & More;
   }
 }
 

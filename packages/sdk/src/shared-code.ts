@@ -11,6 +11,7 @@ import type * as Finding from "./vaults/names/finding.ts";
 import type * as Listing from "./vaults/names/listing.ts";
 import type * as Many from "./vaults/names/many.ts";
 import type * as Versions from "./vaults/content/past-versions.ts";
+import type * as Names from "./search/local-names.ts";
 import type * as Places from "./vaults/names/places.ts";
 import type * as Calls from "./vaults/vault-calls.ts";
 import type * as Sessions from "./vaults/vault-session.ts";
@@ -28,6 +29,7 @@ export interface SharedCode {
   readonly finding: () => Promise<typeof Finding>;
   readonly listing: () => Promise<typeof Listing>;
   readonly many: () => Promise<typeof Many>;
+  readonly names: () => Promise<typeof Names>;
   readonly places: () => Promise<typeof Places>;
   readonly sessions: () => Promise<typeof Sessions>;
   readonly uploads: () => Promise<typeof Uploads>;

@@ -35,6 +35,7 @@ const CODE: SharedCode = {
   entries: () => loaded(import("./vaults/names/past-entries.ts")),
   listing: () => loaded(import("./vaults/names/listing.ts")),
   many: () => loaded(import("./vaults/names/many.ts")),
+  names: () => loaded(import("./search/local-names.ts")),
   places: once(() => loaded(import("./vaults/names/places.ts"))),
   sessions: () => loaded(import("./vaults/vault-session.ts")),
   uploads: once(() => loaded(import("./vaults/content/upload.ts"))),

@@ -17,7 +17,7 @@ export async function makePrivateDirectory(path: string): Promise<void> {
  * Writes a file so that a crash leaves the old or the new content, never a mixture. It writes a temporary file of mode
  * 0600, then fsync, rename, and fsync of the directory. A symbolic link stays a link; its target is replaced.
  */
-export async function replaceFile(path: string, content: string): Promise<void> {
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   const target = await resolveLink(path);
   const directory = dirname(target);
   const temporary = join(directory, `.coffer-${randomUUID()}.tmp`);

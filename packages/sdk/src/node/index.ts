@@ -33,6 +33,7 @@ export type {
   SyncFolderOptions,
   UploadFolderOptions,
 } from "./folders/options.ts";
+export { fileNames, namesDirectory } from "./name-files.ts";
 export { filePins, pinFile } from "./pin-file.ts";
 export { fileSeen, seenDirectory } from "./seen-file.ts";
 export { savedSession } from "./saved-session.ts";

@@ -7,6 +7,7 @@ import type { SharedVaults } from "../options.ts";
 import { loaded } from "../loaded.ts";
 import { sharedVaults } from "../shared-vaults.ts";
 import { fileCreations } from "./creation-file.ts";
+import { fileNames } from "./name-files.ts";
 import { filePins, pinFile } from "./pin-file.ts";
 import { fileSeen } from "./seen-file.ts";
 import type { Settings } from "./settings.ts";
@@ -14,7 +15,7 @@ import { fileUploadJournals } from "./upload-journals.ts";
 
 /**
  * The value of `sharedVaults` for `createClient`; null when the settings name neither a chain key nor a network. The
- * directory of `pins` also keeps seen statements, unfinished creations and unfinished uploads.
+ * directory of `pins` also keeps seen statements, indexes of names, unfinished creations and unfinished uploads.
  * @throws SdkError `configuration` when one of the two is missing or unusable.
  *
  * @example
@@ -45,6 +46,7 @@ export async function openSharedVaults(
     ...{ signer, network, platform: nodePlatform, keyWrap: sealVaultKeyWrapInWorker },
     ...{ pins: filePins(pins), creations: fileCreations(join(dirname(pins), "vault-creations.json")) },
     ...{
+      names: fileNames(join(dirname(pins), "vault-names")),
       seen: fileSeen(join(dirname(pins), "vault-seen")),
       uploads: fileUploadJournals(join(dirname(pins), "uploads")),
     },

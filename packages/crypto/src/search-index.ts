@@ -1,0 +1,39 @@
+/** The local index of a vault's names, as a member's machine keeps it between runs (file-format §14). */
+import { concatBytes, encodeUuid } from "./bytes.ts";
+import { decryptMessage, encryptMessage } from "./cobblestone.ts";
+import { sized, titleBytes } from "./fields.ts";
+import type { CryptoPlatform } from "./platform/platform.ts";
+import type { VaultKey } from "./vault-key.ts";
+
+/** What the index is bound to, besides the vault object. */
+export interface SearchIndexPlace {
+  /** UUID of the vault in lower case. */
+  readonly vaultId: string;
+  /** 32 bytes: the record of the vault key. */
+  readonly keyId: Uint8Array;
+}
+
+/** One message under the subkey `search-index`. */
+export function encryptSearchIndex(
+  platform: CryptoPlatform,
+  vaultKey: VaultKey,
+  place: SearchIndexPlace,
+  plaintext: Uint8Array,
+): Promise<Uint8Array> {
+  return encryptMessage(platform, vaultKey.subkey("search-index"), contextOf(vaultKey, place), plaintext);
+}
+
+/** Rejects with CryptoError `wrong_key` for another vault, key or format, `damaged`. */
+export function decryptSearchIndex(
+  platform: CryptoPlatform,
+  vaultKey: VaultKey,
+  place: SearchIndexPlace,
+  encrypted: Uint8Array,
+): Promise<Uint8Array> {
+  return decryptMessage(platform, vaultKey.subkey("search-index"), contextOf(vaultKey, place), encrypted);
+}
+
+/** "coffer/search-index/v1" ‖ 00 ‖ vault ‖ vault id ‖ keyId */
+function contextOf({ vault }: VaultKey, { vaultId, keyId }: SearchIndexPlace): Uint8Array {
+  return concatBytes(titleBytes("coffer/search-index/v1"), vault, encodeUuid(vaultId), sized(keyId, 32, "key id"));
+}

@@ -1,0 +1,84 @@
+/** One page of the change feed into a local index. The feed says what to read again, never what is in it. */
+import { changesGroup } from "@coffer/contract/changes";
+import type { Change } from "@coffer/contract";
+import { callOn } from "../call.ts";
+import type { CallOptions } from "../options.ts";
+import type { IndexKey } from "./index-file.ts";
+import type { FolderRow } from "./name-table.ts";
+import { takeChanged, type Taking } from "./taking.ts";
+
+/** Nothing is older: the answer is empty, and its cursor is where the feed is now. */
+const LAST_TIME = "9999-12-31T23:59:59.999Z";
+const PAGE = 1000;
+
+/** Where the feed of the vault is now. */
+export async function presentPlace({ connection, vaultId }: Taking, options: CallOptions): Promise<string> {
+  const query = { vaultId, since: LAST_TIME, limit: 1, wait: 0 };
+  const { nextCursor } = await callOn(connection, changesGroup.list, { query }, options);
+  return nextCursor ?? "";
+}
+
+export interface CaughtUp {
+  /** The place in the feed up to which the table is true. */
+  readonly place: string;
+  /** Items that were read again; 0: nothing has changed. */
+  readonly items: number;
+  readonly key: IndexKey | null;
+}
+
+/** Reads what changed since `place` again, up to 1,000 changes. @throws ApiError `cursor_expired`. */
+export async function catchUp(taking: Taking, place: string, options: CallOptions): Promise<CaughtUp> {
+  const query = { vaultId: taking.vaultId, cursor: place, limit: PAGE, wait: 0 };
+  const page = await callOn(taking.connection, changesGroup.list, { query }, options);
+  const changes = page.changes.filter(({ object }) => object.vaultId === taking.vaultId);
+  const files = idsOf(changes, "file");
+  const folders = idsOf(changes, "folder");
+  const before = new Map([...folders].map((id) => [id, taking.table.folders.get(id) ?? null]));
+  const fromFolders = await takeChanged(taking, "folder", folders, options);
+  const again = [...before].flatMap(([id, row]) => takeBelow(taking, id, row, changes));
+  for (const id of again) files.add(id);
+  const key = (await takeChanged(taking, "file", files, options)) ?? fromFolders;
+  return { place: page.nextCursor ?? place, items: files.size + folders.size, key };
+}
+
+function idsOf(changes: readonly Change[], type: string): Set<string> {
+  return new Set(changes.flatMap(({ object }) => (object.type === type ? [object.id] : [])));
+}
+
+/**
+ * A folder takes all below it into the trash, and back. The feed names the folder alone. Answers the files that must be
+ * read again, because the table does not say which act took them there.
+ */
+function takeBelow(
+  { table }: Taking,
+  id: string,
+  before: FolderRow | null,
+  changes: readonly Change[],
+): readonly string[] {
+  const now = table.folders.get(id);
+  const files = table.below(id);
+  if (now === undefined) {
+    // Deleted for good, with all that is below it. Its files are read again: one that was moved out meanwhile stays.
+    for (const each of table.foldersBelow(id)) table.folders.delete(each);
+    return files.map((row) => row.id);
+  }
+  if (now.trashedAt !== null) {
+    for (const row of files) if (row.trashedAt === null) table.put({ ...row, trashedAt: now.trashedAt });
+    for (const each of table.foldersBelow(id)) trashFolder(table.folders, each, null, now.trashedAt);
+    return [];
+  }
+  const isRestored = changes.some(({ kind, object }) => kind === "folder.restored" && object.id === id);
+  if (!isRestored) return [];
+  const wasTrashed = before?.trashedAt ?? null;
+  for (const each of table.foldersBelow(id))
+    if (wasTrashed !== null) trashFolder(table.folders, each, wasTrashed, null);
+  const inTrash = files.filter((row) => row.trashedAt !== null);
+  if (wasTrashed === null) return inTrash.map((row) => row.id);
+  for (const row of inTrash) if (row.trashedAt === wasTrashed) table.put({ ...row, trashedAt: null });
+  return [];
+}
+
+function trashFolder(folders: Map<string, FolderRow>, id: string, from: string | null, to: string | null): void {
+  const row = folders.get(id);
+  if (row?.trashedAt === from) folders.set(id, { ...row, trashedAt: to });
+}

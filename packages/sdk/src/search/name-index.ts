@@ -1,0 +1,162 @@
+/**
+ * The local index of one shared vault: built from the vault's lists, kept true by the change feed. A name enters it
+ * only after this client has verified it. So the service can leave names out, and can make up none.
+ */
+import { clientApi as api } from "@coffer/contract";
+import { foldersGroup } from "@coffer/contract/folders";
+import { comparePlaces, isMemberIn, placeOf } from "@coffer/crypto";
+import { callOn } from "../call.ts";
+import { isAnswered } from "../errors.ts";
+import type { CallOptions, Connection } from "../options.ts";
+import { FILES, FOLDERS } from "../resources/items.ts";
+import { bytesOf } from "../vaults/addresses.ts";
+import type { OpenVault } from "../vaults/open-vault.ts";
+import { vaultError } from "../vaults/vault-error.ts";
+import { vaultSession } from "../vaults/vault-session.ts";
+import { catchUp, presentPlace } from "./catch-up.ts";
+import { type IndexKey, loadIndex, saveIndex } from "./index-file.ts";
+import type { Building, IndexState } from "./index-text.ts";
+import { NameTable } from "./name-table.ts";
+import { takeItems, type Taking } from "./taking.ts";
+
+const PAGE = 1000;
+/** Items read again after which the file is written. A run after a crash asks the feed for fewer than that once more. */
+const UNSAVED = 64;
+/** Listed items after which a build that goes on is written, so that a crash costs no more. */
+const BUILT = 20_000;
+
+/** The step after each list of a build. Folders come first, those in the trash after the others. */
+function stepAfter({ kind, trashed }: Building): Building | null {
+  if (!trashed) return { kind, trashed: true, cursor: null };
+  return kind === "folder" ? { kind: "file", trashed: false, cursor: null } : null;
+}
+
+/** How long a call may go on. It takes one step at least. */
+export interface Patience {
+  /** By the connection's clock. */
+  readonly deadline: number;
+  readonly options: CallOptions;
+}
+
+export class NameIndex {
+  readonly #connection: Connection;
+  readonly #vaultId: string;
+  #state: IndexState | null = null;
+  #key: IndexKey | null = null;
+  #unsaved = 0;
+  /** One update at a time. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(connection: Connection, vaultId: string) {
+    this.#connection = connection;
+    this.#vaultId = vaultId;
+  }
+
+  /**
+   * The names as they are now. null: not all were looked at before the deadline, and the next call goes on, also in
+   * another process.
+   */
+  async read(vault: OpenVault, patience: Patience): Promise<NameTable | null> {
+    const turn = this.#turn.catch(() => undefined).then(() => this.#update(vault, patience));
+    this.#turn = turn;
+    return turn;
+  }
+
+  async forget(): Promise<void> {
+    this.#state = null;
+    await this.#connection.sharedVaults?.names?.delete(this.#vaultId);
+  }
+
+  async #update(vault: OpenVault, patience: Patience): Promise<NameTable | null> {
+    await requireMember(this.#connection, vault);
+    let state = (this.#state ??= await this.#load(vault, patience.options));
+    try {
+      const isPast = () => this.#connection.clock.now() >= patience.deadline;
+      for (let isFirst = true; state.building !== null; isFirst = false) {
+        if (!isFirst && isPast()) return null;
+        this.#state = state = await this.#list(state, state.building, patience.options);
+        if (this.#unsaved >= BUILT) await this.#save(vault, state);
+      }
+      for (let isFirst = true; ; isFirst = false) {
+        if (!isFirst && isPast()) return null;
+        const { place, items, key } = await catchUp(this.#taking(state), state.changes, patience.options);
+        this.#note(items, key);
+        this.#state = state = { ...state, changes: place };
+        if (items === 0) return state.table;
+      }
+    } catch (error) {
+      if (!isOutdated(error, state)) throw error;
+      // The feed no longer reaches back so far, or the service forgot the list: all is looked at again.
+      this.#state = state = await this.#begin(patience.options);
+      return null;
+    } finally {
+      if (this.#unsaved >= (state.building === null ? UNSAVED : 1)) await this.#save(vault, state);
+    }
+  }
+
+  /** One page of the lists. */
+  async #list(state: IndexState, step: Building, options: CallOptions): Promise<IndexState> {
+    const { kind, trashed, cursor } = step;
+    const place = cursor === null ? {} : { cursor };
+    const query = { vaultId: this.#vaultId, trashed, limit: PAGE, ...place };
+    const taking = this.#taking(state);
+    let next: string | null;
+    if (kind === "file") {
+      const page = await callOn(this.#connection, api.files.list, { query }, { ...options, eachByItself: true });
+      this.#note(1 + page.files.length, await takeItems(taking, FILES, page.files, options));
+      next = page.nextCursor;
+    } else {
+      const page = await callOn(this.#connection, foldersGroup.list, { query }, { ...options, eachByItself: true });
+      this.#note(1 + page.folders.length, await takeItems(taking, FOLDERS, page.folders, options));
+      next = page.nextCursor;
+    }
+    const building = next === null ? stepAfter(step) : { ...step, cursor: next };
+    // From here on few changes wait for long: the whole is written once.
+    if (building === null) this.#unsaved += UNSAVED;
+    return { ...state, building };
+  }
+
+  async #load(vault: OpenVault, options: CallOptions): Promise<IndexState> {
+    const store = this.#connection.sharedVaults?.names;
+    const stored = store === undefined ? null : await loadIndex(vault, store);
+    this.#key = stored?.key ?? null;
+    return stored ?? this.#begin(options);
+  }
+
+  /** What changes from here on is in the feed, whatever the lists show of it. */
+  async #begin(options: CallOptions): Promise<IndexState> {
+    const table = new NameTable();
+    const changes = await presentPlace({ connection: this.#connection, vaultId: this.#vaultId, table }, options);
+    return { table, changes, building: { kind: "folder", trashed: false, cursor: null } };
+  }
+
+  #taking({ table }: IndexState): Taking {
+    return { connection: this.#connection, vaultId: this.#vaultId, table };
+  }
+
+  /** The index is encrypted under the newest key that an entry of it names. */
+  #note(items: number, key: IndexKey | null): void {
+    this.#unsaved += items;
+    if (key !== null && (this.#key === null || comparePlaces(key, this.#key) > 0)) this.#key = key;
+  }
+
+  /** Without a key nothing was verified yet, and there is nothing to keep. */
+  async #save(vault: OpenVault, state: IndexState): Promise<void> {
+    const store = this.#connection.sharedVaults?.names;
+    this.#unsaved = 0;
+    if (store !== undefined && this.#key !== null) await saveIndex(vault, store, { ...state, key: this.#key });
+  }
+}
+
+/** By the chain, whatever the service says. @throws VaultError `not_a_member`. */
+async function requireMember(connection: Connection, vault: OpenVault): Promise<void> {
+  const view = await vault.view();
+  const { chainAddress } = vaultSession(connection).signer;
+  if (!isMemberIn(view, bytesOf(chainAddress), placeOf(view)))
+    throw vaultError("not_a_member", `The vault's allowlist does not name ${chainAddress}`);
+}
+
+function isOutdated(error: unknown, { building }: IndexState): boolean {
+  if (!isAnswered(error)) return false;
+  return error.code === "cursor_expired" || (error.code === "validation_failed" && building?.cursor != null);
+}

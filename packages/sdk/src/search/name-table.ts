@@ -1,0 +1,166 @@
+/** The verified names of one vault in memory: a table of files, a table of folders, and the look through them. */
+import { foldText, isAuthor, isOfType, rankName, searchWords } from "@coffer/contract/search-words";
+import type { FileSearchQuery } from "../resources/input-types.ts";
+
+/** A file as the index keeps it. Paths are not kept: a folder's new name or place changes one row. */
+export interface NameRow {
+  readonly id: string;
+  readonly versionId: string;
+  readonly revision: number;
+  readonly name: string;
+  readonly contentType: string;
+  readonly size: number;
+  readonly folderId: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Chain address; null: nobody has proved it. */
+  readonly createdBy: string | null;
+  readonly updatedBy: string | null;
+  readonly trashedAt: string | null;
+}
+
+export interface FolderRow {
+  readonly parentId: string | null;
+  readonly trashedAt: string | null;
+}
+
+/** Where a found file is in the order of all: by rank, the newest first, then by id. */
+export interface Place {
+  readonly rank: number;
+  /** Milliseconds since 1970. */
+  readonly made: number;
+  readonly id: string;
+}
+
+export interface Hit extends Place {
+  readonly row: NameRow;
+}
+
+/** The conditions of a search, read once for all vaults. */
+export interface Wanted {
+  readonly words: readonly string[];
+  readonly query: FileSearchQuery;
+  readonly since: number;
+  readonly until: number;
+}
+
+export function wantedBy(query: FileSearchQuery): Wanted {
+  const { since, until, q = "" } = query;
+  return {
+    ...{ words: searchWords(q), query },
+    since: since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since),
+    until: until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until),
+  };
+}
+
+export function comparePlaces(one: Place, other: Place): number {
+  return one.rank - other.rank || other.made - one.made || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
+}
+
+interface Kept {
+  readonly row: NameRow;
+  readonly made: number;
+  readonly folded: string;
+  readonly words: readonly string[];
+}
+
+export class NameTable {
+  readonly folders = new Map<string, FolderRow>();
+  /** Ids of files whose names do not verify. */
+  readonly unreadable = new Set<string>();
+  readonly #files = new Map<string, Kept>();
+  /** Newest first; null: to be sorted again. */
+  #ordered: readonly Kept[] | null = null;
+
+  get size(): number {
+    return this.#files.size;
+  }
+
+  find(id: string): NameRow | null {
+    return this.#files.get(id)?.row ?? null;
+  }
+
+  rows(): NameRow[] {
+    return this.#inOrder().map(({ row }) => row);
+  }
+
+  put(row: NameRow): void {
+    const folded = foldText(row.name);
+    this.#files.set(row.id, { row, made: Date.parse(row.createdAt), folded, words: searchWords(folded) });
+    this.unreadable.delete(row.id);
+    this.#ordered = null;
+  }
+
+  remove(id: string): void {
+    this.unreadable.delete(id);
+    if (this.#files.delete(id)) this.#ordered = null;
+  }
+
+  /** Files in the folder and in all below it. */
+  below(folderId: string): NameRow[] {
+    const isBelow = this.#reach(folderId);
+    return [...this.#files.values()].flatMap(({ row }) => (isBelow(row.folderId) ? [row] : []));
+  }
+
+  /** Folders in the folder and in all below it, without itself. */
+  foldersBelow(folderId: string): string[] {
+    const isBelow = this.#reach(folderId);
+    return [...this.folders].flatMap(([id, { parentId }]) => (isBelow(parentId) ? [id] : []));
+  }
+
+  /** All that fits behind `after`, best first. */
+  search(wanted: Wanted, after: Place | null): Hit[] {
+    const found: Hit[][] = [[], [], []];
+    const fits = this.#conditions(wanted);
+    for (const kept of this.#inOrder()) {
+      if (!fits(kept)) continue;
+      const rank = rankName(kept.words, wanted.words);
+      if (rank === null) continue;
+      const hit = { rank, made: kept.made, id: kept.row.id, row: kept.row };
+      if (after === null || comparePlaces(hit, after) > 0) found[rank]?.push(hit);
+    }
+    return found.flat();
+  }
+
+  /** The cheap conditions. A word that a name does not hold anywhere cannot be in one of its words. */
+  #conditions({ words, query, since, until }: Wanted): (kept: Kept) => boolean {
+    const { folderId, type, by, minSize = 0, maxSize = Number.POSITIVE_INFINITY, trashed = false } = query;
+    const isBelow = folderId === undefined ? null : this.#reach(folderId);
+    return ({ row, made, folded }) =>
+      (row.trashedAt !== null) === trashed &&
+      words.every((word) => folded.includes(word)) &&
+      made >= since &&
+      made < until &&
+      row.size >= minSize &&
+      row.size <= maxSize &&
+      (type === undefined || isOfType(row.contentType, type)) &&
+      (by === undefined || [row.createdBy, row.updatedBy].some((each) => isAuthor(authorOf(each), by))) &&
+      (isBelow === null || isBelow(row.folderId));
+  }
+
+  /** Whether something in that folder is below `root`. Each folder is climbed from once. */
+  #reach(root: string): (folderId: string | null) => boolean {
+    const known = new Map<string, boolean>([[root, true]]);
+    const isBelow = (folderId: string | null): boolean => {
+      if (folderId === null) return false;
+      const answer = known.get(folderId);
+      if (answer !== undefined) return answer;
+      // Members can sign folders into a ring: a folder on the way up is not below itself.
+      known.set(folderId, false);
+      const found = isBelow(this.folders.get(folderId)?.parentId ?? null);
+      known.set(folderId, found);
+      return found;
+    };
+    return isBelow;
+  }
+
+  #inOrder(): readonly Kept[] {
+    return (this.#ordered ??= [...this.#files.values()].sort((one, other) =>
+      comparePlaces({ rank: 0, made: one.made, id: one.row.id }, { rank: 0, made: other.made, id: other.row.id }),
+    ));
+  }
+}
+
+function authorOf(chainAddress: string | null): { readonly id: null; readonly chainAddress: string | null } {
+  return { id: null, chainAddress };
+}
