@@ -2,10 +2,10 @@
  * The statements seen of vaults, in files beside the pins. They must outlive the process, or a service could wait for
  * the next one.
  */
-import { randomBytes } from "node:crypto";
-import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
+import { randomBytes, randomUUID } from "node:crypto";
+import { closeSync, existsSync, linkSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { copyFile, open, stat, type FileHandle } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { SeenStatement } from "@coffer/crypto";
 import { configurationError } from "../errors.ts";
 import type { SeenKind, SeenMemory, SeenStore } from "../vaults/memory/seen.ts";
@@ -129,9 +129,9 @@ class SeenFile implements SeenMemory {
   /** At the end of the process, where nothing can wait. A note on its way may then be in the file twice, which does no harm. */
   writeNow(): void {
     try {
+      beginFile(this.#path, this.#object);
       const file = openSync(this.#path, "a", 0o600);
-      const batch = batchOf([...this.#writing, ...this.#pending]);
-      writeSync(file, fstatSync(file).size === 0 ? newHeader(this.#object) + batch : batch);
+      writeSync(file, batchOf([...this.#writing, ...this.#pending]));
       closeSync(file);
     } catch {
       // The process ends: the newest notes are lost, as after a crash.
@@ -210,15 +210,43 @@ function batchOf(entries: Iterable<readonly [key: string, rest: string]>): strin
   return Array.from(entries, ([key, rest]) => `\n${encodeLine({ key, rest })}`).join("");
 }
 
+/**
+ * Makes the file with its header in one step: a header that a second process appends would spoil the last line of the
+ * first. A file that is there stays as it is.
+ */
+function beginFile(path: string, object: string): void {
+  if (existsSync(path)) return;
+  const draft = join(dirname(path), `.coffer-${randomUUID()}.tmp`);
+  const isThere = (error: unknown): boolean => fileErrorCode(error) === "EEXIST";
+  writeFileSync(draft, newHeader(object), { flag: "wx", mode: 0o600, flush: true });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    // Some file systems know no links: there the first to make the file also writes its header, a moment later.
+    if (!isThere(error)) writeHeader(path, object, isThere);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function writeHeader(path: string, object: string, isThere: (error: unknown) => boolean): void {
+  try {
+    writeFileSync(path, newHeader(object), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if (!isThere(error)) throw error;
+  }
+}
+
 /** How often it writes again to a file that is replaced meanwhile. */
 const ATTEMPTS = 10;
 
 /** One write, so that lines of several processes do not mix (O_APPEND, write(2)). On disk when it resolves. */
 async function append(path: string, object: string, batch: string): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    beginFile(path, object);
     await using file = await open(path, "a", 0o600);
-    const { size, ino } = await file.stat();
-    await file.appendFile(size === 0 ? newHeader(object) + batch : batch);
+    const { ino } = await file.stat();
+    await file.appendFile(batch);
     await file.datasync();
     if ((await inodeOf(path)) === ino) return;
   }
