@@ -140,8 +140,8 @@ class ReadCommitted implements Database {
       if (early !== null && isRead(compiled) && !isOfOwn(transaction, compiled))
         return early[kind](query) as Promise<never>;
       const result = await this.#perform<never>(transaction, kind, compiled);
-      // A transaction whose condition did not hold looks again, and must see why.
-      if (!isRead(compiled) && (result ?? 0) === 0) early?.renew();
+      // A transaction whose condition did not hold looks again, and must see why. Clearing up what is not there is none.
+      if (!isRead(compiled) && !isDeletion(compiled) && (result ?? 0) === 0) early?.renew();
       return result;
     };
     return { build: this.build, all: perform("all"), first: perform("first"), run: perform("run") };
@@ -276,6 +276,10 @@ class ReadCommitted implements Database {
 /** Everything else may write: `INSERT … RETURNING` answers rows as well. */
 function isRead(query: CompiledQuery): boolean {
   return query.query.kind === "SelectQueryNode";
+}
+
+function isDeletion(query: CompiledQuery): boolean {
+  return query.query.kind === "DeleteQueryNode";
 }
 
 /** Rows of a table that the transaction has written. */
