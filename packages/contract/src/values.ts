@@ -73,12 +73,12 @@ export const itemName = z.string().check(
 
 /** At most `most` bytes in base64 with padding (RFC 4648 §4). */
 export function base64Bytes(most: number) {
-  return z
-    .string()
-    .check(
-      z.maxLength(Math.ceil(most / 3) * 4),
-      z.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, "expected base64 with padding"),
-    );
+  return z.string().check(
+    z.maxLength(Math.ceil(most / 3) * 4),
+    // Each statement passes here, on both sides: a whole group of four to a step costs four times as much.
+    z.regex(/^[A-Za-z0-9+/]*={0,2}$/, "expected base64 with padding"),
+    z.refine((text) => text.length % 4 === 0, "expected base64 with padding"),
+  );
 }
 
 /**

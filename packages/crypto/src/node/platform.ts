@@ -4,7 +4,7 @@ import {
   createHash,
   createHmac,
   createSecretKey,
-  randomBytes,
+  randomFillSync,
   type KeyObject,
 } from "node:crypto";
 import { copyBytes } from "../bytes.ts";
@@ -23,7 +23,7 @@ import {
 /** Node's own ciphers and hashes: no promise per chunk, the key imported once. */
 export const nodePlatform: CryptoPlatform = {
   name: "node",
-  randomBytes: (length) => new Uint8Array(randomBytes(length)),
+  randomBytes: drawBytes,
   expandSha512: (key, info, length) => {
     // Imported once: createHmac takes five times as long with plain bytes, because it first asks what kind of key
     // they are.
@@ -34,6 +34,22 @@ export const nodePlatform: CryptoPlatform = {
   createSha256,
   importChunkCipher: async (key, baseNonce) => chunkCipher(createSecretKey(key), copyBytes(baseNonce)),
 };
+
+const pool = new Uint8Array(4096);
+let drawn = pool.length;
+
+/** A small file takes four draws, and each one from the system costs as much as a digest. No byte is given twice or kept. */
+function drawBytes(length: number): Uint8Array {
+  if (length > pool.length) return randomFillSync(new Uint8Array(length));
+  if (drawn + length > pool.length) {
+    randomFillSync(pool);
+    drawn = 0;
+  }
+  const bytes = pool.slice(drawn, drawn + length);
+  pool.fill(0, drawn, drawn + length);
+  drawn += length;
+  return bytes;
+}
 
 function hmacSha512(key: KeyObject, pieces: readonly Uint8Array[]): Uint8Array {
   const hmac = createHmac("sha512", key);

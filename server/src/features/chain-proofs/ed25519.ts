@@ -37,14 +37,35 @@ export function isSignedMessage(
   message: Uint8Array,
   { publicKey, signature }: { readonly publicKey: Uint8Array; readonly signature: Uint8Array },
 ): boolean {
-  if (publicKey.length !== KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
-  // Not every OpenSSL refuses keys of small order; every one checks S itself.
-  if (!isSound(publicKey) || !isSound(signature.subarray(0, 32))) return false;
+  if (!isWellFormed(publicKey, signature)) return false;
   try {
     return verify(null, digestOf(message), importKey(publicKey), signature);
   } catch {
     return false; // Not a point of the curve.
   }
+}
+
+/** The same in the thread pool: for many signatures at once. Never rejects. */
+export function isSignedMessageAside(
+  message: Uint8Array,
+  { publicKey, signature }: { readonly publicKey: Uint8Array; readonly signature: Uint8Array },
+): Promise<boolean> {
+  if (!isWellFormed(publicKey, signature)) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    try {
+      verify(null, digestOf(message), importKey(publicKey), signature, (error, isValid) => {
+        resolve(error === null && isValid);
+      });
+    } catch {
+      resolve(false); // Not a point of the curve.
+    }
+  });
+}
+
+/** Not every OpenSSL refuses keys of small order; every one checks S itself. */
+function isWellFormed(publicKey: Uint8Array, signature: Uint8Array): boolean {
+  if (publicKey.length !== KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
+  return isSound(publicKey) && isSound(signature.subarray(0, 32));
 }
 
 /** Sui address: BLAKE2b-256 of flag ‖ public key. */

@@ -11,7 +11,8 @@ import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { findPlace, type FoundPlace } from "../items/placing.ts";
 import { type ExpectedWrite, type Permits, withPermits } from "../reach/permits.ts";
-import { requireWriter, type SeenVault } from "../reach/access.ts";
+import { requireWriter, type SeenVault, type Writer } from "../reach/access.ts";
+import { verifyAhead } from "../shared-vaults/statement-rules.ts";
 import { watchMembership } from "../reach/watching.ts";
 import { readParts, type SentPart } from "./batch-parts.ts";
 import { holdingToVersion, requireSignedSize } from "./beginnings.ts";
@@ -61,8 +62,8 @@ export async function storeBatch(
     return await deps.database.transaction((transaction) =>
       context.record(transaction, { results: judged.map(refused) }),
     );
-  if (place.vault !== null) await requireSigner(deps, context, place.vault, judged);
-  return await storeAll(deps, context, await withinRoom(deps, place.accountId, judged), place);
+  const writer = place.vault === null ? null : await requireSigner(deps, context, place.vault, judged);
+  return await storeAll(deps, context, await withinRoom(deps, place.accountId, judged), { ...place, writer });
 }
 
 /** What can be refused is refused before anything is stored. All files go to the vault of the first that is not. */
@@ -112,10 +113,11 @@ async function requireSigner(
   context: CreationContext<Principal>,
   vault: SeenVault,
   judged: readonly Judged[],
-): Promise<void> {
+): Promise<Writer | null> {
   const place = judged.find(isAccepted)?.signed?.version;
-  if (place !== undefined) await requireWriter(deps, context.principal, vault, { place });
+  const writer = place === undefined ? null : await requireWriter(deps, context.principal, vault, { place });
   watchMembership(deps, context, vault);
+  return writer;
 }
 
 /** Files that do not fit any more are refused in their order. */
@@ -138,7 +140,7 @@ async function storeAll(
   deps: BatchDeps,
   context: CreationContext<Principal>,
   judged: readonly Judged[],
-  { accountId }: FoundPlace,
+  { accountId, writer }: Pick<FoundPlace, "accountId"> & { readonly writer: Writer | null },
 ): Promise<Recorded<Answer>> {
   const { principal } = context;
   const accepted = judged.filter(isAccepted);
@@ -148,7 +150,12 @@ async function storeAll(
   const blobs = accepted.map(({ bytes }) => ({ key: deps.random.uuid(), bytes }));
   const used = new Set<string>();
   try {
-    const receipts = await deps.blobs.putAll(blobs);
+    const versions = accepted.flatMap(({ signed }) => (signed === null ? [] : [signed.version]));
+    // The act holds the account, and this needs only a thread.
+    const [receipts] = await Promise.all([
+      deps.blobs.putAll(blobs),
+      writer === null ? null : verifyAhead(writer, versions),
+    ]);
     const contents = new Map(
       accepted.map((one, at) => [one, { blobKey: blobs[at]?.key ?? "", ...(receipts[at] ?? NOTHING) }]),
     );

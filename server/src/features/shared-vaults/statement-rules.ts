@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { ENTRY_STATEMENT, KEY_RECORD, SIGNATURE_BYTES, UPLOAD_TITLE, VERSION_STATEMENT } from "@coffer/contract";
 import { ServiceError } from "../../service-error.ts";
-import { isSignedMessage } from "../chain-proofs/ed25519.ts";
+import { isSignedMessage, isSignedMessageAside } from "../chain-proofs/ed25519.ts";
 import type { Writer } from "../reach/access.ts";
 import { comparePlaces, isReached, type Place, placeOf } from "../reach/places.ts";
 import { invalid, ZERO_DIGEST, type EntryStatement, type KeyRecord, type VersionStatement } from "./statements.ts";
@@ -24,11 +24,22 @@ export function requireVersion(writer: Writer, statement: VersionStatement, { ke
   requirePlace(writer, statement, "version");
   requireKey(statement.keyId, keyId, "version");
   requireSuccession({ count: statement.sequence, previous: statement.previous }, before, "version");
-  const { bytes, sibling, fieldsDigest } = statement;
-  requireSigned(
-    writer,
-    sibling === null ? lone(VERSION_STATEMENT.title, bytes) : both(fieldsDigest, sibling, bytes),
-    "version",
+  requireSigned(writer, signedOf(statement), "version");
+}
+
+function signedOf({ bytes, sibling, fieldsDigest }: VersionStatement): Signed {
+  return sibling === null ? lone(VERSION_STATEMENT.title, bytes) : both(fieldsDigest, sibling, bytes);
+}
+
+/** Looks at the signatures of many versions in the thread pool, so that {@link requireVersion} need not. It refuses nothing. */
+export async function verifyAhead({ member }: Writer, statements: readonly VersionStatement[]): Promise<void> {
+  const { signingKey } = member;
+  await Promise.all(
+    statements.map(async (statement) => {
+      const { message, name, signature } = nameSigned(signingKey, signedOf(statement));
+      if (verified.has(name)) return;
+      if (await isSignedMessageAside(message, { publicKey: signingKey, signature })) noteVerified(name);
+    }),
   );
 }
 
@@ -147,14 +158,22 @@ function both(version: string, entry: string, bytes: Uint8Array): Signed {
 const verified = new Set<string>();
 const MOST_VERIFIED = 4096;
 
-function requireSigned({ member }: Writer, { title, body, signature }: Signed, what: string): void {
+function requireSigned({ member }: Writer, signed: Signed, what: string): void {
   const { signingKey } = member;
-  // Key and signature have fixed lengths, and no title holds a zero byte: no two signatures share a name.
-  const message = Buffer.concat([Buffer.from(`${title}\0`), body]);
-  const name = hash("sha256", Buffer.concat([signingKey, signature, message]), "base64");
-  const isKnown = verified.delete(name);
-  if (!isKnown && !isSignedMessage(message, { publicKey: signingKey, signature }))
+  const { message, name, signature } = nameSigned(signingKey, signed);
+  if (!verified.has(name) && !isSignedMessage(message, { publicKey: signingKey, signature }))
     throw invalid(`${what}: the signature is not of the caller's signing key`);
+  noteVerified(name);
+}
+
+/** Key and signature have fixed lengths, and no title holds a zero byte: no two signatures share a name. */
+function nameSigned(signingKey: Uint8Array, { title, body, signature }: Signed) {
+  const message = Buffer.concat([Buffer.from(`${title}\0`), body]);
+  return { message, signature, name: hash("sha256", Buffer.concat([signingKey, signature, message]), "base64") };
+}
+
+function noteVerified(name: string): void {
+  verified.delete(name);
   verified.add(name);
   const oldest = verified.size > MOST_VERIFIED ? verified.keys().next().value : undefined;
   if (oldest !== undefined) verified.delete(oldest);

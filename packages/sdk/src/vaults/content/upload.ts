@@ -2,16 +2,16 @@
 import { clientApi as api, nameProblem, type SharedFile } from "@coffer/contract";
 import {
   CryptoError,
-  parseEntryStatement,
   placeOf,
   seenVersion,
+  type EntryStatement,
   type FilePlan,
   type Place,
   type VaultView,
 } from "@coffer/crypto";
 import type { ReadOptions } from "@coffer/chain";
 import { callOn } from "../../call.ts";
-import { fromBase64, toHex } from "../../digest.ts";
+import { toHex } from "../../digest.ts";
 import { ContractError, SdkError } from "../../errors.ts";
 import type { Connection } from "../../options.ts";
 import { endUpload } from "../../upload/upload-session.ts";
@@ -21,7 +21,7 @@ import { uploadSource, type SendingOptions } from "../../upload/upload.ts";
 import { openContent, type Content } from "./content.ts";
 import { encryptedSource } from "./encrypted-source.ts";
 import { authorsOf } from "../names/authors.ts";
-import { noteOwnEntry } from "../names/entries.ts";
+import { noteOwnEntry, ownStatement } from "../names/entries.ts";
 import { beginVersion, folderOf, type Sending, type SharedUploadTarget } from "./new-version.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { stageFolder } from "../names/staging.ts";
@@ -138,15 +138,15 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
   const place = targetOf(vault, target, begun.shared, view.plainNames);
   const { journal, ...plain } = { ...options, idempotencyKey: undefined };
   const sent = await uploadSource(connection, place, sending.source, plain, journal);
-  const { id, folderId } = parseEntryStatement(fromBase64(begun.shared.entry) ?? new Uint8Array(0));
+  const entry = ownStatement(begun.shared);
   const { file } = sent;
-  if (file.id !== id || file.vaultId !== vault.id || file.folderId !== folderId)
+  if (file.id !== entry.id || file.vaultId !== vault.id || file.folderId !== entry.folderId)
     throw vaultError("damaged", `The service answers with file ${file.id}, which is not the one that was sent there`, {
       step: "ids",
     });
   vault.seen.noteVersion(file.id, seenVersion(begun.statement));
-  noteOwnEntry(vault, file.id, begun.shared);
-  return describe(sent, begun, content);
+  noteOwnEntry(vault, file.id, entry);
+  return describe(sent, begun, content, entry);
 }
 
 /** The upload that an earlier process began; null: none can go on, and the rest was given up. */
@@ -202,12 +202,12 @@ function targetOf(vault: OpenVault, target: SharedUploadTarget, shared: SharedFi
 /** As its members see it: bytes and digest of the content, which only this client has counted. */
 function describe(
   { file }: UploadResult,
-  { name, contentType, shared }: BegunVersion,
+  { name, contentType }: BegunVersion,
   { source, size }: Content,
+  entry: EntryStatement,
 ): UploadResult {
-  const signed = parseEntryStatement(fromBase64(shared.entry) ?? new Uint8Array(0));
   return {
-    file: { ...file, name, contentType, size, storedSize: file.size, encrypted: true, ...authorsOf(signed) },
+    file: { ...file, name, contentType, size, storedSize: file.size, encrypted: true, ...authorsOf(entry) },
     ...{ bytes: size, sha256: toHex(source.digest()) },
   };
 }

@@ -1,7 +1,6 @@
 /** One shared vault as its files need it: the view of the chain, and the vault keys that are open. */
 import { findMember, toVaultView, type ReadOptions, type VaultObject } from "@coffer/chain";
 import { findSigner, isMemberIn, placeOf, type Author, type Place, type VaultView } from "@coffer/crypto";
-import { toHex } from "../../digest.ts";
 import { bytesOf } from "../addresses.ts";
 import { KeyRing } from "./key-ring.ts";
 import { describeEnd, hasEnded } from "../members/ends.ts";
@@ -91,7 +90,12 @@ export async function requireHeld(session: VaultSession, pin: VaultPin, vault: V
 function isNamed(vault: VaultObject, { chainAddress, statements }: VaultSession["signer"]): boolean {
   const member = findMember(vault, chainAddress);
   if (member === null || hasEnded(member, vault.asOf)) return false;
-  return statements === undefined || toHex(member.signingKey) === toHex(statements.publicKey);
+  return statements === undefined || isSame(member.signingKey, statements.publicKey);
+}
+
+/** Both have 32 bytes and are public. Texts of them would cost much: a list may have thousands of members. */
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return one.every((byte, at) => byte === other[at]);
 }
 
 const views = new WeakMap<VaultObject, VaultView>();
@@ -105,8 +109,7 @@ function viewOf(vault: VaultObject): VaultView {
 
 /** When the access of an address ended; null: it has not, or the allowlist does not name it. */
 function endOf({ members, time }: VaultView, address: Uint8Array): bigint | null {
-  const named = toHex(address);
-  const entry = members.find((member) => toHex(member.address) === named);
+  const entry = members.find((member) => isSame(member.address, address));
   return entry !== undefined && (entry.until !== null || entry.endsAt <= time) ? entry.endsAt : null;
 }
 
@@ -131,7 +134,7 @@ function requireAuthor({ signer }: VaultSession, { vaultId }: VaultPin, view: Va
       `The vault names no signing key for ${signer.chainAddress}: it can read there, and not write`,
       `Call vaults.setSigningKey("${vaultId}") once with this signer: it is one transaction, whose fee the address pays. Then repeat it.`,
     );
-  if (toHex(named) !== toHex(signer.statements.publicKey))
+  if (!isSame(named, signer.statements.publicKey))
     return refuse(`The vault names another signing key for ${signer.chainAddress} than this signer's`);
   return { address, signer: signer.statements };
 }

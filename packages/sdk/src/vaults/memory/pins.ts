@@ -65,8 +65,9 @@ export interface PinStore {
 }
 
 export function isSamePin(one: VaultPin | null, other: VaultPin | null): boolean {
-  const [first, second] = [one, other].map((pin) => JSON.stringify(Object.entries(pin ?? {}).sort()));
-  return first === second;
+  if (one === null || other === null) return one === other;
+  const names = Object.keys(one) as (keyof VaultPin)[];
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
 }
 
 /** Forgets with the process. */

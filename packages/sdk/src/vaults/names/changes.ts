@@ -7,7 +7,7 @@ import { ApiError, SdkError } from "../../errors.ts";
 import { FOLDERS, type Item, type ItemChange, type Items } from "../../resources/items.ts";
 import { revisionHeader } from "../../resources/revisions.ts";
 import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "../../options.ts";
-import { makeEntry, noteOwnEntry, openItem, placeOf } from "./entries.ts";
+import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
 import { nameOne } from "./listing.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findPlace, findVaultOf, liesIn, requireCreated } from "./places.ts";
@@ -77,7 +77,7 @@ async function createIn(
           "damaged",
           `The service answers with folder ${created.folder.id}, which is not the one that was made`,
         );
-      noteOwnEntry(vault, id, shared);
+      noteOwnEntry(vault, id, ownStatement(shared));
       return created.folder;
     },
   );
@@ -158,7 +158,7 @@ async function withEntry<Kind extends Item>(
     const wanted = { kind, id, folderId, metadata, previous: opened.statement };
     const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
     const changed = await send({ shared, ...(view.plainNames ? { name: metadata.name } : {}) });
-    noteOwnEntry(vault, id, shared);
+    noteOwnEntry(vault, id, ownStatement(shared));
     return changed;
   };
   return inVaultTerms(() => asOften(connection, vault, () => folderId, attempt));

@@ -80,8 +80,13 @@ export function toShared({ unsigned, nameIndex }: PreparedEntry, { bytes }: Entr
 }
 
 /** What this client has written is in this vault from then on, and the client accepts nothing older. */
-export function noteOwnEntry(vault: OpenVault, id: string, { entry }: SharedEntry): void {
-  vault.seen.noteEntry(id, seenEntry(parseEntryStatement(fromBase64(entry) ?? new Uint8Array(0))));
+export function noteOwnEntry(vault: OpenVault, id: string, entry: EntryStatement): void {
+  vault.seen.noteEntry(id, seenEntry(entry));
+}
+
+/** The statement of an entry that this client signed. */
+export function ownStatement({ entry }: SharedEntry): EntryStatement {
+  return parseEntryStatement(fromBase64(entry) ?? new Uint8Array(0));
 }
 
 /** The service's search key for a name. */

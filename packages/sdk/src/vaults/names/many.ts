@@ -7,7 +7,7 @@ import type { ItemOutcome } from "../../part-error.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { restoreItem } from "./changes.ts";
-import { makeEntry, noteOwnEntry, openItem, placeOf } from "./entries.ts";
+import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
 import { findVaultOf, liesIn } from "./places.ts";
 import { stageFolder } from "./staging.ts";
 
@@ -48,7 +48,7 @@ export async function moveSigned(
       const move = signed.get(id) ?? null;
       outcomes.set(id, error);
       if (move === null) continue;
-      if (error === null) noteOwnEntry(move.vault, id, move.shared);
+      if (error === null) noteOwnEntry(move.vault, id, ownStatement(move.shared));
       else if (attempt < ATTEMPTS && isOutdated(error)) {
         const renewal = `${move.vault.id} ${error.code}`;
         const known = renewals.get(renewal);
