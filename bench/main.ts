@@ -5,6 +5,7 @@ import { cryptoAge, cryptoAgeEncryption, cryptoCodec, cryptoMemory } from "./cry
 import { download } from "./download.ts";
 import { folderSync, folderUpload } from "./folder-upload.ts";
 import { listing } from "./listing.ts";
+import { localSearch } from "./local-search.ts";
 import { memory } from "./memory.ts";
 import { metadata } from "./metadata.ts";
 import { renderOutcome, type Benchmark, type Outcome } from "./outcome.ts";
@@ -31,6 +32,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   memory,
   listing,
   search,
+  "local-search": localSearch,
   "sdk-call": sdkCall,
   "sdk-upload": sdkUpload,
   "login-timing": loginTiming,

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { parseNetworkConfiguration, type NetworkConfiguration } from "@coffer/chain";
 import { nodePlatform } from "@coffer/crypto/node";
 import { chainKeySigner, createClient, generateChainKey, type Client } from "@coffer/sdk";
-import { sharedVaults } from "@coffer/sdk/shared";
+import { type SharedVaultOptions, sharedVaults } from "@coffer/sdk/shared";
 import { stopChild } from "./machine.ts";
 import { startService, type Service } from "./service.ts";
 
@@ -31,7 +31,7 @@ export interface SharedVaults extends AsyncDisposable {
   /** The same credential without a chain key: what public vaults cost by themselves. */
   readonly plain: Client;
   /** The same person in a client that has opened nothing yet. */
-  readonly another: () => Client;
+  readonly another: (more?: Partial<SharedVaultOptions>) => Client;
   readonly publicVault: string;
   readonly sharedVault: string;
   /** Requests for keys so far, by key server, of all clients. */
@@ -56,8 +56,11 @@ export async function openSharedVaults(directory: string): Promise<SharedVaults>
     const opened = sharedVaults({ signer, network, platform: nodePlatform, fetch: counted.fetch });
     const apiKey = service.keys[0] ?? "";
     const credentials = { apiKey };
-    const another = (): Client =>
-      createClient({ baseUrl: service.baseUrl, credentials, sharedVaults: opened, network: PROOFS });
+    const another: SharedVaults["another"] = (more) =>
+      createClient({
+        ...{ baseUrl: service.baseUrl, credentials, network: PROOFS },
+        sharedVaults: { ...opened, ...more },
+      });
     const client = another();
     await client.account.linkChain(signer);
     const publicVault = (await client.vaults.create({ name: "bench-public", type: "public" })).id;

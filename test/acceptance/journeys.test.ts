@@ -10,8 +10,8 @@ import { REQUIREMENT_ID } from "./requirement.ts";
 const observables = JOURNEYS.flatMap((journey) => journey.observables.map((observable) => ({ journey, observable })));
 
 describe("the catalogue of journeys", () => {
-  it("names J1 to J23, in order", () => {
-    expect(JOURNEYS.map(({ name }) => name)).toEqual([...Array.from({ length: 23 }, (_, index) => `J${index + 1}`)]);
+  it("names J1 to J24, in order", () => {
+    expect(JOURNEYS.map(({ name }) => name)).toEqual([...Array.from({ length: 24 }, (_, index) => `J${index + 1}`)]);
   });
 
   it("gives every observable a well-formed id of its journey, once", () => {

@@ -25,7 +25,8 @@ const SHORT = /^[a-z0-9]{1,2}$/;
  */
 export function foldText(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();
-  const plain = decomposed(decomposed(text).toUpperCase()).toLowerCase();
+  // Lower case first: the upper case of `ẞ` is itself.
+  const plain = decomposed(decomposed(text).toLowerCase().toUpperCase()).toLowerCase();
   // The lower case of a sigma depends on what follows it.
   return decomposed(plain).replaceAll("ς", "σ");
 }

@@ -8,6 +8,7 @@ import { journeys20 } from "./catalogue/j20.ts";
 import { journeys21 } from "./catalogue/j21.ts";
 import { journeys22 } from "./catalogue/j22.ts";
 import { journeys23 } from "./catalogue/j23.ts";
+import { journeys24 } from "./catalogue/j24.ts";
 import type { Journey } from "./observable.ts";
 
 export const JOURNEYS: readonly Journey[] = [
@@ -20,4 +21,5 @@ export const JOURNEYS: readonly Journey[] = [
   ...journeys21,
   ...journeys22,
   ...journeys23,
+  ...journeys24,
 ];

@@ -15,6 +15,7 @@ import { auditLog } from "./j19.ts";
 import { yesterdaysVersion } from "./j20.ts";
 import { rewound } from "./j21.ts";
 import { whatChanged } from "./j23.ts";
+import { foundInPublic } from "./j24.ts";
 import { sharedVaultCreated } from "./shared-j02.ts";
 import { blindBeforeMembership } from "./shared-j05.ts";
 import { memberAdded } from "./shared-j06.ts";
@@ -27,6 +28,7 @@ import { exit } from "./shared-j17.ts";
 import { sharedVersions } from "./shared-j20.ts";
 import { accessUntil } from "./shared-j22.ts";
 import { sharedChanges } from "./shared-j23.ts";
+import { foundInShared } from "./shared-j24.ts";
 import { onNetwork, onStack, type Openers, type Program, type SharedProgram } from "./run.ts";
 import type { SharedService } from "../kit/shared-service.ts";
 
@@ -47,6 +49,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   J20: yesterdaysVersion,
   J21: rewound,
   J23: whatChanged,
+  J24: foundInPublic,
 };
 
 export const SHARED_PROGRAMS: Readonly<Record<string, SharedProgram>> = {
@@ -62,6 +65,7 @@ export const SHARED_PROGRAMS: Readonly<Record<string, SharedProgram>> = {
   J20: sharedVersions,
   J22: accessUntil,
   J23: sharedChanges,
+  J24: foundInShared,
 };
 
 /** Runs what is observed on a stack. */

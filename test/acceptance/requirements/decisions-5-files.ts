@@ -55,6 +55,8 @@ const FILES = [
   "D5-search-filters: Type or its first half, size, time, author, vault, folder with all below it, trash: alone and with words.",
   "D5-search-bounded: A page that looked at its bound of rows says complete: false and has a cursor; an account's search is its own files' work.",
   "D5-search-reach: A search finds no more than the caller's lists show; names that only members can read are not looked at.",
+  "D5-search-client: client.search merges the service's search with a local index of verified names, and never takes it for whole too early.",
+  "D5-search-no-words: A search of a shared vault with encrypted names sends no searched word to the service.",
   "D5-search-in-act: The index changes in the act that changes a file, a folder or a vault.",
   "D5-versions-not-kept: PUT …/content?keep=false keeps none, owner only; versions count in storage, shown apart.",
 ];

@@ -108,18 +108,19 @@ export class NameTable {
     return [...this.folders].flatMap(([id, { parentId }]) => (isBelow(parentId) ? [id] : []));
   }
 
-  /** All that fits behind `after`, best first. */
-  search(wanted: Wanted, after: Place | null): Hit[] {
-    const found: Hit[][] = [[], [], []];
+  /** The first ones that fit behind `after`, best first. `most`: how many at the most. */
+  search(wanted: Wanted, after: Place | null, most: number): Hit[] {
+    const found: [Hit[], Hit[], Hit[]] = [[], [], []];
     const fits = this.#conditions(wanted);
     for (const kept of this.#inOrder()) {
+      if (found[0].length >= most) break;
       if (!fits(kept)) continue;
       const rank = rankName(kept.words, wanted.words);
-      if (rank === null) continue;
+      if (rank === null || found[rank].length >= most) continue;
       const hit = { rank, made: kept.made, id: kept.row.id, row: kept.row };
-      if (after === null || comparePlaces(hit, after) > 0) found[rank]?.push(hit);
+      if (after === null || comparePlaces(hit, after) > 0) found[rank].push(hit);
     }
-    return found.flat();
+    return found.flat().slice(0, most);
   }
 
   /** The cheap conditions. A word that a name does not hold anywhere cannot be in one of its words. */

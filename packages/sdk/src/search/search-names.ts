@@ -71,7 +71,7 @@ const UNFINISHED = "unfinished";
 /** Files of all sources, best first, until the page is full. */
 async function merge({ connection, query, options, deadline }: Asked, scope: Scope, from: SearchPlace, limit: number) {
   const { atService, tables } = scope;
-  const local = new LocalSource(tables, wantedBy(query), from.local);
+  const local = new LocalSource(tables, wantedBy(query), from.local, limit);
   const named = new Map(
     atService.map((vaultId) => {
       const isElsewhere = (id: string): boolean => tables.has(id) || (vaultId !== id && atService.includes(id));

@@ -26,9 +26,10 @@ export class LocalSource implements Source {
   /** The last one that was taken. */
   place: Place | null;
 
-  constructor(tables: ReadonlyMap<string, NameTable>, wanted: Wanted, after: Place | null) {
+  /** `limit`: of the page. One more shows whether there is a next one. */
+  constructor(tables: ReadonlyMap<string, NameTable>, wanted: Wanted, after: Place | null, limit: number) {
     const hits = [...tables].flatMap(([vaultId, table]) =>
-      table.search(wanted, after).map((hit) => ({ ...hit, vaultId })),
+      table.search(wanted, after, limit + 1).map((hit) => ({ ...hit, vaultId })),
     );
     this.#hits = tables.size > 1 ? hits.sort(comparePlaces) : hits;
     this.place = after;

@@ -1,0 +1,12 @@
+import { journey, type Journey } from "../observable.ts";
+
+const findIt = journey("J24", "Find it", [
+  "J24-words sdk: a part of a word finds public names, without case and accents, whole words first [D5-search-words]",
+  "J24-filters sdk: type, date, author and a folder with all below it narrow a search",
+  "J24-merged sdk (shared): one search finds names of public and shared vaults, each once, in one order [D5-search-client]",
+  "J24-shared-filters sdk (shared): word part, type, date, author and subtree find the same in a shared vault",
+  "J24-wire sdk (shared): the wire log holds no word that was searched in a shared vault, in any form [D5-search-no-words]",
+  "J24-unfinished sdk (shared): an index that is not whole answers no file, and a cursor with which the next process goes on",
+]);
+
+export const journeys24: readonly Journey[] = [findIt];

@@ -1,0 +1,36 @@
+/** J24: find it, among names that the service reads. */
+import { createClient } from "@coffer/sdk";
+import assert from "node:assert/strict";
+import { createKey } from "../kit/account.ts";
+import type { Checks, World } from "./run.ts";
+import { namesOf, storeNames, STREETS } from "./search-names.ts";
+
+export async function foundInPublic({ stack }: World): Promise<Checks> {
+  const { baseUrl, apiKey } = stack;
+  const client = createClient({ baseUrl, credentials: { apiKey } });
+  const { id: vaultId } = await client.vaults.create({ name: "Searched", type: "public" });
+  const plans = await client.folders.create({ vaultId, name: "plans" });
+  const inner = await client.folders.create({ vaultId, name: "tower", parentId: plans.id });
+  const { key, id: by } = await createKey(baseUrl, apiKey, { name: "agent", vaultIds: [vaultId] });
+  await storeNames({ client: createClient({ baseUrl, credentials: { apiKey: key } }), vaultId, inner: inner.id });
+  const own = await client.files.upload({ vaultId, name: "façade by the owner", body: "x" });
+  return {
+    "J24-words": async () => {
+      for (const q of ["strasse", "STRAẞE", "straße"]) assert.deepEqual(await namesOf(client.search({ q })), STREETS);
+      assert.deepEqual(await namesOf(client.search({ q: "strasse", limit: 1 })), STREETS);
+      const none = await client.search({ q: "nowhere", vaultId });
+      assert.deepEqual([none.complete, none.files], [true, []]);
+      // The account has a shared vault, which a client without a chain key cannot search.
+      const all = await client.search({ q: "nowhere" });
+      assert.deepEqual([all.complete, all.unsearched.map(({ reason }) => reason)], [false, ["shared_vault"]]);
+    },
+    "J24-filters": async () => {
+      const find = (query: object) => namesOf(client.search({ q: "facade", ...query }));
+      assert.deepEqual(await find({ by }), ["Façade of the tower.pdf"]);
+      assert.deepEqual(await find({ type: "application/pdf" }), ["Façade of the tower.pdf"]);
+      assert.deepEqual(await find({ folderId: plans.id }), ["Façade of the tower.pdf"]);
+      assert.deepEqual(await find({ since: own.file.createdAt }), ["façade by the owner"]);
+      assert.deepEqual(await find({ until: own.file.createdAt }), ["Façade of the tower.pdf"]);
+    },
+  };
+}
