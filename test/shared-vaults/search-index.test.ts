@@ -89,6 +89,20 @@ describe("the index between two runs", () => {
     ]);
     expect(isGone).toBe(false);
     await client.vaults.delete(other.id, { force: true });
+    const page = await client.search({ q: "march" }, { localOnly: true });
+    expect([page.complete, page.files.map(({ name }) => name)]).toEqual([true, [MARCH]]);
+  });
+
+  it("is whole after several processes have written it at once", async () => {
+    await rm(join(directory, `${vault.id}.names`));
+    const clients = Array.from({ length: 4 }, () => kept(member));
+    const found = await Promise.all(clients.map((client) => namesOf(client.search({ q: "march", vaultId: vault.id }))));
+    expect(found).toEqual([[MARCH], [MARCH], [MARCH], [MARCH]]);
+    expect((await readdir(directory)).filter((name) => name.startsWith(vault.id))).toEqual([`${vault.id}.names`]);
+    const isListed: string[] = [];
+    const watch: Middleware = (request, next, { endpointId }) => (isListed.push(endpointId), next(request));
+    expect(await namesOf(kept(member, [watch]).search({ q: "march", vaultId: vault.id }))).toEqual([MARCH]);
+    expect(isListed).not.toContain("files.list");
   });
 
   it("is deleted when access ends, whatever the service lists, and says so", async () => {

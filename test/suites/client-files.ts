@@ -127,6 +127,12 @@ export function filesSuite(accounts: () => Accounts): void {
     const found: string[] = [];
     for await (const { name } of client.files.search({ q: "sum", limit: 1 })) found.push(name);
     expect(found).toEqual(["sum.txt", "summary 1.txt", "Résumé.pdf"]);
+    const everywhere = await client.search({ q: "SÜM", by: author?.createdBy?.id ?? "" });
+    expect([everywhere.files.map(({ name }) => name), everywhere.complete, everywhere.unsearched]).toEqual([
+      ["sum.txt", "summary 1.txt", "Résumé.pdf"],
+      true,
+      [],
+    ]);
     await expect(client.files.search({ q: "?!" })).rejects.toMatchObject({ code: "invalid_request" });
   });
 

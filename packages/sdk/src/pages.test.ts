@@ -1,3 +1,4 @@
+import "./bulk.ts";
 import { expect, it } from "vitest";
 import { allOf } from "../../../test/kit/bytes.ts";
 import { ContractError } from "./errors.ts";
@@ -40,6 +41,11 @@ it("refuses a page that leads back to itself, for those too who turn the pages b
     code: "contract_broken",
     issues: ["body.nextCursor: the same again"],
   });
+});
+
+it("takes a page that waited and leads back to itself: nothing came meanwhile", async () => {
+  const { client } = scripted([json({ changes: [], nextCursor: "same" })]);
+  expect(await client.changes.list({ cursor: "same", wait: 0 })).toMatchObject({ nextCursor: "same" });
 });
 
 it("stops asking when the reader stops", async () => {

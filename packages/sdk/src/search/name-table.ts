@@ -1,5 +1,5 @@
 /** The verified names of one vault in memory: a table of files, a table of folders, and the look through them. */
-import { foldText, isAuthor, isOfType, rankName, searchWords } from "@coffer/contract/search-words";
+import { bareType, foldText, isAuthor, rankName, searchWords } from "@coffer/contract/search-words";
 import type { FileSearchQuery } from "../resources/input-types.ts";
 
 /** A file as the index keeps it. Paths are not kept: a folder's new name or place changes one row. */
@@ -60,6 +60,7 @@ export function comparePlaces(one: Place, other: Place): number {
 interface Kept {
   readonly row: NameRow;
   readonly made: number;
+  readonly type: string;
   readonly folded: string;
   readonly words: readonly string[];
 }
@@ -86,7 +87,8 @@ export class NameTable {
 
   put(row: NameRow): void {
     const folded = foldText(row.name);
-    this.#files.set(row.id, { row, made: Date.parse(row.createdAt), folded, words: searchWords(folded) });
+    const [made, type] = [Date.parse(row.createdAt), bareType(row.contentType)];
+    this.#files.set(row.id, { row, made, type, folded, words: searchWords(folded) });
     this.unreadable.delete(row.id);
     this.#ordered = null;
   }
@@ -125,16 +127,18 @@ export class NameTable {
 
   /** The cheap conditions. A word that a name does not hold anywhere cannot be in one of its words. */
   #conditions({ words, query, since, until }: Wanted): (kept: Kept) => boolean {
-    const { folderId, type, by, minSize = 0, maxSize = Number.POSITIVE_INFINITY, trashed = false } = query;
+    const { folderId, by, minSize = 0, maxSize = Number.POSITIVE_INFINITY, trashed = false } = query;
     const isBelow = folderId === undefined ? null : this.#reach(folderId);
-    return ({ row, made, folded }) =>
+    const wantedType = query.type?.toLowerCase();
+    const isHalf = wantedType?.endsWith("/") === true;
+    return ({ row, made, type, folded }) =>
       (row.trashedAt !== null) === trashed &&
       words.every((word) => folded.includes(word)) &&
       made >= since &&
       made < until &&
       row.size >= minSize &&
       row.size <= maxSize &&
-      (type === undefined || isOfType(row.contentType, type)) &&
+      (wantedType === undefined || (isHalf ? type.startsWith(wantedType) : type === wantedType)) &&
       (by === undefined || [row.createdBy, row.updatedBy].some((each) => isAuthor(authorOf(each), by))) &&
       (isBelow === null || isBelow(row.folderId));
   }
@@ -156,8 +160,8 @@ export class NameTable {
   }
 
   #inOrder(): readonly Kept[] {
-    return (this.#ordered ??= [...this.#files.values()].sort((one, other) =>
-      comparePlaces({ rank: 0, made: one.made, id: one.row.id }, { rank: 0, made: other.made, id: other.row.id }),
+    return (this.#ordered ??= [...this.#files.values()].sort(
+      (one, other) => other.made - one.made || (one.row.id < other.row.id ? -1 : 1),
     ));
   }
 }

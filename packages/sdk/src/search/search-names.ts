@@ -6,7 +6,7 @@ import { vaultsGroup } from "@coffer/contract/vaults";
 import { callOn } from "../call.ts";
 import { digestOf, toHex } from "../digest.ts";
 import { encodeRequest } from "../encode-request.ts";
-import { AbortError, ContractError, SdkError } from "../errors.ts";
+import { AbortError, ContractError, isAnswered, SdkError } from "../errors.ts";
 import type { CallOptions, Connection } from "../options.ts";
 import type { FileSearchQuery } from "../resources/input-types.ts";
 import { sharedCode } from "../shared-code.ts";
@@ -33,6 +33,8 @@ interface Scope {
   readonly atService: readonly string[];
   readonly tables: ReadonlyMap<string, NameTable>;
   readonly unsearched: readonly UnsearchedVault[];
+  /** false: the caller has named the vault, and gets its errors. */
+  readonly isAll: boolean;
 }
 
 interface Asked {
@@ -57,13 +59,13 @@ export async function searchFiles(
     ? allVaults(asked)
     : oneVault(asked));
   const unreadable = [...scope.tables.values()].reduce((sum, table) => sum + table.unreadable.size, 0);
-  const facts = { unsearched: scope.unsearched, unreadable };
   // A name that is found later may come before those found now: so nothing is given out until all indexes are whole.
   if (scope.unsearched.some(({ reason }) => reason === UNFINISHED))
-    return { files: [], nextCursor: encodePlace(of, place), complete: false, ...facts };
-  const { files, next, isUnfinished } = await merge(asked, scope, place, limit);
-  const complete = !isUnfinished && scope.unsearched.length === 0;
-  return { files, nextCursor: next === null ? null : encodePlace(of, next), complete, ...facts };
+    return { files: [], nextCursor: encodePlace(of, place), complete: false, unsearched: scope.unsearched, unreadable };
+  const { files, next, isUnfinished, refused } = await merge(asked, scope, place, limit);
+  const unsearched = [...scope.unsearched, ...refused];
+  const complete = !isUnfinished && unsearched.length === 0;
+  return { files, nextCursor: next === null ? null : encodePlace(of, next), complete, unsearched, unreadable };
 }
 
 const UNFINISHED = "unfinished";
@@ -82,16 +84,29 @@ async function merge({ connection, query, options, deadline }: Asked, scope: Sco
   );
   const sources: readonly Source[] = [local, ...named.values()];
   const files: FoundFile[] = [];
+  const refused: UnsearchedVault[] = [];
+  const headOf = async (source: Source, at: number): Promise<Found | null | typeof UNFINISHED> => {
+    try {
+      return await source.head();
+    } catch (error) {
+      // One of several vaults says no: it hides no others.
+      const vaultId = atService[at - 1] ?? ACCOUNT;
+      if (!scope.isAll || vaultId === ACCOUNT || !isAnswered(error)) throw error;
+      named.get(vaultId)?.end();
+      refused.push({ vaultId, reason: error.code });
+      return null;
+    }
+  };
   for (;;) {
-    const heads = await Promise.all(sources.map((source) => source.head()));
+    const heads = await Promise.all(sources.map(headOf));
     const next = {
       local: local.place,
       service: Object.fromEntries([...named].map(([vaultId, source]) => [vaultId, source.place])),
     };
-    if (heads.includes(UNFINISHED)) return { files, next, isUnfinished: true };
+    if (heads.includes(UNFINISHED)) return { files, next, isUnfinished: true, refused };
     const best = bestOf(heads as readonly (Found | null)[]);
-    if (best === null) return { files, next: null, isUnfinished: false };
-    if (files.length === limit) return { files, next, isUnfinished: false };
+    if (best === null) return { files, next: null, isUnfinished: false, refused };
+    if (files.length === limit) return { files, next, isUnfinished: false, refused };
     files.push(best.found.file);
     sources[best.at]?.take();
   }
@@ -112,7 +127,7 @@ async function oneVault(asked: Asked): Promise<Scope> {
   if (opened.by === "service") {
     if (localOnly)
       throw new ContractError("request", "client.search", ["localOnly: the service reads the names of this vault"]);
-    return { atService: [vaultId], tables: new Map(), unsearched: [] };
+    return { ...NOTHING, atService: [vaultId] };
   }
   if (opened.table === null) return { ...NOTHING, unsearched: [{ vaultId, reason: UNFINISHED }] };
   const { folderId } = query;
@@ -122,7 +137,7 @@ async function oneVault(asked: Asked): Promise<Scope> {
   return { ...NOTHING, tables: new Map([[vaultId, opened.table]]) };
 }
 
-const NOTHING: Scope = { atService: [], tables: new Map(), unsearched: [] };
+const NOTHING: Scope = { atService: [], tables: new Map(), unsearched: [], isAll: false };
 
 async function vaultOf({ connection, query, options }: Asked): Promise<string> {
   const { vaultId, folderId } = query;
@@ -165,6 +180,7 @@ async function allVaults(asked: Asked): Promise<Scope> {
       return void unsearched.push({ vaultId, reason: "shared_vault" });
     const isOpened = names !== null && (vault?.type === "shared" || kept.has(vaultId));
     const opened = isOpened ? await names.openNames(connection, vaultId, { ...asked, isNamed: false }) : null;
+    if (vault === undefined) return requireTrashed(asked, vaultId);
     if (opened?.by !== "client") atService.add(vault?.role === "member" ? vaultId : ACCOUNT);
     else if (opened.table === null) unsearched.push({ vaultId, reason: UNFINISHED });
     else tables.set(vaultId, opened.table);
@@ -178,7 +194,14 @@ async function allVaults(asked: Asked): Promise<Scope> {
   };
   await Promise.all(Array.from({ length: LANES }, lane));
   unsearched.sort((one, other) => (one.vaultId < other.vaultId ? -1 : 1));
-  return { atService: localOnly ? [] : [...atService].sort(), tables, unsearched };
+  return { atService: localOnly ? [] : [...atService].sort(), tables, unsearched, isAll: true };
+}
+
+/** The service does not list a vault whose index was kept, and which is still open. What is in its trash is not searched. */
+async function requireTrashed({ connection, options }: Asked, vaultId: string): Promise<void> {
+  const { vault } = await callOn(connection, vaultsGroup.get, { params: { vaultId } }, options);
+  if (vault.trashedAt === null)
+    throw new ContractError("response", vaultsGroup.list.id, [`vaults: ${vaultId} is missing`]);
 }
 
 interface VaultPage {
@@ -189,12 +212,14 @@ interface VaultPage {
 /** Own vaults, and those of other accounts. */
 async function listVaults({ connection, options }: Asked): Promise<ReadonlyMap<string, Vault>> {
   const found = new Map<string, Vault>();
-  for (const shared of [{}, { shared: true }])
+  const list = async (shared: { readonly shared?: true }): Promise<void> => {
     for (let cursor: string | null | undefined; cursor !== null;) {
       const query = { ...shared, cursor, limit: MAX_PAGE };
       const page: VaultPage = await callOn(connection, vaultsGroup.list, { query }, options);
       for (const vault of page.vaults) found.set(vault.id, vault);
       cursor = page.nextCursor;
     }
+  };
+  await Promise.all([list({}), list({ shared: true })]);
   return found;
 }

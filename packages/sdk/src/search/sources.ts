@@ -104,6 +104,11 @@ export class ServiceSource implements Source {
     this.place = { ...this.place, last, taken: this.place.taken + 1 };
   }
 
+  /** Nothing more comes from here. */
+  end(): void {
+    this.place = { ...FIRST, isDone: true };
+  }
+
   /** Behind rows that are no answers. */
   #skip(): void {
     while (this.place.taken < this.#rows.length && this.#rows[this.place.taken] === null)
