@@ -33,7 +33,7 @@ async function openShared() {
   return { owner, vaultId, fileId: file.id };
 }
 
-test("an invite's end is its key's, and that of the membership made by it", async () => {
+test("[D4-access-until] an invite's end is its key's, and that of the membership made by it", async () => {
   const { owner, vaultId } = await openShared();
   const accessUntil = textOf(nextEnd());
   const invite = await owner.invites.create({ name: "Until", vaultIds: [vaultId], accessUntil });

@@ -80,26 +80,42 @@ const passing = {
   random: () => 0.5,
 };
 
-test("a reader whose node has not reached an end yet waits for it, and calls nothing damaged that is only early", async () => {
+test("a reader whose node has not reached an end yet waits for it as long as its caller does, and calls nothing damaged that is only early", async () => {
   const { client: owner } = stack.owner;
   const { id: vaultId } = await owner.vaults.create({ name: "Early", type: "shared" });
   const end = Math.ceil((clock() + 90_000) / END_STEP) * END_STEP;
   await owner.vaults.members.add(vaultId, reader.signer.chainAddress);
   const ending = `0x${"e".repeat(64)}`;
   await owner.vaults.members.add(vaultId, ending, { until: new Date(end), signingKey: new Uint8Array(32).fill(7) });
+  await owner.files.upload({ vaultId, name: "before.txt", body: "before" });
   skew += Math.max(0, end - clock());
   const { file } = await owner.files.upload({ vaultId, name: "after.txt", body: "after" });
   expect(placesOf(await owner.files.get(file.id))[0]).toEqual([1n, BigInt(end)]);
 
   const { url: grpcUrl } = await stack.localnet.openNode({ lag: 25_000 });
-  const late = () => reader.another({ clock: passing, shared: { network: { ...stack.network, grpcUrl } } });
+  const late = (paused = passing) =>
+    reader.another({ clock: paused, shared: { network: { ...stack.network, grpcUrl } } });
   const before = skew;
   const { files } = await late().files.list({ vaultId });
-  expect(files.map(({ name, unreadable }) => [name, unreadable])).toEqual([["after.txt", undefined]]);
+  expect(new Map(files.map(({ name, unreadable }) => [name, unreadable]))).toEqual(
+    new Map(["before.txt", "after.txt"].map((name) => [name, undefined])),
+  );
   expect(skew - before).toBeGreaterThan(20_000);
   expect(skew - before).toBeLessThan(31_000);
   skew = before;
   expect(await read(late(), file.id)).toBe("after");
+
+  skew = before;
+  const caller = new AbortController();
+  // Between two reads of the node the caller gives up; the pause itself never ends.
+  const giveUp = (milliseconds: number, action: () => void) => {
+    if (milliseconds !== 5_000) return passing.after(milliseconds, action);
+    caller.abort("enough");
+    return () => undefined;
+  };
+  const client = late({ ...passing, after: giveUp });
+  const replaced = client.files.replace(file.id, { vaultId, body: "later" }, { signal: caller.signal });
+  await expect(replaced).rejects.toMatchObject({ code: "aborted", reason: "enough" });
 });
 
 test("an export is of the latest place that anything in it was written at, also when an end was put off", async () => {

@@ -22,6 +22,7 @@ export const ERROR_FACTS = {
   scope_owner_only: [400, false],
   weak_password: [400, false],
   token_invalid: [400, false],
+  // With 503 too: a clock stays wrong until somebody sets it (decision 0043).
   clock_skew: [400, false, 503],
   signature_invalid: [400, false],
   state_invalid: [400, false],

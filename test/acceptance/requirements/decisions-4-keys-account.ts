@@ -24,7 +24,7 @@ const KEYS = [
 const LATER = [
   "D4-key-budgets: An API key takes budgets.",
   "D4-invite-budgets: An invite takes budgets for its key.",
-  "D4-access-until (pending: member-ends): accessUntil of an invite: when its key, and a membership made by it, end.",
+  "D4-access-until: accessUntil of an invite: when its key, and a membership made by it, end.",
 ];
 
 const LEVELS = [

@@ -94,9 +94,9 @@ const WHOLE_FOLDERS = [
 const LATER = [
   "D5-versions-shared: Versions of shared vaults: listed, kept and restored as those of public ones, by the client.",
   "D5-batch-acts: POST /api/files/{trash,restore,move} with up to 1,000 ids, in order, durable before the answer.",
-  "D5-ladder (pending: ladder): GET, PUT /api/vaults/{vaultId}/ladder: steps by from and to place; a member's PUT replaces one.",
+  "D5-ladder: GET, PUT /api/vaults/{vaultId}/ladder: steps by from and to place; a member's PUT replaces one.",
   "D5-id-prefix: idPrefix (8 or more hex digits) on the lists of files, folders and vaults.",
-  "D5-member-until (pending: member-ends): POST …/members takes until, a whole quarter of an hour, as the chain has it; others are 400.",
+  "D5-member-until: POST …/members takes until, a whole quarter of an hour, as the chain has it; others are 400.",
 ];
 
 export const decisionsFiles = section("decisions §5", [

@@ -23,7 +23,7 @@ const WEBHOOKS = [
   'D6-description: description is "" when unset.',
   "D6-failure-count: failureCount: consecutive failed attempts of any delivery, tests included, 0 after a success.",
   "D6-event-feed: GET /api/events?after=<sequence>: text/event-stream, owner with events:read; agents with files:read see their vaults.",
-  "D6-member-ended (pending: member-ends): vault.member_ended is delivered.",
+  "D6-member-ended: vault.member_ended is delivered.",
   "D6-change-list: GET /api/changes: the rows of the audit log, thin, by actor, vault, folder, kind and time, in bounded pages.",
   "D6-change-rights: It has the rights of the event feed. Members of another account see the shared vault that they name.",
   "D6-change-wait: It waits up to 50 s for a change, and then always has a cursor.",

@@ -13,7 +13,6 @@ import {
 import { webPlatform } from "@coffer/crypto";
 import { callOn } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
-import { AbortError } from "../errors.ts";
 import type { Connection, SharedVaultOptions, CallOptions } from "../options.ts";
 import { openVault } from "./keys/opening.ts";
 import { hexOf } from "./addresses.ts";
@@ -26,6 +25,7 @@ import { rememberMemories } from "./memory/seen.ts";
 import type { PinnedVault, VaultSession } from "./session.ts";
 import { vaultError } from "./vault-error.ts";
 import { inVaultTerms } from "./vault-terms.ts";
+import { unlessAborted, whileWanted } from "./while-wanted.ts";
 
 const sessions = new WeakMap<Connection, VaultSession>();
 
@@ -74,7 +74,7 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
     pin: (vaultId, options) => findPin(session, looked.get(vaultId), vaultId, options),
     adopt: (vault, ownerAddress) => pinFirst(pins, pinOf(session, vault, ownerAddress)),
     homes: openHomes(connection.place.origin, pins, seen),
-    find: async (vaultId, options) => (await session.open(vaultId, options)).vault,
+    find: async (vaultId, options) => whileWanted((await session.open(vaultId, options)).vault, options?.signal),
     open: (vaultId, options) => unlessAborted(openOnce(session, opened, vaultId), options?.signal),
     look: async (vaultId, options) => {
       const pin = await pins.load(connection.place.origin, vaultId);
@@ -82,25 +82,10 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
       const looking = looked.get(vaultId) ?? openAs(session, readPin(session, vaultId));
       looked.set(vaultId, looking);
       looking.catch(() => looked.get(vaultId) === looking && looked.delete(vaultId));
-      return (await unlessAborted(looking, options?.signal)).vault;
+      return whileWanted((await unlessAborted(looking, options?.signal)).vault, options?.signal);
     },
   };
   return session;
-}
-
-/** A caller that gives up waits no longer; callers that share the opening do. */
-function unlessAborted<Value>(shared: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (signal === undefined) return shared;
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      reject(new AbortError(signal.reason));
-    };
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    shared.then(resolve, reject).finally(() => {
-      signal.removeEventListener("abort", stop);
-    });
-  });
 }
 
 /** One opening for all that ask at once. The present pin counts: another process may have set it. */

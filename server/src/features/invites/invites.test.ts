@@ -117,7 +117,7 @@ describe("creating an invite", () => {
     expect((await ask()).status).toBe(401);
   });
 
-  it("promises access until a whole quarter of an hour, and the key ends then", async () => {
+  it("[D4-access-until] promises access until a whole quarter of an hour, and the key ends then", async () => {
     const until = "2026-11-20T12:45:00.000Z";
     const made = await create(owner.key, { name: "A", accessUntil: until });
     expect(made.body).toMatchObject({ accessUntil: until, expiresAt: until });

@@ -124,7 +124,7 @@ describe("a member whose access ends", () => {
     expect(await events()).toEqual(["vault.member_added", `vault.member_ended ${textOf(end + END_STEP)}`]);
   });
 
-  test("is recorded only with the end that the service's node shows", async () => {
+  test("[D5-member-until] is recorded only with the end that the service's node shows", async () => {
     await addUntil();
     expect(await codeOf(record(end + END_STEP))).toBe("not_on_allowlist");
     expect(await codeOf(record(null))).toBe("not_on_allowlist");
@@ -163,7 +163,7 @@ describe("a member whose access ends", () => {
 });
 
 describe("an end", () => {
-  test("is told once, by however many processes, and not while the chain cannot be read", async () => {
+  test("[D6-member-ended] is told once, by however many processes, and not while the chain cannot be read", async () => {
     await addUntil();
     expect(await tell()).toBe(0);
     service.clock.advance(END_STEP);

@@ -70,7 +70,7 @@ const place = (generation: number, after = 0): string =>
   [generation, after].map((number) => number.toString(16).padStart(16, "0")).join("");
 
 describe("the steps of the ladder", () => {
-  test("are listed from the newest down, in pages, and replaced freely", async () => {
+  test("[D5-ladder] are listed from the newest down, in pages, and replaced freely", async () => {
     const ids = await publishAll(5);
     const steps = await Promise.all([2, 3, 4, 5].map((from) => stepOf({ ids, from, to: from - 1 })));
     await put(steps);

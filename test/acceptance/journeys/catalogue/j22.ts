@@ -9,7 +9,7 @@ const untilFriday = journey("J22", "Until Friday", [
   "J22-service api (shared): a member with a key of its own is refused by the service: 403, with the time",
   "J22-key-servers sdk (shared): key servers refuse a fresh client, though nobody sent a transaction",
   "J22-owner sdk (shared): the owner writes on, and what it writes does not open to the one that ended",
-  "J22-event webhook (shared): vault.member_ended arrives once for each end",
+  "J22-event webhook (shared): vault.member_ended arrives once for each end [D6-member-ended]",
   "J22-extended sdk (shared): an end that is put off at the last second keeps access; after it, it cannot be",
   "J22-shortened sdk (shared): an end that comes nearer closes what is written from its own time on",
   "J22-again sdk (shared): whose access ended is added again as a new member",
