@@ -26,6 +26,7 @@ import { accessExplained } from "./shared-j15.ts";
 import { writersTogether } from "./shared-j16.ts";
 import { exit } from "./shared-j17.ts";
 import { sharedVersions } from "./shared-j20.ts";
+import { sharedRewind } from "./shared-j21.ts";
 import { accessUntil } from "./shared-j22.ts";
 import { sharedChanges } from "./shared-j23.ts";
 import { foundInShared } from "./shared-j24.ts";
@@ -63,6 +64,7 @@ export const SHARED_PROGRAMS: Readonly<Record<string, SharedProgram>> = {
   J16: writersTogether,
   J17: exit,
   J20: sharedVersions,
+  J21: sharedRewind,
   J22: accessUntil,
   J23: sharedChanges,
   J24: foundInShared,

@@ -9,8 +9,12 @@ import type { RewindInput, RewindOptions } from "./report.ts";
 export interface Actor {
   /** By a row of the change feed. */
   did(change: Pick<Change, "actor" | "occurredAt">): boolean;
-  /** By the author of a version or an entry, made then. */
+  /** By the author of a version or an entry, made then. In shared vaults the author is the address that signed. */
   made(author: Author | null, at: string): boolean;
+  /** Whether that time is rewound. */
+  isThen(at: string): boolean;
+  /** The call named an address: only that shows who signed. Which address a key has is the service's word. */
+  readonly isAddress: boolean;
 }
 
 export function actorOf({ keyId, chainAddress, since, until }: RewindInput): Actor {
@@ -21,6 +25,8 @@ export function actorOf({ keyId, chainAddress, since, until }: RewindInput): Act
   return {
     did: ({ actor, occurredAt }) => is(actor) && isThen(occurredAt),
     made: (author, at) => author !== null && is(author) && isThen(at),
+    isThen,
+    isAddress: chainAddress !== undefined,
   };
 }
 

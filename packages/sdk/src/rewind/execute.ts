@@ -1,10 +1,11 @@
 /** Does the steps of a plan: in an order in which they can succeed, and each only on what the plan has seen. */
-import { SdkError } from "../errors.ts";
+import { SdkError, VaultError } from "../errors.ts";
 import type { CallOptions, Connection } from "../options.ts";
 import { fileCalls } from "../resources/file-calls.ts";
 import { folderCalls } from "../resources/folder-calls.ts";
 import type { File, Folder } from "../resources/result-types.ts";
-import { betweenName, type PlannedStep } from "./plan.ts";
+import { betweenName } from "./item-past.ts";
+import type { PlannedStep } from "./plan.ts";
 import type { RewindLeft, RewindOptions } from "./report.ts";
 
 /** What counts of an item. */
@@ -101,22 +102,26 @@ export class Execution {
       this.#options.onStep?.(told);
       return null;
     } catch (error) {
-      if (!(error instanceof SdkError) || error.status === null || error.retryable) throw error;
+      if (!(error instanceof SdkError) || error.retryable) throw error;
+      // What is wrong with one object of a shared vault stops no other.
+      if (error.status === null && !(error instanceof VaultError)) throw error;
       return error.code === "precondition_failed" ? "changed_since" : error.code;
     }
   }
 
   /** null: the folder is not empty. */
   async #do(step: PlannedStep, { revision }: Known): Promise<Known | null> {
-    const { act, kind, id, to, versionId, isNew } = step;
-    const options = { ...this.#call(), ifRevision: revision };
-    if (act === "content") return this.#files.restoreVersion(id, versionId ?? "", this.#call());
+    const { act, kind, id, to, versionId, isNew, vaultId } = step;
+    // The plan has read it there; in a shared vault, members signed that.
+    const there = { ...this.#call(), vaultId };
+    const options = { ...there, ifRevision: revision };
+    if (act === "content") return this.#files.restoreVersion(id, versionId ?? "", there);
     if (kind === "file") {
       if (act === "move") return this.#files.update(id, { name: to?.name, folderId: to?.parentId ?? null }, options);
-      return act === "restore" ? this.#files.restore(id, {}, this.#call()) : this.#files.delete(id, this.#call());
+      return act === "restore" ? this.#files.restore(id, {}, there) : this.#files.delete(id, this.#call());
     }
     if (act === "move") return this.#folders.update(id, { name: to?.name, parentId: to?.parentId ?? null }, options);
-    if (act === "restore") return this.#folders.restore(id, {}, this.#call());
+    if (act === "restore") return this.#folders.restore(id, {}, there);
     if (isNew && !(await this.#isEmpty(step))) return null;
     return this.#folders.delete(id, this.#call());
   }
@@ -126,11 +131,11 @@ export class Execution {
    * next one finds that name and goes on.
    */
   async #breakCircle(waiting: ReadonlyMap<PlannedStep, string>): Promise<boolean> {
-    for (const [{ act, kind, id, item }, reason] of waiting) {
+    for (const [{ act, kind, id, item, vaultId }, reason] of waiting) {
       const now = this.#items.get(id) ?? item;
       const name = betweenName(id);
       if (act !== "move" || reason !== "name_exists" || now.name === name) continue;
-      const options = { ...this.#call(), ifRevision: now.revision };
+      const options = { ...this.#call(), vaultId, ifRevision: now.revision };
       const calls = kind === "file" ? this.#files : this.#folders;
       this.#items.set(id, await calls.update(id, { name }, options));
       return true;

@@ -6,6 +6,8 @@ export interface Past<State> {
   readonly number: number;
   /** The actor made it, within the time that is rewound. */
   readonly isMine: boolean;
+  /** A code that says why it does not count as verified. null: it does, or the vault is public. */
+  readonly unreadable: string | null;
   readonly state: State;
 }
 
@@ -15,7 +17,9 @@ export type Verdict<State> =
   /** Somebody else made the present state afterwards. */
   | { readonly is: "changed" }
   /** The state to go back to is no longer kept. */
-  | { readonly is: "lost" };
+  | { readonly is: "lost" }
+  /** The present state, or the one to go back to, is not verified; `code` says why. */
+  | { readonly is: "unverified"; readonly code: string };
 
 /**
  * Goes back over the newest states that the actor made, to the one before them. Where somebody else's state is the newest,
@@ -23,13 +27,15 @@ export type Verdict<State> =
  */
 export function judge<State>(
   newestFirst: readonly Past<State>[],
-  same: (one: State, other: State) => boolean,
+  same: (one: State, newest: State) => boolean,
 ): Verdict<State> {
   const first = newestFirst.findIndex(({ isMine }) => isMine);
   const [newest] = newestFirst;
+  if (newest !== undefined && newest.unreadable !== null) return { is: "unverified", code: newest.unreadable };
   if (first === -1 || newest === undefined) return { is: "nothing" };
   const length = newestFirst.slice(first).findIndex(({ isMine }) => !isMine);
   const before = length === -1 ? undefined : newestFirst[first + length];
+  if (before !== undefined && before.unreadable !== null) return { is: "unverified", code: before.unreadable };
   if (before !== undefined && same(before.state, newest.state)) return { is: "nothing" };
   if (first > 0) return { is: "changed" };
   const oldest = newestFirst[length - 1];

@@ -1,19 +1,14 @@
 /** The plan of a rewind: for each file and folder, what it comes back to, decided from its own state and past. */
-import type { FileVersion } from "@coffer/contract";
-import { SdkError } from "../errors.ts";
+import { SdkError, VaultError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { fileCalls } from "../resources/file-calls.ts";
 import { folderCalls } from "../resources/folder-calls.ts";
-import type { Entry, Item } from "../resources/items.ts";
+import type { Item } from "../resources/items.ts";
 import type { Change } from "../resources/result-types.ts";
 import type { Actor, Acts, Touched } from "./acts.ts";
+import { ItemPast, type NamePlace } from "./item-past.ts";
 import { judge, type Past, type Verdict } from "./past.ts";
 import type { RewindLeft, RewindStep } from "./report.ts";
-
-export interface NamePlace {
-  readonly name: string;
-  readonly parentId: string | null;
-}
 
 /** A step with what it needs to be done, and the state that it was decided on. */
 export interface PlannedStep extends RewindStep {
@@ -30,9 +25,6 @@ export interface Plan {
   readonly steps: readonly PlannedStep[];
   readonly left: readonly RewindLeft[];
 }
-
-/** While two names change places, one of them is this. */
-export const betweenName = (id: string): string => `.rewind-${id}`;
 
 const LANES = 8;
 
@@ -61,8 +53,9 @@ async function planOne(connection: Connection, touched: Touched, actor: Actor): 
   const facts = { kind, id, vaultId: rows[0]?.object.vaultId ?? null };
   const leave = (act: RewindLeft["act"], reason: string): RewindLeft => ({ ...facts, act, reason });
   const item = await readItem(connection, touched);
-  if (item === null) return { steps: [], left: [leave(null, "gone")] };
-  if (item.shared !== null) return { steps: [], left: [leave(null, "shared_vault")] };
+  if (typeof item === "string") return { steps: [], left: [leave(null, item)] };
+  const isShared = item.shared !== null;
+  if (isShared && !actor.isAddress) return { steps: [], left: [leave(null, "address_needed")] };
   const withFolder = item.trashedAt !== null && !rows.findLast(isTurn)?.kind.endsWith(".trashed");
   const base = { kind, id, vaultId: item.vaultId, name: item.name, item, withFolder };
   const step = (more: Pick<PlannedStep, "act"> & Partial<PlannedStep>): PlannedStep => ({
@@ -70,9 +63,12 @@ async function planOne(connection: Connection, touched: Touched, actor: Actor): 
     ...more,
   });
 
+  const past = new ItemPast(connection, touched, actor, isShared);
   if (rows.some((row) => isCreation(row) && actor.did(row))) {
     if (item.trashedAt !== null && !withFolder) return { steps: [], left: [] };
     if (rows.some((row) => !actor.did(row))) return { steps: [], left: [leave("trash", "changed_since")] };
+    const doubt = isShared ? await past.doubtOfCreation() : null;
+    if (doubt !== null) return { steps: [], left: [leave("trash", doubt)] };
     return { steps: [step({ act: "trash", isNew: true })], left: [] };
   }
   const steps: PlannedStep[] = [];
@@ -86,14 +82,17 @@ async function planOne(connection: Connection, touched: Touched, actor: Actor): 
   const undo = <State>(act: "move" | "content", verdict: Verdict<State>, more: (to: State) => Partial<PlannedStep>) => {
     if (verdict.is === "changed") left.push(leave(act, "changed_since"));
     if (verdict.is === "lost") left.push(leave(act, "not_kept"));
+    if (verdict.is === "unverified") left.push(leave(act, verdict.code));
     if (verdict.is !== "undo") return;
     if (staysTrashed) left.push(leave(act, "trashed"));
     else steps.push(step({ act, ...more(verdict.to) }));
   };
   if (rows.some((row) => /\.(updated|restored)$/.test(row.kind) && actor.did(row))) {
-    undo("move", judge(await readPlaces(connection, touched, actor), isSamePlace), (to) => ({ to }));
+    if (isShared && rows.some((row) => row.kind.endsWith(".updated") && actor.did(row)) && !(await past.hasActs()))
+      return { steps, left: [...left, leave(null, "unverified")] };
+    undo("move", judge(await past.places(), isSamePlace), (to) => ({ to }));
     if (kind === "file")
-      undo("content", judge(await readContents(connection, id, actor), isSameContent), ({ versionId, size }) => ({
+      undo("content", judge(await past.contents(), past.isSameContent), ({ version: { versionId, size } }) => ({
         ...{ versionId, bytes: size },
       }));
   }
@@ -104,12 +103,14 @@ function isCreation({ kind }: Change): boolean {
   return kind === "file.uploaded" || kind === "folder.created";
 }
 
-/** null: it is not there any more, or this client may not see it. */
-async function readItem(connection: Connection, { kind, id }: Touched): Promise<Item | null> {
+/** Why nothing of it can be undone, if it cannot be read. */
+async function readItem(connection: Connection, { kind, id }: Touched): Promise<Item | string> {
   try {
     return kind === "file" ? await fileCalls(connection).get(id) : await folderCalls(connection).get(id);
   } catch (error) {
-    if (error instanceof SdkError && error.code === "not_found") return null;
+    if (!(error instanceof SdkError) || error.retryable) throw error;
+    if (error.code === "not_found") return "gone";
+    if (error instanceof VaultError) return error.code;
     throw error;
   }
 }
@@ -119,10 +120,12 @@ function judgeTrash({ rows, inside }: Touched, actor: Actor): Verdict<boolean> {
   const turns = rows.filter(isTurn);
   const [first] = turns;
   if (first === undefined) return { is: "nothing" };
+  // Nobody signs for the trash: who put something there is the service's word, in shared vaults too.
   const states = turns.map((row, index): Past<boolean> => ({
-    ...{ number: index + 2, isMine: actor.did(row), state: isTrashing(row) },
+    ...{ number: index + 2, isMine: actor.did(row), state: isTrashing(row), unreadable: null },
   }));
-  const verdict = judge([...states.reverse(), { number: 1, isMine: false, state: !isTrashing(first) }], Object.is);
+  const original = { number: 1, isMine: false, state: !isTrashing(first), unreadable: null };
+  const verdict = judge([...states.reverse(), original], Object.is);
   const last = turns.at(-1)?.sequence ?? 0;
   const isUsed = [...rows, ...inside].some((row) => row.sequence > last && !actor.did(row));
   return verdict.is === "undo" && verdict.to && isUsed ? { is: "changed" } : verdict;
@@ -136,48 +139,6 @@ function isTrashing({ kind }: Change): boolean {
   return kind.endsWith(".trashed");
 }
 
-async function readPlaces(connection: Connection, { kind, id }: Touched, actor: Actor): Promise<Past<NamePlace>[]> {
-  const entries = await everyPage(async (cursor): Promise<{ items: Entry[]; nextCursor: string | null }> => {
-    const calls = kind === "file" ? fileCalls(connection) : folderCalls(connection);
-    const page = await calls.entries(id, { limit: 1000, ...cursor });
-    return { items: page.entries, nextCursor: page.nextCursor };
-  });
-  return entries
-    .filter(({ name }) => name !== betweenName(id))
-    .map((entry, index, { length }) => ({
-      // Names in between are left out, so what counts is the order; a gap at the end shows by the first number.
-      number: length - index + ((entries.at(-1)?.number ?? 1) - 1),
-      isMine: actor.made(entry.author, entry.createdAt),
-      state: { name: entry.name, parentId: "folderId" in entry ? entry.folderId : entry.parentId },
-    }));
-}
-
 function isSamePlace(one: NamePlace, other: NamePlace): boolean {
   return one.name === other.name && one.parentId === other.parentId;
-}
-
-async function readContents(connection: Connection, fileId: string, actor: Actor): Promise<Past<FileVersion>[]> {
-  const versions = await everyPage(async (cursor) => {
-    const page = await fileCalls(connection).versions(fileId, { limit: 1000, ...cursor });
-    return { items: page.versions, nextCursor: page.nextCursor };
-  });
-  return versions.map((state) => ({
-    ...{ number: state.number, isMine: actor.made(state.author, state.createdAt), state },
-  }));
-}
-
-function isSameContent(one: FileVersion, other: FileVersion): boolean {
-  return one.sha256 === other.sha256 && one.contentType === other.contentType;
-}
-
-async function everyPage<Row>(
-  read: (cursor: { cursor?: string }) => Promise<{ items: readonly Row[]; nextCursor: string | null }>,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await read(cursor === undefined ? {} : { cursor });
-    rows.push(...page.items);
-    cursor = page.nextCursor;
-  }
-  return rows;
 }

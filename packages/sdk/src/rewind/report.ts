@@ -4,9 +4,9 @@ import type { Change } from "../resources/result-types.ts";
 
 /** What to rewind: the acts of one actor since a time. Name the actor by `keyId` or by `chainAddress`. */
 export interface RewindInput {
-  /** UUID of the actor's API key. Default: `chainAddress` names the actor. */
+  /** UUID of the actor's API key, for public vaults. Default: `chainAddress` names the actor. */
   readonly keyId?: string | undefined;
-  /** Chain address of the actor. Default: `keyId` names the actor. */
+  /** Chain address of the actor. In shared vaults its signatures show what it did. Default: `keyId` names the actor. */
   readonly chainAddress?: string | undefined;
   /** Acts from this time on are undone: RFC 3339. */
   readonly since: string;
@@ -53,7 +53,8 @@ export interface RewindLeft {
   /**
    * `changed_since`: somebody else changed it afterwards. `not_kept`: its former state is no longer kept. `gone`: it was
    * deleted for good. `not_empty`: the folder holds what others put there. `trashed`: somebody else put it in the trash.
-   * `shared_vault`: it is in a shared vault. Or the code of the error that the service answered.
+   * In shared vaults also `address_needed`: name the actor by `chainAddress`. `unverified`: nothing that the actor
+   * signed shows what the service says. Or the code of an error, such as `not_a_member` or `damaged`.
    */
   readonly reason: string;
 }

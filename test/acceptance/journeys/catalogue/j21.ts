@@ -7,7 +7,7 @@ const rewind = journey("J21", "Rewind", [
   "J21-others sdk: what another agent changed afterwards stays, and is reported",
   "J21-again sdk: once more, nothing is left to do",
   "J21-rights sdk: an agent cannot rewind another one",
-  "J21-shared sdk (pending: rewind): the same in a shared vault, by the caller's own signatures",
+  "J21-shared sdk (shared): the same in a shared vault, by the caller's own signatures",
 ]);
 
 export const journeys21: readonly Journey[] = [rewind];

@@ -1,5 +1,6 @@
 /** Names and places that an item of a shared vault had: each is verified by the members of its own time. */
-import type { EntryKind } from "@coffer/crypto";
+import { statementHash, type EntryKind, type EntryStatement } from "@coffer/crypto";
+import { toHex } from "../../digest.ts";
 import { SdkError } from "../../errors.ts";
 import type { Connection } from "../../options.ts";
 import type { Entry, EntryPage } from "../../resources/items.ts";
@@ -72,8 +73,9 @@ async function verify<Kind extends Entry>(
   }
   const verified: Kind[] = [];
   let newer: bigint | null = null;
+  const past = await Promise.all(items.map((item) => openPast(vault, kind, item)));
   for (const [at, entry] of entries.entries()) {
-    const opened = await openPast(vault, kind, items[at] ?? { id, vaultId: vault.id, shared: null });
+    const opened = past[at] ?? "damaged";
     if (typeof opened === "string") {
       verified.push(unverified(entry, opened));
       continue;
@@ -85,10 +87,22 @@ async function verify<Kind extends Entry>(
       continue;
     }
     newer = revision;
-    verified.push(shownAs(entry, { name: opened.metadata.name, place: folderId, author: signedBy(opened.statement) }));
+    const author = isNaming(opened.statement, past[at + 1]) ? signedBy(opened.statement) : null;
+    verified.push(shownAs(entry, { name: opened.metadata.name, place: folderId, author }));
   }
   return { entries: verified, nextCursor };
 }
+
+/**
+ * Whether its signer gave that name. New content comes with an entry of the same name, and the service keeps the last
+ * one of each name. So the signer did if it is the item's first entry, or follows the older name's last one directly.
+ */
+function isNaming({ revision, previous }: EntryStatement, older: Opened | undefined): boolean {
+  if (revision === 1n) return true;
+  return typeof older === "object" && toHex(previous) === toHex(statementHash(older.statement.bytes));
+}
+
+type Opened = Awaited<ReturnType<typeof openPast>>;
 
 /** The code that says why it is not to be believed, or the entry. */
 async function openPast(vault: OpenVault, kind: EntryKind, item: SharedItem) {

@@ -1,0 +1,147 @@
+/** The names, places and contents that a file or folder had, and which of them the actor made. */
+import type { FileVersion } from "@coffer/contract";
+import type { Connection } from "../options.ts";
+import { fileCalls } from "../resources/file-calls.ts";
+import { folderCalls } from "../resources/folder-calls.ts";
+import type { Entry } from "../resources/items.ts";
+import type { Actor, Touched } from "./acts.ts";
+import type { Past } from "./past.ts";
+
+export interface NamePlace {
+  readonly name: string;
+  readonly parentId: string | null;
+}
+
+/** A version, and whether this caller made it by writing an earlier one again. */
+export interface Content {
+  readonly version: FileVersion;
+  readonly isOwnRestore: boolean;
+}
+
+/** Nothing that is kept shows who did it. */
+const UNKNOWN = "unverified";
+
+/** While two names change places, one of them is this. */
+export const betweenName = (id: string): string => `.rewind-${id}`;
+
+export class ItemPast {
+  readonly #connection: Connection;
+  readonly #touched: Touched;
+  readonly #actor: Actor;
+  readonly #isShared: boolean;
+  #places: Promise<Past<NamePlace>[]> | null = null;
+  #contents: Promise<Past<Content>[]> | null = null;
+
+  constructor(connection: Connection, touched: Touched, actor: Actor, isShared: boolean) {
+    this.#connection = connection;
+    this.#touched = touched;
+    this.#actor = actor;
+    this.#isShared = isShared;
+  }
+
+  /** Newest first. */
+  places(): Promise<Past<NamePlace>[]> {
+    this.#places ??= this.#readPlaces();
+    return this.#places;
+  }
+
+  /** Newest first. None of a folder. */
+  contents(): Promise<Past<Content>[]> {
+    this.#contents ??= this.#touched.kind === "file" ? this.#readContents() : Promise.resolve([]);
+    return this.#contents;
+  }
+
+  /** Whether anything that is there was signed by the actor in that time. */
+  async hasActs(): Promise<boolean> {
+    return [...(await this.places()), ...(await this.contents())].some(({ isMine }) => isMine);
+  }
+
+  /** Why the actor may not have made it, or not alone: by what members signed, whatever the service says. null: it did. */
+  async doubtOfCreation(): Promise<string | null> {
+    const [contents, places] = [await this.contents(), await this.places()];
+    const unreadable = [...contents, ...places].find(
+      (state) => state.unreadable !== null && state.unreadable !== UNKNOWN,
+    );
+    if (unreadable !== undefined) return unreadable.unreadable;
+    const first = contents.at(-1) ?? places.at(-1);
+    if (first?.isMine !== true || first.number !== 1) return UNKNOWN;
+    const isAlone = [...contents, ...places].every((state) => state.isMine || state.unreadable === UNKNOWN);
+    return isAlone ? null : "changed_since";
+  }
+
+  /**
+   * Encrypted again, the same content has another digest. The caller's own restored version counts as the one that it
+   * was made of if size and type are the same. A service that shows it falsely gains nothing: the newest state is the
+   * caller's, and stays.
+   */
+  readonly isSameContent = (one: Content, newest: Content): boolean => {
+    const [was, is] = [one.version, newest.version];
+    const isEqual = this.#isShared ? newest.isOwnRestore && was.size === is.size : was.sha256 === is.sha256;
+    return isEqual && was.contentType === is.contentType;
+  };
+
+  async #readPlaces(): Promise<Past<NamePlace>[]> {
+    const { kind, id } = this.#touched;
+    const calls = kind === "file" ? fileCalls(this.#connection) : folderCalls(this.#connection);
+    const entries = await everyPage(async (cursor): Promise<{ items: Entry[]; nextCursor: string | null }> => {
+      const page = await calls.entries(id, { limit: 1000, ...cursor });
+      return { items: page.entries, nextCursor: page.nextCursor };
+    });
+    const states: Past<NamePlace>[] = [];
+    let last: Entry | undefined;
+    for (const entry of entries.reverse()) {
+      const state = { name: entry.name, parentId: "folderId" in entry ? entry.folderId : entry.parentId };
+      const before = states.at(-1);
+      // What is left out closes no gap: a name in between, and new content under the same name, which is an entry too.
+      const gap = last === undefined ? entry.number - 1 : entry.number - last.number - 1;
+      last = entry;
+      const unreadable = codeOf(entry) ?? this.#doubtOf(entry);
+      const isKept = unreadable === null && (state.name === betweenName(id) || isUnchanged(before, state));
+      if (isKept && gap === 0) continue;
+      const isMine = this.#actor.made(entry.author, entry.createdAt);
+      states.push({ number: (before?.number ?? 0) + gap + 1, isMine, state, unreadable });
+    }
+    return states.reverse();
+  }
+
+  /** The author of a name in a shared vault is not known any more once a member has written content under it. */
+  #doubtOf({ author, createdAt }: Entry): string | null {
+    return this.#isShared && author === null && this.#actor.isThen(createdAt) ? UNKNOWN : null;
+  }
+
+  async #readContents(): Promise<Past<Content>[]> {
+    const { id } = this.#touched;
+    const versions = await everyPage(async (cursor) => {
+      const page = await fileCalls(this.#connection).versions(id, { limit: 100, ...cursor });
+      return { items: page.versions, nextCursor: page.nextCursor };
+    });
+    const own = this.#connection.sharedVaults?.signer.chainAddress;
+    return versions.map((version) => {
+      const { author, how, number } = version;
+      const isOwnRestore = how === "restore" && author !== null && author.chainAddress === own;
+      const isMine = this.#actor.made(author, version.createdAt);
+      return { number, isMine, unreadable: codeOf(version), state: { version, isOwnRestore } };
+    });
+  }
+}
+
+function isUnchanged(before: Past<NamePlace> | undefined, { name, parentId }: NamePlace): boolean {
+  return before?.unreadable === null && before.state.name === name && before.state.parentId === parentId;
+}
+
+/** In shared vaults a state that does not verify says why. */
+function codeOf(state: Entry | FileVersion): string | null {
+  return (state as { readonly unreadable?: string }).unreadable ?? null;
+}
+
+async function everyPage<Row>(
+  read: (cursor: { cursor?: string }) => Promise<{ items: readonly Row[]; nextCursor: string | null }>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await read(cursor === undefined ? {} : { cursor });
+    rows.push(...page.items);
+    cursor = page.nextCursor;
+  }
+  return rows;
+}
