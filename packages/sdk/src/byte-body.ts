@@ -53,8 +53,7 @@ export function renderBytes(source: BinaryBody, sending: Sending): WireBody {
     return { body: countingStream(source.stream(), sending), length: source.size, streamed: true };
   }
   if (!streams) {
-    const issue =
-      "body: this runtime cannot send a stream: pass a string, a Uint8Array or a Blob, or upload with a known size";
+    const issue = "body: this runtime sends no stream: pass a string, a Uint8Array or a Blob, or name its size";
     throw new ContractError("request", sending.endpointId, [issue]);
   }
   return { body: countingStream(source, sending), length: null, streamed: true };

@@ -69,8 +69,7 @@ export function authResource(connection: Connection): AuthResource {
     ),
     logout: async (given, options) => {
       const token = given ?? (await connection.session?.leave());
-      if (token === undefined)
-        throw configurationError("This client was not opened with a session: give a refresh token");
+      if (token === undefined) throw configurationError("This client has no session: give a refresh token");
       return (await calls()).logout(token, options);
     },
   };

@@ -142,14 +142,10 @@ export async function requirePublic(
   known.set(connection, seen);
   if (id === undefined || seen.has(id)) return;
   if (await isShared(connection, target, id, { signal }))
-    throw new VaultError(
-      "shared_vault",
-      "The vault is shared, and this client has no chain key and no network, which shared vaults need",
-      {
-        ...{ retryable: false, step: null, cause: undefined },
-        nextStep: HOW_TO_OPEN,
-      },
-    );
+    throw new VaultError("shared_vault", "This client has no chain key and no network, which shared vaults need", {
+      ...{ retryable: false, step: null, cause: undefined },
+      nextStep: HOW_TO_OPEN,
+    });
   seen.add(id);
 }
 
