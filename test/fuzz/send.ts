@@ -4,8 +4,8 @@ import { Agent, request, type IncomingMessage } from "node:http";
 import type { Received } from "../conformance/judge.ts";
 import type { Message } from "./message.ts";
 
-/** A request that has no answer after this long counts as unanswered. */
-const PATIENCE_MS = 20_000;
+/** A request that has no answer after this long counts as unanswered. The list of changes may wait 50 s for one. */
+const PATIENCE_MS = 70_000;
 
 export interface Sender extends Disposable {
   /** Rejects when no answer comes. */
