@@ -180,9 +180,7 @@ describe("[D5-author-verified] who made and changed what", () => {
     const folder = await member.client.folders.create({ vaultId: vault.id, name: "f" });
     expect([folder.createdBy, folder.updatedBy]).toEqual([theirs, theirs]);
     await client.files.update(file.id, { folderId: folder.id }, there);
-    expect((await other.files.entries(file.id)).entries[0]?.author).toEqual(mine);
-    // The service keeps the last entry of each name, and new content brings one: it no longer shows who gave the name.
-    await client.files.replace(file.id, { ...there, body: "new" });
+    for (const body of ["new", "newer"]) await member.client.files.replace(file.id, { ...there, body });
     const forgetting = client.files.replace(file.id, { ...there, body: "newer", keep: false });
     await expect(forgetting).rejects.toMatchObject({ code: "invalid_request" });
     const lying = lyingAt("files.entries", ({ entries }: { entries: FileEntry[] }) => ({
@@ -191,7 +189,8 @@ describe("[D5-author-verified] who made and changed what", () => {
     }));
     const { entries } = await stack.owner.another({ middleware: [lying] }).files.entries(file.id);
     expect(entries.map(({ name, folderId, author, how }) => [name, folderId, author, how])).toEqual([
-      ["b", folder.id, null, "move"],
+      ["b", folder.id, theirs, "content"],
+      ["b", folder.id, mine, "move"],
       ["b", null, theirs, "rename"],
       ["a", null, mine, "create"],
     ]);

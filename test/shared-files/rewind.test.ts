@@ -132,14 +132,31 @@ describe("[D5-rewind-shared] a rewind in a shared vault", () => {
     expect(reasons(report)).toEqual([[file.id, "damaged"]]);
   });
 
-  test("reports a name under which somebody has written content, because nobody can tell who gave it", async () => {
-    const file = await made(client);
+  test("goes by who gave a name, not by who wrote content under it last", async () => {
+    const [theirs, own] = [await made(client), await made(client)];
     const since = await now();
-    await other.client.files.update(file.id, { name: "by the other one" }, inVault());
-    await agent.client.files.replace(file.id, { ...inVault(), body: "by the agent" });
+    await other.client.files.update(theirs.id, { name: "by the other one" }, inVault());
+    await agent.client.files.update(own.id, { name: "by the agent" }, inVault());
+    for (const { id } of [theirs, own]) await agent.client.files.replace(id, { ...inVault(), body: "by the agent" });
+    // A service that keeps the other one's entry to itself, and so makes its name the agent's.
+    const hiding = stack.owner.another({
+      middleware: [
+        lyingAt("files.entries", (said: { entries: { how: string }[] }) => ({
+          ...said,
+          entries: said.entries.filter(({ how }) => how !== "rename"),
+        })),
+      ],
+    });
+    const plan = { chainAddress: agent.signer.chainAddress, since, ...inVault(), dryRun: true };
+    const unsure = await hiding.agents.rewind(plan);
+    expect(new Set(reasons(unsure))).toEqual(new Set([theirs, own].map(({ id }) => [id, "unverified"])));
     const report = await rewound(since);
-    expect(report.steps.map(({ id, act }) => [id, act])).toEqual([[file.id, "content"]]);
-    expect(reasons(report)).toEqual([[file.id, "unverified"]]);
-    expect((await client.files.get(file.id)).name).toBe("by the other one");
+    expect(new Set(report.steps.map(({ id, act }) => `${id} ${act}`))).toEqual(
+      new Set([`${theirs.id} content`, `${own.id} content`, `${own.id} move`]),
+    );
+    expect([(await client.files.get(theirs.id)).name, (await client.files.get(own.id)).name]).toEqual([
+      "by the other one",
+      own.name,
+    ]);
   });
 });

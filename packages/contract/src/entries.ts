@@ -5,7 +5,7 @@ import { sharedEntry } from "./shared-entries.ts";
 import { author, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
 
 /** How an entry came. A move may bring a new name along. */
-export const ENTRY_SOURCES = ["create", "rename", "move", "restore"] as const;
+export const ENTRY_SOURCES = ["create", "rename", "move", "restore", "content"] as const;
 
 /** A name and place that an item has, or had and keeps. */
 const entry = {

@@ -184,7 +184,8 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   "result.error.message": "What went wrong and what to do, in one sentence.",
   "entry.number": "Place in the item's past, from 1. Numbers of entries that are gone are missing.",
   "entry.name": 'Name at that time. "": only members can read it.',
-  "entry.how": "How it came: `create`, `rename`, `move` or `restore`.",
+  "entry.how":
+    "How it came: `create`, `rename`, `move`, `restore`, or `content`: new content under the same name, in shared vaults.",
   "entry.createdAt": "When it got this name or place: RFC 3339 in UTC, with milliseconds.",
   "entry.expiresAt": "When it is forgotten: RFC 3339 in UTC. null: the current entry, which stays.",
   createdBy:

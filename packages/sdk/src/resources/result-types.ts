@@ -440,8 +440,11 @@ export interface FileEntry {
    * null: not noted.
    */
   readonly author: Author | null;
-  /** How it came: `create`, `rename`, `move` or `restore`. */
-  readonly how: OpenEnum<"create" | "rename" | "move" | "restore">;
+  /**
+   * How it came: `create`, `rename`, `move`, `restore`, or `content`: new content under the same name, in shared
+   * vaults.
+   */
+  readonly how: OpenEnum<"create" | "rename" | "move" | "restore" | "content">;
   /** When it got this name or place: RFC 3339 in UTC, with milliseconds. */
   readonly createdAt: string;
   /** When it is forgotten: RFC 3339 in UTC. null: the current entry, which stays. */
@@ -465,8 +468,11 @@ export interface FolderEntry {
    * null: not noted.
    */
   readonly author: Author | null;
-  /** How it came: `create`, `rename`, `move` or `restore`. */
-  readonly how: OpenEnum<"create" | "rename" | "move" | "restore">;
+  /**
+   * How it came: `create`, `rename`, `move`, `restore`, or `content`: new content under the same name, in shared
+   * vaults.
+   */
+  readonly how: OpenEnum<"create" | "rename" | "move" | "restore" | "content">;
   /** When it got this name or place: RFC 3339 in UTC, with milliseconds. */
   readonly createdAt: string;
   /** When it is forgotten: RFC 3339 in UTC. null: the current entry, which stays. */

@@ -137,7 +137,10 @@ export async function addSharedVersion(
   const author = await renderAuthor(act, principal, old.account_id);
   const replacing = replacement(deps.clock.now(), vault, old, { ...parts, author });
   const { name, updated_at: now } = replacing;
-  const entry = name === old.name ? {} : await changeEntry(act, deps, old, { how: "rename", now, author });
+  const how = name === old.name ? "content" : "rename";
+  // The entry that gave the name is kept, so that its signature shows who did. What new content brings after that is not.
+  const keepsEntry = how === "content" && (signed.entry === null || old.entry_how === how);
+  const entry = keepsEntry ? {} : await changeEntry(act, deps, old, { how, now, author });
   const changes = { ...replacing, ...entry, updated_by: author, budget_id: budgetIdOf(principal) };
   const row = { ...old, ...changes };
   if (signed.entry !== null) await requireNameStays(act, vault, { old, row, signed });

@@ -23,7 +23,11 @@ export async function changeEntry(
   transaction: Queries,
   deps: Pick<Deps, "settings">,
   old: FileRow | FolderRow,
-  { how, now, author }: { readonly how: "rename" | "move" | "restore"; readonly now: number; readonly author: string },
+  {
+    how,
+    now,
+    author,
+  }: { readonly how: "rename" | "move" | "restore" | "content"; readonly now: number; readonly author: string },
 ): Promise<EntryColumns> {
   await keepEntry(transaction, old, {
     ...{ now, author },

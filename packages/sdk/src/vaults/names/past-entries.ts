@@ -1,5 +1,5 @@
 /** Names and places that an item of a shared vault had: each is verified by the members of its own time. */
-import { statementHash, type EntryKind, type EntryStatement } from "@coffer/crypto";
+import { statementHash, type EntryKind, type OpenedEntry } from "@coffer/crypto";
 import { toHex } from "../../digest.ts";
 import { SdkError } from "../../errors.ts";
 import type { Connection } from "../../options.ts";
@@ -87,19 +87,23 @@ async function verify<Kind extends Entry>(
       continue;
     }
     newer = revision;
-    const author = isNaming(opened.statement, past[at + 1]) ? signedBy(opened.statement) : null;
+    const author = isOfItsSigner(opened, past[at + 1], entry.how) ? signedBy(opened.statement) : null;
     verified.push(shownAs(entry, { name: opened.metadata.name, place: folderId, author }));
   }
   return { entries: verified, nextCursor };
 }
 
 /**
- * Whether its signer gave that name. New content comes with an entry of the same name, and the service keeps the last
- * one of each name. So the signer did if it is the item's first entry, or follows the older name's last one directly.
+ * Whether its signer is the author. The service keeps the entry that gave a name and the last one that came with new
+ * content under it. So the signer gave the name if the entry is the item's first, or directly follows an older name's
+ * last one. If it came with content, the older entry must show the same name: else a hidden one may have given it.
  */
-function isNaming({ revision, previous }: EntryStatement, older: Opened | undefined): boolean {
+function isOfItsSigner({ statement, metadata }: OpenedEntry, older: Opened | undefined, how: string): boolean {
+  const { revision, previous, folderId } = statement;
   if (revision === 1n) return true;
-  return typeof older === "object" && toHex(previous) === toHex(statementHash(older.statement.bytes));
+  if (typeof older !== "object") return false;
+  if (how === "content") return older.metadata.name === metadata.name && older.statement.folderId === folderId;
+  return toHex(previous) === toHex(statementHash(older.statement.bytes));
 }
 
 type Opened = Awaited<ReturnType<typeof openPast>>;
