@@ -1,7 +1,9 @@
 /** A client that uploads in every way and comes back after every crash, until it is told to stop. */
 import { api, HEADERS, TUS_VERSION } from "@coffer/contract";
-import { parseJson } from "../conformance/judge.ts";
+import { versionsGroup } from "@coffer/contract/versions";
+import { parseJson, type Received } from "../conformance/judge.ts";
 import { sampleBytes, sha256Hex, tusChecksum, tusMetadata } from "../conformance/samples.ts";
+import { batchForm, FORM_TYPE } from "../kit/batch-form.ts";
 import { redeemInvite, rotate } from "./identity.ts";
 import { attempt, persist, Refused, type ClientContext } from "./persist.ts";
 
@@ -10,11 +12,13 @@ export async function runClient(context: ClientContext): Promise<void> {
   for (let round = 0; !stopping.aborted; round += 1) {
     const title = `${name}-${String(round)}`;
     try {
-      const kind = draw.int(23);
+      const kind = draw.int(30);
       if (kind === 0) await mintKey(context, title);
-      else if (kind > 21) await redeemInvite(context, title);
-      else if (kind > 19) await rotate(context, context.person);
-      else if (kind < 11) await uploadRaw(context, title);
+      else if (kind > 28) await redeemInvite(context, title);
+      else if (kind > 26) await rotate(context, context.person);
+      else if (kind > 21) await actOnMany(context, title);
+      else if (kind > 18) await replaceAndRestore(context, title);
+      else if (kind < 10) await uploadRaw(context, title);
       else await uploadResumable(context, title);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -61,6 +65,63 @@ async function uploadResumable(context: ClientContext, name: string): Promise<vo
       return void ledger.findings.push(`${name}: complete without File-Id`);
   }
   ledger.files.push({ fileId, name, sha256: sha256Hex(bytes), size: bytes.length });
+}
+
+/** Most files of a batch, and bytes of each. */
+const [BATCH, BATCH_BYTES] = [30, 8_000];
+
+/** A batch by the key that has budgets; all of it into the trash, out of it and into a folder. What comes of it is whole. */
+async function actOnMany(context: ClientContext, title: string): Promise<void> {
+  const { draw, ledger } = context;
+  const limited = { ...context, key: context.limitedKey };
+  const files = Array.from({ length: 1 + draw.int(BATCH) }, (_, at) => ({
+    name: `${title}-${String(at)}`,
+    bytes: sampleBytes(draw.int(BATCH_BYTES), draw.int(2 ** 31)),
+  }));
+  const form = batchForm(files.map(({ name, bytes }) => ({ said: { name }, content: bytes })));
+  const input = { query: {}, headers: { "content-type": FORM_TYPE }, body: new Uint8Array(form) };
+  const answer = await persist(limited, api.files.batch, input, { "idempotency-key": `"${title}"` });
+  const stored = (parseJson(answer.body) as { results: { file: { id: string } | null }[] }).results;
+  const ids = stored.flatMap(({ file }) => (file === null ? [] : [file.id]));
+  if (ids.length !== files.length)
+    return void ledger.findings.push(`${title}: ${String(ids.length)} of ${String(files.length)} files of a batch`);
+  const made = await persist(
+    context,
+    api.folders.create,
+    { body: { vaultId: context.vaultId, name: title } },
+    keyed(title),
+  );
+  const { folder } = parseJson(made.body) as { folder: { id: string } };
+  if (draw.chance(0.5)) {
+    requireAll(context, title, await persist(limited, api.files.trashMany, { body: { ids } }));
+    requireAll(context, title, await persist(limited, api.files.restoreMany, { body: { ids } }));
+  }
+  requireAll(context, title, await persist(limited, api.files.moveMany, { body: { ids, folderId: folder.id } }));
+  for (const [at, { name, bytes }] of files.entries())
+    ledger.files.push({ fileId: ids[at] ?? "", name, sha256: sha256Hex(bytes), size: bytes.length });
+}
+
+const keyed = (title: string) => ({ "idempotency-key": `"${title}-folder"` });
+
+/** What an attempt without an answer has done is no error of the next. */
+function requireAll({ ledger }: ClientContext, title: string, { body }: Received): void {
+  const { results } = parseJson(body) as { results: { error: { code: string } | null }[] };
+  const failed = results.flatMap(({ error }) => (error === null ? [] : [error.code]));
+  if (failed.length > 0) ledger.findings.push(`${title}: ${failed.join()}`);
+}
+
+/** New content keeps the old as a version; that one comes back as the newest. */
+async function replaceAndRestore(context: ClientContext, title: string): Promise<void> {
+  const { draw, ledger } = context;
+  const [first = new Uint8Array(), second] = [0, 1].map(() => sampleBytes(draw.int(MAX_BYTES), draw.int(2 ** 31)));
+  const input = { query: { name: title }, headers: {}, body: first };
+  const made = await persist(context, api.files.upload, input, { "idempotency-key": `"${title}"` });
+  const { file } = parseJson(made.body) as { file: { id: string; versionId: string } };
+  const params = { fileId: file.id };
+  await persist(context, api.files.replace, { params, query: {}, headers: {}, body: second ?? first });
+  const restore = { params: { ...params, sourceId: file.versionId } };
+  await persist(context, versionsGroup.restoreVersion, restore, { "idempotency-key": `"${title}-back"` });
+  ledger.files.push({ fileId: file.id, name: title, sha256: sha256Hex(first), size: first.length });
 }
 
 /** Key names are not unique, so a second effect would show as a second key. */

@@ -10,6 +10,8 @@ interface Rows {
   readonly deletions: { blob_key: string }[];
   /** Accounts whose counters are not what their rows add up to. */
   readonly drifted: { id: string }[];
+  /** Budgets that count something else than what is stored. */
+  readonly miscounted: { id: string }[];
   /** Items whose names and places before are not all there, and those that are there without their item. */
   readonly torn: { id: string }[];
 }
@@ -21,6 +23,13 @@ const DRIFTED = `select id from accounts where
     where account_id = accounts.id) or
   usage_files <> (select count(*) from files where account_id = accounts.id) or
   sequence <> (select count(*) from changes where account_id = accounts.id)`;
+
+/** What is counted for a budget is what was stored by its keys, and by keys that those made. */
+const MISCOUNTED = `with recursive below (id, root) as (select id, id from budgets
+    union all select budgets.id, root from budgets join below on parent_id = below.id),
+  stored as (select budget_id, size as bytes from files union all select budget_id, charged from file_versions)
+  select id from budgets where stored_bytes <>
+    (select coalesce(sum(bytes), 0) from stored join below on budget_id = below.id where root = budgets.id)`;
 
 /** Nothing ends within a test, and each author is far from the bound of what is kept. */
 const TORN = `with items as (select id, entry_number from files union all select id, entry_number from folders)
@@ -55,6 +64,7 @@ export async function inspectData(directory: string): Promise<string[]> {
       .filter((key) => !partials.includes(key) && !blobs.has(key))
       .map((key) => `upload without bytes: ${key}`),
     ...rows.drifted.map(({ id }) => `usage or sequence drifted: account ${id}`),
+    ...rows.miscounted.map(({ id }) => `budget ${id} does not count what is stored`),
     ...rows.torn.map(({ id }) => `names and places before are not those of the item: ${id}`),
   ];
   return problems;
@@ -75,6 +85,7 @@ function readRows(path: string): Rows {
       uploads: database.prepare("select blob_key, finished_file_id from uploads").all() as unknown as Rows["uploads"],
       deletions: database.prepare("select blob_key from blob_deletions").all() as unknown as Rows["deletions"],
       drifted: database.prepare(DRIFTED).all() as unknown as Rows["drifted"],
+      miscounted: database.prepare(MISCOUNTED).all() as unknown as Rows["miscounted"],
       torn: database.prepare(TORN).all() as unknown as Rows["torn"],
     };
   } finally {

@@ -9,6 +9,10 @@ import type { Gate, Ledger } from "./ledger.ts";
 export interface ClientContext {
   readonly baseUrl: string;
   readonly key: string;
+  /** A key of the same account that has budgets. */
+  readonly limitedKey: string;
+  /** A public vault of the account. */
+  readonly vaultId: string;
   readonly gate: Gate;
   readonly ledger: Ledger;
   readonly draw: Draw;

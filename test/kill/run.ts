@@ -89,10 +89,11 @@ async function killAgainAndAgain(scene: Scene, { kills, say, seed }: KillOptions
   const { draw, gate, key, ledger } = scene;
   const stop = new AbortController();
   const people = await openPeople(scene);
+  const limits = await openLimits(scene);
   const clients = people.map((person, at) => {
     const name = `client${String(at)}`;
     const { baseUrl } = scene.server;
-    const shared = { baseUrl, key, gate, ledger, stopping: stop.signal };
+    const shared = { baseUrl, key, gate, ledger, stopping: stop.signal, ...limits };
     return runClient({ ...shared, name, person, draw: openDraw(seed + at + 1) });
   });
   // A kill may fall between two requests. When all of them did, there are more.
@@ -112,6 +113,17 @@ async function killAgainAndAgain(scene: Scene, { kills, say, seed }: KillOptions
   stop.abort();
   gate.open();
   await Promise.all(clients);
+}
+
+/** A key with budgets that nobody reaches: what is counted for it must be what is stored. */
+async function openLimits({ server, key }: Scene): Promise<{ limitedKey: string; vaultId: string }> {
+  const budgets = { storedBytes: 2 ** 40, bytesPerDay: 2 ** 40, filesPerDay: 2 ** 30 };
+  const ask = async (request: Request) => parseJson((await receive(await fetch(request))).body);
+  const input = { body: { name: "limited", budgets } };
+  const made = await ask(renderRequest(server.baseUrl, api.apiKeys.create, input, { key }));
+  const listed = await ask(renderRequest(server.baseUrl, api.vaults.list, { query: {} }, { key }));
+  const { vaults } = listed as { vaults: { id: string }[] };
+  return { limitedKey: (made as { key: string }).key, vaultId: vaults[0]?.id ?? "" };
 }
 
 /** Somebody with a password for each client. */
