@@ -31,6 +31,7 @@ const DEEP = [
   "test/pins/guards-bite.test.ts",
   "test/shared-files/crash.test.ts",
   "test/shared-files/folders.test.ts",
+  "test/shared-files/rewind-crash.test.ts",
   "test/shared-vaults/*crash*.test.ts",
   "test/shared-vaults/ended-calls.test.ts",
   "test/shared-vaults/ended-members.test.ts",
