@@ -93,3 +93,43 @@ test("results that are about other files than were sent are refused", async () =
   const refused = await member.another({ middleware: [shorter] }).files.uploadMany(inputs(["third", "fourth"]));
   expect(refused.map(({ error }) => error?.code)).toEqual(["contract_broken", "contract_broken"]);
 });
+
+test("many are moved, put in the trash and brought back in one request each, signed, and the one that fails alone [D5-many-acts]", async () => {
+  const [from, to] = await Promise.all(
+    ["many from", "many to"].map((name) => stack.owner.client.folders.create({ vaultId, name })),
+  );
+  const there = { vaultId, folderId: from?.id ?? "" };
+  const sent: string[] = [];
+  const client = member.another({ middleware: [counting(sent)] });
+  const stored = await client.files.uploadMany(
+    ["one", "two", "three"].map((name) => ({ ...there, name, body: `content of ${name}` })),
+  );
+  const ids = stored.map(({ result }) => result?.file.id ?? "");
+  await stack.owner.client.files.upload({ vaultId, folderId: to?.id ?? "", name: "two", body: "was there" });
+  sent.length = 0;
+  const unknown = crypto.randomUUID();
+  const moved = await client.files.moveMany([...ids, from?.id ?? "", unknown], to?.id ?? "", { vaultId });
+  expect(moved.map(({ id, error }) => [id, error?.code ?? null])).toEqual([
+    [ids[0], null],
+    [ids[1], "name_exists"],
+    [ids[2], null],
+    [from?.id, null],
+    [unknown, "not_found"],
+  ]);
+  expect(sent.filter((one) => one === "POST /api/files/move")).toHaveLength(1);
+  // Another member's fresh process believes signatures alone.
+  const reader = stack.owner.another();
+  const placed = await Promise.all(ids.map((id) => reader.files.get(id)));
+  expect(placed.map(({ name, folderId, updatedBy }) => [name, folderId, updatedBy?.chainAddress])).toEqual(
+    ["one", "two", "three"].map((name, at) => [name, at === 1 ? from?.id : to?.id, member.signer.chainAddress]),
+  );
+  expect((await reader.folders.get(from?.id ?? "")).parentId).toBe(to?.id);
+  for (const act of ["trashMany", "restoreMany"] as const) {
+    expect((await client.files[act](ids)).map(({ error }) => error)).toEqual([null, null, null]);
+    const trashed = (await Promise.all(ids.map((id) => reader.files.get(id)))).map(
+      ({ trashedAt }) => trashedAt !== null,
+    );
+    expect(trashed).toEqual(ids.map(() => act === "trashMany"));
+  }
+  expect(await read(reader, ids[0] ?? "")).toBe("content of one");
+});

@@ -45,6 +45,7 @@ const FILES = [
   "D5-versions-kept: Versions are kept 30 days, up to 365 by keepVersionsDays; beyond 100 only the newest author's own are dropped.",
   "D5-batch: POST /api/files/batch stores up to 100 files and 8 MiB, each with its own result, all durable before the answer.",
   "D5-batch-shared: A batch carries the statements of files of a shared vault.",
+  "D5-many-acts: POST /api/files/trash, /restore and /move take up to 1,000 ids of files and folders, each with its own result.",
   "D5-author: createdBy, updatedBy on files and folders, author on versions; of another account's member the address alone.",
   "D5-entries: GET /api/files/{fileId}/entries, and of folders: names and places before, with author, time and how, newest first.",
   "D5-rewind: The SDK undoes what one actor did; what others changed since stays, and is reported.",
