@@ -294,4 +294,31 @@ export const ITEM_RACES: readonly Race[] = [
         holds: (answers) => hold(successes(answers) <= 2, "more than the quota was taken"),
       }),
   },
+  {
+    name: "uploads of a key and of one that it made × its budgets: never above them, and what is there counts",
+    bites: "holds: the statement that adds to a budget locks it",
+    async begin(world) {
+      const parent = await keyOf(world, { name: "parent", budgets: { storedBytes: 20, filesPerDay: 2 } });
+      const child = await keyOf(world, { name: "child" }, parent);
+      const store = (name: string, key: string) => () =>
+        world.ask("POST", `/api/files?name=${name}`, { payload: "1234567", key });
+      return {
+        acts: [store("a", parent), store("b", child), store("c", child)],
+        async holds(answers) {
+          const count = successes(answers);
+          hold(count <= 2, "more than the budget was taken");
+          const { body } = await world.ask("GET", "/api/account", { key: parent });
+          const { budgetUse } = body["credential"] as { budgetUse: Record<string, { used: number }> };
+          const used = [budgetUse["storedBytes"]?.used, budgetUse["filesPerDay"]?.used];
+          hold(used.join() === [7 * count, count].join(), `${used.join()} are counted, of ${count} files`);
+        },
+      };
+    },
+  },
 ];
+
+/** A new key's secret; `key`: who makes it. Default: the account's first key. */
+async function keyOf(world: World, json: object, key?: string): Promise<string> {
+  const made = await world.make("POST", "/api/auth/api-keys", { json, ...(key === undefined ? {} : { key }) });
+  return (made as unknown as { key: string }).key;
+}
