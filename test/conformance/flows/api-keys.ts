@@ -5,6 +5,7 @@ export const apiKeysFlow: Flow = async (subject) => {
   await lifeOfAKey(subject);
   await scopes(subject);
   await vaultLimits(subject);
+  await budgets(subject);
 };
 
 async function lifeOfAKey({ owner, name }: Subject): Promise<void> {
@@ -86,4 +87,28 @@ async function vaultLimits({ owner, name, vaultId }: Subject): Promise<void> {
   await owner.call(api.apiKeys.create, { body: { name: "nobody", vaultIds: unknown } }, { expect: "not_found" });
   await owner.call(api.apiKeys.revoke, { params: { keyId: made.id } });
   await owner.call(api.vaults.delete, { params: { vaultId: other.id }, query: { permanent: true } }, { expect: 204 });
+}
+
+async function budgets({ owner, name, vaultId }: Subject): Promise<void> {
+  owner.step("a key with budgets writes no more than they say, and shows what is left");
+  const limits = { storedBytes: 10, filesPerDay: 2, requestsPerMinute: 1000 };
+  const made = (await owner.call(api.apiKeys.create, { body: { name: name("budgeted"), budgets: limits } })).value();
+  const limited = owner.as(made.key);
+  const store = (title: string, bytes: number, expect: "budget_storage" | "budget_exceeded" | 201) =>
+    limited.call(
+      api.files.upload,
+      { query: { name: name(title), vaultId }, headers: {}, body: new Uint8Array(bytes) },
+      { expect },
+    );
+  await store("first.txt", 6, 201);
+  await store("too-large.txt", 5, "budget_storage");
+  await store("second.txt", 4, 201);
+  await store("third.txt", 0, "budget_exceeded");
+  const { credential } = (await limited.call(api.account.get, {})).value();
+  const { storedBytes, filesPerDay, bytesPerDay } = credential.budgetUse ?? {};
+  owner.check(api.account.get, storedBytes?.used === 10 && storedBytes.left === 0, "the stored bytes are not counted");
+  owner.check(api.account.get, storedBytes?.renewsAt === null, "no time changes what is stored");
+  owner.check(api.account.get, filesPerDay?.used === 2 && filesPerDay.renewsAt !== null, "the files are not counted");
+  owner.check(api.account.get, bytesPerDay === undefined, "a budget is shown that the key has not");
+  await owner.call(api.apiKeys.revoke, { params: { keyId: made.id } });
 }
