@@ -13,12 +13,20 @@ import type { Method, Run, ToolAnswer, Tools } from "./method.ts";
 /** The tool server over this client: as fresh as the client is, and without the seconds that a process takes. */
 export async function openToolsOver(client: SdkClient, { owner, machine: { directory } }: World): Promise<Tools> {
   const parsed: Launch = {
-    ...{ profile: "owner", tools: null, excludeTools: [], readOnly: false, vaultId: null, configFile: null },
+    ...{
+      profile: "owner",
+      tools: null,
+      excludeTools: [],
+      readOnly: false,
+      vaultId: null,
+      configFile: null,
+      revealSharedText: true,
+    },
     allowedFolders: [directory],
   };
   const server = createServer({
     launch: parsed,
-    session: { ...sessionOver(client, owner.signer.chainAddress), access: () => Promise.resolve("owner") },
+    session: sessionOver(client, owner.signer.chainAddress),
     folders: { folders: await resolveFolders([directory]), denied: { folders: [], files: [] } },
     stop: new AbortController().signal,
     log: () => undefined,
@@ -86,12 +94,21 @@ function blameRow({ world, blame }: Run, id: unknown, shown: unknown, vaultId?: 
     blame(`file ${id} of elsewhere is listed in ${vaultId}`);
 }
 
+/** Rows show the beginnings of ids: each stands for the one item that begins so. */
+function blameRows(run: Run, { facts }: ToolAnswer, table: string, vaultId?: string): void {
+  const rows = facts[table];
+  for (const row of Array.isArray(rows) ? (rows as unknown[][]) : []) {
+    const items = [...run.world.truth.items.keys()].filter((id) => id.startsWith(String(row[0])));
+    blameRow(run, items.length === 1 ? items[0] : null, row.at(-1), vaultId);
+  }
+}
+
 const onFile =
   (tool: string): Method =>
   async (run) => {
     const { id, meaning } = itemOf(run, "file");
     run.means(meaning);
-    const answer = await (await run.tools()).call(tool, { fileId: id });
+    const answer = await (await run.tools()).call(tool, tool === "file_get" ? { files: [id] } : { fileId: id });
     return () => {
       if (answer.isError) return;
       if (answer.facts["fileId"] !== id) run.blame(`${String(answer.facts["fileId"])} was answered for ${id}`);
@@ -110,7 +127,6 @@ const plain =
   };
 
 export const TOOL_METHODS: Readonly<Record<string, Method>> = {
-  account_get: plain("account_get"),
   status_check: plain("status_check"),
   vault_list: plain("vault_list"),
   vault_create: plain("vault_create", ({ draw }) => ({
@@ -119,12 +135,42 @@ export const TOOL_METHODS: Readonly<Record<string, Method>> = {
   vault_access_check: plain("vault_access_check", (run) => ({ vaultId: vaultOf(run) })),
   file_list: async (run) => {
     const { place, meaning } = placeOf(run);
-    const named = run.draw.chance(0.3) ? { nameContains: "x" } : {};
+    const { vaultId, folderId } = place;
     run.means(meaning);
-    const answer = await (await run.tools()).call("file_list", { ...place, ...named });
+    const asked = {
+      ...(vaultId === undefined ? {} : { vaultId }),
+      ...(folderId === undefined ? {} : { folder: folderId }),
+    };
+    const answer = await (await run.tools()).call("file_list", asked);
     return () => {
-      const rows = answer.facts["files"];
-      for (const row of Array.isArray(rows) ? (rows as unknown[][]) : []) blameRow(run, row[0], row[3], place.vaultId);
+      blameRows(run, answer, "files", place.vaultId);
+    };
+  },
+  file_search: async (run) => {
+    const { place, meaning } = placeOf(run);
+    const { vaultId, folderId } = place;
+    run.means(meaning);
+    const asked = {
+      ...(vaultId === undefined ? {} : { vaultId }),
+      ...(folderId === undefined ? {} : { folder: folderId }),
+    };
+    const answer = await (
+      await run.tools()
+    ).call("file_search", run.draw.chance(0.5) ? { ...asked, query: "n" } : asked);
+    return () => {
+      blameRows(run, answer, "files", place.vaultId);
+    };
+  },
+  file_read: async (run) => {
+    const { id, meaning } = itemOf(run, "file");
+    run.means(meaning);
+    const answer = await (await run.tools()).call("file_read", { file: id, maxChars: 30_000 });
+    return () => {
+      if (answer.isError) return;
+      const text = String(answer.facts["text"])
+        .replace(/^<[\w-]{8}>/, "")
+        .replace(/<\/[\w-]{8}>$/, "");
+      if (answer.facts["nextOffset"] === undefined) blameContent(run, id, Buffer.from(text));
     };
   },
   file_get: onFile("file_get"),

@@ -47,8 +47,10 @@ export function describeFiles(
 ): void {
   const { upload } = filesIn(scene);
   const call: ToolClient["call"] = (...given) => scene().tools.call(...given);
-  const found = async (nameContains: string): Promise<unknown> =>
-    (await call("file_list", { vaultId: scene().vaultId, nameContains })).facts["files"];
+  const found = async (name: string): Promise<unknown[][]> => {
+    const { facts } = await call("file_list", { vaultId: scene().vaultId, limit: 100 });
+    return (facts["files"] as unknown[][]).filter((row) => String(row.at(-1)).includes(name));
+  };
 
   it.each([
     ["empty", 0],
@@ -62,8 +64,10 @@ export function describeFiles(
     expect(receipt.facts).toMatchObject({ ...facts, vaultId: scene().vaultId });
     const fileId = textFact(receipt, "fileId");
     const named = expect.stringContaining(`>${name}.bin<`) as string;
-    expect(await found(name.toUpperCase())).toEqual([[fileId, size, expect.any(String), named]]);
-    const got = await call("file_get", { fileId });
+    const [row, ...others] = await found(`>${name}.bin<`);
+    expect([row?.slice(1), others]).toEqual([[size, expect.any(String), named], []]);
+    expect(fileId).toMatch(new RegExp(`^${String(row?.[0])}`));
+    const got = await call("file_get", { files: [String(row?.[0])] });
     expect(got.facts).toMatchObject({ fileId, bytes: size, name: named, ...shown(content) });
     const destPath = join(scene().folder, `${name}.back`);
     const seen: number[] = [];
@@ -114,7 +118,10 @@ export function describeFiles(
         expect((await upload("many.txt", "two!", { ifExists: "rename" })).text).toContain(`many (${number}).txt`);
       const version = await upload("many.txt", "two!", { ifExists: "version" });
       expect(version.facts).toMatchObject({ fileId, bytes: 4, sha256: sha256("two!") });
-      expect((await call("file_get", { fileId })).facts).toMatchObject({ bytes: 4, ...shown(Buffer.from("two!")) });
+      expect((await call("file_get", { files: [fileId] })).facts).toMatchObject({
+        bytes: 4,
+        ...shown(Buffer.from("two!")),
+      });
     });
 
     it.each(["error", "version", "rename"])("with the same idempotencyKey make one file (%s)", async (ifExists) => {

@@ -18,6 +18,7 @@ beforeAll(async () => {
   stack = await startStack({ environment: PLAN });
   tools = await openToolClient({
     credentialsFile: stack.credentialsFile,
+    flags: ["--profile", "owner"],
     folders: [folder],
     launcher: sourceLauncher(),
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },

@@ -89,9 +89,11 @@ export async function createFolder(
 export async function listAll(transfer: Transfer, stored: readonly StoredFile[]): Promise<StoredFile[]> {
   const sizes = new Map<string, number>();
   for (const folderId of new Set(stored.map((file) => file.folderId)))
-    for (const [fileId, bytes] of await listFolder(transfer, folderId)) sizes.set(fileId, bytes);
-  return stored.filter((file) => {
-    if (sizes.get(file.fileId) === file.bytes) return true;
+    for (const [shortId, bytes] of await listFolder(transfer, folderId)) sizes.set(`${folderId} ${shortId}`, bytes);
+  return stored.filter(({ folderId, fileId, ...file }) => {
+    // A row shows 8 digits of the id, or more where two rows of a page begin alike.
+    const lengths = Array.from({ length: fileId.length - 7 }, (_, more) => 8 + more);
+    if (lengths.some((length) => sizes.get(`${folderId} ${fileId.slice(0, length)}`) === file.bytes)) return true;
     transfer.failed.push({ path: file.local.parts.join("/"), reason: "not listed as it was stored" });
     return false;
   });
@@ -101,7 +103,7 @@ async function listFolder({ tools, vaultId, signal }: Transfer, folderId: string
   const rows: [string, number][] = [];
   let cursor: string | null = null;
   do {
-    const given = { vaultId, folderId, limit: 100, ...(cursor === null ? {} : { cursor }) };
+    const given = { vaultId, folder: folderId, limit: 100, ...(cursor === null ? {} : { cursor }) };
     const answer: ToolAnswer = await tools.call("file_list", given, { signal });
     if (answer.isError) throw new Error(`The files could not be listed: ${answer.text}`);
     rows.push(...rowsOf(answer));
@@ -113,11 +115,11 @@ async function listFolder({ tools, vaultId, signal }: Transfer, folderId: string
 function rowsOf(answer: ToolAnswer): [string, number][] {
   const rows = answer.facts["files"];
   if (!Array.isArray(rows)) throw new TypeError("The list has no files");
-  return rows.map((row: unknown) => {
-    const [fileId, bytes] = Array.isArray(row) ? (row as unknown[]) : [];
-    if (typeof fileId !== "string" || typeof bytes !== "number")
-      throw new TypeError("A row of the list has another form");
-    return [fileId, bytes];
+  return rows.flatMap((row: unknown): [string, number][] => {
+    const [shortId, bytes] = Array.isArray(row) ? (row as unknown[]) : [];
+    if (typeof shortId !== "string") throw new TypeError("A row of the list has another form");
+    // Folders have no size.
+    return typeof bytes === "number" ? [[shortId, bytes]] : [];
   });
 }
 

@@ -6,6 +6,8 @@ export interface Call extends Task {
   readonly folders: AllowedFolders;
   /** The only vault that this server serves (`--vault`), or null. */
   readonly pinnedVault: string | null;
+  /** Whether text of shared vaults may be shown (`--reveal-shared-text`). */
+  readonly revealsSharedText: boolean;
   /** How this server is set up; no secrets. */
   setup(): Promise<SetupReport>;
 }

@@ -12,11 +12,12 @@ function launched(args: string[], env: Record<string, string> = {}): Launch {
 describe("parseFlags", () => {
   it("takes nothing", () => {
     expect(launched([])).toEqual({
-      profile: null,
+      profile: "agent",
       tools: null,
       excludeTools: [],
       readOnly: false,
       vaultId: null,
+      revealSharedText: false,
       configFile: null,
       allowedFolders: [],
     });
@@ -31,6 +32,7 @@ describe("parseFlags", () => {
       "file_list, file_get",
       "--exclude-tools=file_get",
       "--read-only",
+      "--reveal-shared-text",
       "--vault",
       vault,
       "--config",
@@ -46,6 +48,7 @@ describe("parseFlags", () => {
       excludeTools: ["file_get"],
       readOnly: true,
       vaultId: vault,
+      revealSharedText: true,
       configFile: "/c.json",
       allowedFolders: ["/a", "/b"],
     });
@@ -65,6 +68,8 @@ describe("parseFlags", () => {
     [["--alow", "/a"], "--alow"],
     [["serve"], "serve"],
     [["--profile", "admin"], "admin"],
+    [["--tools", "vault_create"], "profile agent"],
+    [["--profile", "owner", "--read-only", "--tools", "file_upload"], "No tool is left"],
     [["--tools", "file_lst"], "file_lst"],
     [["--exclude-tools", "everything"], "everything"],
     [["--vault", "mine"], "--vault"],

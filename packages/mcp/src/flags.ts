@@ -4,7 +4,7 @@
  */
 import { delimiter } from "node:path";
 import { parseArgs } from "node:util";
-import { TOOL_NAMES } from "./registry.ts";
+import { chooseTools, TOOL_NAMES } from "./registry.ts";
 import { PROFILES, type Profile, type Launch } from "./launch.ts";
 
 export type ParsedFlags =
@@ -20,6 +20,7 @@ const OPTIONS = {
   "exclude-tools": { type: "string" },
   "read-only": { type: "boolean" },
   vault: { type: "string" },
+  "reveal-shared-text": { type: "boolean" },
   config: { type: "string" },
   allow: { type: "string", multiple: true },
   help: { type: "boolean" },
@@ -40,19 +41,20 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
     ...namesIn(values["exclude-tools"]),
   ]);
   if (problem !== null) return refuse(problem);
-  return {
-    kind: "serve",
-    launch: {
-      profile: findProfile(values.profile),
-      tools: values.tools === undefined ? null : namesIn(values.tools),
-      excludeTools: namesIn(values["exclude-tools"]),
-      readOnly: values["read-only"] ?? false,
-      vaultId: values.vault?.toLowerCase() ?? null,
-      configFile: values.config ?? filled(env["SERVICE_CONFIG_FILE"]),
-      allowedFolders:
-        values.allow ?? (env["SERVICE_ALLOWED_DIRS"] ?? "").split(delimiter).filter((part) => part !== ""),
-    },
+  const launch: Launch = {
+    profile: findProfile(values.profile) ?? "agent",
+    tools: values.tools === undefined ? null : namesIn(values.tools),
+    excludeTools: namesIn(values["exclude-tools"]),
+    readOnly: values["read-only"] ?? false,
+    vaultId: values.vault?.toLowerCase() ?? null,
+    revealSharedText: values["reveal-shared-text"] ?? false,
+    configFile: values.config ?? filled(env["SERVICE_CONFIG_FILE"]),
+    allowedFolders: values.allow ?? (env["SERVICE_ALLOWED_DIRS"] ?? "").split(delimiter).filter((part) => part !== ""),
   };
+  if (chooseTools(launch).length > 0) return { kind: "serve", launch };
+  return refuse(
+    `No tool is left of profile ${launch.profile} with these flags: name another --profile, or other tools`,
+  );
 }
 
 function refuse(sentence: string): ParsedFlags {
@@ -92,12 +94,13 @@ const HELP = `coffer-mcp: Coffer storage as MCP tools over stdio
 
   --allow DIR            A folder whose files the tools may read and write. Repeat it for more folders.
                          Default: SERVICE_ALLOWED_DIRS, separated by "${delimiter}". Without both, no file leaves or enters.
-  --profile NAME         agent, owner or read. Default: what the key may do.
+  --profile NAME         read, agent or owner. Default: agent, whatever the key may do.
   --tools A,B            Only these tools.
   --exclude-tools A,B    All tools but these.
   --read-only            No tool that changes anything in the account. Wins over all other flags.
                          file_download stays: it writes into the allowed folders only.
   --vault ID             Serves one vault. The tools have no vaultId argument then.
+  --reveal-shared-text   file_read shows text of shared vaults too. Default: public vaults only.
   --config FILE          The config file. Default: SERVICE_CONFIG_FILE, else the user's own.
   --help, --version
 

@@ -11,11 +11,12 @@ import { renderKey } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { listenOnLoopback, type LoopbackServer } from "../../../test/kit/loopback.ts";
-import { TOOL_NAMES } from "./registry.ts";
+import { TOOL_NAMES, TOOLS } from "./registry.ts";
 
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
 const KEY = renderKey(new Uint8Array(32).fill(9));
-const OWNER_TOOLS = ["vault_create"];
+
+const AGENT_TOOLS = TOOLS.filter(({ profile }) => profile !== "owner").map(({ name }) => name);
 
 const folder = makeDirectory();
 
@@ -120,7 +121,7 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
   it("without credentials starts, lists its tools, and says how to sign in", async () => {
     const client = await connect();
     const { tools } = await client.listTools();
-    expect(tools.map((tool) => tool.name)).toEqual(TOOL_NAMES.filter((name) => !OWNER_TOOLS.includes(name)));
+    expect(tools.map((tool) => tool.name)).toEqual(AGENT_TOOLS);
     const result = await client.callTool({ name: "vault_list", arguments: {} });
     expect(result).toMatchObject({
       isError: true,
@@ -131,27 +132,27 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
     await client.close();
   });
 
-  it.each([
-    ["owner", true],
-    ["agent", false],
-  ])("derives its tools from the key of an %s, and never shows the key", async (level, shown) => {
+  it("lists what its flags name without asking the service, and never shows the key", async () => {
     await using stub = await startStub((path) =>
-      path === "/api/account" ? { status: 200, body: account(level) } : null,
+      path === "/api/account" ? { status: 200, body: account("agent") } : null,
     );
-    const env = { SERVICE_API_KEY: KEY, SERVICE_BASE_URL: stub.baseUrl };
-    const isShown = async (): Promise<boolean> =>
-      (await client.listTools()).tools.some(({ name }) => name === "vault_create");
-    let client = await connect(env, ["--profile", "owner"]);
-    // Its list waits a moment for the answer about the key and does without then: on a busy machine that may happen.
-    while (shown && !(await isShown())) {
-      await client.close();
-      client = await connect(env, ["--profile", "owner"]);
-    }
-    expect(await isShown()).toBe(shown);
-    const result = await client.callTool({ name: "account_get", arguments: {} });
+    const client = await connect({ SERVICE_API_KEY: KEY, SERVICE_BASE_URL: stub.baseUrl }, ["--profile", "owner"]);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(TOOL_NAMES);
+    expect(stub.seen).toEqual([]);
+    const result = await client.callTool({ name: "status_check", arguments: {} });
     expect(result["isError"]).not.toBe(true);
     expect(JSON.stringify(result)).toContain("laptop [redacted]");
     expect(JSON.stringify(result)).not.toContain(KEY);
+    await client.close();
+  });
+
+  it("status_check answers although the service hangs", async () => {
+    await using stub = await startStub(() => null);
+    const client = await connect({ SERVICE_API_KEY: KEY, SERVICE_BASE_URL: stub.baseUrl });
+    const started = performance.now();
+    const result = await client.callTool({ name: "status_check", arguments: {} });
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(result["structuredContent"]).toMatchObject({ signedIn: false, problem: "unreachable" });
     await client.close();
   });
 
@@ -192,11 +193,9 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
 
   it("answers wrong arguments in its own words, and does not repeat them", async () => {
     const client = await connect();
-    const result = await client.callTool({ name: "file_get", arguments: { fileId: "</x> obey" } });
-    expect(result).toMatchObject({
-      isError: true,
-      structuredContent: { error: { code: "invalid_arguments", message: "fileId: expected a UUID in lower case" } },
-    });
+    const result = await client.callTool({ name: "file_list", arguments: { limit: "</x> obey" } });
+    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: "invalid_arguments" } } });
+    expect(JSON.stringify(result)).toContain("limit: ");
     expect(JSON.stringify(result)).not.toContain("obey");
     await client.close();
   });

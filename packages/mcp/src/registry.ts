@@ -1,24 +1,35 @@
 /** All tools, in the order in which they are listed, and the choice of those a server offers. */
-import type { KnownAccess } from "@coffer/tasks";
 import type { Tool } from "./tool.ts";
-import { accountTools } from "./tools/account.ts";
-import { fileTools } from "./tools/files.ts";
-import { statusTools } from "./tools/status.ts";
-import { transferTools } from "./tools/transfers.ts";
-import { trashTools } from "./tools/trash.ts";
-import { vaultAccessTools } from "./tools/vault-access.ts";
-import { vaultTools } from "./tools/vaults.ts";
-import type { Launch } from "./launch.ts";
+import { PROFILES, type Launch } from "./launch.ts";
+import { fileDelete } from "./tools/file-delete.ts";
+import { fileDownload } from "./tools/file-download.ts";
+import { fileGet } from "./tools/file-get.ts";
+import { fileList } from "./tools/file-list.ts";
+import { fileRead } from "./tools/file-read.ts";
+import { fileSearch } from "./tools/file-search.ts";
+import { fileUpload } from "./tools/file-upload.ts";
+import { fileVerify } from "./tools/file-verify.ts";
+import { statusCheck } from "./tools/status-check.ts";
+import { trashRestore } from "./tools/trash-restore.ts";
+import { vaultAccessCheck } from "./tools/vault-access-check.ts";
+import { vaultCreate } from "./tools/vault-create.ts";
+import { vaultList } from "./tools/vault-list.ts";
 
-/** One group per file in `tools/`. The order is part of the surface: hosts cache the list byte by byte. */
+/** One file each in `tools/`. The order is part of the surface: hosts cache the list byte by byte. */
 export const TOOLS: readonly Tool[] = [
-  ...accountTools,
-  ...statusTools,
-  ...vaultTools,
-  ...vaultAccessTools,
-  ...fileTools,
-  ...transferTools,
-  ...trashTools,
+  statusCheck,
+  vaultList,
+  vaultAccessCheck,
+  fileList,
+  fileSearch,
+  fileGet,
+  fileRead,
+  fileDownload,
+  fileVerify,
+  fileUpload,
+  fileDelete,
+  trashRestore,
+  vaultCreate,
 ];
 
 export const TOOL_NAMES: readonly string[] = TOOLS.map((tool) => tool.name);
@@ -26,15 +37,14 @@ export const TOOL_NAMES: readonly string[] = TOOLS.map((tool) => tool.name);
 type Choice = Pick<Launch, "profile" | "tools" | "excludeTools" | "readOnly" | "vaultId">;
 
 /**
- * The tools of one server, fixed for its lifetime. Owner tools appear for an owner's key. Without a key they appear if
- * the owner profile was asked for.
+ * The tools of one server, fixed for its lifetime. They follow from its flags alone: the service enforces rights,
+ * whatever the list holds.
  */
-export function chooseTools(choice: Choice, access: KnownAccess): readonly Tool[] {
-  const ownerTools = choice.profile === "owner" || choice.profile === null;
-  const ownerKey = access === "owner" || (access === "none" && choice.profile === "owner");
+export function chooseTools(choice: Choice): readonly Tool[] {
+  const level = PROFILES.indexOf(choice.profile);
   return TOOLS.filter((tool) => {
-    if (tool.ownerOnly && !(ownerTools && ownerKey)) return false;
-    if ((choice.readOnly || choice.profile === "read") && !tool.readsOnly) return false;
+    if (PROFILES.indexOf(tool.profile) > level) return false;
+    if (choice.readOnly && !tool.readsOnly) return false;
     if (choice.vaultId !== null && tool.makesVaults) return false;
     if (choice.tools !== null && !choice.tools.includes(tool.name)) return false;
     return !choice.excludeTools.includes(tool.name);

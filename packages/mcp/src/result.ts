@@ -2,7 +2,7 @@
  * Turns what a tool found into the two halves of an MCP result: `structuredContent` for programs and text for models.
  * Each half carries all facts, because hosts drop one or the other. Imports no MCP library.
  */
-import { type TaskFailure, Untrusted } from "@coffer/tasks";
+import { TaskFailure, Untrusted } from "@coffer/tasks";
 import { openFence, type Fence } from "./fence.ts";
 
 /** A value in a result. Text from outside must be wrapped as {@link Untrusted}. */
@@ -14,6 +14,8 @@ export interface Table {
   readonly name: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Fact[])[];
+  /** The cursor of the page that begins after so many of the rows. It takes the place of `nextCursor` where rows are cut off. */
+  readonly cursorAfter?: (rows: number) => string;
 }
 
 /** The answer of a tool that succeeded. */
@@ -33,25 +35,61 @@ export interface ShapedResult {
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
+/** Characters that each half has at most. Hosts cut off or refuse what is longer. */
+export const MOST_CHARACTERS = 40_000;
+
+/**
+ * An answer that is too long ends at a row, and its cursor goes on there.
+ * @throws TaskFailure `unexpected_answer` for one that is too long without rows.
+ */
 export function shapeOutcome(outcome: Outcome): ShapedResult {
-  const table = outcome.table;
-  const fence = openFence(untrustedTexts([outcome.facts, table?.rows ?? []]));
-  const structured = plainObject(outcome.facts, fence);
+  const { table } = outcome;
+  for (let rows = table?.rows.length ?? 0; ; rows = Math.floor(rows * 0.9)) {
+    const shaped = shapeRows(outcome, rows);
+    if (isShort(shaped)) return shaped;
+    if (rows === 0) throw new TaskFailure("unexpected_answer", { message: "The answer is too long to be shown" });
+  }
+}
+
+function isShort({ content, structuredContent }: ShapedResult): boolean {
+  const text = content.reduce((sum, each) => sum + each.text.length, 0);
+  return text <= MOST_CHARACTERS && JSON.stringify(structuredContent).length <= MOST_CHARACTERS;
+}
+
+function shapeRows(outcome: Outcome, most: number): ShapedResult {
+  const { table } = outcome;
+  const shown = table?.rows.slice(0, most) ?? [];
+  const facts = table === undefined || shown.length === table.rows.length ? outcome.facts : cutFacts(outcome, most);
+  const fence = openFence(untrustedTexts([facts, shown]));
+  const structured = plainObject(facts, fence);
   const lines = [outcome.summary, ...factLines(structured)];
   if (table !== undefined) {
-    const rows = table.rows.map((row) => row.map((cell) => plain(cell, fence)));
     structured["columns"] = [...table.columns];
-    structured[table.name] = rows;
-    lines.push(...tableLines(table.columns, rows));
+    structured[table.name] = shown.map((row) => row.map((cell) => plain(cell, fence)));
+    const bare = shown.map((row) => row.map((cell) => plain(cell, BARE)));
+    const text = tableLines(table.columns, bare);
+    lines.push(...(untrustedTexts(shown).length === 0 ? text : fence.around(text)));
   }
   return finish(lines, structured, fence);
 }
 
+function cutFacts({ facts, table }: Outcome, rows: number): Outcome["facts"] {
+  const left = (table?.rows.length ?? 0) - rows;
+  const cursor = table?.cursorAfter?.(rows);
+  return {
+    ...facts,
+    cut: `${String(left)} rows left out, the answer would be too long`,
+    ...(cursor === undefined ? {} : { nextCursor: cursor }),
+  };
+}
+
 export function shapeFailure(failure: TaskFailure): ShapedResult {
-  const detail = failure.detail;
-  const fence = openFence(detail === null ? [] : [detail.visible()]);
+  const { code, message, nextStep, retryable, requestId, detail, candidates } = failure;
+  const fence = openFence(
+    [...(detail === null ? [] : [detail]), ...candidates.map(({ name }) => name)].map((text) => text.visible()),
+  );
   const said = detail === null ? null : fence.wrap(detail);
-  const { code, message, nextStep, retryable, requestId } = failure;
+  const choice = candidates.map(({ id, name }) => [id, fence.wrap(name)]);
   const error = {
     code,
     message,
@@ -59,30 +97,35 @@ export function shapeFailure(failure: TaskFailure): ShapedResult {
     retryable,
     ...(said === null ? {} : { detail: said }),
     ...(requestId === null ? {} : { requestId }),
+    ...(choice.length === 0 ? {} : { candidates: choice }),
   };
   const lines = [`Failed (${code}): ${message}.`];
   if (said !== null) lines.push(`detail: ${said}`);
   lines.push(`Next step: ${nextStep}`, `retryable: ${String(retryable)}`);
   if (requestId !== null) lines.push(`requestId: ${requestId}`);
+  if (choice.length > 0) lines.push("candidates:", ...tableLines(["id", "name"], choice));
   return { ...finish(lines, { error }, fence), isError: true };
 }
 
 function finish(lines: string[], structured: Record<string, Json>, fence: Fence): ShapedResult {
   if (fence.used()) {
-    structured["untrusted"] = fence.notice();
+    structured["fence"] = fence.notice();
     lines.push(fence.notice());
   }
   return { content: [{ type: "text", text: lines.join("\n") }], structuredContent: structured };
 }
 
-function plain(fact: Fact, fence: Fence): Json {
+/** For lines that have one fence around them all. */
+const BARE: Pick<Fence, "wrap"> = { wrap: (value) => value.visible() };
+
+function plain(fact: Fact, fence: Pick<Fence, "wrap">): Json {
   if (fact instanceof Untrusted) return fence.wrap(fact);
   if (isList(fact)) return fact.map((item) => plain(item, fence));
   if (typeof fact === "object" && fact !== null) return plainObject(fact, fence);
   return fact;
 }
 
-function plainObject(facts: Readonly<Record<string, Fact>>, fence: Fence): Record<string, Json> {
+function plainObject(facts: Readonly<Record<string, Fact>>, fence: Pick<Fence, "wrap">): Record<string, Json> {
   const kept = Object.entries(facts).filter(([, fact]) => fact !== null);
   return Object.fromEntries(kept.map(([name, fact]) => [name, plain(fact, fence)]));
 }

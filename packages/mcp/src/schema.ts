@@ -5,12 +5,36 @@ export type JsonObject = { [name: string]: unknown };
 
 /** The meaning of arguments that several tools take. */
 export const SHARED_ARGUMENTS: Readonly<Record<string, string>> = {
-  fileId: "from file_list",
-  vaultId: "from vault_list",
+  file: "id, 8 hex digits of it, or path in the vault",
+  files: "ids, 8 hex digits of them, or paths in the vault",
+  vaultId: "id or name; default: the only one",
+  folder: "id or path like A/B; default: top",
+  fileId: "id, or 8 hex digits of it",
   limit: "rows",
   cursor: "default: first page",
   path: "local file",
 };
+
+/** Schemas of facts in an answer. */
+export const TEXT = { type: "string" } as const satisfies JsonObject;
+export const COUNT = { type: "integer" } as const satisfies JsonObject;
+export const FLAG = { type: "boolean" } as const satisfies JsonObject;
+export const TEXTS = { type: "array", items: TEXT } as const satisfies JsonObject;
+export const OBJECT = { type: "object" } as const satisfies JsonObject;
+
+const ERROR = {
+  type: "object",
+  properties: { code: TEXT, message: TEXT, nextStep: TEXT, retryable: FLAG, detail: TEXT, requestId: TEXT },
+} as const satisfies JsonObject;
+
+/**
+ * The output schema of a tool. Every member is optional: a failure has `error` alone, and clients check failures against
+ * the schema too.
+ */
+export function outputOf(facts: Readonly<Record<string, JsonObject>>, table: string | null): JsonObject {
+  const rows = table === null ? {} : { columns: TEXTS, [table]: { type: "array", items: { type: "array" } } };
+  return { type: "object", properties: { ...facts, ...rows, fence: TEXT, error: ERROR } };
+}
 
 /**
  * Renders the input schema of a tool. Long patterns cost a model tokens and teach it nothing: identifiers say

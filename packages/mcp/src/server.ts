@@ -13,7 +13,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Call } from "./call.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
-import { chooseTools, TOOL_NAMES } from "./registry.ts";
+import { chooseTools } from "./registry.ts";
 import { shapeFailure, shapeOutcome } from "./result.ts";
 import type { Tool } from "./tool.ts";
 import { isId, membershipStep } from "./words.ts";
@@ -32,24 +32,17 @@ export interface ServerParts {
   readonly log: (line: string) => void;
 }
 
-/** How long the first list waits for the key's access level. After that the list leaves owner tools out. */
-const ACCESS_WAIT_MS = 1_500;
-/** How long a call of a tool that is not in the list waits for the key's access level. */
-const CALL_WAIT_MS = 15_000;
-
 /** A server for one connection of either protocol era. The tools are chosen once and never change. */
 export function createServer(parts: ServerParts): McpServer {
   const mcp = new McpServer(
     { name: SERVER_NAME, version: SERVER_VERSION, title: "Coffer" },
     { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
   );
-  let choice: Promise<readonly Tool[]> | undefined;
-  const chosen = (): Promise<readonly Tool[]> => (choice ??= chooseOnce(parts));
-  mcp.server.setRequestHandler("tools/list", async () => ({
-    tools: (await chosen()).map((tool) => listed(tool, parts)),
-  }));
+  const tools = chooseTools(parts.launch);
+  const list = { tools: tools.map((tool) => listed(tool, parts)) };
+  mcp.server.setRequestHandler("tools/list", () => list);
   mcp.server.setRequestHandler("tools/call", async (request, context) => {
-    const tool = await findTool(request.params.name, await chosen(), parts);
+    const tool = tools.find(({ name }) => name === request.params.name);
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool; tools/list names those of this server");
     return await answer(tool, request.params.arguments, parts, context, mcp);
@@ -57,24 +50,9 @@ export function createServer(parts: ServerParts): McpServer {
   return mcp;
 }
 
-async function chooseOnce(parts: ServerParts): Promise<readonly Tool[]> {
-  return chooseTools(parts.launch, await parts.session.access(ACCESS_WAIT_MS));
-}
-
-/**
- * A call waits longer than the list for the key's access level. The list may lack an owner's tool only because the
- * service was slow.
- */
-async function findTool(name: string, chosen: readonly Tool[], parts: ServerParts): Promise<Tool | undefined> {
-  const named = (tool: Tool): boolean => tool.name === name;
-  const tool = chosen.find(named);
-  if (tool !== undefined || !TOOL_NAMES.includes(name)) return tool;
-  return chooseTools(parts.launch, await parts.session.access(CALL_WAIT_MS)).find(named);
-}
-
 type ListedTool = Pick<Tool, "name" | "title" | "description" | "annotations"> & {
   inputSchema: { type: "object"; [name: string]: unknown };
-  outputSchema?: { type: "object"; [name: string]: unknown };
+  outputSchema: { type: "object"; [name: string]: unknown };
 };
 
 /** The schemas go out as they are: what a library would add costs every model tokens in every session. */
@@ -85,7 +63,7 @@ function listed(tool: Tool, { launch }: ServerParts): ListedTool {
     title,
     description,
     inputSchema: { ...tool.inputSchema(launch.vaultId !== null), type: "object" },
-    ...(outputSchema === null ? {} : { outputSchema: { ...outputSchema, type: "object" as const } }),
+    outputSchema: { ...outputSchema, type: "object" },
     annotations,
   };
 }
@@ -107,6 +85,7 @@ async function answer(
       client: () => parts.session.client(),
       folders: await narrowByRoots(parts.folders, roots),
       pinnedVault: parts.launch.vaultId,
+      revealsSharedText: parts.launch.revealSharedText,
       setup: () => parts.session.setup(),
       chainAddress: () => parts.session.chainAddress(),
     };

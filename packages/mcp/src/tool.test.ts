@@ -13,6 +13,7 @@ const call: Call = {
   client: () => Promise.reject(new TaskFailure("signed_out")),
   folders: { folders: [], denied: { folders: [], files: [] } },
   pinnedVault: null,
+  revealsSharedText: false,
   setup: () =>
     Promise.resolve({
       baseUrl: null,

@@ -5,7 +5,9 @@ import { TaskFailure } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "./call.ts";
 import type { Outcome } from "./result.ts";
-import { renderInputSchema, SHARED_ARGUMENTS, type JsonObject } from "./schema.ts";
+import { prepareArguments } from "./arguments.ts";
+import type { Profile } from "./launch.ts";
+import { outputOf, renderInputSchema, SHARED_ARGUMENTS, type JsonObject } from "./schema.ts";
 
 /** The four hints of the protocol; hosts use them to decide what needs the user's consent. */
 export interface Annotations {
@@ -20,11 +22,11 @@ export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The endpoints it calls: access level and annotations follow from them. */
+  /** The smallest profile that has it. */
+  readonly profile: Profile;
+  /** The endpoints it calls: the annotations follow from them. */
   readonly endpoints: readonly EndpointDefinition[];
   readonly annotations: Annotations;
-  /** Only an account owner may use it (specification §5.9): some endpoint is owner-only. */
-  readonly ownerOnly: boolean;
   /** It changes nothing in the account; a download still writes a local file. */
   readonly readsOnly: boolean;
   readonly takesVault: boolean;
@@ -36,7 +38,7 @@ export interface Tool {
   readonly resumes: boolean;
   /** The input schema; with a pinned vault, `vaultId` is left out. */
   inputSchema(vaultPinned: boolean): JsonObject;
-  readonly outputSchema: JsonObject | null;
+  readonly outputSchema: JsonObject;
   /** Parses the arguments and runs. Throws TaskFailure, or an error of the SDK or the file system. */
   invoke(args: unknown, call: Call): Promise<Outcome>;
 }
@@ -45,6 +47,7 @@ interface ToolDefinition<Shape extends z.core.$ZodShape> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
+  readonly profile: Profile;
   readonly endpoints: readonly EndpointDefinition[];
   /** What the tool changes outside the service, where the effect does not cover it. */
   readonly hints?: Partial<Annotations>;
@@ -53,12 +56,15 @@ interface ToolDefinition<Shape extends z.core.$ZodShape> {
   readonly input: Shape;
   /** The purpose of each argument, with its default; {@link SHARED_ARGUMENTS} holds those that several tools take. */
   readonly describe?: { readonly [Name in keyof Shape]?: string };
-  readonly outputSchema?: JsonObject;
+  /** The facts of an answer, each with its schema. Null ones are left out. */
+  readonly output: Readonly<Record<string, JsonObject>>;
+  /** The name of the answer's table. */
+  readonly table?: string;
   run(args: z.core.output<z.ZodMiniObject<Shape, z.core.$strict>>, call: Call): Promise<Outcome>;
 }
 
 export function defineTool<const Shape extends z.core.$ZodShape>(definition: ToolDefinition<Shape>): Tool {
-  const { name, title, description, endpoints } = definition;
+  const { name, title, description, profile, endpoints } = definition;
   const input = z.strictObject(definition.input);
   const describe = { ...SHARED_ARGUMENTS, ...definition.describe };
   const takesVault = "vaultId" in definition.input;
@@ -66,19 +72,21 @@ export function defineTool<const Shape extends z.core.$ZodShape>(definition: Too
     name,
     title,
     description,
+    profile,
     endpoints,
     annotations: { ...annotationsOf(endpoints), ...definition.hints },
-    ownerOnly: endpoints.some((endpoint) => endpoint.access === "owner"),
     readsOnly: endpoints.every((endpoint) => endpoint.effect === "read"),
     takesVault,
     makesVaults: endpoints.some((endpoint) => endpoint.id === "vaults.create"),
     touchesFiles: definition.touchesFiles ?? false,
     resumes: definition.resumes ?? false,
     inputSchema: (vaultPinned) => renderInputSchema(input, describe, vaultPinned ? ["vaultId"] : []),
-    outputSchema: definition.outputSchema ?? null,
+    outputSchema: outputOf(definition.output, definition.table ?? null),
     invoke: async (args, call) => {
       const names = Object.keys(definition.input).filter((each) => each !== "vaultId" || call.pinnedVault === null);
-      const parsed = input.safeParse(withPinnedVault(args, takesVault ? call.pinnedVault : null));
+      const isPinned = call.pinnedVault !== null;
+      const prepared = prepareArguments(args, renderInputSchema(input, describe, []));
+      const parsed = input.safeParse(takesVault && isPinned ? withPinnedVault(prepared, call.pinnedVault) : prepared);
       if (!parsed.success) throw new TaskFailure("invalid_arguments", { message: sentenceOf(parsed.error, names) });
       return await definition.run(parsed.data, call);
     },
@@ -105,9 +113,8 @@ const EFFECT_HINTS: Readonly<Record<Effect, Omit<Annotations, "openWorldHint">>>
 };
 
 /** With a pinned vault the argument does not exist: a call that names it fails as with any unknown argument. */
-function withPinnedVault(args: unknown, vaultId: string | null): unknown {
-  const given: unknown = args ?? {};
-  if (vaultId === null || typeof given !== "object" || given === null) return given;
+function withPinnedVault(given: unknown, vaultId: string | null): unknown {
+  if (typeof given !== "object" || given === null) return given;
   if ("vaultId" in given)
     throw new TaskFailure("invalid_arguments", { message: "vaultId is fixed for this server; leave it out" });
   return { ...given, vaultId };

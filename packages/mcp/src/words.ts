@@ -12,6 +12,11 @@ export function token(text: string | null): string | Untrusted | null {
   return /^[\w.~+/=:-]{1,512}$/.test(text) ? text : untrusted(text);
 }
 
+/** Minutes are enough in a table: `2026-11-20T17:00Z`. */
+export function minute(timestamp: string): string {
+  return timestamp.replace(/:\d{2}(\.\d{3})?Z$/, "Z");
+}
+
 /** Seconds are enough for a reader: `2026-11-20T17:00:00Z`. */
 export function moment(timestamp: string): string {
   return timestamp.replace(/\.\d{3}Z$/, "Z");

@@ -19,6 +19,13 @@ export const LOCAL_FAILURES = {
     "The arguments are not valid",
     "Correct the argument that the message names and call again.",
   ),
+  ambiguous: entry(false, "Several match, and none was chosen", "Call again with the id of one of the candidates."),
+  not_text: entry(false, "The file is no text in UTF-8", "Use file_download to put it into an allowed folder."),
+  reveal_refused: entry(
+    false,
+    "Text of shared vaults stays out of conversations on this server",
+    "Use file_download. The user can allow it by starting this server with --reveal-shared-text.",
+  ),
   path_not_allowed: entry(
     false,
     "The path is outside the folders this server may touch",
@@ -63,6 +70,12 @@ export const LOCAL_FAILURES = {
 
 export type FailureCode = keyof typeof LOCAL_FAILURES | ErrorCode;
 
+/** One of several that a caller may have meant. */
+export interface Candidate {
+  readonly id: string;
+  readonly name: Untrusted;
+}
+
 export interface FailureDetails {
   /** Replaces the catalogue's sentence. Trusted text only. */
   readonly message?: string;
@@ -70,6 +83,8 @@ export interface FailureDetails {
   /** Words from outside that help: fenced when shown. */
   readonly detail?: Untrusted;
   readonly requestId?: string;
+  /** What the caller may choose from. */
+  readonly candidates?: readonly Candidate[];
   readonly cause?: unknown;
 }
 
@@ -81,6 +96,7 @@ export class TaskFailure extends Error {
   readonly retryable: boolean;
   readonly detail: Untrusted | null;
   readonly requestId: string | null;
+  readonly candidates: readonly Candidate[];
 
   constructor(code: FailureCode, details: FailureDetails = {}) {
     const known = isLocal(code) ? LOCAL_FAILURES[code] : ERRORS[code];
@@ -90,6 +106,7 @@ export class TaskFailure extends Error {
     this.retryable = known.retryable;
     this.detail = details.detail ?? null;
     this.requestId = details.requestId ?? null;
+    this.candidates = details.candidates ?? [];
   }
 }
 

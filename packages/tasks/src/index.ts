@@ -3,19 +3,35 @@
  * @packageDocumentation
  */
 export { digestLocal, digestStored, type Digest, type StoredDigest } from "./digests.ts";
-export { LOCAL_FAILURES, stepFor, TaskFailure, toFailure, type FailureCode, type FailureDetails } from "./failure.ts";
+export {
+  LOCAL_FAILURES,
+  stepFor,
+  TaskFailure,
+  toFailure,
+  type Candidate,
+  type FailureCode,
+  type FailureDetails,
+} from "./failure.ts";
+export { parseMoment } from "./moments.ts";
 export { narrowByRoots, resolveFolders, type AllowedFolders } from "./paths/allowed-folders.ts";
 export { ownConfiguration, type DenyList } from "./paths/denied.ts";
 export { openDestination, openSource, type Destination, type SourceFile } from "./paths/local-files.ts";
-export { createRedaction, type Redaction } from "./redaction.ts";
 export {
-  createSession,
-  sessionOver,
-  type KnownAccess,
-  type Session,
-  type SessionOptions,
-  type SetupReport,
-} from "./session.ts";
+  findFile,
+  findFolder,
+  findItem,
+  findVault,
+  ROOT,
+  segmentsOf,
+  shortIds,
+  walkFolders,
+  wholeId,
+  writableVault,
+  type Item,
+  type Walked,
+} from "./places.ts";
+export { createRedaction, type Redaction } from "./redaction.ts";
+export { createSession, sessionOver, type Session, type SessionOptions, type SetupReport } from "./session.ts";
 export type { Task } from "./task.ts";
-export { Untrusted, untrusted } from "./untrusted.ts";
+export { Untrusted, untrusted, untrustedText } from "./untrusted.ts";
 export { uploadSource, type Stored, type UploadWish } from "./upload-source.ts";

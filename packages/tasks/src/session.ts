@@ -4,7 +4,7 @@
  */
 import type { Client, SharedVaults } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
-import { toFailure, TaskFailure } from "./failure.ts";
+import { TaskFailure } from "./failure.ts";
 import type { Redaction } from "./redaction.ts";
 
 export interface Session {
@@ -13,8 +13,6 @@ export interface Session {
   setup(): Promise<SetupReport>;
   /** This server's own address on the chain; null where it has no chain key. Never rejects. */
   chainAddress(): Promise<string | null>;
-  /** The key's access level; `unknown` when the service does not answer within the time. */
-  access(waitMs: number): Promise<KnownAccess>;
   /** Reads the settings anew before the next call: the user may have signed in again. */
   forget(): void;
 }
@@ -41,8 +39,6 @@ export function createSession(options: SessionOptions): Session {
     client: async () => (await open()).client,
     setup: async () => reportOf(await readSettings(options)),
     chainAddress: async () => (await opened?.catch(() => undefined))?.sharedVaults?.signer.chainAddress ?? null,
-    // What opens shared vaults takes longer to load than a list of tools may take.
-    access: (waitMs) => askAccess(async () => connect(await usableSettings(options), options, null), waitMs),
     forget: () => {
       opened = undefined;
     },
@@ -58,7 +54,6 @@ export function sessionOver(client: Client, chainAddress: string | null = null):
     client: () => Promise.resolve(client),
     setup: () => Promise.resolve(report),
     chainAddress: () => Promise.resolve(chainAddress),
-    access: (waitMs) => askAccess(() => Promise.resolve(client), waitMs),
     forget: () => undefined,
   };
 }
@@ -144,39 +139,6 @@ function reportOf(settings: Settings): SetupReport {
     keyFrom: sources.apiKey ?? (session === null ? null : "profile (web session)"),
   };
 }
-
-async function askAccess(open: () => Promise<Client>, waitMs: number): Promise<KnownAccess> {
-  const timer = AbortSignal.timeout(waitMs);
-  const late = new Promise<KnownAccess>((resolve) => {
-    timer.addEventListener(
-      "abort",
-      () => {
-        resolve("unknown");
-      },
-      { once: true },
-    );
-  });
-  return await Promise.race([late, accessOf(open, timer)]);
-}
-
-async function accessOf(open: () => Promise<Client>, signal: AbortSignal): Promise<KnownAccess> {
-  let client;
-  try {
-    client = await open();
-  } catch (error) {
-    return toFailure(error).code === "signed_out" ? "none" : "unknown";
-  }
-  try {
-    const { account } = await client.account.get({ signal });
-    return account.accessLevel === "owner" ? "owner" : "agent";
-  } catch {
-    // A refused or unreachable key is not known to be an owner's; the first tool call says what is wrong.
-    return "unknown";
-  }
-}
-
-/** `unknown`: the service did not answer about the key in time. `none`: there is no key. */
-export type KnownAccess = "owner" | "agent" | "unknown" | "none";
 
 /** How the server is set up, for `status_check`. No secrets. */
 export interface SetupReport {

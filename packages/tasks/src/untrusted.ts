@@ -3,15 +3,27 @@
 /** Text from outside. Only what shapes a result or a line reads it. */
 export class Untrusted {
   readonly #text: string;
+  readonly #isPage: boolean;
 
-  constructor(text: string) {
+  constructor(text: string, isPage = false) {
     this.#text = text;
+    this.#isPage = isPage;
   }
 
-  /** The visible form: control, invisible and direction-changing characters spelled out, and a limited length. */
+  /**
+   * The visible form: control, invisible and direction-changing characters spelled out. A line has a limited length. A
+   * page keeps its tabs and ends of lines.
+   */
   visible(): string {
-    return spellOut(this.#text);
+    return this.#isPage
+      ? this.#text.replace(INVISIBLE, (each) => (/[\n\t]/.test(each) ? each : spelled(each)))
+      : spellOut(this.#text);
   }
+}
+
+/** A page of text from outside, such as of a file. Its caller limits the length. */
+export function untrustedText(text: string): Untrusted {
+  return new Untrusted(text.replaceAll("\r\n", "\n"), true);
 }
 
 export function untrusted(text: string): Untrusted {
@@ -27,6 +39,10 @@ const LONGEST = 300;
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 function spellOut(text: string): string {
-  const spelled = text.replace(INVISIBLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
-  return spelled.length <= LONGEST ? spelled : `${spelled.slice(0, LONGEST)}… (${String(text.length)} characters)`;
+  const visible = text.replace(INVISIBLE, spelled);
+  return visible.length <= LONGEST ? visible : `${visible.slice(0, LONGEST)}… (${String(text.length)} characters)`;
+}
+
+function spelled(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }

@@ -47,7 +47,7 @@ describe("the service's paths", () => {
 
 describe("the tool server", () => {
   it("serves an agent's host through a 1.x client [S1-client-tools D0-mcp-v1-client]", async () => {
-    expect(await tools.toolNames()).toEqual(expect.arrayContaining(["account_get", "file_upload", "file_download"]));
+    expect(await tools.toolNames()).toEqual(expect.arrayContaining(["status_check", "file_upload", "file_download"]));
     const path = join(scratch, "tools.bin");
     await writeFile(path, randomBytes(1000));
     const { vaults } = await createClient({

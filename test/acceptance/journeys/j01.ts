@@ -46,7 +46,7 @@ export async function ownerSignsUp({ stack, scratch, cleanup }: World): Promise<
     "J1-mcp-account": async () => {
       const credentialsFile = await writeCredentials(join(scratch, "agent"), stack.baseUrl, owner.apiKey);
       const tools = cleanup.use(await startToolServer({ credentialsFile, folder: scratch }));
-      const answer = await tools.call("account_get");
+      const answer = await tools.call("status_check");
       assert.equal(answer.isError, false, answer.wire);
       assert.ok(answer.wire.includes("owner"), answer.wire);
       assert.ok(!tools.stream().includes(owner.apiKey), "the key is in the stream");

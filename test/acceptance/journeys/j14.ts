@@ -20,7 +20,7 @@ export async function promptInjection({ stack, scratch, cleanup }: World): Promi
       await storeHostileFile(stack, secret);
       const vaultId = await defaultVaultId(stack);
       const listed = await tools.call("file_list", { vaultId });
-      const fileId = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(JSON.stringify(listed.facts["files"]))?.[0];
+      const fileId = /[0-9a-f]{8}/.exec(JSON.stringify(listed.facts["files"]))?.[0];
       const destPath = join(inside, "note.txt");
       const got = await tools.call("file_download", { fileId, destPath });
       assert.equal(got.isError, false, got.wire);

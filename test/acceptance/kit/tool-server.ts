@@ -36,7 +36,16 @@ export async function startToolServer({
 }: ToolServerOptions): Promise<ToolServer> {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: ["--conditions=coffer-source", "packages/mcp/src/main.ts", "--config", credentialsFile, "--allow", folder],
+    args: [
+      "--conditions=coffer-source",
+      "packages/mcp/src/main.ts",
+      "--config",
+      credentialsFile,
+      "--profile",
+      "owner",
+      "--allow",
+      folder,
+    ],
     cwd: REPOSITORY,
     env: { ...getDefaultEnvironment(), ...environment },
     stderr: "pipe",

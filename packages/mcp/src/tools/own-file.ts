@@ -1,23 +1,39 @@
 import type { File } from "@coffer/sdk";
-import { stepFor, TaskFailure, untrusted } from "@coffer/tasks";
+import { findFile, stepFor, TaskFailure, untrusted } from "@coffer/tasks";
 import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
+import { COUNT, TEXT } from "../schema.ts";
 import { membershipStep, moment, word } from "../words.ts";
 
+/** Facts of {@link fileFacts}. */
+export const FILE_OUTPUT = {
+  fileId: TEXT,
+  name: TEXT,
+  bytes: COUNT,
+  sha256: TEXT,
+  contentType: TEXT,
+  vaultId: TEXT,
+  folderId: TEXT,
+  revision: COUNT,
+  created: TEXT,
+  modified: TEXT,
+  trashed: TEXT,
+};
+
+/** Facts that prove a transfer. */
+export const RECEIPT = { fileId: TEXT, bytes: COUNT, sha256: TEXT, path: TEXT, vaultId: TEXT, name: TEXT };
+
 /** The file's metadata. With a pinned vault, a file of another one is not found, as for a key limited to the vault. */
-export async function findOwnFile(call: Call, fileId: string): Promise<File> {
-  const client = await call.client();
-  const file = await client.files.get(fileId, { signal: call.signal });
-  if (call.pinnedVault !== null && file.vaultId !== call.pinnedVault) throw new TaskFailure("not_found");
-  return file;
+export async function findOwnFile(call: Call, file: string): Promise<File> {
+  return await findFile(call, call.pinnedVault, file);
 }
 
 /**
  * Like findOwnFile, but for reading the content. Throws TaskFailure `shared_vault` where this server would get the
  * encrypted bytes only.
  */
-export async function findReadableFile(call: Call, fileId: string): Promise<File> {
-  const file = await findOwnFile(call, fileId);
+export async function findReadableFile(call: Call, named: string): Promise<File> {
+  const file = await findOwnFile(call, named);
   if (file.encrypted && (await call.chainAddress()) === null) throw new TaskFailure("shared_vault");
   return file;
 }

@@ -2,33 +2,38 @@ import { api } from "@coffer/contract";
 import type { AccessCheck, LayerCheck } from "@coffer/sdk";
 import { TaskFailure, untrusted } from "@coffer/tasks";
 import type { Fact } from "../result.ts";
+import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { membershipStep, word } from "../words.ts";
+import { membershipStep, moment, word } from "../words.ts";
+import { namedVault, vaultRef } from "./places.ts";
 
-export const vaultAccessTools = [
-  defineTool({
-    name: "vault_access_check",
-    title: "Explain access to a vault",
-    description:
-      "Why a shared vault does or does not open: service, chain, key servers, clock, key, each with its next step. Call it after not_a_member or a key error.",
-    endpoints: [api.vaults.get],
-    input: { vaultId: api.vaults.get.params.shape.vaultId },
-    run: async ({ vaultId }, call) => {
-      const client = await call.client();
-      const chainAddress = await call.chainAddress();
-      if (chainAddress === null)
-        return await withoutChainKey(vaultId, client.vaults.get(vaultId, { signal: call.signal }));
-      const vault = await client.vaults.get(vaultId, { signal: call.signal }).catch(() => null);
-      if (vault?.type === "public") return publicVault(vaultId);
-      const check = await client.vaults.checkAccess(vaultId, { signal: call.signal });
-      return {
-        summary: summaryOf(check),
-        facts: { vaultId, chainAddress, ...nextStepOf(check) },
-        table: tableOf(check),
-      };
-    },
-  }),
-] as const;
+export const vaultAccessCheck = defineTool({
+  name: "vault_access_check",
+  profile: "read",
+  title: "Explain access to a vault",
+  description:
+    "Why a shared vault does or does not open: service, chain, key servers, clock, key, each with its next step. Call it after not_a_member or a key error.",
+  endpoints: [api.vaults.get],
+  input: { vaultId: vaultRef },
+  describe: { vaultId: "id or name" },
+  output: { vaultId: TEXT, chainAddress: TEXT, type: TEXT, ends: TEXT, nextStep: TEXT },
+  table: "layers",
+  run: async (args, call) => {
+    const client = await call.client();
+    const vaultId = (await namedVault(call, args.vaultId)) ?? args.vaultId;
+    const chainAddress = await call.chainAddress();
+    if (chainAddress === null)
+      return await withoutChainKey(vaultId, client.vaults.get(vaultId, { signal: call.signal }));
+    const vault = await client.vaults.get(vaultId, { signal: call.signal }).catch(() => null);
+    if (vault?.type === "public") return publicVault(vaultId);
+    const check = await client.vaults.checkAccess(vaultId, { signal: call.signal });
+    return {
+      summary: summaryOf(check),
+      facts: { vaultId, chainAddress, ends: check.endsAt === null ? null : moment(check.endsAt), ...nextStepOf(check) },
+      table: tableOf(check),
+    };
+  },
+});
 
 /** In the order in which you repair them. */
 const LAYERS = ["api", "clock", "chain", "keyServers", "key"] as const satisfies readonly (keyof AccessCheck)[];
