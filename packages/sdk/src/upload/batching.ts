@@ -33,6 +33,12 @@ interface Waiting {
 }
 
 /**
+ * Uploads that prepare what they add. More of them would all be ready at the end, and the service would wait for the
+ * first batch.
+ */
+const MOST_WORKING = 24;
+
+/**
  * A batch goes when it is full, and when every upload waits for one. So nothing waits for a time to pass. All files of
  * a batch go to one vault; uploads into several make several batches.
  */
@@ -42,6 +48,8 @@ export class Batching {
   readonly #waiting = new Map<string, Waiting[]>();
   /** Uploads that may still add something: they neither wait nor are on their way. */
   #working = 0;
+  /** Uploads that wait to begin, the first one first. */
+  readonly #beginning: (() => void)[] = [];
   #isLooking = false;
 
   constructor(connection: Connection, options: Pick<CallOptions, "signal" | "retries">) {
@@ -49,13 +57,21 @@ export class Batching {
     this.#options = options;
   }
 
-  open(): BatchSlot {
+  /** Waits until few enough others work. */
+  async open(): Promise<BatchSlot> {
+    if (this.#working >= MOST_WORKING)
+      await new Promise<void>((resolve) => {
+        this.#beginning.push(resolve);
+      });
+    else this.#working += 1;
     let isWorking = true;
-    this.#working += 1;
     const leave = (): void => {
       if (!isWorking) return;
       isWorking = false;
-      this.#working -= 1;
+      // The place goes on to the next one, as long as there are not too many that came back.
+      const next = this.#working > MOST_WORKING ? undefined : this.#beginning.shift();
+      if (next === undefined) this.#working -= 1;
+      else next();
       this.#sendIfNobodyWorks();
     };
     return {

@@ -27,7 +27,7 @@ export async function uploadMany(
   let [next, done] = [0, 0];
   const lane = async (): Promise<void> => {
     for (let at = next++, input = all[at]; input !== undefined; at = next++, input = all[at]) {
-      const batch = batching.open();
+      const batch = await batching.open();
       try {
         outcomes[at] = await outcomeOf(sendUpload(connection, input, { ...each, batch }));
       } finally {

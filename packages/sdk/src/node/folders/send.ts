@@ -29,7 +29,7 @@ export async function sendAll(work: Work, { folders, transfers }: Plan): Promise
       const { path } = transfer;
       const local = work.local.files.get(path);
       if (local === undefined || lacksParent(work, path)) return;
-      const batch = most === Infinity ? null : batching.open();
+      const batch = most === Infinity ? null : await batching.open();
       try {
         await send(work, { ...transfer, local, folderId: folderOf(path), batch });
       } catch (error) {
