@@ -2,7 +2,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openToolClient, sourceLauncher } from "@coffer/devstack";
-import { createServer, type Launch } from "@coffer/mcp";
+import { createConfirmations, createServer, createTransfers, type Launch } from "@coffer/mcp";
 import type { Client as SdkClient } from "@coffer/sdk";
 import { resolveFolders, sessionOver } from "@coffer/tasks";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
@@ -21,6 +21,7 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
       vaultId: null,
       configFile: null,
       revealSharedText: true,
+      humanOnly: false,
     },
     allowedFolders: [directory],
   };
@@ -30,6 +31,8 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
     folders: { folders: await resolveFolders([directory]), denied: { folders: [], files: [] } },
     stop: new AbortController().signal,
     log: () => undefined,
+    transfers: createTransfers(),
+    confirmations: createConfirmations(),
   });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await server.connect(ours);
@@ -108,10 +111,11 @@ const onFile =
   async (run) => {
     const { id, meaning } = itemOf(run, "file");
     run.means(meaning);
-    const answer = await (await run.tools()).call(tool, tool === "file_get" ? { files: [id] } : { fileId: id });
+    const answer = await (await run.tools()).call(tool, { files: [id] });
     return () => {
       if (answer.isError) return;
-      if (answer.facts["fileId"] !== id) run.blame(`${String(answer.facts["fileId"])} was answered for ${id}`);
+      if (tool === "file_get" && answer.facts["fileId"] !== id)
+        run.blame(`${String(answer.facts["fileId"])} was answered for ${id}`);
       blameRow(run, id, answer.facts["name"]);
       blameShown(run, answer, id);
     };
@@ -127,6 +131,35 @@ const plain =
   };
 
 export const TOOL_METHODS: Readonly<Record<string, Method>> = {
+  change_list: plain("change_list"),
+  transfer_get: plain("transfer_get", () => ({ transferId: "none" })),
+  file_write: async (run) => {
+    const { place, meaning } = placeOf(run);
+    const { name, content } = secrets(run);
+    run.means({ ...meaning, name, content, kind: "file" });
+    const { vaultId, folderId } = place;
+    const where = {
+      ...(vaultId === undefined ? {} : { vaultId }),
+      ...(folderId === undefined ? {} : { folder: folderId }),
+    };
+    const answer = await (await run.tools()).call("file_write", { name, text: content, ...where });
+    return () => {
+      const id = answer.facts["fileId"];
+      if (answer.isError || typeof id !== "string" || meaning.isOpen === true) return;
+      const known = run.world.truth.items.get(id);
+      if (known === undefined) run.blame(`file ${id} was never made, and is answered`);
+      else known.isKnown = true;
+    };
+  },
+  file_move: async (run) => {
+    const { id, meaning } = itemOf(run, "file");
+    const { name } = secrets(run);
+    run.means({ ...meaning, name });
+    const answer = await (await run.tools()).call("file_move", { files: [id], name });
+    return () => {
+      blameShown(run, answer, id);
+    };
+  },
   status_check: plain("status_check"),
   vault_list: plain("vault_list"),
   vault_create: plain("vault_create", ({ draw }) => ({
@@ -187,7 +220,16 @@ export const TOOL_METHODS: Readonly<Record<string, Method>> = {
     const path = join(run.world.machine.directory, name);
     await writeFile(path, body);
     const more = { ifExists: run.draw.pick(["error", "version"]) };
-    const answer = await (await run.tools()).call("file_upload", { path, ...place, ...more }).finally(() => rm(path));
+    const { vaultId, folderId } = place;
+    const where = {
+      ...(vaultId === undefined ? {} : { vaultId }),
+      ...(folderId === undefined ? {} : { folder: folderId }),
+    };
+    const answer = await (
+      await run.tools()
+    )
+      .call("file_upload", { paths: [path], ...where, ...more })
+      .finally(() => rm(path));
     return () => {
       const id = answer.facts["fileId"];
       if (answer.isError || typeof id !== "string" || meaning.isOpen === true) return;
@@ -202,7 +244,7 @@ export const TOOL_METHODS: Readonly<Record<string, Method>> = {
     const { id, meaning } = itemOf(run, "file");
     run.means(meaning);
     const destPath = join(run.world.machine.directory, run.draw.word("download"));
-    const answer = await (await run.tools()).call("file_download", { fileId: id, destPath });
+    const answer = await (await run.tools()).call("file_download", { files: [id], dest: destPath });
     const content = answer.isError ? null : await readFile(destPath);
     await rm(destPath, { force: true });
     return () => {
@@ -217,19 +259,19 @@ export const TOOL_METHODS: Readonly<Record<string, Method>> = {
     const equal = known.length > 0 && run.draw.chance(0.5);
     const content = equal ? run.draw.pick(known) : run.draw.word("other");
     await writeFile(path, content);
-    const answer = await (await run.tools()).call("file_verify", { fileId: id, path });
+    const answer = await (await run.tools()).call("file_verify", { file: id, path });
     await rm(path);
     return () => {
       if (answer.facts["equal"] === true && known.length > 0 && !known.includes(content))
         run.blame(`${id} is said to hold what it never held`);
     };
   },
-  trash_restore: async (run) => {
+  file_restore: async (run) => {
     const { id, meaning } = itemOf(run, "file");
     const { name } = secrets(run);
     run.means({ ...meaning, name, folderId: null });
     await run.world.owner.client.files.delete(id).catch(() => undefined);
-    const answer = await (await run.tools()).call("trash_restore", { fileId: id, name });
+    const answer = await (await run.tools()).call("file_restore", { files: [id], name });
     await undoDeletion(run, "files", id);
     return () => {
       if (!answer.isError) blameRow(run, id, answer.facts["name"]);

@@ -64,7 +64,7 @@ describe.each([
 
     const seen: number[] = [];
     const onprogress = ({ progress }: { progress: number }): void => void seen.push(progress);
-    const receipt = await call("file_upload", { path, vaultId }, { onprogress });
+    const receipt = await call("file_upload", { paths: [path], vaultId }, { onprogress });
     expect(receipt).toMatchObject({
       bytes: content.length,
       sha256: createHash("sha256").update(content).digest("hex"),
@@ -72,13 +72,13 @@ describe.each([
     expect(seen.length).toBeGreaterThan(1);
 
     const destPath = join(folder, `${revision}.back`);
-    await call("file_download", { fileId: receipt["fileId"], destPath });
+    await call("file_download", { files: [receipt["fileId"]], dest: destPath });
     expect(content.equals(await readFile(destPath))).toBe(true);
 
     const cancel = new AbortController();
     const cancelled = call(
       "file_upload",
-      { path, vaultId, name: "cancelled" },
+      { paths: [path], vaultId, name: "cancelled" },
       {
         signal: cancel.signal,
         onprogress: () => {
@@ -92,7 +92,7 @@ describe.each([
     // Allowed by the flag, but outside the client's roots.
     const outside = makeDirectory();
     await writeFile(join(outside, "x"), "x");
-    const refused = await call("file_upload", { path: join(outside, "x"), vaultId });
+    const refused = await call("file_upload", { paths: [join(outside, "x")], vaultId });
     expect(refused).toMatchObject({ error: { code: "path_not_allowed" } });
     await client.close();
   });

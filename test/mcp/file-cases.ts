@@ -35,7 +35,7 @@ export function filesIn(scene: () => FileScene): ToolFiles {
   };
   const upload = async (name: string, content: Uint8Array | string, more: object = {}): Promise<ToolAnswer> => {
     const { tools, vaultId } = scene();
-    return await tools.call("file_upload", { path: await place(name, content), vaultId, ...more });
+    return await tools.call("file_upload", { paths: [await place(name, content)], vaultId, ...more });
   };
   return { place, upload };
 }
@@ -71,16 +71,20 @@ export function describeFiles(
     expect(got.facts).toMatchObject({ fileId, bytes: size, name: named, ...shown(content) });
     const destPath = join(scene().folder, `${name}.back`);
     const seen: number[] = [];
-    const back = await call("file_download", { fileId, destPath }, { onProgress: (done) => seen.push(done) });
+    const back = await call(
+      "file_download",
+      { files: [fileId], dest: destPath },
+      { onProgress: (done) => seen.push(done) },
+    );
     expect(back.facts).toMatchObject(facts);
     expect((await readFile(destPath)).equals(content)).toBe(true);
     expect((await stat(destPath)).mode & 0o777).toBe(0o600);
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
     if (size > MIB) expect(seen.length).toBeGreaterThan(5);
-    const verified = await call("file_verify", { fileId, path: destPath });
+    const verified = await call("file_verify", { file: fileId, path: destPath });
     expect(verified.facts).toMatchObject({ intact: true, equal: true, ...facts });
     await writeFile(destPath, "other");
-    const other = await call("file_verify", { fileId, path: destPath });
+    const other = await call("file_verify", { file: fileId, path: destPath });
     expect(other.facts).toMatchObject({ intact: true, equal: false });
   });
 
@@ -88,24 +92,25 @@ export function describeFiles(
     const content = randomBytes(200_000);
     const fileId = textFact(await upload("part.bin", content), "fileId");
     const destPath = join(scene().folder, "part.back");
-    const answer = await call("file_download", { fileId, destPath, offset: 70_000, length: 500 });
+    const answer = await call("file_download", { files: [fileId], dest: destPath, offset: 70_000, length: 500 });
     const part = { bytes: 500, sha256: sha256(content.subarray(70_000, 70_500)), fileBytes: 200_000 };
     expect(answer.facts).toMatchObject(part);
     for (const offset of [200_000, 200_001]) {
-      const beyond = await call("file_download", { fileId, destPath: `${destPath}2`, offset });
+      const beyond = await call("file_download", { files: [fileId], dest: `${destPath}2`, offset });
       expect(beyond.text).toContain("Failed (invalid_arguments): offset must be below the file's 200000 bytes.");
     }
   });
 
   it("a file is deleted and restored, once", async () => {
     const fileId = textFact(await upload("gone.txt", "gone"), "fileId");
-    const trashed = await call("file_delete", { fileId });
+    const trashed = await call("file_delete", { files: [fileId] });
     const name = expect.stringContaining("gone.txt") as string;
-    expect(trashed.facts).toMatchObject({ trashed: expect.any(String) as string, name });
+    expect(trashed.facts).toMatchObject({ done: 1, rows: [[fileId.slice(0, 8), "trashed", name]] });
     expect(await found("gone")).toEqual([]);
-    const restored = await call("trash_restore", { fileId, name: "back.txt", ...scene().restoring });
+    const restored = await call("file_restore", { files: [fileId], name: "back.txt", ...scene().restoring });
     expect(restored.facts).toMatchObject({ fileId, bytes: 4, name: expect.stringContaining("back.txt") as string });
-    expect((await call("trash_restore", { fileId })).code).toBe("not_trashed");
+    const again = await call("file_restore", { files: [fileId], name: "third.txt", ...scene().restoring });
+    expect(again.code).toBe("not_trashed");
   });
 
   describe("names that are taken", () => {
@@ -142,9 +147,9 @@ export function describeFiles(
     const bytes = await readFile(blob);
     bytes[25_000] = (bytes[25_000] ?? 0) ^ 1;
     await writeFile(blob, bytes);
-    expect((await call("file_verify", { fileId })).facts).toMatchObject({ intact: false });
+    expect((await call("file_verify", { file: fileId })).facts).toMatchObject({ intact: false });
     const { folder } = scene();
-    expect((await call("file_download", { fileId, destPath: join(folder, "fragile.back") })).code).toBe(damaged);
+    expect((await call("file_download", { files: [fileId], dest: join(folder, "fragile.back") })).code).toBe(damaged);
     const left = (await readdir(folder)).filter((name) => name.startsWith("fragile.back") || name.startsWith("."));
     expect(left).toEqual([]);
   });

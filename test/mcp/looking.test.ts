@@ -73,17 +73,12 @@ describe("naming things", () => {
     expect((await tools.call("file_get", { files: ["Contracts/none.txt"] })).code).toBe("vault_required");
   });
 
-  it("two vaults of one name are refused with both ids", async () => {
-    const signup = await createClient({ baseUrl: stack.baseUrl }).development.signup({ email: "twins@example.com" });
-    const twins = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: signup.apiKey } });
-    const first = await twins.vaults.create({ name: "Twin", type: "public" });
-    await using agent = await openToolClient({
-      ...{ credentialsFile: "/nonexistent", folders: [], launcher: sourceLauncher() },
-      environment: { SERVICE_API_KEY: signup.apiKey, SERVICE_BASE_URL: stack.baseUrl },
-    });
-    const pick = await agent.call("file_upload", { path: "x.txt", vaultId: first.id.slice(0, 4) });
-    expect(pick.code).toBe("invalid_arguments");
-    expect((await agent.call("file_list", { vaultId: "Twin" })).isError).toBe(false);
+  it("a short beginning of an id is a name, and no vault is guessed", async () => {
+    expect((await tools.call("file_list", { vaultId: vaultId.slice(0, 7) })).code).toBe("not_found");
+    const refused = await tools.call("file_write", { name: "x.txt", text: "x" });
+    expect(refused.code).toBe("vault_required");
+    const { candidates } = refused.facts["error"] as { candidates: unknown[][] };
+    expect(candidates.map(([id]) => id)).toContain(vaultId);
   });
 });
 

@@ -34,7 +34,7 @@ afterAll(async () => {
 it("an upload that the service takes is not refused before it, near the account's limit", async () => {
   const path = join(folder, "report.bin");
   await writeFile(path, randomBytes(6 * MIB));
-  const keyed = { path, vaultId, idempotencyKey: "report-of-today" };
+  const keyed = { paths: [path], vaultId, idempotencyKey: "report-of-today" };
   const first = await tools.call("file_upload", keyed);
   expect(first.code).toBeNull();
   // The repeat finds the file of the first run, although there is no room for another one like it.
@@ -43,9 +43,9 @@ it("an upload that the service takes is not refused before it, near the account'
   expect(textFact(repeat, "fileId")).toBe(textFact(first, "fileId"));
   // The version that is replaced is kept, and counts.
   await writeFile(path, randomBytes(6 * MIB));
-  expect((await tools.call("file_upload", { path, vaultId, ifExists: "version" })).code).toBe("storage_quota");
+  expect((await tools.call("file_upload", { paths: [path], vaultId, ifExists: "version" })).code).toBe("storage_quota");
   await writeFile(path, randomBytes(3 * MIB));
-  const version = await tools.call("file_upload", { path, vaultId, ifExists: "version" });
+  const version = await tools.call("file_upload", { paths: [path], vaultId, ifExists: "version" });
   expect(version.code).toBeNull();
   expect(textFact(version, "fileId")).toBe(textFact(first, "fileId"));
 });
@@ -53,14 +53,16 @@ it("an upload that the service takes is not refused before it, near the account'
 it("one that cannot fit is refused: by the account here, by the service under a key, by its size always", async () => {
   const path = join(folder, "other.bin");
   await writeFile(path, randomBytes(6 * MIB));
-  const plain = await tools.call("file_upload", { path, vaultId });
+  const plain = await tools.call("file_upload", { paths: [path], vaultId });
   expect(plain.code).toBe("storage_quota");
   expect(plain.text).toContain("nothing was sent");
-  expect((await tools.call("file_upload", { path, vaultId, idempotencyKey: "other" })).code).toBe("storage_quota");
-  expect((await tools.call("file_upload", { path, vaultId, ifExists: "version" })).code).toBe("storage_quota");
+  expect((await tools.call("file_upload", { paths: [path], vaultId, idempotencyKey: "other" })).code).toBe(
+    "storage_quota",
+  );
+  expect((await tools.call("file_upload", { paths: [path], vaultId, ifExists: "version" })).code).toBe("storage_quota");
   await writeFile(path, randomBytes(8 * MIB));
   for (const more of [{}, { idempotencyKey: "large" }, { ifExists: "version" }]) {
-    const answer = await tools.call("file_upload", { path, vaultId, ...more });
+    const answer = await tools.call("file_upload", { paths: [path], vaultId, ...more });
     expect(answer.code).toBe("file_too_large");
     expect(answer.text).toContain("nothing was sent");
   }
@@ -78,9 +80,11 @@ it("a member of another account's vault is held to that account's room, not to i
   const path = join(folder, "guest.bin");
   await writeFile(path, randomBytes(5 * MIB));
   // The member's own account has 1 MiB left.
-  expect((await tools.call("file_upload", { path, vaultId })).code).toBe("storage_quota");
-  expect((await tools.call("file_upload", { path, vaultId: id })).code).toBeNull();
+  expect((await tools.call("file_upload", { paths: [path], vaultId })).code).toBe("storage_quota");
+  expect((await tools.call("file_upload", { paths: [path], vaultId: id })).code).toBeNull();
   await writeFile(path, randomBytes(6 * MIB));
-  expect((await tools.call("file_upload", { path, vaultId: id, name: "more.bin" })).code).toBe("storage_quota");
+  expect((await tools.call("file_upload", { paths: [path], vaultId: id, name: "more.bin" })).code).toBe(
+    "storage_quota",
+  );
   expect((await roomy.files.list({ vaultId: id })).files).toHaveLength(1);
 });

@@ -83,8 +83,8 @@ describe("an agent that is no member", () => {
   it("neither reads nor writes; both answers hold its address and what the owner does", async () => {
     const destPath = join(folder, "welcome.back");
     const answers = [
-      await tools.call("file_download", { fileId: welcomeId, destPath }),
-      await tools.call("file_upload", { path: await place("early.txt", "early"), vaultId: vault.id }),
+      await tools.call("file_download", { files: [welcomeId], dest: destPath }),
+      await tools.call("file_upload", { paths: [await place("early.txt", "early")], vaultId: vault.id }),
     ];
     for (const { isError, code, facts, text } of answers) {
       expect([isError, code]).toEqual([true, "not_a_member"]);
@@ -136,7 +136,7 @@ describe("a member", () => {
 
   it("reads what the owner wrote before it came", async () => {
     const destPath = join(folder, "welcome.back");
-    const receipt = await tools.call("file_download", { fileId: welcomeId, destPath });
+    const receipt = await tools.call("file_download", { files: [welcomeId], dest: destPath });
     expect(receipt.facts).toMatchObject({ bytes: 11, sha256: sha256("for members"), fileBytes: 11 });
     expect(await readFile(destPath, "utf8")).toBe("for members");
   });
@@ -156,7 +156,7 @@ describe("a member", () => {
   it("gets the stored bytes, of their own size, when it asks for ciphertext", async () => {
     const { facts } = await tools.call("file_get", { files: [welcomeId] });
     const destPath = join(folder, "welcome.stored");
-    const asked = await tools.call("file_download", { fileId: welcomeId, destPath, ciphertext: true });
+    const asked = await tools.call("file_download", { files: [welcomeId], dest: destPath, ciphertext: true });
     const { storedBytes: bytes, storedSha256 } = facts;
     expect(asked.facts).toMatchObject({ bytes, fileBytes: bytes, sha256: storedSha256 });
   });
@@ -177,12 +177,12 @@ describe("a server without a chain key", () => {
     expect(Object.keys(shown.facts)).not.toContain("bytes");
     const publicId = textFact(await plain.call("vault_create", { name: "Open" }), "vaultId");
     const path = await place("open.txt", "open");
-    expect((await plain.call("file_upload", { path, vaultId: publicId })).isError).toBe(false);
+    expect((await plain.call("file_upload", { paths: [path], vaultId: publicId })).isError).toBe(false);
     expect((await plain.call("vault_access_check", { vaultId: publicId })).facts).toMatchObject({ type: "public" });
     for (const [tool, given] of Object.entries({
       vault_access_check: { vaultId: vault.id },
-      file_upload: { path, vaultId: vault.id },
-      file_download: { fileId: welcomeId, destPath: join(folder, "no.back") },
+      file_upload: { paths: [path], vaultId: vault.id },
+      file_download: { files: [welcomeId], dest: join(folder, "no.back") },
     })) {
       const answer = await plain.call(tool, given);
       expect([tool, answer.code]).toEqual([tool, "shared_vault"]);
@@ -196,13 +196,13 @@ describe("a server without a chain key", () => {
     const stored = await (await fetch(`${stack.baseUrl}/api/files/${welcomeId}/content`, { headers })).bytes();
     const vaultId = textFact(await plain.call("vault_create", { name: "Copies" }), "vaultId");
     const path = await place("copy.file", stored);
-    const copyId = textFact(await plain.call("file_upload", { path, vaultId }), "fileId");
+    const copyId = textFact(await plain.call("file_upload", { paths: [path], vaultId }), "fileId");
     const destPath = join(folder, "ciphertext.back");
     for (const fileId of [copyId, welcomeId]) {
-      const given = { fileId, destPath };
+      const given = { files: [fileId], dest: destPath };
       for (const [tool, input] of Object.entries({
         file_download: given,
-        file_verify: { fileId },
+        file_verify: { file: fileId },
       }))
         expect([tool, (await plain.call(tool, input)).code]).toEqual([tool, "shared_vault"]);
       expect((await plain.call("file_download", { ...given, offset: 20, length: 5 })).code).toBe("shared_vault");
@@ -227,7 +227,9 @@ describe("an owner's server", () => {
     expect(made.facts).toMatchObject({ type: "shared" });
     const vaultId = textFact(made, "vaultId");
     const path = await place("owned.txt", "owned");
-    expect((await own.call("file_upload", { path, vaultId })).facts).toMatchObject({ sha256: sha256("owned") });
+    expect((await own.call("file_upload", { paths: [path], vaultId })).facts).toMatchObject({
+      sha256: sha256("owned"),
+    });
     answered.push(JSON.stringify(await own.call("status_check")));
   });
 
@@ -256,11 +258,11 @@ describe("after its removal", () => {
     const body = new TextEncoder().encode("without the agent");
     const { file } = await owner.files.upload({ vaultId: vault.id, name: "later.txt", body });
     for (const fileId of [welcomeId, file.id]) {
-      const answer = await tools.call("file_download", { fileId, destPath: join(folder, `${fileId}.back`) });
+      const answer = await tools.call("file_download", { files: [fileId], dest: join(folder, `${fileId}.back`) });
       expect(answer.code).toBe("not_a_member");
     }
     const path = await place("late.txt", "late");
-    expect((await tools.call("file_upload", { path, vaultId: vault.id })).code).toBe("not_a_member");
+    expect((await tools.call("file_upload", { paths: [path], vaultId: vault.id })).code).toBe("not_a_member");
     expect((await tools.call("status_check")).isError).toBe(false);
   });
 

@@ -57,7 +57,7 @@ describe("a file through the tools", () => {
     const paged = textFact(await tools.call("vault_create", { name: "Pages" }), "vaultId");
     const path = await place("page.txt", "x");
     for (let number = 0; number < 7; number += 1)
-      await tools.call("file_upload", { path, vaultId: paged, name: `page-${String(number)}.txt` });
+      await tools.call("file_upload", { paths: [path], vaultId: paged, name: `page-${String(number)}.txt` });
     const ids = new Set<unknown>();
     let cursor: unknown;
     let pages = 0;
@@ -91,7 +91,7 @@ describe("an upload that is broken off", () => {
     const onProgress = (): void => {
       cancel.abort();
     };
-    const call = tools.call("file_upload", { path, vaultId }, { signal: cancel.signal, onProgress });
+    const call = tools.call("file_upload", { paths: [path], vaultId }, { signal: cancel.signal, onProgress });
     await expect(call).rejects.toThrow();
     const list = await tools.call("file_list", { vaultId });
     expect(list.text).not.toContain("cancelled");
@@ -105,13 +105,17 @@ describe("an upload that is broken off", () => {
       const onProgress = (done: number): void => {
         if (done > 9 * MIB) resolve();
       };
-      first.call("file_upload", { path, vaultId }, { onProgress }).catch(() => undefined);
+      first.call("file_upload", { paths: [path], vaultId }, { onProgress }).catch(() => undefined);
     });
     await atLeastOnePart;
     await first.close();
     await using second = await open();
     const seen: number[] = [];
-    const receipt = await second.call("file_upload", { path, vaultId }, { onProgress: (done) => seen.push(done) });
+    const receipt = await second.call(
+      "file_upload",
+      { paths: [path], vaultId },
+      { onProgress: (done) => seen.push(done) },
+    );
     expect(receipt.facts).toMatchObject({ bytes: content.length, sha256: sha256(content) });
     expect(seen[0]).toBeGreaterThanOrEqual(8 * MIB);
   });
@@ -120,7 +124,7 @@ describe("an upload that is broken off", () => {
 describe("refusals", () => {
   it("come before a byte is sent when a file cannot fit", async () => {
     await truncate(await place("huge.bin", ""), 64 * MIB + 1);
-    const answer = await tools.call("file_upload", { path: "huge.bin", vaultId });
+    const answer = await tools.call("file_upload", { paths: ["huge.bin"], vaultId });
     expect(answer.code).toBe("file_too_large");
     expect(answer.text).toContain("nothing was sent");
     expect(answer.text).toContain("Use a smaller file");
@@ -135,28 +139,32 @@ describe("refusals", () => {
   it("leave an existing destination alone", async () => {
     const fileId = textFact(await upload("source.txt", "new"), "fileId");
     const destPath = await place("mine.txt", "mine");
-    expect((await tools.call("file_download", { fileId, destPath })).code).toBe("destination_exists");
+    expect((await tools.call("file_download", { files: [fileId], dest: destPath })).code).toBe("destination_exists");
     expect(await readFile(destPath, "utf8")).toBe("mine");
-    expect((await tools.call("file_download", { fileId, destPath, overwrite: true })).isError).toBe(false);
+    expect((await tools.call("file_download", { files: [fileId], dest: destPath, ifExists: "replace" })).isError).toBe(
+      false,
+    );
     expect(await readFile(destPath, "utf8")).toBe("new");
   });
 
   it("keep paths inside the allowed folders, before the service is asked", async () => {
     const nobody = "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b";
-    expect((await tools.call("file_upload", { path: "/etc/hostname", vaultId: nobody })).code).toBe("path_not_allowed");
-    expect((await tools.call("file_download", { fileId: nobody, destPath: "/tmp/out.bin" })).code).toBe(
+    expect((await tools.call("file_upload", { paths: ["/etc/hostname"], vaultId: nobody })).code).toBe(
       "path_not_allowed",
     );
-    const kept = await tools.call("file_upload", { path: await place(".env", "KEY=1"), vaultId });
+    expect((await tools.call("file_download", { files: [nobody], dest: "/tmp/out.bin" })).code).toBe(
+      "path_not_allowed",
+    );
+    const kept = await tools.call("file_upload", { paths: [await place(".env", "KEY=1")], vaultId });
     expect(kept.text).toContain("Failed (path_not_allowed): By its name or folder it may hold keys or settings");
   });
 
   it("say what is wrong with a path", async () => {
     const fileId = textFact(await upload("told.txt", "told"), "fileId");
     for (const [tool, given, told] of [
-      ["file_upload", { path: "", vaultId }, "path: at least 1 character"],
-      ["file_upload", { path: "x".repeat(4097), vaultId }, "path: at most 4,096 characters"],
-      ["file_download", { fileId, destPath: "nowhere/told.txt" }, "The folder of the path does not exist"],
+      ["file_upload", { paths: [""], vaultId }, "paths.0: at least 1 character"],
+      ["file_upload", { paths: ["x".repeat(4097)], vaultId }, "paths.0: at most 4,096 characters"],
+      ["file_download", { files: [fileId], dest: "nowhere/told.txt" }, "The folder of the path does not exist"],
     ] as const) {
       expect((await tools.call(tool, given)).text).toContain(told);
     }
@@ -165,7 +173,7 @@ describe("refusals", () => {
   it("name what does not exist", async () => {
     const nobody = "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b";
     expect((await tools.call("file_get", { files: [nobody] })).code).toBe("not_found");
-    expect((await tools.call("file_upload", { path: "none.txt", vaultId })).code).toBe("file_not_found");
+    expect((await tools.call("file_upload", { paths: ["none.txt"], vaultId })).code).toBe("file_not_found");
   });
 });
 
@@ -195,14 +203,15 @@ describe("a server for one vault", () => {
     const own = textFact(await tools.call("vault_create", { name: "Pinned" }), "vaultId");
     await using pinned = await open(["--vault", own]);
     const path = await place("pinned.txt", "x");
-    expect((await pinned.call("file_upload", { path, vaultId: own })).code).toBe("invalid_arguments");
-    expect((await pinned.call("file_upload", { path })).facts).toMatchObject({ vaultId: own });
+    expect((await pinned.call("file_upload", { paths: [path], vaultId: own })).code).toBe("invalid_arguments");
+    expect((await pinned.call("file_upload", { paths: [path] })).facts).toMatchObject({ vaultId: own });
     expect((await pinned.call("file_list")).facts["files"]).toHaveLength(1);
     expect((await pinned.call("vault_list")).facts["vaultId"]).toBe(own);
     expect((await pinned.call("file_get", { files: [other] })).code).toBe("not_found");
-    for (const tool of ["file_delete", "file_verify"])
-      for (const fileId of [other, other.slice(0, 8)])
-        expect((await pinned.call(tool, { fileId })).code).toBe("not_found");
+    for (const file of [other, other.slice(0, 8)]) {
+      expect((await pinned.call("file_verify", { file })).code).toBe("not_found");
+      expect((await pinned.call("file_delete", { files: [file] })).facts).toMatchObject({ done: 0, failed: 1 });
+    }
     expect(await pinned.toolNames()).not.toContain("vault_create");
   });
 });
@@ -234,7 +243,7 @@ describe("status_check", () => {
       vaultIds: [vaultId],
       expires: "never",
     });
-    const denied = await limited.call("file_upload", { path: await place("denied.txt", "x"), vaultId });
+    const denied = await limited.call("file_upload", { paths: [await place("denied.txt", "x")], vaultId });
     expect(denied.code).toBe("missing_scope");
   });
 

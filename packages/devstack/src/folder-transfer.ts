@@ -41,9 +41,9 @@ export async function uploadAll(transfer: Transfer): Promise<StoredFile[]> {
     const { path, parts } = local;
     // Two local names can become one: by replaced characters, or in Unicode's NFC.
     const given = {
-      path,
+      paths: [path],
       vaultId: transfer.vaultId,
-      folderId,
+      folder: folderId,
       name: storableName(parts.at(-1) ?? ""),
       ifExists: "rename",
     };
@@ -128,7 +128,7 @@ export async function downloadAll(transfer: Transfer, stored: readonly StoredFil
   await inLanes(transfer, stored, async (file) => {
     const { parts } = file.local;
     await mkdir(join(transfer.scratch, ...parts.slice(0, -1)), { recursive: true });
-    const given = { fileId: file.fileId, destPath: join(transfer.scratch, ...parts) };
+    const given = { files: [file.fileId], dest: join(transfer.scratch, ...parts) };
     const answer = await transfer.tools.call("file_download", given, { signal: transfer.signal });
     if (answer.isError) transfer.failed.push({ path: parts.join("/"), reason: firstLine(answer) });
     else fetched.push(file);

@@ -209,8 +209,8 @@ async function refused({ tools, welcome, vault, scratch, agent, topId, signal }:
   const knock = join(scratch, "knock.txt");
   await writeFile(knock, "Is anybody there?\n");
   const destPath = join(scratch, "welcome.txt");
-  const read = await tools.call("file_download", { fileId: welcome.fileId, destPath }, { signal });
-  const write = await tools.call("file_upload", { path: knock, vaultId: vault.id, folderId: topId }, { signal });
+  const read = await tools.call("file_download", { files: [welcome.fileId], dest: destPath }, { signal });
+  const write = await tools.call("file_upload", { paths: [knock], vaultId: vault.id, folder: topId }, { signal });
   const wrong = [read, write].find(
     ({ code, text }) => code !== "not_a_member" || !text.includes(agent.chainAddress) || !text.includes("members.add"),
   );
@@ -247,7 +247,7 @@ async function removed({ owner, vault, agent }: Job): Promise<Found> {
 async function closed({ owner, vault, topId, tools, scratch, signal }: Job): Promise<Found> {
   const body = new TextEncoder().encode("Written after the agent left\n");
   const { file } = await owner.files.upload({ vaultId: vault.id, folderId: topId, name: "later.txt", body });
-  const read = await tools.call("file_download", { fileId: file.id, destPath: join(scratch, "later.txt") }, { signal });
+  const read = await tools.call("file_download", { files: [file.id], dest: join(scratch, "later.txt") }, { signal });
   if (read.code !== "not_a_member") return unexpectedly("the removed agent", read);
   const own = await (await owner.files.download(file.id)).bytes();
   if (!Buffer.from(own).equals(body)) return { ok: false, said: "the owner's file came back different" };

@@ -1,4 +1,16 @@
+import type { Transfers } from "./transfers.ts";
 import type { AllowedFolders, SetupReport, Task } from "@coffer/tasks";
+
+export interface ConfirmRequest {
+  /** What would happen: counts, names, bytes. Trusted text only. */
+  readonly preview: string;
+  /** Ids and versions of what is acted on. */
+  readonly state: unknown;
+  /** The state as it is now: a person may take a while to answer. */
+  readonly stateNow: () => Promise<unknown>;
+  /** What the caller passed as `confirm`. */
+  readonly token: string | undefined;
+}
 
 /** What a tool needs for its work: one value per call. */
 export interface Call extends Task {
@@ -6,6 +18,15 @@ export interface Call extends Task {
   readonly folders: AllowedFolders;
   /** The only vault that this server serves (`--vault`), or null. */
   readonly pinnedVault: string | null;
+  /** Long transfers of this process. */
+  readonly transfers: Transfers;
+  /** This call, whose transfers also report to the given function. */
+  withProgress(progress: Call["progress"]): Call;
+  /**
+   * Returns when a person agreed to what the preview says.
+   * @throws TaskFailure `confirmation_required` with the preview and a token.
+   */
+  confirm(request: ConfirmRequest): Promise<void>;
   /** Whether text of shared vaults may be shown (`--reveal-shared-text`). */
   readonly revealsSharedText: boolean;
   /** How this server is set up; no secrets. */

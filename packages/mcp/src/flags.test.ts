@@ -17,6 +17,7 @@ describe("parseFlags", () => {
       excludeTools: [],
       readOnly: false,
       vaultId: null,
+      humanOnly: false,
       revealSharedText: false,
       configFile: null,
       allowedFolders: [],
@@ -33,6 +34,7 @@ describe("parseFlags", () => {
       "--exclude-tools=file_get",
       "--read-only",
       "--reveal-shared-text",
+      "--confirm=human-only",
       "--vault",
       vault,
       "--config",
@@ -48,6 +50,7 @@ describe("parseFlags", () => {
       excludeTools: ["file_get"],
       readOnly: true,
       vaultId: vault,
+      humanOnly: true,
       revealSharedText: true,
       configFile: "/c.json",
       allowedFolders: ["/a", "/b"],
@@ -75,6 +78,7 @@ describe("parseFlags", () => {
     [["--vault", "mine"], "--vault"],
     [["--read-only=no"], "--read-only"],
     [["--allow"], "--allow"],
+    [["--confirm", "never"], "never"],
   ])("refuses %j and names it", (args, named) => {
     const parsed = parseFlags(args, {}, "1");
     expect(parsed.kind).toBe("refuse");

@@ -21,6 +21,7 @@ const OPTIONS = {
   "read-only": { type: "boolean" },
   vault: { type: "string" },
   "reveal-shared-text": { type: "boolean" },
+  confirm: { type: "string" },
   config: { type: "string" },
   allow: { type: "string", multiple: true },
   help: { type: "boolean" },
@@ -36,6 +37,8 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
   }
   if (values.help === true) return { kind: "print", text: HELP };
   if (values.version === true) return { kind: "print", text: version };
+  if (values.confirm !== undefined && values.confirm !== "human-only" && values.confirm !== "token")
+    return refuse(`Unknown --confirm ${JSON.stringify(values.confirm)}: use token, human-only`);
   const problem = problemOf(values.profile, values.vault, [
     ...namesIn(values.tools),
     ...namesIn(values["exclude-tools"]),
@@ -47,6 +50,7 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
     excludeTools: namesIn(values["exclude-tools"]),
     readOnly: values["read-only"] ?? false,
     vaultId: values.vault?.toLowerCase() ?? null,
+    humanOnly: values.confirm === "human-only",
     revealSharedText: values["reveal-shared-text"] ?? false,
     configFile: values.config ?? filled(env["SERVICE_CONFIG_FILE"]),
     allowedFolders: values.allow ?? (env["SERVICE_ALLOWED_DIRS"] ?? "").split(delimiter).filter((part) => part !== ""),
@@ -101,6 +105,8 @@ const HELP = `coffer-mcp: Coffer storage as MCP tools over stdio
                          file_download stays: it writes into the allowed folders only.
   --vault ID             Serves one vault. The tools have no vaultId argument then.
   --reveal-shared-text   file_read shows text of shared vaults too. Default: public vaults only.
+  --confirm HOW          Who agrees to folders in the trash and the like, where the host cannot ask its user.
+                         token: the model, with a token of the preview. human-only: nobody. Default: token.
   --config FILE          The config file. Default: SERVICE_CONFIG_FILE, else the user's own.
   --help, --version
 

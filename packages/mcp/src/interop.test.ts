@@ -246,7 +246,7 @@ describe("the process", () => {
     const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
     const upload = {
       name: "file_upload",
-      arguments: { path: "b.txt", vaultId: "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b", idempotencyKey: "k" },
+      arguments: { paths: ["b.txt"], vaultId: "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b", idempotencyKey: "k" },
     };
     stub.seen.length = 0;
     for (const [id, method, params] of [

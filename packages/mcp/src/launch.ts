@@ -13,6 +13,8 @@ export interface Launch {
   readonly readOnly: boolean;
   /** The only vault this server serves. */
   readonly vaultId: string | null;
+  /** Only the host's user can agree to what destroys or shares: no token does. */
+  readonly humanOnly: boolean;
   /** Text of shared vaults may go into conversations. */
   readonly revealSharedText: boolean;
   readonly configFile: string | null;

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** The process: it reads flags and environment, serves one client on stdio, and ends with that client. */
 import { createRedaction, createSession, ownConfiguration, type Redaction, resolveFolders } from "@coffer/tasks";
+import { createConfirmations } from "./confirmations.ts";
+import { createTransfers } from "./transfers.ts";
 import { parseFlags } from "./flags.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
 import { keepStdoutForProtocol, serveStreams } from "./stdio.ts";
@@ -56,7 +58,8 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
   if (process.stdin.isTTY) log("waiting for an MCP client on stdin; --help lists the flags, Ctrl-D ends");
-  const server = () => createServer({ launch, session, folders, stop: stop.signal, log });
+  const shared = { transfers: createTransfers(), confirmations: createConfirmations() };
+  const server = () => createServer({ launch, session, folders, stop: stop.signal, log, ...shared });
   serveStreams(server, { input: process.stdin, output: process.stdout }, redaction, { onHangUp: end, log });
 }
 

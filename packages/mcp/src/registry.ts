@@ -3,6 +3,7 @@ import type { Tool } from "./tool.ts";
 import { PROFILES, type Launch } from "./launch.ts";
 import { fileDelete } from "./tools/file-delete.ts";
 import { fileDownload } from "./tools/file-download.ts";
+import { fileMove } from "./tools/file-move.ts";
 import { fileGet } from "./tools/file-get.ts";
 import { fileList } from "./tools/file-list.ts";
 import { fileRead } from "./tools/file-read.ts";
@@ -10,7 +11,10 @@ import { fileSearch } from "./tools/file-search.ts";
 import { fileUpload } from "./tools/file-upload.ts";
 import { fileVerify } from "./tools/file-verify.ts";
 import { statusCheck } from "./tools/status-check.ts";
-import { trashRestore } from "./tools/trash-restore.ts";
+import { changeList } from "./tools/change-list.ts";
+import { fileRestore } from "./tools/file-restore.ts";
+import { fileWrite } from "./tools/file-write.ts";
+import { transferGet } from "./tools/transfer-get.ts";
 import { vaultAccessCheck } from "./tools/vault-access-check.ts";
 import { vaultCreate } from "./tools/vault-create.ts";
 import { vaultList } from "./tools/vault-list.ts";
@@ -26,9 +30,13 @@ export const TOOLS: readonly Tool[] = [
   fileRead,
   fileDownload,
   fileVerify,
+  changeList,
+  transferGet,
   fileUpload,
+  fileWrite,
+  fileMove,
   fileDelete,
-  trashRestore,
+  fileRestore,
   vaultCreate,
 ];
 

@@ -84,7 +84,7 @@ function cutFacts({ facts, table }: Outcome, rows: number): Outcome["facts"] {
 }
 
 export function shapeFailure(failure: TaskFailure): ShapedResult {
-  const { code, message, nextStep, retryable, requestId, detail, candidates } = failure;
+  const { code, message, nextStep, retryable, requestId, detail, candidates, preview, confirm } = failure;
   const fence = openFence(
     [...(detail === null ? [] : [detail]), ...candidates.map(({ name }) => name)].map((text) => text.visible()),
   );
@@ -98,11 +98,15 @@ export function shapeFailure(failure: TaskFailure): ShapedResult {
     ...(said === null ? {} : { detail: said }),
     ...(requestId === null ? {} : { requestId }),
     ...(choice.length === 0 ? {} : { candidates: choice }),
+    ...(preview === null ? {} : { preview }),
+    ...(confirm === null ? {} : { confirm }),
   };
   const lines = [`Failed (${code}): ${message}.`];
   if (said !== null) lines.push(`detail: ${said}`);
   lines.push(`Next step: ${nextStep}`, `retryable: ${String(retryable)}`);
   if (requestId !== null) lines.push(`requestId: ${requestId}`);
+  if (preview !== null) lines.push(`preview: ${preview}`);
+  if (confirm !== null) lines.push(`confirm: ${confirm}`);
   if (choice.length > 0) lines.push("candidates:", ...tableLines(["id", "name"], choice));
   return { ...finish(lines, { error }, fence), isError: true };
 }

@@ -5,11 +5,10 @@ export type JsonObject = { [name: string]: unknown };
 
 /** The meaning of arguments that several tools take. */
 export const SHARED_ARGUMENTS: Readonly<Record<string, string>> = {
-  file: "id, 8 hex digits of it, or path in the vault",
-  files: "ids, 8 hex digits of them, or paths in the vault",
+  file: "id (8 digits do) or path",
+  files: "ids (8 digits do) or paths",
   vaultId: "id or name; default: the only one",
   folder: "id or path like A/B; default: top",
-  fileId: "id, or 8 hex digits of it",
   limit: "rows",
   cursor: "default: first page",
   path: "local file",
@@ -69,6 +68,9 @@ export function renderInputSchema(
 function shorten(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.pattern?.startsWith("^[0-9a-f]{8}-") === true) schema.format = "uuid";
   delete schema.pattern;
+  delete schema.minItems;
+  delete schema.maxItems;
+  if (schema.minimum !== undefined && schema.minimum <= 1) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.type === "string") {
     delete schema.minLength;

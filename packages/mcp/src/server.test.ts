@@ -2,6 +2,8 @@ import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createClient } from "@coffer/sdk";
 import { sessionOver } from "@coffer/tasks";
 import { expect, it } from "vitest";
+import { createConfirmations } from "./confirmations.ts";
+import { createTransfers } from "./transfers.ts";
 import { parseFlags } from "./flags.ts";
 import { createServer } from "./server.ts";
 
@@ -15,6 +17,8 @@ async function connect(flags: readonly string[]): Promise<Client> {
     folders: { folders: [], denied: { folders: [], files: [] } },
     stop: new AbortController().signal,
     log: () => undefined,
+    transfers: createTransfers(),
+    confirmations: createConfirmations(),
   });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await server.connect(ours);

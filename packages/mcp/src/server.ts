@@ -1,4 +1,4 @@
-/** Binds tools to the protocol. Only this module and stdio.ts import an MCP library. */
+/** Binds tools to the protocol. Only this module, confirm.ts and stdio.ts import an MCP library. */
 import { api } from "@coffer/contract";
 import { type AllowedFolders, narrowByRoots, type Session, toFailure, TaskFailure } from "@coffer/tasks";
 import {
@@ -12,12 +12,15 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Call } from "./call.ts";
+import { AskUser, requireConfirmed } from "./confirm.ts";
+import type { Confirmations } from "./confirmations.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { chooseTools } from "./registry.ts";
 import { shapeFailure, shapeOutcome } from "./result.ts";
 import type { Tool } from "./tool.ts";
 import { isId, membershipStep } from "./words.ts";
 import type { Launch } from "./launch.ts";
+import type { Transfers } from "./transfers.ts";
 
 export const SERVER_NAME = "coffer";
 export const SERVER_VERSION = "0.1.0";
@@ -28,6 +31,9 @@ export interface ServerParts {
   readonly folders: AllowedFolders;
   /** Aborts when the process is about to end: downloads then remove their partial files. */
   readonly stop: AbortSignal;
+  /** Those of this process. */
+  readonly transfers: Transfers;
+  readonly confirmations: Confirmations;
   /** One line for the operator, about a failure nobody foresaw. */
   readonly log: (line: string) => void;
 }
@@ -79,7 +85,8 @@ async function answer(
   try {
     const roots = tool.touchesFiles ? await clientRoots(mcp, context) : [];
     if (roots === "ask") return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
-    const call: Call = {
+    const asking = { mcp, context, confirmations: parts.confirmations, humanOnly: parts.launch.humanOnly };
+    const found: Omit<Call, "withProgress"> = {
       signal,
       progress: progressSender(context),
       client: () => parts.session.client(),
@@ -88,14 +95,32 @@ async function answer(
       revealsSharedText: parts.launch.revealSharedText,
       setup: () => parts.session.setup(),
       chainAddress: () => parts.session.chainAddress(),
+      transfers: parts.transfers,
+      confirm: (request) => requireConfirmed(asking, tool.name, args, request),
     };
+    const call = reporting(found);
     return { ...shapeOutcome(await tool.invoke(args, call)) };
   } catch (thrown) {
+    if (thrown instanceof AskUser) return thrown.result;
     const failure = await explained(toFailure(thrown, signal), parts, args);
     if (failure.code === "signed_out") parts.session.forget();
     if (failure.code === "unexpected") parts.log(`${tool.name}: ${describe(failure.cause)}`);
     return { ...shapeFailure(failure) };
   }
+}
+
+function reporting(call: Omit<Call, "withProgress">): Call {
+  return {
+    ...call,
+    withProgress: (progress) =>
+      reporting({
+        ...call,
+        progress: (done, total) => {
+          progress(done, total);
+          call.progress(done, total);
+        },
+      }),
+  };
 }
 
 /** A non-member can only send its address to the owner: the answer holds that address and what the owner does with it. */
@@ -116,7 +141,7 @@ async function explained(failure: TaskFailure, { session, launch }: ServerParts,
 /** The vault that valid arguments name, or the vault of the file that they name. null when the arguments name neither. */
 async function vaultOf(args: unknown, session: Session): Promise<string | null> {
   const given = idIn(args, "vaultId");
-  const fileId = idIn(args, "fileId");
+  const fileId = idIn(args, "file") ?? idIn(args, "files");
   if (given !== null || fileId === null) return given;
   try {
     // The file as the service shows it: a non-member cannot open any of it.
@@ -127,8 +152,9 @@ async function vaultOf(args: unknown, session: Session): Promise<string | null> 
   }
 }
 
-function idIn(args: unknown, name: "vaultId" | "fileId"): string | null {
-  const id: unknown = typeof args === "object" && args !== null && name in args ? Reflect.get(args, name) : null;
+function idIn(args: unknown, name: "vaultId" | "file" | "files"): string | null {
+  const given: unknown = typeof args === "object" && args !== null && name in args ? Reflect.get(args, name) : null;
+  const id: unknown = Array.isArray(given) ? given[0] : given;
   return typeof id === "string" && isId(id) ? id : null;
 }
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Call } from "./call.ts";
 import { TOOLS } from "./registry.ts";
+import { createTransfers } from "./transfers.ts";
 
 const CASES = process.env["COFFER_TEST_COUNTS"] === "full" ? 5_000 : 300;
 
@@ -14,6 +15,9 @@ const call: Call = {
   folders: { folders: [], denied: { folders: [], files: [] } },
   pinnedVault: null,
   revealsSharedText: false,
+  transfers: createTransfers(),
+  withProgress: () => call,
+  confirm: () => Promise.resolve(),
   setup: () =>
     Promise.resolve({
       baseUrl: null,
@@ -48,7 +52,7 @@ describe.each(TOOLS)("$name", (tool) => {
           (error: unknown) => toFailure(error),
         );
         if (tool.name === "status_check" && failure === null) return;
-        expect(["invalid_arguments", "signed_out", "path_not_allowed"]).toContain(failure?.code);
+        expect(["invalid_arguments", "signed_out", "path_not_allowed", "transfer_unknown"]).toContain(failure?.code);
         if (failure?.code === "signed_out") expect(failure.message).toBe(LOCAL_FAILURES.signed_out.message);
       }),
       { numRuns: CASES },

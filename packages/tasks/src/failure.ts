@@ -26,6 +26,17 @@ export const LOCAL_FAILURES = {
     "Text of shared vaults stays out of conversations on this server",
     "Use file_download. The user can allow it by starting this server with --reveal-shared-text.",
   ),
+  confirmation_required: entry(
+    false,
+    "A person has to confirm this first; nothing was done",
+    "Show the user the preview. If the user agrees, call again with the same arguments and the token as confirm.",
+  ),
+  declined: entry(false, "The user declined; nothing was done", "Do not ask again unless the user wants it."),
+  transfer_unknown: entry(
+    false,
+    "This server has no such transfer",
+    "Call the tool that began it again: it sends the rest only.",
+  ),
   path_not_allowed: entry(
     false,
     "The path is outside the folders this server may touch",
@@ -36,7 +47,7 @@ export const LOCAL_FAILURES = {
   destination_exists: entry(
     false,
     "The destination exists and was left unchanged",
-    "Choose another destPath, or pass overwrite: true if it may be replaced.",
+    "Choose another dest, or pass ifExists: replace if it may be replaced.",
   ),
   local_io: entry(
     true,
@@ -85,6 +96,9 @@ export interface FailureDetails {
   readonly requestId?: string;
   /** What the caller may choose from. */
   readonly candidates?: readonly Candidate[];
+  /** The act that `confirmation_required` asks about, in trusted text, and the token that stands for a person's agreement. */
+  readonly preview?: string;
+  readonly confirm?: string;
   readonly cause?: unknown;
 }
 
@@ -97,6 +111,8 @@ export class TaskFailure extends Error {
   readonly detail: Untrusted | null;
   readonly requestId: string | null;
   readonly candidates: readonly Candidate[];
+  readonly preview: string | null;
+  readonly confirm: string | null;
 
   constructor(code: FailureCode, details: FailureDetails = {}) {
     const known = isLocal(code) ? LOCAL_FAILURES[code] : ERRORS[code];
@@ -107,6 +123,8 @@ export class TaskFailure extends Error {
     this.detail = details.detail ?? null;
     this.requestId = details.requestId ?? null;
     this.candidates = details.candidates ?? [];
+    this.preview = details.preview ?? null;
+    this.confirm = details.confirm ?? null;
   }
 }
 

@@ -15,7 +15,14 @@ export {
 export { parseMoment } from "./moments.ts";
 export { narrowByRoots, resolveFolders, type AllowedFolders } from "./paths/allowed-folders.ts";
 export { ownConfiguration, type DenyList } from "./paths/denied.ts";
-export { openDestination, openSource, type Destination, type SourceFile } from "./paths/local-files.ts";
+export {
+  openDestination,
+  openFolder,
+  openSource,
+  requireAllowed,
+  type Destination,
+  type SourceFile,
+} from "./paths/local-files.ts";
 export {
   findFile,
   findFolder,
@@ -34,4 +41,18 @@ export { createRedaction, type Redaction } from "./redaction.ts";
 export { createSession, sessionOver, type Session, type SessionOptions, type SetupReport } from "./session.ts";
 export type { Task } from "./task.ts";
 export { Untrusted, untrusted, untrustedText } from "./untrusted.ts";
-export { uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
+export { downloadFolderTo, downloadMany, downloadOne, type DownloadPlan, type Fetched } from "./downloads.ts";
+export { ensureFolder, pathBelow } from "./folders.ts";
+export {
+  findItems,
+  findVersion,
+  moveItems,
+  nameOf,
+  renameItem,
+  restoreItems,
+  trashItems,
+  vaultOf,
+  type ActOutcome,
+} from "./item-acts.ts";
+export { storeText, uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
+export { uploadPaths, type Transferred, type UploadPlan, type UploadReport } from "./uploads.ts";

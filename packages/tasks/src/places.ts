@@ -76,7 +76,7 @@ async function reachableVaults(client: Client, { signal }: Task): Promise<Vault[
  * @throws TaskFailure `vault_required` with the candidates.
  */
 export async function writableVault(task: Task, given: string | null): Promise<string> {
-  if (given !== null) return (await findVault(task, given)).id;
+  if (given !== null) return wholeId(given) ?? (await findVault(task, given)).id;
   const client = await task.client();
   const { credential } = await client.account.get({ signal: task.signal });
   const [only, ...more] = credential.vaultIds ?? [];

@@ -1,17 +1,22 @@
 /** The decisions of an upload: is there room, what is it called, what if the name is taken. */
 import { nameProblem } from "@coffer/contract";
-import type { Account, File } from "@coffer/sdk";
+import { createHash } from "node:crypto";
+import type { Account, File, UploadResult } from "@coffer/sdk";
 import type { Task } from "./task.ts";
 import { TaskFailure, toFailure } from "./failure.ts";
 import type { SourceFile } from "./paths/local-files.ts";
-import { digestLocal, digestStored } from "./digests.ts";
+import { digestLocal, digestStored, type Digest } from "./digests.ts";
+import { ensureFolder } from "./folders.ts";
 
 export interface UploadWish {
   readonly vaultId: string;
   readonly folderId?: string | undefined;
   readonly name?: string | undefined;
   readonly mimeType?: string | undefined;
-  readonly ifExists: "error" | "version" | "rename";
+  /** `skip`: an existing file stays as it is. */
+  readonly ifExists: "error" | "version" | "rename" | "skip";
+  /** Id of the version that the existing file must have; with `ifExists: "version"`. */
+  readonly expectedVersion?: string | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -19,7 +24,7 @@ export interface Stored {
   readonly file: File;
   readonly bytes: number;
   readonly sha256: string;
-  readonly replaced: boolean;
+  readonly act: "created" | "replaced" | "unchanged" | "skipped";
 }
 
 /**
@@ -27,6 +32,91 @@ export interface Stored {
  * Throws TaskFailure `file_too_large`, `storage_quota`, `name_exists`, `invalid_arguments`, `integrity_failed`.
  */
 export async function uploadSource(task: Task, source: SourceFile, wish: UploadWish): Promise<Stored> {
+  return await storeContent(task, localContent(source), wish);
+}
+
+/** Stores a text under a name, by the same decisions. A missing folder of a path is made. */
+export async function storeText(
+  task: Task,
+  bytes: Uint8Array,
+  {
+    folder,
+    name,
+    ...wish
+  }: Omit<UploadWish, "folderId" | "name"> & { readonly name: string; readonly folder: string | null },
+): Promise<Stored> {
+  const folderId = await ensureFolder(task, wish.vaultId, folder);
+  const place = folderId === null ? {} : { folderId };
+  return await storeContent(task, textContent(bytes, name), { ...wish, ...place, name });
+}
+
+/** What is stored, wherever its bytes lie. */
+interface Content {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  digest(task: Task): Promise<Digest>;
+  send(task: Task, place: Place, how: How): Promise<UploadResult>;
+}
+
+type Place =
+  | { readonly vaultId: string; readonly name: string; readonly folderId?: string }
+  | { readonly fileId: string; readonly vaultId: string; readonly ifMatch?: string };
+
+interface How {
+  readonly contentType?: string;
+  readonly idempotencyKey?: string;
+}
+
+function localContent(source: SourceFile): Content {
+  return {
+    name: source.name,
+    size: source.size,
+    digest: (task) => digestLocal(task, source),
+    send: async (task, place, how) => {
+      const { uploadFile } = await import("@coffer/sdk/node");
+      return await uploadFile(await task.client(), source.path, {
+        ...place,
+        ...how,
+        handle: await source.reopen(),
+        ...watched(task, source.size),
+      });
+    },
+  };
+}
+
+function textContent(bytes: Uint8Array, name: string): Content {
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return {
+    ...{ name, size: bytes.length },
+    digest: () => Promise.resolve({ bytes: bytes.length, sha256 }),
+    send: async (task, place, { contentType, ...how }) => {
+      const { files } = await task.client();
+      const type = contentType ?? (await guessType(name));
+      const options = { ...how, ...watched(task, bytes.length) };
+      if (!("fileId" in place)) return await files.upload({ ...place, contentType: type, body: bytes }, options);
+      const { fileId, ...input } = place;
+      return await files.replace(fileId, { ...input, contentType: type, body: bytes }, options);
+    },
+  };
+}
+
+function watched(task: Task, size: number) {
+  return {
+    signal: task.signal,
+    onProgress: ({ bytes, total }: { readonly bytes: number; readonly total: number | null }) => {
+      task.progress(bytes, total ?? size);
+    },
+  };
+}
+
+/** A text that was written in a conversation is text, unless its name says what kind. */
+async function guessType(name: string): Promise<string> {
+  const { guessContentType } = await import("@coffer/sdk/node");
+  return (await guessContentType(name)) ?? "text/plain";
+}
+
+async function storeContent(task: Task, source: Content, wish: UploadWish): Promise<Stored> {
   const name = nameOf(source, wish.name);
   await judgeRoom(task, source.size, wish);
   if (wish.ifExists === "version") return await uploadVersion(task, source, wish, name);
@@ -34,13 +124,20 @@ export async function uploadSource(task: Task, source: SourceFile, wish: UploadW
   // A repeat under its key finds its own file. Only the service can distinguish it from a stranger's, so this asks
   // nothing before.
   const taken = wish.idempotencyKey === undefined ? await findByName(task, wish, name) : null;
-  if (taken !== null) throw nameTaken(taken);
+  if (taken !== null && wish.ifExists === "skip")
+    return { file: taken, bytes: taken.size, sha256: taken.encrypted ? "" : taken.sha256, act: "skipped" };
+  if (taken !== null) {
+    // A repeated call sends the rest only.
+    const same = await sameContent(task, source, taken);
+    if (same !== null) return same;
+    throw nameTaken(taken);
+  }
   const earlier = await findEarlier(task, source, wish, name);
   if (earlier !== null) return earlier;
   return await send(task, source, { wish, name, key: wish.idempotencyKey, replaces: null });
 }
 
-function nameOf(source: SourceFile, wished: string | undefined): string {
+function nameOf(source: Content, wished: string | undefined): string {
   if (wished !== undefined) return wished;
   const problem = nameProblem(source.name);
   if (problem === null) return source.name.normalize("NFC");
@@ -96,13 +193,10 @@ async function findByName(task: Task, wish: UploadWish, name: string): Promise<F
  * only a client that decrypts can see that the bytes are the same. It accepts only a file of the same name and the
  * same content.
  */
-async function findEarlier(task: Task, source: SourceFile, wish: UploadWish, name: string): Promise<Stored | null> {
+async function findEarlier(task: Task, source: Content, wish: UploadWish, name: string): Promise<Stored | null> {
   if (wish.idempotencyKey === undefined || (await task.chainAddress()) === null) return null;
   const file = await findByName(task, wish, name);
-  if (file === null || !file.encrypted || file.size !== source.size) return null;
-  const [local, stored] = [await digestLocal(task, source), await digestStored(task, file.id, file.size)];
-  if (stored.damaged || stored.bytes !== local.bytes || stored.sha256 !== local.sha256) return null;
-  return { file, bytes: local.bytes, sha256: local.sha256, replaced: false };
+  return file?.encrypted === true ? await sameContent(task, source, file) : null;
 }
 
 function nameTaken(file: File): TaskFailure {
@@ -112,11 +206,14 @@ function nameTaken(file: File): TaskFailure {
 }
 
 /** A file of that name may come or go between the look and the upload; a second look settles it. */
-async function uploadVersion(task: Task, source: SourceFile, wish: UploadWish, name: string): Promise<Stored> {
+async function uploadVersion(task: Task, source: Content, wish: UploadWish, name: string): Promise<Stored> {
   for (let attempt = 0; ; attempt += 1) {
     const earlier = await findEarlier(task, source, wish, name);
     if (earlier !== null) return earlier;
     const existing = await findByName(task, wish, name);
+    refuseOther(existing, wish.expectedVersion);
+    const same = existing === null ? null : await sameContent(task, source, existing);
+    if (same !== null) return same;
     try {
       return await send(task, source, {
         wish,
@@ -132,10 +229,38 @@ async function uploadVersion(task: Task, source: SourceFile, wish: UploadWish, n
   }
 }
 
+/** Somebody changed the file since the caller looked at it. */
+function refuseOther(existing: File | null, expected: string | undefined): void {
+  if (expected === undefined) return;
+  const wanted = expected.trim().toLowerCase();
+  const isPrefix = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/.test(wanted);
+  if (!isPrefix)
+    throw new TaskFailure("invalid_arguments", {
+      message: "expectedVersion is the id of a version, or 8 digits of it",
+    });
+  if (existing === null) throw new TaskFailure("not_found", { message: "There is no file of that name to replace" });
+  if (!existing.versionId.startsWith(wanted))
+    throw new TaskFailure("precondition_failed", {
+      message: "The file has changed since that version; nothing was sent",
+      nextStep: "Look with file_get what changed, then decide anew.",
+    });
+}
+
+/**
+ * The file, if it has this content already. The digest of a public vault shows it; in a shared one only who decrypts the
+ * stored bytes can compare.
+ */
+async function sameContent(task: Task, source: Content, file: File): Promise<Stored | null> {
+  if (file.size !== source.size || (file.encrypted && (await task.chainAddress()) === null)) return null;
+  const { bytes, sha256 } = await source.digest(task);
+  const stored = file.encrypted ? await digestStored(task, file.id, file.size) : { ...file, damaged: false };
+  return sha256 === stored.sha256 && !stored.damaged ? { file, bytes, sha256, act: "unchanged" } : null;
+}
+
 const MOST_NUMBERS = 100;
 
 /** Each number has its own key, derived from the given one: a repeat goes the same way and finds the same file. */
-async function uploadRenamed(task: Task, source: SourceFile, wish: UploadWish, name: string): Promise<Stored> {
+async function uploadRenamed(task: Task, source: Content, wish: UploadWish, name: string): Promise<Stored> {
   for (let number = 0; number <= MOST_NUMBERS; number += 1) {
     const numbered = number === 0 ? name : numberedName(name, number);
     const key = wish.idempotencyKey === undefined ? undefined : `${wish.idempotencyKey}#${String(number)}`;
@@ -163,6 +288,11 @@ export function numberedName(name: string, number: number): string {
   return `${stem.trimEnd()} (${String(number)})${name.slice(cut)}`;
 }
 
+/** What is replaced is the content that was looked at, not somebody's later one. */
+function tagOf({ encrypted, sha256 }: File): { ifMatch?: string } {
+  return encrypted ? {} : { ifMatch: `"sha256-${Buffer.from(sha256, "hex").toString("base64url")}"` };
+}
+
 interface Sending {
   readonly wish: UploadWish;
   readonly name: string;
@@ -170,24 +300,17 @@ interface Sending {
   readonly replaces: File | null;
 }
 
-async function send(task: Task, source: SourceFile, { wish, name, key, replaces }: Sending): Promise<Stored> {
-  const { uploadFile } = await import("@coffer/sdk/node");
+async function send(task: Task, source: Content, { wish, name, key, replaces }: Sending): Promise<Stored> {
   const place =
     replaces === null
       ? { vaultId: wish.vaultId, name, ...(wish.folderId === undefined ? {} : { folderId: wish.folderId }) }
-      : { fileId: replaces.id, vaultId: wish.vaultId };
-  const done = await uploadFile(await task.client(), source.path, {
-    ...place,
-    handle: await source.reopen(),
+      : { fileId: replaces.id, vaultId: wish.vaultId, ...tagOf(replaces) };
+  const done = await source.send(task, place, {
     ...(wish.mimeType === undefined ? {} : { contentType: wish.mimeType }),
     ...(key === undefined ? {} : { idempotencyKey: key }),
-    signal: task.signal,
-    onProgress: ({ bytes, total }) => {
-      task.progress(bytes, total ?? source.size);
-    },
   });
   // In a shared vault the service's digest is of the encrypted bytes; the SDK has compared that one.
   const digestFits = done.file.encrypted || done.sha256 === done.file.sha256;
   if (done.bytes !== done.file.size || !digestFits) throw new TaskFailure("integrity_failed");
-  return { file: done.file, bytes: done.bytes, sha256: done.sha256, replaced: replaces !== null };
+  return { file: done.file, bytes: done.bytes, sha256: done.sha256, act: replaces === null ? "created" : "replaced" };
 }

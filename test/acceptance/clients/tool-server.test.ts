@@ -54,7 +54,7 @@ describe("the tool server", () => {
       baseUrl: service().server.baseUrl,
       credentials: { apiKey: service().owner.apiKey },
     }).vaults.list();
-    const answer = await tools.call("file_upload", { path, vaultId: vaults[0]?.id });
+    const answer = await tools.call("file_upload", { paths: [path], vaultId: vaults[0]?.id });
     expect(answer.isError, answer.wire).toBe(false);
     expect(answer.facts).toMatchObject({ bytes: 1000 });
   });

@@ -18,14 +18,26 @@ export async function agentSeesItsVault({ stack, scratch, cleanup }: World): Pro
   const invited = fieldsOf(await post("/api/auth/invites", { name: "bot", vaultIds: [vaultId] }, owner.apiKey));
   const body = await newChainKey(baseUrl).redeeming(textOf(invited, "code"));
   const key = textOf(fieldsOf(await post("/api/auth/invites/redeem", body)), "key");
+  const credentialsFile = await writeCredentials(join(scratch, "agent"), baseUrl, key);
+  const tools = cleanup.use(await startToolServer({ credentialsFile, folder: scratch }));
   return {
     "J5-vault-list": async () => {
-      const credentialsFile = await writeCredentials(join(scratch, "agent"), baseUrl, key);
-      const tools = cleanup.use(await startToolServer({ credentialsFile, folder: scratch }));
       const answer = await tools.call("vault_list");
       assert.equal(answer.isError, false, answer.wire);
-      const ids = new Set(answer.wire.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g));
-      assert.deepEqual([...ids], [vaultId], answer.wire);
+      const rows = answer.facts["rows"] as unknown[][];
+      assert.deepEqual(
+        rows.map(([id]) => id),
+        [vaultId.slice(0, 8)],
+        answer.wire,
+      );
+    },
+    "J5-vault-get": async () => {
+      const other = fieldsOf(await post("/api/vaults", { name: "Other", type: "public" }, owner.apiKey));
+      for (const named of [textOf(objectAt(other, "vault"), "id"), "Other"]) {
+        const answer = await tools.call("vault_list", { vaultId: named });
+        assert.equal(answer.isError, true, answer.wire);
+        assert.equal(textOf(objectAt(answer.facts, "error"), "code"), "not_found");
+      }
     },
   };
 }

@@ -79,7 +79,7 @@ function transfers({ world: { stack }, tools, vaultId, inside, receiver, webhook
     "J7-upload-receipt": async () => {
       const path = join(inside, "five.bin");
       await writeFile(path, content);
-      const answer = await tools.call("file_upload", { path, vaultId });
+      const answer = await tools.call("file_upload", { paths: [path], vaultId });
       assert.equal(answer.isError, false, answer.wire);
       assert.equal(answer.facts["bytes"], content.length);
       assert.equal(answer.facts["sha256"], transferred.sha256);
@@ -110,7 +110,7 @@ function transfers({ world: { stack }, tools, vaultId, inside, receiver, webhook
 function destinations({ tools, inside }: Scene, transferred: Transferred): Checks {
   const destPath = join(inside, "back.bin");
   const download = (more: object = {}): Promise<ToolAnswer> =>
-    tools.call("file_download", { fileId: transferred.fileId, destPath, ...more });
+    tools.call("file_download", { files: [transferred.fileId], dest: destPath, ...more });
   return {
     "J7-download-receipt": async () => {
       const answer = await download();
@@ -129,7 +129,7 @@ function destinations({ tools, inside }: Scene, transferred: Transferred): Check
       assert.equal(await readFile(destPath, "utf8"), "mine");
     },
     "J7-overwrite": async () => {
-      const answer = await download({ overwrite: true });
+      const answer = await download({ ifExists: "replace" });
       assert.equal(answer.isError, false, answer.wire);
       assert.equal(sha256(await readFile(destPath)), transferred.sha256);
     },
@@ -138,14 +138,14 @@ function destinations({ tools, inside }: Scene, transferred: Transferred): Check
 
 function refusedSources({ world: { stack }, tools, vaultId, inside, outside }: Scene): Checks {
   const refused = async (path: string): Promise<void> => {
-    assertFailure(await tools.call("file_upload", { path, vaultId, name: "stolen.txt" }), "path_not_allowed");
+    assertFailure(await tools.call("file_upload", { paths: [path], vaultId, name: "stolen.txt" }), "path_not_allowed");
   };
   const secret = join(outside, "secret.txt");
   return {
     "J7-outside-refused": async () => {
       await writeFile(secret, CANARY);
       await refused(secret);
-      const answer = await tools.call("file_download", { fileId: vaultId, destPath: join(outside, "new.bin") });
+      const answer = await tools.call("file_download", { files: [vaultId], dest: join(outside, "new.bin") });
       assertFailure(answer, "path_not_allowed");
     },
     "J7-dotdot-refused": () => refused(`${inside}/../outside/secret.txt`),
@@ -178,7 +178,7 @@ function repeatsAndFaults(scene: Scene, transferred: Transferred): Checks {
     "J7-idempotency": async () => {
       const path = join(inside, "once.bin");
       await writeFile(path, randomBytes(1000));
-      const call = { path, vaultId, ifExists: "rename", idempotencyKey: "journey-7" };
+      const call = { paths: [path], vaultId, ifExists: "rename", idempotencyKey: "journey-7" };
       const [first, second] = [await tools.call("file_upload", call), await tools.call("file_upload", call)];
       assert.equal(second.isError, false, second.wire);
       assert.equal(second.facts["fileId"], first.facts["fileId"]);
@@ -188,7 +188,10 @@ function repeatsAndFaults(scene: Scene, transferred: Transferred): Checks {
     "J7-corrupt-download": async () => {
       proxy.damageContents();
       const destPath = join(inside, "damaged.bin");
-      assertFailure(await tools.call("file_download", { fileId: transferred.fileId, destPath }), "integrity_failed");
+      assertFailure(
+        await tools.call("file_download", { files: [transferred.fileId], dest: destPath }),
+        "integrity_failed",
+      );
       assert.equal(existsSync(destPath), false);
     },
   };
@@ -207,7 +210,7 @@ async function checkQuota({ scratch }: World, inside: string): Promise<void> {
   await using tools = await startToolServer({ credentialsFile, folder: inside });
   const vaults = await send(server.baseUrl, "/api/vaults", { key: owner.apiKey });
   const vaultId = /"id":"([^"]+)"/.exec(new TextDecoder().decode(vaults.bytes))?.[1];
-  const answer = await tools.call("file_upload", { path: join(inside, "five.bin"), vaultId });
+  const answer = await tools.call("file_upload", { paths: [join(inside, "five.bin")], vaultId });
   assertFailure(answer, "storage_quota");
   assert.ok(proxy.bodyBytes() < 64 * 1024, `${proxy.bodyBytes()} bytes were sent`);
   assert.deepEqual(await fileNames(server.baseUrl, owner.apiKey), []);

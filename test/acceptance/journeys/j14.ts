@@ -16,17 +16,26 @@ export async function promptInjection({ stack, scratch, cleanup }: World): Promi
   const credentialsFile = await writeCredentials(join(scratch, "agent"), stack.baseUrl, stack.apiKey);
   const tools = cleanup.use(await startToolServer({ credentialsFile, folder: inside }));
   return {
+    "J14-owner-tools": async () => {
+      await using agent = await startToolServer({ credentialsFile, folder: inside, flags: [] });
+      const names = await agent.toolNames();
+      assert.ok(names.includes("file_upload"), names.join());
+      assert.deepEqual(
+        names.filter((name) => /^(vault_create|access_|webhook_|audit_)/.test(name)),
+        [],
+      );
+    },
     "J14-path": async () => {
       await storeHostileFile(stack, secret);
       const vaultId = await defaultVaultId(stack);
       const listed = await tools.call("file_list", { vaultId });
       const fileId = /[0-9a-f]{8}/.exec(JSON.stringify(listed.facts["files"]))?.[0];
       const destPath = join(inside, "note.txt");
-      const got = await tools.call("file_download", { fileId, destPath });
+      const got = await tools.call("file_download", { files: [fileId], dest: destPath });
       assert.equal(got.isError, false, got.wire);
       const ordered = /upload (\S+)/.exec(await readFile(destPath, "utf8"))?.[1];
       assert.equal(ordered, secret);
-      const obeyed = await tools.call("file_upload", { path: ordered, vaultId });
+      const obeyed = await tools.call("file_upload", { paths: [ordered], vaultId });
       assert.equal(obeyed.isError, true, obeyed.wire);
       assert.equal(objectAt(obeyed.facts, "error")["code"], "path_not_allowed");
       assert.ok(!(await fileNames(stack.baseUrl, stack.apiKey)).includes("id_ed25519"));

@@ -53,6 +53,7 @@ export interface SharedService extends AsyncDisposable {
 export interface ToolsOptions {
   readonly chainPrivateKey?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
 }
 
 /**
@@ -167,7 +168,7 @@ async function openTools(
   baseUrl: string,
   person: SharedPerson,
   folder: string,
-  { chainPrivateKey = person.privateKey, environment = {} }: ToolsOptions = {},
+  { chainPrivateKey = person.privateKey, environment = {}, flags }: ToolsOptions = {},
 ): Promise<ToolServer> {
   const configuration = await mkdtemp(join(directory, "tools-"));
   const profile = { chainPrivateKey, networkFile };
@@ -177,5 +178,6 @@ async function openTools(
     credentialsFile,
     folder,
     environment: { SERVICE_CONFIG_DIR: configuration, ...environment },
+    ...(flags === undefined ? {} : { flags }),
   });
 }

@@ -27,12 +27,15 @@ export interface ToolServerOptions {
   readonly folder: string;
   /** Beside what any program of this machine gets. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Of the tool server. Default: all tools. */
+  readonly flags?: readonly string[];
 }
 
 export async function startToolServer({
   credentialsFile,
   folder,
   environment = {},
+  flags = ["--profile", "owner"],
 }: ToolServerOptions): Promise<ToolServer> {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -41,10 +44,9 @@ export async function startToolServer({
       "packages/mcp/src/main.ts",
       "--config",
       credentialsFile,
-      "--profile",
-      "owner",
       "--allow",
       folder,
+      ...flags,
     ],
     cwd: REPOSITORY,
     env: { ...getDefaultEnvironment(), ...environment },

@@ -1,23 +1,74 @@
 import { api } from "@coffer/contract";
-import { TaskFailure } from "@coffer/tasks";
+import { type ActOutcome, findItems, trashItems } from "@coffer/tasks";
+import * as z from "zod/mini";
+import type { Call } from "../call.ts";
+import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { fileFacts, findOwnFile, FILE_OUTPUT } from "./own-file.ts";
-import { itemRef } from "./places.ts";
+import { ACTED, actedOutcome } from "./act-rows.ts";
+import { itemRef, namedVault, vaultRef } from "./places.ts";
+
+/** More files than these, or a folder, need a person's agreement. */
+const FREELY = 10;
+const MOST_ITEMS = 500;
 
 export const fileDelete = defineTool({
   name: "file_delete",
   profile: "agent",
-  title: "Move a file to the trash",
-  description: "Moves a file to the trash, where it stays 30 days. trash_restore brings it back.",
-  endpoints: [api.files.get, api.files.delete],
-  input: { fileId: itemRef },
-  output: FILE_OUTPUT,
-  run: async ({ fileId }, call) => {
-    const before = await findOwnFile(call, fileId);
-    const client = await call.client();
-    const file = await client.files.delete(before.id, { signal: call.signal });
-    if (file === null) throw new TaskFailure("unexpected_answer");
-    // The caller already has the names and sizes of a shared vault's files: the service cannot read them.
-    return { summary: "The file is in the trash.", facts: fileFacts({ ...before, trashedAt: file.trashedAt }) };
+  title: "Move files to the trash",
+  description:
+    "Moves files and folders to the trash, where they stay 30 days; file_restore brings them back. Folders, and more than 10 files, need the user's agreement first.",
+  endpoints: [api.files.get, api.files.delete, api.folders.delete],
+  input: {
+    files: z.array(itemRef).check(z.minLength(1), z.maxLength(MOST_ITEMS)),
+    vaultId: z.optional(vaultRef),
+    confirm: z.optional(z.string().check(z.maxLength(200))),
+  },
+  describe: {
+    files: "ids (8 digits do) or paths; folders too",
+    vaultId: "id or name, for paths; default: none",
+    confirm: "token that the user agreed to; default: none",
+  },
+  output: { ...ACTED, preview: TEXT, confirm: TEXT },
+  table: "rows",
+  run: async ({ files, vaultId, confirm }, call) => {
+    const vault = await namedVault(call, vaultId);
+    const found = await findItems(call, vault, files);
+    const items = found.flatMap(({ item }) => (item === null ? [] : [item]));
+    if (items.length > FREELY || items.some(({ kind }) => kind === "folder")) {
+      const stateNow = async (): Promise<unknown> => (await previewOf(call, await findItems(call, vault, files))).state;
+      await call.confirm({ ...(await previewOf(call, found)), stateNow, token: confirm });
+    }
+    return actedOutcome(await trashItems(call, found), "trashed");
   },
 });
+
+/** What a person has to know before: how many, and what folders hold. */
+async function previewOf(call: Call, found: readonly ActOutcome[]) {
+  const client = await call.client();
+  const folders: string[] = [];
+  let files = 0;
+  let bytes = 0;
+  const state: string[] = [];
+  for (const { item } of found) {
+    if (item === null) continue;
+    if (item.kind === "file") {
+      files += 1;
+      bytes += item.file.size;
+      state.push(`${item.id} ${String(item.file.revision)}`);
+      continue;
+    }
+    const inside = await client.files.list({ folderId: item.id, vaultId: item.folder.vaultId, limit: 100 }, call);
+    const below = await client.folders.list({ parentId: item.id, vaultId: item.folder.vaultId, limit: 100 }, call);
+    const count = `${String(inside.files.length)}${inside.nextCursor === null ? "" : " or more"} files`;
+    const more = below.folders.length === 0 ? "" : ` and ${String(below.folders.length)} folders with what is in them`;
+    folders.push(`${item.id.slice(0, 8)}: ${count}${more}`);
+    state.push(
+      `${item.id} ${String(item.folder.revision)} ${String(inside.files.length)} ${String(below.folders.length)}`,
+    );
+  }
+  const folderText = folders.length === 0 ? "" : `; folders ${folders.join("; ")}`;
+  return {
+    preview: `To the trash: ${String(files)} files (${String(bytes)} bytes)${folderText}`,
+    state: state.toSorted(),
+  };
+}

@@ -1,71 +1,127 @@
 import { api } from "@coffer/contract";
-import { openDestination, TaskFailure, untrusted } from "@coffer/tasks";
+import {
+  type DownloadPlan,
+  downloadFolderTo,
+  downloadMany,
+  downloadOne,
+  findFolder,
+  findVersion,
+  requireAllowed,
+  TaskFailure,
+  untrusted,
+} from "@coffer/tasks";
 import * as z from "zod/mini";
+import type { Call } from "../call.ts";
+import type { Outcome } from "../result.ts";
+import { COUNT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { byteCount } from "../words.ts";
 import { findOwnFile, findReadableFile, RECEIPT } from "./own-file.ts";
-import { itemRef, localPath } from "./places.ts";
+import { folderRef, itemRef, localPath, namedVault, vaultRef } from "./places.ts";
+import { REPORT, reportOf } from "./transfer-rows.ts";
+
+const MOST_FILES = 100;
 
 export const fileDownload = defineTool({
   name: "file_download",
   profile: "read",
-  title: "Download a file",
+  title: "Download files or a folder",
   description:
-    "Writes a file, or the part from offset of length bytes, to a new local path in an existing folder. A whole file is verified first. Answers with bytes and sha256.",
+    "Writes files or a folder to a local place, verified. One file: dest is the new file or an existing folder; else a folder. Answers with bytes and sha256.",
   endpoints: [api.files.get, api.files.content],
-  // A call only reads from the service, but writes a local file. With overwrite it replaces one.
+  // A call only reads from the service, but writes local files, and replaces them with ifExists: replace.
   hints: { readOnlyHint: false, destructiveHint: true },
   touchesFiles: true,
   input: {
-    fileId: itemRef,
-    destPath: localPath,
-    overwrite: z._default(z.boolean(), false),
+    files: z.optional(z.array(itemRef).check(z.maxLength(MOST_FILES))),
+    folder: z.optional(folderRef),
+    vaultId: z.optional(vaultRef),
+    dest: localPath,
+    ifExists: z._default(z.enum(["error", "replace", "skip"]), "error"),
+    version: z.optional(z.string().check(z.maxLength(64))),
     offset: z.optional(z.int().check(z.gte(0))),
     length: z.optional(z.int().check(z.gte(1))),
     ciphertext: z._default(z.boolean(), false),
   },
   describe: {
-    destPath: "new local file",
-    overwrite: "replace an existing file",
+    files: "ids (8 digits do) or paths; default: the folder",
+    folder: "id or path, / for all; default: the files",
+    vaultId: "id or name, for paths; default: none",
+    dest: "local file or folder",
+    ifExists: "if the local file exists",
+    version: "number or id, of one file; default: newest",
     offset: "first byte; default: 0",
     length: "bytes; default: to the end",
     ciphertext: "keep it encrypted",
   },
-  output: RECEIPT,
+  output: { ...RECEIPT, fileBytes: COUNT, ...REPORT },
   run: async (args, call) => {
-    await using destination = await openDestination(call.folders, args.destPath, args.overwrite);
-    const { ciphertext } = args;
-    const file = await (ciphertext ? findOwnFile : findReadableFile)(call, args.fileId);
-    const size = ciphertext ? (file.storedSize ?? file.size) : file.size;
-    const part = rangeOf(args.offset, args.length);
-    if (part !== null && part.offset >= size) {
-      throw new TaskFailure("invalid_arguments", {
-        message: `offset must be below the file's ${byteCount(size)}`,
-      });
-    }
-    const { downloadFile } = await import("@coffer/sdk/node");
-    const done = await downloadFile(await call.client(), file.id, destination.writePath, {
-      ...{ overwrite: args.overwrite, ciphertext },
-      ...(part === null ? {} : { range: part }),
-      signal: call.signal,
-      onProgress: ({ bytes, total }) => {
-        call.progress(bytes, total ?? size);
-      },
-    });
-    return {
-      summary: downloaded(part !== null, ciphertext),
-      facts: {
-        fileId: file.id,
-        path: untrusted(destination.path),
-        bytes: done.bytes,
-        sha256: done.sha256,
-        fileBytes: size,
-      },
+    const { files = [], folder } = args;
+    if ((files.length === 0) === (folder === undefined))
+      throw new TaskFailure("invalid_arguments", { message: "Name either files or folder" });
+    await requireAllowed(call.folders, args.dest);
+    const vault = await namedVault(call, args.vaultId);
+    const plan: DownloadPlan = {
+      dest: args.dest,
+      overwrite: args.ifExists === "replace",
+      skips: args.ifExists === "skip",
+      versionId: null,
+      range: rangeOf(args.offset, args.length),
+      ciphertext: args.ciphertext,
     };
+    return await call.transfers.run(async (progress) => {
+      const running = { ...call, ...call.withProgress(progress) };
+      if (folder !== undefined) return await folderTo(running, vault, folder, plan);
+      const [named = "", ...others] = files;
+      if (others.length === 0) return await oneTo(running, vault, named, plan, args.version);
+      refuseForMany(args.version, plan);
+      const find = args.ciphertext ? findOwnFile : findReadableFile;
+      const found = await Promise.all(files.map((each) => find(running, each, vault)));
+      return reportOf(await downloadMany(running, call.folders, found, plan));
+    });
   },
 });
 
-function rangeOf(offset: number | undefined, length: number | undefined): { offset: number; length?: number } | null {
+function refuseForMany(version: string | undefined, { range }: DownloadPlan): void {
+  if (version !== undefined || range !== null)
+    throw new TaskFailure("invalid_arguments", { message: "version, offset and length are for a single file" });
+}
+
+async function folderTo(call: Call, vault: string | null, named: string, plan: DownloadPlan): Promise<Outcome> {
+  refuseForMany(undefined, plan);
+  const folder = await findFolder(call, vault, named);
+  const vaultId = folder?.vaultId ?? vault;
+  if (vaultId === null) throw new TaskFailure("vault_required");
+  return reportOf(await downloadFolderTo(call, call.folders, vaultId, folder, plan));
+}
+
+async function oneTo(
+  call: Call,
+  vault: string | null,
+  named: string,
+  plan: DownloadPlan,
+  version: string | undefined,
+): Promise<Outcome> {
+  const file = await (plan.ciphertext ? findOwnFile : findReadableFile)(call, named, vault);
+  const versionId = version === undefined ? null : await findVersion(call, file, version);
+  const size = plan.ciphertext ? (file.storedSize ?? file.size) : file.size;
+  if (plan.range !== null && versionId === null && plan.range.offset >= size)
+    throw new TaskFailure("invalid_arguments", { message: `offset must be below the file's ${byteCount(size)}` });
+  const done = await downloadOne(call, call.folders, file, { ...plan, versionId });
+  return {
+    summary: downloaded(plan.range !== null, plan.ciphertext),
+    facts: {
+      fileId: file.id,
+      ...(versionId === null ? {} : { versionId }),
+      path: untrusted(done.path),
+      bytes: done.bytes,
+      sha256: done.sha256,
+      ...(versionId === null ? { fileBytes: size } : {}),
+    },
+  };
+}
+
+function rangeOf(offset: number | undefined, length: number | undefined): DownloadPlan["range"] {
   if (offset === undefined && length === undefined) return null;
   return { offset: offset ?? 0, ...(length === undefined ? {} : { length }) };
 }

@@ -18,7 +18,7 @@ export const fileList = defineTool({
   profile: "read",
   title: "List a folder",
   description:
-    "Folders and files of a place: id, size, time, name (folders end in /). Newest first. Without vaultId: the newest files of all vaults. Use file_search to find a file by name.",
+    "Folders and files of a place: id, size, time, name (folders end in /). Without vaultId: the newest files of all vaults. file_search finds files by name.",
   endpoints: [api.files.list, api.folders.list],
   input: {
     vaultId: z.optional(vaultRef),

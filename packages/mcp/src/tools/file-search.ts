@@ -19,7 +19,7 @@ export const fileSearch = defineTool({
   profile: "read",
   title: "Search files",
   description:
-    "Finds files by words of their names, type, date, author and place, in all vaults you can read, encrypted ones too. If complete is false, not all was looked at: call again with nextCursor before you report that nothing is there.",
+    "Finds files by words of names, type, date, author and place, in all vaults you can read, encrypted ones too. If complete is false, not all was looked at: call again with nextCursor.",
   endpoints: [api.files.list],
   input: {
     query: z.optional(short255),

@@ -1,53 +1,76 @@
 import { api } from "@coffer/contract";
-import { openSource, untrusted, uploadSource } from "@coffer/tasks";
+import { type Stored, untrusted, uploadPaths, writableVault } from "@coffer/tasks";
 import * as z from "zod/mini";
+import type { Outcome } from "../result.ts";
+import { FLAG } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { localPath } from "./places.ts";
 import { RECEIPT } from "./own-file.ts";
+import { folderRef, localPath, vaultRef } from "./places.ts";
+import { REPORT, reportOf } from "./transfer-rows.ts";
 
 const upload = api.files.upload;
+/** Paths of one call. A folder is one path, however much is in it. */
+const MOST_PATHS = 500;
 
 export const fileUpload = defineTool({
   name: "file_upload",
   profile: "agent",
-  title: "Upload a local file",
+  title: "Upload local files or folders",
   description:
-    "Stores a local file in a vault. Answers with a receipt: fileId, bytes, sha256. Safe to repeat with the same idempotencyKey.",
+    "Stores local files and folders in a vault, a folder under its own name. What is there unchanged is not sent: after a failure repeat the call. Answers with receipts, or counts and failures.",
   endpoints: [api.account.get, api.files.list, api.files.upload, api.files.replace],
   touchesFiles: true,
   resumes: true,
   input: {
-    path: localPath,
-    vaultId: api.files.get.output.shape.file.shape.vaultId,
-    folderId: upload.query.shape.folderId,
+    paths: z.array(localPath).check(z.minLength(1), z.maxLength(MOST_PATHS)),
+    vaultId: z.optional(vaultRef),
+    folder: z.optional(folderRef),
     name: upload.query.shape.name,
-    mimeType: upload.headers.shape["content-type"],
-    ifExists: z._default(z.enum(["error", "version", "rename"]), "error"),
+    ifExists: z._default(z.enum(["error", "version", "rename", "skip"]), "error"),
+    expectedVersion: z.optional(z.string().check(z.maxLength(64))),
     idempotencyKey: z.optional(
       z.string().check(z.regex(/^[\x21-\x7e]{1,200}$/, "must be 1 to 200 visible ASCII characters")),
     ),
+    dryRun: z._default(z.boolean(), false),
   },
   describe: {
-    folderId: "default: top of the vault",
-    name: "default: the file's own",
-    mimeType: "default: by the name",
+    paths: "local files or folders",
+    folder: "id or path, made if missing; default: top",
+    name: "of a single file; default: its own",
+    ifExists: "if the name is taken",
+    expectedVersion: "versionId to replace; default: any",
     idempotencyKey: "repeats store once; default: none",
-    ifExists: "if the name is taken: fail, new content, or number it",
+    dryRun: "only plan",
   },
-  output: RECEIPT,
+  output: { ...RECEIPT, ...REPORT, dryRun: FLAG },
   run: async (args, call) => {
-    await using source = await openSource(call.folders, args.path);
-    const { file, bytes, sha256, replaced } = await uploadSource(call, source, args);
-    return {
-      summary: replaced ? "Stored as the file's new version." : "Stored.",
-      facts: {
-        fileId: file.id,
-        bytes,
-        sha256,
-        vaultId: file.vaultId,
-        folderId: file.folderId,
-        name: untrusted(file.name),
-      },
-    };
+    const vaultId = await writableVault(call, args.vaultId ?? null);
+    const { paths, folder = null, ...wish } = args;
+    return await call.transfers.run(async (progress) => {
+      const task = call.withProgress(progress);
+      const { files, only } = await uploadPaths(task, call.folders, paths, { ...wish, vaultId, folder });
+      return only === null ? reportOf(files) : receiptOf(only);
+    });
   },
 });
+
+const SUMMARIES: Readonly<Record<Stored["act"], string>> = {
+  created: "Stored.",
+  replaced: "Stored as the file's new version.",
+  unchanged: "The vault has this content already; nothing was sent.",
+  skipped: "A file of that name exists and was left as it is.",
+};
+
+export function receiptOf({ file, bytes, sha256, act }: Stored): Outcome {
+  return {
+    summary: SUMMARIES[act],
+    facts: {
+      fileId: file.id,
+      versionId: file.versionId,
+      ...(act === "skipped" ? {} : { bytes, sha256 }),
+      vaultId: file.vaultId,
+      folderId: file.folderId,
+      name: untrusted(file.name),
+    },
+  };
+}

@@ -6,7 +6,7 @@ import type { Fact } from "../result.ts";
 import { COUNT, FLAG, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { findReadableFile } from "./own-file.ts";
-import { itemRef, localPath } from "./places.ts";
+import { itemRef, localPath, namedVault, vaultRef } from "./places.ts";
 
 export const fileVerify = defineTool({
   name: "file_verify",
@@ -16,11 +16,11 @@ export const fileVerify = defineTool({
     "Reads the stored bytes and reports whether they are intact; with path, also whether a local file is equal.",
   endpoints: [api.files.get, api.files.content],
   touchesFiles: true,
-  input: { fileId: itemRef, path: z.optional(localPath) },
-  describe: { path: "file to compare; default: none" },
+  input: { file: itemRef, path: z.optional(localPath), vaultId: z.optional(vaultRef) },
+  describe: { path: "file to compare; default: none", vaultId: "id or name, for paths; default: none" },
   output: { fileId: TEXT, intact: FLAG, equal: FLAG, bytes: COUNT, sha256: TEXT },
-  run: async ({ fileId, path }, call) => {
-    const file = await findReadableFile(call, fileId);
+  run: async ({ file: named, path, vaultId }, call) => {
+    const file = await findReadableFile(call, named, await namedVault(call, vaultId));
     const local = path === undefined ? null : await digestPath(call, path);
     const stored = await digestStored(call, file.id, file.size);
     // Only a client that decrypts it can compute this digest: the service lists the digest of the encrypted bytes.

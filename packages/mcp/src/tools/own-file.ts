@@ -21,19 +21,28 @@ export const FILE_OUTPUT = {
 };
 
 /** Facts that prove a transfer. */
-export const RECEIPT = { fileId: TEXT, bytes: COUNT, sha256: TEXT, path: TEXT, vaultId: TEXT, name: TEXT };
+export const RECEIPT = {
+  fileId: TEXT,
+  versionId: TEXT,
+  folderId: TEXT,
+  bytes: COUNT,
+  sha256: TEXT,
+  path: TEXT,
+  vaultId: TEXT,
+  name: TEXT,
+};
 
 /** The file's metadata. With a pinned vault, a file of another one is not found, as for a key limited to the vault. */
-export async function findOwnFile(call: Call, file: string): Promise<File> {
-  return await findFile(call, call.pinnedVault, file);
+export async function findOwnFile(call: Call, file: string, vaultId: string | null = null): Promise<File> {
+  return await findFile(call, call.pinnedVault ?? vaultId, file);
 }
 
 /**
  * Like findOwnFile, but for reading the content. Throws TaskFailure `shared_vault` where this server would get the
  * encrypted bytes only.
  */
-export async function findReadableFile(call: Call, named: string): Promise<File> {
-  const file = await findOwnFile(call, named);
+export async function findReadableFile(call: Call, named: string, vaultId: string | null = null): Promise<File> {
+  const file = await findOwnFile(call, named, vaultId);
   if (file.encrypted && (await call.chainAddress()) === null) throw new TaskFailure("shared_vault");
   return file;
 }

@@ -13,6 +13,7 @@ export {
   type Environment,
   type Profile,
 } from "./config.ts";
+export { guessContentType } from "./content-type.ts";
 export { creationFile, fileCreations } from "./creation-file.ts";
 export { downloadFile, type DownloadFileOptions, type DownloadFileResult } from "./download-file.ts";
 export { exportVault, openExport } from "./export-directory.ts";

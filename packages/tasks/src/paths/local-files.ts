@@ -7,7 +7,7 @@
  */
 import { constants, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { TaskFailure } from "../failure.ts";
 import { findPlace, isAllowed, type AllowedFolders } from "./allowed-folders.ts";
 
@@ -64,6 +64,48 @@ export async function openSource(allowed: AllowedFolders, given: string): Promis
 }
 
 /**
+ * Judges a path before the service is asked anything.
+ * Throws TaskFailure `path_not_allowed`, or `file_not_found` when its folder does not exist.
+ */
+export async function requireAllowed(allowed: AllowedFolders, given: string): Promise<void> {
+  if ((await folderPath(allowed, given)) === null) await findPlace(allowed, given);
+}
+
+/** A folder that stays open until disposed. */
+export interface OpenFolder extends AsyncDisposable {
+  /** Its real path. */
+  readonly path: string;
+}
+
+/**
+ * The folder at the path. null: something else is there, or nothing.
+ * Throws TaskFailure `path_not_allowed`.
+ */
+export async function openFolder(allowed: AllowedFolders, given: string): Promise<OpenFolder | null> {
+  const path = await folderPath(allowed, given);
+  if (path === null) return null;
+  const handle = await open(path, FOLDER_FLAGS);
+  try {
+    const real = await judgeOpened(allowed, handle, path, await handle.stat());
+    return { path: real, [Symbol.asyncDispose]: () => handle.close() };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** An allowed folder may be named itself: its parent lies outside. */
+async function folderPath(allowed: AllowedFolders, given: string): Promise<string | null> {
+  const first = allowed.folders[0];
+  if (first !== undefined) {
+    const path = resolve(first, given);
+    if (allowed.folders.includes(path) && isAllowed(allowed, path)) return path;
+  }
+  const place = await findPlace(allowed, given);
+  return place.found?.isDirectory() === true ? place.path : null;
+}
+
+/**
  * The place for a new file, in an existing folder.
  * Throws TaskFailure `path_not_allowed`, `file_not_found` (no such folder), `destination_exists` or `not_a_file`.
  */
@@ -94,7 +136,7 @@ function judgeExisting(found: Stats, overwrite: boolean): void {
   if (found.isSymbolicLink()) {
     throw new TaskFailure("path_not_allowed", {
       message: "The destination is a symbolic link",
-      nextStep: "Choose another destPath.",
+      nextStep: "Choose another dest.",
     });
   }
   if (found.isDirectory()) {

@@ -17,7 +17,7 @@ const redeem = journey("J4", "Agent redeems", [
 const blind = journey("J5", "Before membership the agent is blind", [
   "J5-vault-list mcp: vault_list shows the invited vault alone",
   "J5-shared-vault-list mcp (shared): vault_list shows the shared vault it was invited to; another one is absent, and 404 by its id",
-  "J5-vault-get mcp (pending: tools): vault_get of another vault is refused",
+  "J5-vault-get mcp: vault_list of another vault is refused",
   "J5-not-a-member mcp (shared): file_download of a shared file: isError, not_a_member, next step with address and owner command [S5.7-on-allowlist]",
   "J5-no-destination mcp (shared): the destination file does not exist",
   "J5-api-content api (shared): the service refuses it content and vault keys: 403",
@@ -67,8 +67,8 @@ const transfer = journey("J7", "Agent uploads and downloads through MCP", [
   "J7-tampering mcp (shared): bit flip, chunk swap, truncation, foreign chunk or header, plaintext: an error and no destination file",
   "J7-corrupt-download mcp: bytes corrupted on the way are an error and leave no destination file",
   "J7-range mcp (shared): 1 MiB from the middle of an encrypted file: correct bytes (size and memory are the benchmark's)",
-  'J7-reveal-off mcp (pending: tools): file_read_text on a shared vault is refused with "reveal is off"',
-  "J7-reveal-fenced mcp (pending: tools): after the operator's opt-in the text is fenced",
+  "J7-reveal-off mcp (shared): file_read of a shared vault's text is refused unless the operator allowed it",
+  "J7-reveal-fenced mcp (shared): after the operator's opt-in the text is fenced",
   "J7-quota mcp: an upload larger than the quota is refused before bytes are sent",
 ]);
 

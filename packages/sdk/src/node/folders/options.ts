@@ -12,6 +12,11 @@ export interface FolderOptions {
   readonly dryRun?: boolean | undefined;
   /** Requests on their way at once: 1 to 32. Each takes up to 8 MiB of memory. Default: 4. */
   readonly lanes?: number | undefined;
+  /**
+   * Leaves out what it answers false for, and with a folder all below it. The path is below the directory, with `/` between names.
+   * What is left out is in `skipped`, and is touched on neither side. Default: nothing is left out.
+   */
+  readonly filter?: ((path: string, kind: "file" | "folder") => boolean) | undefined;
   /** Directory for the journals of folders. Default: `folders` in the configuration directory. */
   readonly journalDirectory?: string | undefined;
   /** Ends the call when it aborts; the next call goes on. Default: it runs to its end. */
@@ -99,10 +104,11 @@ export interface SkippedItem {
   /** Path below the directory, with `/` between names. */
   readonly path: string;
   /**
-   * `link`: a symbolic link, which is never followed. `special`: a pipe, socket or device. `changed_there` and
+   * `link`: a symbolic link, which is never followed. `special`: a pipe, socket or device. `filter`: the caller's
+   * filter left it out. `changed_there` and
    * `unknown_here`: not removed, because somebody changed it there, or the journal does not know it.
    */
-  readonly reason: "link" | "special" | "changed_there" | "unknown_here";
+  readonly reason: "link" | "special" | "filter" | "changed_there" | "unknown_here";
 }
 
 /** A file or folder that could not be moved. The others went on. */

@@ -16,6 +16,11 @@ export class Outcome {
     this.#blocked.add(path);
   }
 
+  /** Neither side has it, as far as the call goes. */
+  leaveOut(path: string): void {
+    this.skipped.push({ path, reason: "filter" });
+  }
+
   refuse(path: string, code: string, message: string, nextStep: string): void {
     this.failed.push({ path, code, message, nextStep });
     this.#blocked.add(path);

@@ -11,7 +11,7 @@ import { fileErrorCode } from "../durable-file.ts";
 import { fetchAll } from "./fetch.ts";
 import { walk, type LocalTree } from "./local-tree.ts";
 import type { FolderPlan, FolderResult, SyncFolderOptions } from "./options.ts";
-import { Outcome } from "./outcome.ts";
+import { Outcome, parentOf } from "./outcome.ts";
 import { planTransfers } from "./plan.ts";
 import { listTree, type RemotePlace } from "./remote-tree.ts";
 import { noteRemoved, planRemovals, removeAll, type Removals } from "./remove.ts";
@@ -23,7 +23,7 @@ export type FolderCall = "uploadFolder" | "downloadFolder" | "syncFolder";
 
 const DOWN: Fields<Omit<SyncFolderOptions, "direction" | "delete" | "padded">> = {
   ...{ vaultId: true, folderId: true, overwrite: true, dryRun: true, lanes: true, journalDirectory: true },
-  ...{ signal: true, onProgress: true },
+  ...{ signal: true, onProgress: true, filter: true },
 };
 const FIELDS: Readonly<Record<FolderCall, object>> = {
   uploadFolder: { ...DOWN, padded: true },
@@ -50,10 +50,13 @@ export async function runFolder(
   const place = { vaultId, ...(folderId === undefined ? {} : { folderId }) };
   const lanes = options.lanes ?? DEFAULT_LANES;
   const looking = { lanes, signal, refuse: direction === "down" ? outcome : null };
-  const [local, remote] = await Promise.all([
+  const [here, there] = await Promise.all([
     root === null ? NOTHING : walk(root, { outcome, signal, tidy: direction === "down" && !dryRun }),
     listTree(client, place, looking),
   ]);
+  const left = new Set<string>();
+  const [local, remote] = [leaveOut(here, options.filter, left), leaveOut(there, options.filter, left)];
+  for (const path of left) outcome.leaveOut(path);
   const work: Work = {
     ...{
       client,
@@ -86,6 +89,32 @@ export async function runFolder(
   }
   const { failed, files, folders, skipped } = outcome;
   return { dryRun, plan: counts, files, folders, skipped, failed };
+}
+
+interface Tree<File, Folder> {
+  readonly files: ReadonlyMap<string, File>;
+  readonly folders: ReadonlyMap<string, Folder>;
+}
+
+/** The tree without what the filter leaves out; `left` gets the paths, without those below a folder that is left out. */
+function leaveOut<File, Folder>(
+  tree: Tree<File, Folder>,
+  filter: SyncFolderOptions["filter"],
+  left: Set<string>,
+): Tree<File, Folder> {
+  if (filter === undefined) return tree;
+  const isBelow = (path: string): boolean => {
+    for (let at = parentOf(path); at !== ""; at = parentOf(at)) if (left.has(at)) return true;
+    return false;
+  };
+  const stays = (path: string, kind: "file" | "folder"): boolean => {
+    if (isBelow(path) || left.has(path)) return false;
+    if (filter(path, kind)) return true;
+    left.add(path);
+    return false;
+  };
+  const folders = new Map([...tree.folders].filter(([path]) => stays(path, "folder")));
+  return { folders, files: new Map([...tree.files].filter(([path]) => stays(path, "file"))) };
 }
 
 const NOTHING: LocalTree = { files: new Map(), folders: new Map() };

@@ -1,0 +1,40 @@
+import { api } from "@coffer/contract";
+import { storeText, TaskFailure, writableVault } from "@coffer/tasks";
+import * as z from "zod/mini";
+import { defineTool } from "../tool.ts";
+import { receiptOf } from "./file-upload.ts";
+import { RECEIPT } from "./own-file.ts";
+import { folderRef, vaultRef } from "./places.ts";
+
+const MOST_BYTES = 65_536;
+
+export const fileWrite = defineTool({
+  name: "file_write",
+  profile: "agent",
+  title: "Write a text file",
+  description: "Stores a text of up to 64 KiB as a file in a vault. Use file_upload for local files.",
+  endpoints: [api.account.get, api.files.list, api.files.upload, api.files.replace],
+  input: {
+    name: z.string().check(z.minLength(1), z.maxLength(255)),
+    text: z.string().check(z.maxLength(MOST_BYTES)),
+    vaultId: z.optional(vaultRef),
+    folder: z.optional(folderRef),
+    ifExists: z._default(z.enum(["error", "version", "rename", "skip"]), "error"),
+    expectedVersion: z.optional(z.string().check(z.maxLength(64))),
+  },
+  describe: {
+    name: "like notes.md",
+    text: "the content",
+    folder: "id or path, made if missing; default: top",
+    ifExists: "if the name is taken",
+    expectedVersion: "versionId to replace; default: any",
+  },
+  output: RECEIPT,
+  run: async ({ text, vaultId, folder, ...wish }, call) => {
+    const bytes = new TextEncoder().encode(text);
+    if (bytes.length > MOST_BYTES)
+      throw new TaskFailure("invalid_arguments", { message: "text: at most 65,536 bytes; use file_upload for more" });
+    const vault = await writableVault(call, vaultId ?? null);
+    return receiptOf(await storeText(call, bytes, { ...wish, vaultId: vault, folder: folder ?? null }));
+  },
+});

@@ -1,0 +1,142 @@
+/** Files and folders of a vault into local folders. */
+import { mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { File, Folder } from "@coffer/sdk";
+import { TaskFailure, toFailure } from "./failure.ts";
+import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
+import { openDestination, openFolder } from "./paths/local-files.ts";
+import type { Task } from "./task.ts";
+import { failed, rowsOf, type Transferred } from "./uploads.ts";
+
+export interface DownloadPlan {
+  /** A local file for a single file, else a local folder, which is made if its parent exists. */
+  readonly dest: string;
+  readonly overwrite: boolean;
+  /** Existing files stay as they are, and count as skipped. */
+  readonly skips: boolean;
+  /** Id of a version, of a single file. null: the current one. */
+  readonly versionId: string | null;
+  /** A part of a single file. */
+  readonly range: { readonly offset: number; readonly length?: number } | null;
+  /** The stored bytes, encrypted as they are in a shared vault. */
+  readonly ciphertext: boolean;
+}
+
+/** What a single file became here. */
+export interface Fetched {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Writes one file: to `dest`, or below it where `dest` is a folder. */
+export async function downloadOne(
+  task: Task,
+  allowed: AllowedFolders,
+  file: File,
+  plan: DownloadPlan,
+): Promise<Fetched> {
+  const folder = await openFolder(allowed, plan.dest);
+  const given = folder === null ? plan.dest : join(folder.path, localName(file.name));
+  if (folder !== null) await folder[Symbol.asyncDispose]();
+  await using destination = await openDestination(allowed, given, plan.overwrite);
+  const { downloadFile } = await import("@coffer/sdk/node");
+  const done = await downloadFile(await task.client(), file.id, destination.writePath, {
+    overwrite: plan.overwrite,
+    ciphertext: plan.ciphertext,
+    ...(plan.range === null ? {} : { range: plan.range }),
+    ...(plan.versionId === null ? {} : { versionId: plan.versionId }),
+    signal: task.signal,
+    onProgress: ({ bytes, total }) => {
+      task.progress(bytes, total ?? file.size);
+    },
+  });
+  return { path: destination.path, bytes: done.bytes, sha256: done.sha256 };
+}
+
+/** A name that others gave becomes one of a local file only if it is a plain one. */
+function localName(name: string): string {
+  const isPlain = name !== "" && name !== "." && name !== ".." && !/[/\\\0]/.test(name);
+  if (isPlain) return name;
+  throw new TaskFailure("invalid_arguments", {
+    message: "The file's name cannot be one of a local file",
+    nextStep: "Name the local file in dest.",
+  });
+}
+
+/** Writes each file below the folder `dest`. Two of one name are refused, not numbered. */
+export async function downloadMany(
+  task: Task,
+  allowed: AllowedFolders,
+  files: readonly File[],
+  plan: DownloadPlan,
+): Promise<Transferred[]> {
+  const directory = await ensureDirectory(allowed, plan.dest);
+  const rows: Transferred[] = [];
+  for (const file of files) {
+    const path = file.name;
+    try {
+      const done = await downloadOne(task, allowed, file, { ...plan, dest: join(directory, localName(file.name)) });
+      rows.push({
+        path,
+        act: "created",
+        fileId: file.id,
+        bytes: done.bytes,
+        sha256: done.sha256,
+        code: null,
+        why: null,
+      });
+    } catch (thrown) {
+      const failure = toFailure(thrown, task.signal);
+      if (failure.code === "cancelled" || failure.code === "signed_out") throw failure;
+      const isSkipped = plan.skips && failure.code === "destination_exists";
+      rows.push(isSkipped ? { ...failed(path, failure), act: "skipped" } : failed(path, failure));
+    }
+  }
+  return rows;
+}
+
+/** Writes a folder, or with null all of the vault, below `dest`: under its own name if `dest` exists, else as `dest`. */
+export async function downloadFolderTo(
+  task: Task,
+  allowed: AllowedFolders,
+  vaultId: string,
+  folder: Folder | null,
+  plan: DownloadPlan,
+): Promise<Transferred[]> {
+  const existing = await openFolder(allowed, plan.dest);
+  if (existing !== null) await existing[Symbol.asyncDispose]();
+  const isBelow = existing !== null && folder !== null;
+  const dest = isBelow ? join(existing.path, localName(folder.name)) : plan.dest;
+  const directory = await ensureDirectory(allowed, dest);
+  const { downloadFolder } = await import("@coffer/sdk/node");
+  const result = await downloadFolder(await task.client(), directory, {
+    vaultId,
+    ...(folder === null ? {} : { folderId: folder.id }),
+    overwrite: plan.overwrite,
+    signal: task.signal,
+    filter: (path) => isAllowed(allowed, join(directory, path)),
+    onProgress: ({ bytes, totalBytes }) => {
+      task.progress(bytes, totalBytes);
+    },
+  });
+  return rowsOf(result, basename(directory), plan.skips);
+}
+
+/** The real path of the folder, made if its parent exists. */
+async function ensureDirectory(allowed: AllowedFolders, given: string): Promise<string> {
+  for (let attempt = 0; ; attempt += 1) {
+    const folder = await openFolder(allowed, given);
+    if (folder !== null) {
+      await folder[Symbol.asyncDispose]();
+      return folder.path;
+    }
+    if (attempt > 0)
+      throw new TaskFailure("not_a_file", {
+        message: "The destination is no folder",
+        nextStep: "Choose another dest.",
+      });
+    await using place = await openDestination(allowed, given, false);
+    await mkdir(place.writePath, { mode: 0o700 });
+  }
+}

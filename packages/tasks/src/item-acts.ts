@@ -1,0 +1,135 @@
+/** Acts on several files and folders: each has its own outcome, and one that fails stops no other. */
+import type { File } from "@coffer/sdk";
+import { TaskFailure, toFailure } from "./failure.ts";
+import { ensureFolder } from "./folders.ts";
+import { findItem, wholeId, type Item } from "./places.ts";
+import type { Task } from "./task.ts";
+
+/** What became of one thing that the caller named. */
+export interface ActOutcome {
+  /** As the caller named it. */
+  readonly named: string;
+  /** null: nothing was found. */
+  readonly item: Item | null;
+  /** null: it is done. */
+  readonly failure: TaskFailure | null;
+}
+
+/** What is wrong with one name, and not with the call. */
+const OF_ONE: ReadonlySet<string> = new Set(["not_found", "ambiguous", "vault_required", "different_vault"]);
+const LOOKS = 8;
+
+/** Finds each of the named things; `trashed` looks in the trash, too. */
+export async function findItems(
+  task: Task,
+  vaultId: string | null,
+  names: readonly string[],
+  options: { readonly trashed?: boolean } = {},
+): Promise<ActOutcome[]> {
+  const outcomes: ActOutcome[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let at = next++; at < names.length; at = next++) {
+      const named = names[at] ?? "";
+      try {
+        outcomes[at] = { named, item: await findItem(task, vaultId, named, options), failure: null };
+      } catch (thrown) {
+        const failure = toFailure(thrown, task.signal);
+        if (!OF_ONE.has(failure.code)) throw failure;
+        outcomes[at] = { named, item: null, failure };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(LOOKS, names.length) }, lane));
+  return outcomes;
+}
+
+type Act = (ids: readonly string[]) => Promise<readonly { readonly id: string; readonly error: unknown }[]>;
+
+async function actOn(task: Task, found: readonly ActOutcome[], act: Act): Promise<ActOutcome[]> {
+  const ids = [...new Set(found.flatMap(({ item }) => (item === null ? [] : [item.id])))];
+  const done = ids.length === 0 ? [] : await act(ids);
+  const errors = new Map(done.map(({ id, error }) => [id, error]));
+  return found.map((outcome) => {
+    if (outcome.item === null) return outcome;
+    const error = errors.get(outcome.item.id) ?? null;
+    return { ...outcome, failure: error === null ? null : toFailure(error, task.signal) };
+  });
+}
+
+/** Moves what was found to the trash. */
+export async function trashItems(task: Task, found: readonly ActOutcome[]): Promise<ActOutcome[]> {
+  const client = await task.client();
+  return await actOn(task, found, (ids) => client.files.trashMany(ids, { signal: task.signal }));
+}
+
+/** Brings what was found back from the trash. */
+export async function restoreItems(task: Task, found: readonly ActOutcome[]): Promise<ActOutcome[]> {
+  const client = await task.client();
+  return await actOn(task, found, (ids) => client.files.restoreMany(ids, { signal: task.signal }));
+}
+
+/** Moves what was found into a folder of the vault, whose missing folders it makes. null: to the top. */
+export async function moveItems(
+  task: Task,
+  vaultId: string,
+  found: readonly ActOutcome[],
+  folder: string | null,
+): Promise<ActOutcome[]> {
+  const checked = found.map((outcome) =>
+    outcome.item === null || vaultOf(outcome.item) === vaultId
+      ? outcome
+      : { ...outcome, item: null, failure: new TaskFailure("different_vault") },
+  );
+  if (checked.every(({ item }) => item === null)) return checked;
+  const folderId = await ensureFolder(task, vaultId, folder);
+  const client = await task.client();
+  return await actOn(task, checked, (ids) => client.files.moveMany(ids, folderId, { vaultId, signal: task.signal }));
+}
+
+/** Renames one file or folder, and moves it if a folder is given. `undefined`: it stays where it is. */
+export async function renameItem(
+  task: Task,
+  item: Item,
+  name: string,
+  folder: string | null | undefined,
+): Promise<void> {
+  const vaultId = vaultOf(item);
+  const place = folder === undefined ? undefined : await ensureFolder(task, vaultId, folder);
+  const client = await task.client();
+  const options = { vaultId, signal: task.signal };
+  if (item.kind === "file")
+    await client.files.update(item.id, { name, ...(place === undefined ? {} : { folderId: place }) }, options);
+  else await client.folders.update(item.id, { name, ...(place === undefined ? {} : { parentId: place }) }, options);
+}
+
+export function vaultOf(item: Item): string {
+  return item.kind === "file" ? item.file.vaultId : item.folder.vaultId;
+}
+
+export function nameOf(item: Item): string {
+  return item.kind === "file" ? item.file.name : `${item.folder.name}/`;
+}
+
+/**
+ * The id of a kept version that a number, an id or the beginning of one names.
+ * @throws TaskFailure `not_found`.
+ */
+export async function findVersion(task: Task, file: File, text: string): Promise<string> {
+  const client = await task.client();
+  const wanted = text.trim().toLowerCase();
+  const number = /^(v|version )?(\d{1,7})$/.exec(wanted)?.[2];
+  const prefix = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/.test(wanted) ? wanted : null;
+  const matching: string[] = [];
+  for await (const version of client.files.versions(file.id, {}, { signal: task.signal })) {
+    if (number !== undefined && wanted.length < 8 && version.number === Number(number)) return version.versionId;
+    if (prefix !== null && (version.versionId.startsWith(prefix) || version.versionId === wholeId(text)))
+      matching.push(version.versionId);
+  }
+  const [first, second] = matching;
+  if (first !== undefined && second === undefined) return first;
+  throw new TaskFailure(first === undefined ? "not_found" : "ambiguous", {
+    message: first === undefined ? "The file has no such version" : "Several versions begin like this",
+    nextStep: "file_get shows the file's versions, by number and id.",
+  });
+}

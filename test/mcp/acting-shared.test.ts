@@ -1,0 +1,4 @@
+/** The tools that act, in a shared vault. */
+import { describeActs } from "./acting-cases.ts";
+
+describeActs("shared");
