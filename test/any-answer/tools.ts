@@ -22,13 +22,14 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
       configFile: null,
       revealSharedText: true,
       humanOnly: false,
+      allowConfigFiles: false,
     },
     allowedFolders: [directory],
   };
   const server = createServer({
     launch: parsed,
     session: sessionOver(client, owner.signer.chainAddress),
-    folders: { folders: await resolveFolders([directory]), denied: { folders: [], files: [] } },
+    folders: { ...(await resolveFolders([directory])), denied: { folders: [], files: [] } },
     stop: new AbortController().signal,
     log: () => undefined,
     transfers: createTransfers(),

@@ -18,6 +18,7 @@ describe("parseFlags", () => {
       readOnly: false,
       vaultId: null,
       humanOnly: false,
+      allowConfigFiles: false,
       revealSharedText: false,
       configFile: null,
       allowedFolders: [],
@@ -35,14 +36,15 @@ describe("parseFlags", () => {
       "--read-only",
       "--reveal-shared-text",
       "--confirm=human-only",
+      "--allow-config-files",
       "--vault",
       vault,
       "--config",
       "/c.json",
       "--allow",
       "/a",
-      "--allow",
       "/b",
+      "--allow=/c",
     ];
     expect(launched(args)).toEqual({
       profile: "owner",
@@ -51,9 +53,10 @@ describe("parseFlags", () => {
       readOnly: true,
       vaultId: vault,
       humanOnly: true,
+      allowConfigFiles: true,
       revealSharedText: true,
       configFile: "/c.json",
-      allowedFolders: ["/a", "/b"],
+      allowedFolders: ["/a", "/b", "/c"],
     });
   });
 

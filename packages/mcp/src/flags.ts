@@ -24,6 +24,7 @@ const OPTIONS = {
   confirm: { type: "string" },
   config: { type: "string" },
   allow: { type: "string", multiple: true },
+  "allow-config-files": { type: "boolean" },
   help: { type: "boolean" },
   version: { type: "boolean" },
 } as const;
@@ -31,7 +32,7 @@ const OPTIONS = {
 export function parseFlags(args: readonly string[], env: Environment, version: string): ParsedFlags {
   let values;
   try {
-    values = parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
+    values = parseArgs({ args: spread(args), options: OPTIONS, strict: true, allowPositionals: false }).values;
   } catch (error) {
     return refuse(error instanceof Error ? (error.message.split("\n")[0] ?? "Unknown option") : "Unknown option");
   }
@@ -51,6 +52,7 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
     readOnly: values["read-only"] ?? false,
     vaultId: values.vault?.toLowerCase() ?? null,
     humanOnly: values.confirm === "human-only",
+    allowConfigFiles: values["allow-config-files"] ?? false,
     revealSharedText: values["reveal-shared-text"] ?? false,
     configFile: values.config ?? filled(env["SERVICE_CONFIG_FILE"]),
     allowedFolders: values.allow ?? (env["SERVICE_ALLOWED_DIRS"] ?? "").split(delimiter).filter((part) => part !== ""),
@@ -59,6 +61,17 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
   return refuse(
     `No tool is left of profile ${launch.profile} with these flags: name another --profile, or other tools`,
   );
+}
+
+/** `--allow A B C` as `--allow A --allow B --allow C`. */
+function spread(args: readonly string[]): string[] {
+  let isAllow = false;
+  return args.flatMap((arg, at) => {
+    if (arg.startsWith("-")) isAllow = arg === "--allow" || arg.startsWith("--allow=");
+    else if (isAllow) return ["--allow", arg];
+    // Without a folder after it, it stays and is refused.
+    return arg === "--allow" && args[at + 1]?.startsWith("-") === false ? [] : [arg];
+  });
 }
 
 function refuse(sentence: string): ParsedFlags {
@@ -96,7 +109,7 @@ function filled(text: string | undefined): string | null {
 
 const HELP = `coffer-mcp: Coffer storage as MCP tools over stdio
 
-  --allow DIR            A folder whose files the tools may read and write. Repeat it for more folders.
+  --allow DIR [DIR ...]  Folders whose files the tools may read and write. One that is missing is reported.
                          Default: SERVICE_ALLOWED_DIRS, separated by "${delimiter}". Without both, no file leaves or enters.
   --profile NAME         read, agent or owner. Default: agent, whatever the key may do.
   --tools A,B            Only these tools.
@@ -107,6 +120,7 @@ const HELP = `coffer-mcp: Coffer storage as MCP tools over stdio
   --reveal-shared-text   file_read shows text of shared vaults too. Default: public vaults only.
   --confirm HOW          Who agrees to folders in the trash and the like, where the host cannot ask its user.
                          token: the model, with a token of the preview. human-only: nobody. Default: token.
+  --allow-config-files   Downloads may write files that programs and agents obey, like CLAUDE.md or .git/.
   --config FILE          The config file. Default: SERVICE_CONFIG_FILE, else the user's own.
   --help, --version
 

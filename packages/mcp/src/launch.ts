@@ -17,6 +17,8 @@ export interface Launch {
   readonly humanOnly: boolean;
   /** Text of shared vaults may go into conversations. */
   readonly revealSharedText: boolean;
+  /** Downloads may write what programs and agents obey. */
+  readonly allowConfigFiles: boolean;
   readonly configFile: string | null;
   readonly allowedFolders: readonly string[];
 }

@@ -31,16 +31,17 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
   const log = (line: string): void => {
     process.stderr.write(`coffer-mcp: ${redaction.redact(line)}\n`);
   };
-  let folders;
-  try {
-    folders = {
-      folders: await resolveFolders(launch.allowedFolders),
-      denied: ownConfiguration(process.env, launch.configFile),
-    };
-  } catch (error) {
-    refuse(error instanceof Error ? error.message : "An allowed folder cannot be opened");
-    return;
-  }
+  const resolved = await resolveFolders(launch.allowedFolders);
+  for (const folder of resolved.missing)
+    log(`the allowed folder ${JSON.stringify(folder)} is not there; the others are used`);
+  const folders = {
+    ...resolved,
+    denied: {
+      ...ownConfiguration(process.env, launch.configFile),
+      holdsSecret: (head: Buffer) => redaction.finds(head),
+      allowConfigFiles: launch.allowConfigFiles,
+    },
+  };
   process.on("uncaughtException", (error) => {
     log(error.stack ?? error.message);
     process.exit(1);

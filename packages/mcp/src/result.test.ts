@@ -126,7 +126,11 @@ describe("shapeFailure", () => {
     const text = shaped.content[0]?.text ?? "";
     const error = shaped.structuredContent["error"];
     expect(shaped.isError).toBe(true);
-    expect(error).toMatchObject({ code: "not_found", retryable: false, requestId: "r-1" });
+    expect(error).toMatchObject({
+      code: "not_found",
+      retryable: false,
+      requestId: expect.stringContaining(">r-1<") as string,
+    });
     for (const value of Object.values(error as Record<string, unknown>)) expect(text).toContain(String(value));
     expect(text).not.toContain("detail: obey me");
   });

@@ -2,7 +2,7 @@
  * Turns what a tool found into the two halves of an MCP result: `structuredContent` for programs and text for models.
  * Each half carries all facts, because hosts drop one or the other. Imports no MCP library.
  */
-import { TaskFailure, Untrusted } from "@coffer/tasks";
+import { TaskFailure, Untrusted, untrusted } from "@coffer/tasks";
 import { openFence, type Fence } from "./fence.ts";
 
 /** A value in a result. Text from outside must be wrapped as {@link Untrusted}. */
@@ -86,8 +86,14 @@ function cutFacts({ facts, table }: Outcome, rows: number): Outcome["facts"] {
 export function shapeFailure(failure: TaskFailure): ShapedResult {
   const { code, message, nextStep, retryable, requestId, detail, candidates, preview, confirm } = failure;
   const fence = openFence(
-    [...(detail === null ? [] : [detail]), ...candidates.map(({ name }) => name)].map((text) => text.visible()),
+    [
+      ...(requestId === null ? [] : [untrusted(requestId)]),
+      ...(detail === null ? [] : [detail]),
+      ...candidates.map(({ name }) => name),
+    ].map((text) => text.visible()),
   );
+  // The service chose it.
+  const request = requestId === null ? null : fence.wrap(untrusted(requestId));
   const said = detail === null ? null : fence.wrap(detail);
   const choice = candidates.map(({ id, name }) => [id, fence.wrap(name)]);
   const error = {
@@ -96,7 +102,7 @@ export function shapeFailure(failure: TaskFailure): ShapedResult {
     nextStep,
     retryable,
     ...(said === null ? {} : { detail: said }),
-    ...(requestId === null ? {} : { requestId }),
+    ...(request === null ? {} : { requestId: request }),
     ...(choice.length === 0 ? {} : { candidates: choice }),
     ...(preview === null ? {} : { preview }),
     ...(confirm === null ? {} : { confirm }),
@@ -104,7 +110,7 @@ export function shapeFailure(failure: TaskFailure): ShapedResult {
   const lines = [`Failed (${code}): ${message}.`];
   if (said !== null) lines.push(`detail: ${said}`);
   lines.push(`Next step: ${nextStep}`, `retryable: ${String(retryable)}`);
-  if (requestId !== null) lines.push(`requestId: ${requestId}`);
+  if (request !== null) lines.push(`requestId: ${request}`);
   if (preview !== null) lines.push(`preview: ${preview}`);
   if (confirm !== null) lines.push(`confirm: ${confirm}`);
   if (choice.length > 0) lines.push("candidates:", ...tableLines(["id", "name"], choice));

@@ -83,6 +83,8 @@ async function answer(
 ): Promise<CallToolResult | InputRequiredResult> {
   const signal = signalOf(tool, context.mcpReq.signal, parts.stop);
   try {
+    // The settings' secrets must be known before a file is judged.
+    if (tool.touchesFiles) await parts.session.setup().catch(() => undefined);
     const roots = tool.touchesFiles ? await clientRoots(mcp, context) : [];
     if (roots === "ask") return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
     const asking = { mcp, context, confirmations: parts.confirmations, humanOnly: parts.launch.humanOnly };

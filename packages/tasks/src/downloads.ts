@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { File, Folder } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
-import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
+import { isAllowed, isWritable, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { openDestination, openFolder } from "./paths/local-files.ts";
 import type { Task } from "./task.ts";
 import { failed, rowsOf, type Transferred } from "./uploads.ts";
@@ -115,7 +115,7 @@ export async function downloadFolderTo(
     ...(folder === null ? {} : { folderId: folder.id }),
     overwrite: plan.overwrite,
     signal: task.signal,
-    filter: (path) => isAllowed(allowed, join(directory, path)),
+    filter: (path) => isAllowed(allowed, join(directory, path)) && isWritable(allowed, join(directory, path)),
     onProgress: ({ bytes, totalBytes }) => {
       task.progress(bytes, totalBytes);
     },

@@ -42,6 +42,16 @@ export const LOCAL_FAILURES = {
     "The path is outside the folders this server may touch",
     "Use a path inside an allowed folder (status_check lists them), or ask the user to start the server with --allow DIR.",
   ),
+  secret_in_file: entry(
+    false,
+    "The file holds a key or token, so it is not sent",
+    "Tell the user, who can take the secret out. Do not copy or encode the file to get around it.",
+  ),
+  config_file: entry(
+    false,
+    "Programs and agents obey a file of this name, so downloads do not write it",
+    "Choose another dest. The user can allow it by starting this server with --allow-config-files.",
+  ),
   file_not_found: entry(false, "There is no such local file", "Check the path; the folder must exist too."),
   not_a_file: entry(false, "The local path is not a regular file", "Name a regular file."),
   destination_exists: entry(

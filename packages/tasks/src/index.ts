@@ -13,7 +13,7 @@ export {
   type FailureDetails,
 } from "./failure.ts";
 export { parseMoment } from "./moments.ts";
-export { narrowByRoots, resolveFolders, type AllowedFolders } from "./paths/allowed-folders.ts";
+export { narrowByRoots, resolveFolders, type AllowedFolders, type ResolvedFolders } from "./paths/allowed-folders.ts";
 export { ownConfiguration, type DenyList } from "./paths/denied.ts";
 export {
   openDestination,

@@ -2,28 +2,19 @@
  * The last gate before anything leaves the process: every frame on stdout and every log line on stderr goes through
  * {@link Redaction.redact}. A secret is registered before the first line that could hold it is written.
  */
-import { KEY_SCANNING_REGEX } from "@coffer/contract";
+import { formsOf, holdsKnownKey, OWN_SHAPES } from "./secret-shapes.ts";
 
 export const REDACTED = "[redacted]";
 
 /** Shorter texts are words, not secrets: replacing them would garble frames. */
 const SHORTEST_SECRET = 8;
 
-/** What looks like a secret of this product even when nobody registered it (decisions §0: `cof_`, `cofi_`; Sui: `suiprivkey1`). */
-const SHAPES: readonly RegExp[] = [
-  new RegExp(KEY_SCANNING_REGEX.source, "g"),
-  /\bcofi_[0-9A-Za-z]{20,}/g,
-  /\bsuiprivkey1[0-9a-z]{40,}/g,
-  // Secrets of webhooks (Standard Webhooks).
-  /\bwhsec_[\w+/]{24,}={0,2}/g,
-  // JWTs: access tokens of a saved session, identity tokens.
-  /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]{16,}/g,
-];
-
 export interface Redaction {
-  /** Adds a secret, in its plain form and in its form inside a JSON string. Ignores texts that are too short. */
+  /** Adds a secret, plain, inside a JSON string, in hex and in base64. Ignores texts that are too short. */
   register(secret: string | undefined): void;
   redact(text: string): string;
+  /** Whether bytes of a file hold a registered secret, or what looks like a known key. */
+  finds(head: Buffer): boolean;
 }
 
 export function createRedaction(): Redaction {
@@ -31,14 +22,14 @@ export function createRedaction(): Redaction {
   return {
     register(secret) {
       if (secret === undefined || secret.length < SHORTEST_SECRET) return;
-      secrets.add(secret);
-      secrets.add(JSON.stringify(secret).slice(1, -1));
+      for (const form of formsOf(secret)) if (form.length >= SHORTEST_SECRET) secrets.add(form);
     },
     redact(text) {
       let safe = text;
       for (const secret of secrets) safe = safe.replaceAll(secret, REDACTED);
-      for (const shape of SHAPES) safe = safe.replace(shape, REDACTED);
+      for (const shape of OWN_SHAPES) safe = safe.replace(shape, REDACTED);
       return safe;
     },
+    finds: (head) => [...secrets].some((secret) => head.includes(secret)) || holdsKnownKey(head),
   };
 }

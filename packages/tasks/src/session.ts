@@ -4,6 +4,7 @@
  */
 import type { Client, SharedVaults } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
+import { stat } from "node:fs/promises";
 import { TaskFailure } from "./failure.ts";
 import type { Redaction } from "./redaction.ts";
 
@@ -66,8 +67,20 @@ interface Opened {
 async function readSettings({ env, configFile, redaction }: SessionOptions): Promise<Settings> {
   const { resolveSettings } = await import("@coffer/sdk/node");
   const settings = await resolveSettings(env, configFile === null ? {} : { configFile });
+  await refuseExposed(settings.configFile);
   for (const secret of [settings.apiKey, settings.chainPrivateKey]) redaction.register(secret?.reveal());
   return settings;
+}
+
+/** Keys that others of this machine can read are no secrets. Windows has no such modes. */
+async function refuseExposed(file: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const found = await stat(file).catch(() => null);
+  if (found === null || (found.mode & 0o077) === 0) return;
+  throw new TaskFailure("not_configured", {
+    message: "Other users of this machine can read the settings file with its keys",
+    nextStep: `Ask the user to run: chmod 600 ${JSON.stringify(file)}. Then call again.`,
+  });
 }
 
 /** Hosts commonly give a call 60 s: ours says what is wrong before they give up. */

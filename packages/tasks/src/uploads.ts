@@ -5,7 +5,7 @@ import type { FolderResult } from "@coffer/sdk/node";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder, pathBelow } from "./folders.ts";
 import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
-import { openFolder, openSource } from "./paths/local-files.ts";
+import { holdsSecret, openFolder, openSource } from "./paths/local-files.ts";
 import type { Task } from "./task.ts";
 import { uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
 import { untrusted, type Untrusted } from "./untrusted.ts";
@@ -99,6 +99,7 @@ interface One {
 async function uploadOne(task: Task, allowed: AllowedFolders, path: string, plan: UploadPlan): Promise<One> {
   await using source = await openSource(allowed, path);
   const row = { path, bytes: source.size, sha256: null, fileId: null, code: null, why: null };
+  await source.refuseSecrets();
   if (plan.dryRun) return { row: { ...row, act: "would send" }, stored: null };
   const folderId = await ensureFolder(task, plan.vaultId, plan.folder);
   const { vaultId, expectedVersion, ifExists, name, mimeType, idempotencyKey } = plan;
@@ -126,18 +127,25 @@ async function uploadDirectory(
     ? await folderOrNull(task, plan, target)
     : await ensureFolder(task, plan.vaultId, target);
   if (plan.dryRun && folderId === null) return await foresee(task, allowed, directory, name);
+  const secrets = new Set<string>();
   const result = await uploadFolder(client, directory, {
     vaultId: plan.vaultId,
     ...(folderId === null ? {} : { folderId }),
     overwrite: plan.ifExists === "version",
     dryRun: plan.dryRun,
     signal: task.signal,
-    filter: (path) => isAllowed(allowed, `${directory}/${path}`),
+    filter: (path, kind) => {
+      const place = `${directory}/${path}`;
+      if (!isAllowed(allowed, place)) return false;
+      if (kind === "folder" || !holdsSecret(allowed, place)) return true;
+      secrets.add(path);
+      return false;
+    },
     onProgress: ({ bytes, totalBytes }) => {
       task.progress(bytes, totalBytes);
     },
   });
-  return rowsOf(result, name, plan.ifExists === "skip");
+  return rowsOf(result, name, plan.ifExists === "skip", secrets);
 }
 
 async function folderOrNull(task: Task, plan: UploadPlan, target: string): Promise<string | null> {
@@ -169,6 +177,7 @@ export function rowsOf(
   { dryRun, files, skipped, failed: failures }: FolderResult,
   name: string,
   skips: boolean,
+  secrets: ReadonlySet<string> = new Set(),
 ): Transferred[] {
   const done = files.map(({ path, act, fileId, size, sha256 }): Transferred => {
     const isOpen = dryRun && (act === "created" || act === "replaced");
@@ -183,7 +192,9 @@ export function rowsOf(
       why: null,
     };
   });
-  const left = skipped.map(({ path, reason }) => outcome(`${name}/${path}`, "skipped", reason, null));
+  const left = skipped.map(({ path, reason }) =>
+    outcome(`${name}/${path}`, "skipped", secrets.has(path) ? "secret_in_file" : reason, null),
+  );
   const not = failures.map(({ path, code, message, nextStep }) =>
     skips && code === "destination_exists"
       ? outcome(`${name}/${path}`, "skipped", "exists", null)

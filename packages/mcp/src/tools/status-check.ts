@@ -27,7 +27,15 @@ export const statusCheck = defineTool({
       key: OBJECT,
       usage: OBJECT,
     },
-    ...{ limits: OBJECT, budgets: OBJECT, allowedFolders: TEXTS, folderStep: TEXT, problem: TEXT, nextStep: TEXT },
+    ...{
+      limits: OBJECT,
+      budgets: OBJECT,
+      allowedFolders: TEXTS,
+      missingFolders: TEXTS,
+      folderStep: TEXT,
+      problem: TEXT,
+      nextStep: TEXT,
+    },
     ...{ chainStep: TEXT, sharedVaults: TEXT, sharedVaultsStep: TEXT, vaultId: TEXT, baseUrl: TEXT, configFile: TEXT },
   },
   run: async (_args, call) => {
@@ -44,6 +52,7 @@ export const statusCheck = defineTool({
         ...(folders.length > 0
           ? {}
           : { folderStep: "Ask the user to start this server with --allow DIR, or to set SERVICE_ALLOWED_DIRS." }),
+        missingFolders: call.folders.missing?.length === 0 ? null : (call.folders.missing ?? null),
         vaultId: call.pinnedVault,
         ...setup,
         ...(half ? { sharedVaultsStep: stepFor("shared_vault") } : {}),

@@ -8,11 +8,14 @@ import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TaskFailure } from "../failure.ts";
 import { isDenied, type DenyList } from "./denied.ts";
+import { isObeyed } from "./obeyed.ts";
 
 export interface AllowedFolders {
   /** Real paths. Empty: no path is allowed. */
   readonly folders: readonly string[];
   readonly denied: DenyList;
+  /** Configured folders that are not there. Default: none. */
+  readonly missing?: readonly string[];
 }
 
 /** Where a path really lies, and what is there. */
@@ -25,20 +28,27 @@ export interface Place {
   readonly found: Stats | null;
 }
 
-/** Resolves the configured folders. Throws Error with a sentence for the operator when one is missing or no folder. */
-export async function resolveFolders(directories: readonly string[]): Promise<string[]> {
-  const folders = await Promise.all(directories.map(resolveFolder));
-  return [...new Set(folders)];
+export interface ResolvedFolders {
+  /** Real paths. */
+  readonly folders: readonly string[];
+  /** As they were configured: what is not there, or is no folder. */
+  readonly missing: readonly string[];
 }
 
-async function resolveFolder(directory: string): Promise<string> {
+/** Resolves the configured folders. One that is missing allows nothing, and stops nobody. */
+export async function resolveFolders(directories: readonly string[]): Promise<ResolvedFolders> {
+  const found = await Promise.all(directories.map(resolveFolder));
+  const folders = found.filter((folder) => folder !== null);
+  return { folders: [...new Set(folders)], missing: directories.filter((_, at) => found[at] === null) };
+}
+
+async function resolveFolder(directory: string): Promise<string | null> {
   try {
     const real = await realpath(directory);
-    if ((await lstat(real)).isDirectory()) return real;
-  } catch (error) {
-    throw new Error(`The allowed folder ${JSON.stringify(directory)} cannot be opened`, { cause: error });
+    return (await lstat(real)).isDirectory() ? real : null;
+  } catch {
+    return null;
   }
-  throw new Error(`The allowed folder ${JSON.stringify(directory)} is not a folder`);
 }
 
 /**
@@ -72,6 +82,12 @@ export function contains(folder: string, path: string): boolean {
 /** Whether a real path may be touched: inside a folder, and not denied by name. */
 export function isAllowed(allowed: AllowedFolders, path: string): boolean {
   return allowed.folders.some((folder) => contains(folder, path)) && !isDenied(allowed.denied, path);
+}
+
+/** Whether a download may write the path: not what programs and agents obey, unless the user said so. */
+export function isWritable(allowed: AllowedFolders, path: string): boolean {
+  if (allowed.denied.allowConfigFiles === true) return true;
+  return allowed.folders.some((folder) => contains(folder, path) && !isObeyed(path.slice(folder.length)));
 }
 
 /**

@@ -8,6 +8,10 @@ export interface DenyList {
   readonly folders: readonly string[];
   /** Files of this product's own configuration; what lies beside one under a name that starts alike is denied too. */
   readonly files: readonly string[];
+  /** Whether the beginning of a file holds a secret. Default: whether it looks like a known key. */
+  readonly holdsSecret?: (head: Buffer) => boolean;
+  /** Downloads may make and replace files that programs and agents obey. Default: false. */
+  readonly allowConfigFiles?: boolean;
 }
 
 const DENIED_FOLDERS = new Set([".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".coffer", ".password-store"]);

@@ -42,7 +42,7 @@ beforeAll(async () => {
   await symlink(".ssh", at("root", "link-ssh"));
   execFileSync("mkfifo", [at("root", "pipe")]);
   allowed = {
-    folders: await resolveFolders([at("root")]),
+    ...(await resolveFolders([at("root")])),
     denied: { folders: [at("root", "settings")], files: [] },
   };
 });

@@ -5,16 +5,19 @@
  * It hands on a path through that descriptor (`/proc/self/fd`, proc(5)). So a folder swapped for a symlink afterwards
  * changes nothing. Elsewhere it checks the path a second time after the open.
  */
-import { constants, type Stats } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { TaskFailure } from "../failure.ts";
-import { findPlace, isAllowed, type AllowedFolders } from "./allowed-folders.ts";
+import { holdsKnownKey, SCANNED_BYTES } from "../secret-shapes.ts";
+import { findPlace, isAllowed, isWritable, type AllowedFolders } from "./allowed-folders.ts";
 
 /** A local file that stays open until disposed. */
 export interface SourceFile extends AsyncDisposable {
   /** Another handle on the very file that was judged, whatever happened to its name. The caller closes it. */
   reopen(): Promise<FileHandle>;
+  /** Throws TaskFailure `secret_in_file` if it holds this process's own keys, or what looks like a known key. */
+  refuseSecrets(): Promise<void>;
   /** Its real path, for people. */
   readonly path: string;
   readonly name: string;
@@ -50,6 +53,7 @@ export async function openSource(allowed: AllowedFolders, given: string): Promis
     const real = await judgeOpened(allowed, handle, place.path, stats);
     return {
       reopen: () => reopen(handle, real, stats),
+      refuseSecrets: () => refuseSecrets(allowed, handle),
       path: real,
       name: place.name,
       size: stats.size,
@@ -115,6 +119,7 @@ export async function openDestination(
   overwrite: boolean,
 ): Promise<Destination> {
   const place = await findPlace(allowed, given);
+  if (!isWritable(allowed, place.path)) throw new TaskFailure("config_file");
   if (place.found !== null) judgeExisting(place.found, overwrite);
   const folder = await open(place.parent, FOLDER_FLAGS);
   try {
@@ -153,6 +158,29 @@ const THROUGH_PROC = process.platform === "linux";
 
 function pathThrough(handle: FileHandle, real: string): string {
   return THROUGH_PROC ? `/proc/self/fd/${String(handle.fd)}` : real;
+}
+
+async function refuseSecrets({ denied }: AllowedFolders, handle: FileHandle): Promise<void> {
+  const head = Buffer.alloc(SCANNED_BYTES);
+  const { bytesRead } = await handle.read(head, 0, SCANNED_BYTES, 0);
+  const holds = denied.holdsSecret ?? holdsKnownKey;
+  if (holds(head.subarray(0, bytesRead))) throw new TaskFailure("secret_in_file");
+}
+
+/** The same for a file of a folder that is sent whole. A file that cannot be read fails later, with its own error. */
+export function holdsSecret({ denied }: AllowedFolders, path: string): boolean {
+  const holds = denied.holdsSecret ?? holdsKnownKey;
+  try {
+    const descriptor = openSync(path, READ_FLAGS);
+    try {
+      const head = Buffer.alloc(Math.min(SCANNED_BYTES, fstatSync(descriptor).size));
+      return holds(head.subarray(0, readSync(descriptor, head, 0, head.length, 0)));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return false;
+  }
 }
 
 async function reopen(handle: FileHandle, real: string, stats: Stats): Promise<FileHandle> {
