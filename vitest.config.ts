@@ -28,6 +28,8 @@ const DEEP = [
   "test/client-real.test.ts",
   "test/fuzz/fuzz.test.ts",
   "test/kill/*.test.ts",
+  "test/mcp/acting-shared.test.ts",
+  "test/mcp/confirming.test.ts",
   "test/pins/guards-bite.test.ts",
   "test/shared-files/crash.test.ts",
   "test/shared-files/folders.test.ts",

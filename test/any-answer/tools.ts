@@ -32,6 +32,7 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
     folders: { ...(await resolveFolders([directory])), denied: { folders: [], files: [] } },
     stop: new AbortController().signal,
     log: () => undefined,
+    activity: { calls: 0 },
     transfers: createTransfers(),
     confirmations: createConfirmations(),
   });

@@ -223,6 +223,25 @@ describe("the process", () => {
     }
   });
 
+  it("is gone at once when stdin ends and nothing is under way", async () => {
+    const times: number[] = [];
+    for (let round = 0; round < 5; round += 1) times.push(await timeOfIdleExit());
+    // With a call under way it waits for 100 ms. A busy machine delays some of the five.
+    expect(Math.min(...times)).toBeLessThan(90);
+  });
+
+  async function timeOfIdleExit(): Promise<number> {
+    const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN], { stdio: ["pipe", "pipe", "pipe"] });
+    const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: initialize })}\n`);
+    await once(child.stdout, "data");
+    const start = performance.now();
+    child.stdin.end();
+    const [code] = (await once(child, "exit")) as [number | null];
+    expect(code).toBe(0);
+    return performance.now() - start;
+  }
+
   it("is gone soon after stdin ends, even in the middle of an upload that nobody answers", async () => {
     await using stub = await startStub((path) => {
       if (path === "/api/account") return { status: 200, body: { ...account("owner") } };

@@ -47,6 +47,7 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
     process.exit(1);
   });
   const stop = new AbortController();
+  const shared = { activity: { calls: 0 }, transfers: createTransfers(), confirmations: createConfirmations() };
   const session = createSession({
     env: process.env,
     configFile: launch.configFile,
@@ -55,11 +56,11 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
   });
   const end = (): void => {
     stop.abort();
+    if (shared.activity.calls === 0 && !shared.transfers.isBusy()) process.exit(0);
     setTimeout(() => process.exit(0), GRACE_MS);
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
   if (process.stdin.isTTY) log("waiting for an MCP client on stdin; --help lists the flags, Ctrl-D ends");
-  const shared = { transfers: createTransfers(), confirmations: createConfirmations() };
   const server = () => createServer({ launch, session, folders, stop: stop.signal, log, ...shared });
   serveStreams(server, { input: process.stdin, output: process.stdout }, redaction, { onHangUp: end, log });
 }

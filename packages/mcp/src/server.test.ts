@@ -17,6 +17,7 @@ async function connect(flags: readonly string[]): Promise<Client> {
     folders: { folders: [], denied: { folders: [], files: [] } },
     stop: new AbortController().signal,
     log: () => undefined,
+    activity: { calls: 0 },
     transfers: createTransfers(),
     confirmations: createConfirmations(),
   });

@@ -31,6 +31,8 @@ export interface ServerParts {
   readonly folders: AllowedFolders;
   /** Aborts when the process is about to end: downloads then remove their partial files. */
   readonly stop: AbortSignal;
+  /** Calls under way in this process. */
+  readonly activity: { calls: number };
   /** Those of this process. */
   readonly transfers: Transfers;
   readonly confirmations: Confirmations;
@@ -82,6 +84,7 @@ async function answer(
   mcp: McpServer,
 ): Promise<CallToolResult | InputRequiredResult> {
   const signal = signalOf(tool, context.mcpReq.signal, parts.stop);
+  parts.activity.calls += 1;
   try {
     // The settings' secrets must be known before a file is judged.
     if (tool.touchesFiles) await parts.session.setup().catch(() => undefined);
@@ -108,6 +111,8 @@ async function answer(
     if (failure.code === "signed_out") parts.session.forget();
     if (failure.code === "unexpected") parts.log(`${tool.name}: ${describe(failure.cause)}`);
     return { ...shapeFailure(failure) };
+  } finally {
+    parts.activity.calls -= 1;
   }
 }
 

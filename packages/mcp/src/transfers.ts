@@ -16,6 +16,8 @@ interface Kept {
 }
 
 export interface Transfers {
+  /** Whether a transfer that was answered goes on. */
+  isBusy(): boolean;
   /** The outcome of `work`; after 20 s an answer that names the transfer instead. */
   run(work: (progress: (done: number, total: number) => void) => Promise<Outcome>): Promise<Outcome>;
   /** The outcome, or how far it is. Throws what the transfer threw; TaskFailure `transfer_unknown`. */
@@ -25,6 +27,7 @@ export interface Transfers {
 export function createTransfers(answerAfterMs = ANSWER_AFTER_MS): Transfers {
   const kept = new Map<string, Kept>();
   return {
+    isBusy: () => [...kept.values()].some(({ isSettled }) => !isSettled),
     run: async (work) => {
       const transfer: Kept = {
         done: 0,

@@ -53,6 +53,7 @@ export const LOCAL_FAILURES = {
     "Choose another dest. The user can allow it by starting this server with --allow-config-files.",
   ),
   file_not_found: entry(false, "There is no such local file", "Check the path; the folder must exist too."),
+  name_too_long: entry(false, "A name in the local path is longer than the file system takes", "Use a shorter name."),
   not_a_file: entry(false, "The local path is not a regular file", "Name a regular file."),
   destination_exists: entry(
     false,
@@ -202,6 +203,7 @@ const SYSTEM_CODES: Readonly<Record<string, FailureCode>> = {
   ENOTDIR: "file_not_found",
   EEXIST: "destination_exists",
   EISDIR: "not_a_file",
+  ENAMETOOLONG: "name_too_long",
   ELOOP: "path_not_allowed",
 };
 
