@@ -21,7 +21,7 @@ export { NODE_METHODS };
 export const LOCAL: ReadonlySet<string> = new Set([
   ...["configDirectory", "configFile", "creationFile", "fileCreations", "filePins", "fileSeen", "fileUploadJournals"],
   ...["openExport", "openSharedVaults", "pinFile", "readConfig", "resolveSettings", "savedSession", "seenDirectory"],
-  ...["uploadDirectory", "writeConfig", "fileNames", "namesDirectory"],
+  ...["uploadDirectory", "writeConfig", "fileNames", "namesDirectory", "guessContentType"],
 ]);
 
 /** Dotted names of all functions below a client. */
