@@ -33,6 +33,7 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
     stop: new AbortController().signal,
     log: () => undefined,
     activity: { calls: 0 },
+    handOut: () => Promise.resolve(null),
     transfers: createTransfers(),
     confirmations: createConfirmations(),
   });
@@ -134,6 +135,14 @@ const plain =
 
 export const TOOL_METHODS: Readonly<Record<string, Method>> = {
   change_list: plain("change_list"),
+  access_list: plain("access_list", (run) => ({ vaultId: vaultOf(run) })),
+  access_grant: plain("access_grant", (run) => ({ name: run.draw.word("g"), vaultIds: [vaultOf(run)] })),
+  access_revoke: plain("access_revoke", () => ({ who: "0b6d5e0e" })),
+  webhook_list: plain("webhook_list"),
+  webhook_set: plain("webhook_set", () => ({ url: "https://receiver.example/hook" })),
+  webhook_delete: plain("webhook_delete", () => ({ webhookId: "0b6d5e0e" })),
+  webhook_send: plain("webhook_send", () => ({ webhookId: "0b6d5e0e" })),
+  audit_list: plain("audit_list", ({ draw }) => ({ verify: draw.chance(0.3) })),
   transfer_get: plain("transfer_get", () => ({ transferId: "none" })),
   file_write: async (run) => {
     const { place, meaning } = placeOf(run);

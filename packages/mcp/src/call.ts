@@ -27,6 +27,8 @@ export interface Call extends Task {
    * @throws TaskFailure `confirmation_required` with the preview and a token.
    */
   confirm(request: ConfirmRequest): Promise<void>;
+  /** Writes a secret into a file of mode 0600 and returns its path; null: it could not be written. No answer shows it. */
+  handOut(name: string, secret: string): Promise<string | null>;
   /** Whether text of shared vaults may be shown (`--reveal-shared-text`). */
   readonly revealsSharedText: boolean;
   /** How this server is set up; no secrets. */

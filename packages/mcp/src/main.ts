@@ -1,6 +1,13 @@
 #!/usr/bin/env node
 /** The process: it reads flags and environment, serves one client on stdio, and ends with that client. */
-import { createRedaction, createSession, ownConfiguration, type Redaction, resolveFolders } from "@coffer/tasks";
+import {
+  createRedaction,
+  createSession,
+  ownConfiguration,
+  type Redaction,
+  resolveFolders,
+  writeSecretFile,
+} from "@coffer/tasks";
 import { createConfirmations } from "./confirmations.ts";
 import { createTransfers } from "./transfers.ts";
 import { parseFlags } from "./flags.ts";
@@ -61,7 +68,11 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
   if (process.stdin.isTTY) log("waiting for an MCP client on stdin; --help lists the flags, Ctrl-D ends");
-  const server = () => createServer({ launch, session, folders, stop: stop.signal, log, ...shared });
+  const handOut = async (name: string, secret: string): Promise<string | null> => {
+    redaction.register(secret);
+    return await writeSecretFile(process.env, name, secret).catch(() => null);
+  };
+  const server = () => createServer({ launch, session, folders, stop: stop.signal, log, handOut, ...shared });
   serveStreams(server, { input: process.stdin, output: process.stdout }, redaction, { onHangUp: end, log });
 }
 

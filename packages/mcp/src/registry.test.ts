@@ -86,14 +86,17 @@ describe("what a model reads", () => {
 });
 
 describe("webhooks", () => {
-  it("are no tool's business: what receivers answer never reaches a model [D0-agents-no-webhooks]", () => {
-    const groups = TOOLS.flatMap(({ endpoints }) => endpoints.map(({ id }) => id.split(".")[0]));
-    expect(groups).toContain("files");
-    expect(groups.filter((group) => /^(webhooks|webhookEvents|events)$/.test(group ?? ""))).toEqual([]);
-    expect(JSON.stringify([TOOLS.map(visible), INSTRUCTIONS])).not.toMatch(/webhook|deliver/i);
+  it("are the owner's business alone: what receivers answer never reaches an agent's model [D0-agents-no-webhooks]", () => {
+    const touching = TOOLS.filter(({ endpoints }) =>
+      endpoints.some(({ id }) => /^(webhooks|webhookEvents|events)\./.test(id)),
+    );
+    expect(names(touching)).toEqual(["webhook_list", "webhook_set", "webhook_delete", "webhook_send"]);
+    expect(touching.filter(({ profile }) => profile !== "owner")).toEqual([]);
+    const agent = chooseTools({ ...all, profile: "agent" });
+    expect(JSON.stringify([agent.map(visible), INSTRUCTIONS])).not.toMatch(/webhook|deliver/i);
   });
 
-  it("and no source of the server calls them, whatever its tools declare", () => {
+  it("are called by no other source of the server, whatever its tools declare", () => {
     const sources = globSync("**/*.ts", { cwd: import.meta.dirname }).filter((path) => !path.endsWith(".test.ts"));
     expect(sources.length).toBeGreaterThan(20);
     const callers = sources.filter((path) =>
@@ -101,7 +104,7 @@ describe("webhooks", () => {
         readFileSync(join(import.meta.dirname, path), "utf8"),
       ),
     );
-    expect(callers).toEqual([]);
+    expect(callers.filter((path) => !/^tools\/(webhook-|audit-list)/.test(path))).toEqual([]);
   });
 });
 
@@ -133,6 +136,14 @@ describe("annotations", () => {
       file_delete: "destroys repeats",
       file_restore: "repeats",
       vault_create: "",
+      access_list: "reads repeats",
+      access_grant: "",
+      access_revoke: "destroys repeats",
+      webhook_list: "reads repeats",
+      webhook_set: "destroys open",
+      webhook_delete: "destroys repeats",
+      webhook_send: "open",
+      audit_list: "reads repeats",
     });
   });
 });

@@ -11,6 +11,14 @@ import { fileSearch } from "./tools/file-search.ts";
 import { fileUpload } from "./tools/file-upload.ts";
 import { fileVerify } from "./tools/file-verify.ts";
 import { statusCheck } from "./tools/status-check.ts";
+import { accessList } from "./tools/access-list.ts";
+import { accessGrant } from "./tools/access-grant.ts";
+import { accessRevoke } from "./tools/access-revoke.ts";
+import { webhookList } from "./tools/webhook-list.ts";
+import { webhookSet } from "./tools/webhook-set.ts";
+import { webhookDelete } from "./tools/webhook-delete.ts";
+import { webhookSend } from "./tools/webhook-send.ts";
+import { auditList } from "./tools/audit-list.ts";
 import { changeList } from "./tools/change-list.ts";
 import { fileRestore } from "./tools/file-restore.ts";
 import { fileWrite } from "./tools/file-write.ts";
@@ -38,6 +46,14 @@ export const TOOLS: readonly Tool[] = [
   fileDelete,
   fileRestore,
   vaultCreate,
+  accessList,
+  accessGrant,
+  accessRevoke,
+  webhookList,
+  webhookSet,
+  webhookDelete,
+  webhookSend,
+  auditList,
 ];
 
 export const TOOL_NAMES: readonly string[] = TOOLS.map((tool) => tool.name);

@@ -18,6 +18,7 @@ async function connect(flags: readonly string[]): Promise<Client> {
     stop: new AbortController().signal,
     log: () => undefined,
     activity: { calls: 0 },
+    handOut: () => Promise.resolve(null),
     transfers: createTransfers(),
     confirmations: createConfirmations(),
   });

@@ -31,6 +31,8 @@ export interface ServerParts {
   readonly folders: AllowedFolders;
   /** Aborts when the process is about to end: downloads then remove their partial files. */
   readonly stop: AbortSignal;
+  /** See {@link Call.handOut}. */
+  readonly handOut: Call["handOut"];
   /** Calls under way in this process. */
   readonly activity: { calls: number };
   /** Those of this process. */
@@ -101,6 +103,7 @@ async function answer(
       setup: () => parts.session.setup(),
       chainAddress: () => parts.session.chainAddress(),
       transfers: parts.transfers,
+      handOut: parts.handOut,
       confirm: (request) => requireConfirmed(asking, tool.name, args, request),
     };
     const call = reporting(found);

@@ -18,6 +18,7 @@ const call: Call = {
   transfers: createTransfers(),
   withProgress: () => call,
   confirm: () => Promise.resolve(),
+  handOut: () => Promise.resolve(null),
   setup: () =>
     Promise.resolve({
       baseUrl: null,

@@ -8,6 +8,9 @@ export const ANSWER_AFTER_MS = 20_000;
 /** Transfers that a process remembers, those that ended included. */
 const MOST_KEPT = 100;
 
+/** The page of a report that begins at this row. */
+export type Page = (start: number) => Outcome;
+
 interface Kept {
   done: number;
   total: number;
@@ -20,12 +23,15 @@ export interface Transfers {
   isBusy(): boolean;
   /** The outcome of `work`; after 20 s an answer that names the transfer instead. */
   run(work: (progress: (done: number, total: number) => void) => Promise<Outcome>): Promise<Outcome>;
-  /** The outcome, or how far it is. Throws what the transfer threw; TaskFailure `transfer_unknown`. */
-  get(transferId: string): Promise<Outcome>;
+  /** The first page of a report. If there are more, `transferId` and `nextCursor` lead to them. */
+  report(page: Page): Outcome;
+  /** The outcome, or how far it is, or a page of a report. Throws what the transfer threw; TaskFailure `transfer_unknown`. */
+  get(transferId: string, cursor?: string): Promise<Outcome>;
 }
 
 export function createTransfers(answerAfterMs = ANSWER_AFTER_MS): Transfers {
   const kept = new Map<string, Kept>();
+  const reports = new Map<string, Page>();
   return {
     isBusy: () => [...kept.values()].some(({ isSettled }) => !isSettled),
     run: async (work) => {
@@ -47,17 +53,38 @@ export function createTransfers(answerAfterMs = ANSWER_AFTER_MS): Transfers {
       if (typeof first !== "symbol") return first;
       // Nobody may ask for it: its failure is no failure of this process.
       transfer.outcome.catch(() => undefined);
-      const transferId = randomBytes(9).toString("base64url");
+      const transferId = newId();
       kept.set(transferId, transfer);
       forgetOldest(kept);
       return underWay(transferId, transfer);
     },
-    get: async (transferId) => {
+    report: (page) => {
+      const first = page(0);
+      if (first.facts["nextCursor"] === undefined) return first;
+      const transferId = newId();
+      reports.set(transferId, page);
+      const [oldest] = reports.keys();
+      if (reports.size > MOST_KEPT && oldest !== undefined) reports.delete(oldest);
+      return { ...first, facts: { ...first.facts, transferId } };
+    },
+    get: async (transferId, cursor) => {
+      const report = reports.get(transferId);
+      if (report !== undefined) return report(startIn(cursor));
       const transfer = kept.get(transferId);
       if (transfer === undefined) throw new TaskFailure("transfer_unknown");
       return transfer.isSettled ? await transfer.outcome : underWay(transferId, transfer);
     },
   };
+}
+
+function newId(): string {
+  return randomBytes(9).toString("base64url");
+}
+
+function startIn(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  if (/^\d{1,6}$/.test(cursor)) return Number(cursor);
+  throw new TaskFailure("invalid_arguments", { message: "cursor is none of this transfer" });
 }
 
 function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {

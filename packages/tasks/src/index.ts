@@ -12,7 +12,17 @@ export {
   type FailureCode,
   type FailureDetails,
 } from "./failure.ts";
-export { parseMoment } from "./moments.ts";
+export {
+  findHolder,
+  listAccess,
+  revokeHolder,
+  type Access,
+  type AccessHolder,
+  type AccessPage,
+  type Revoked,
+} from "./access.ts";
+export { parseEnd, parseMoment } from "./moments.ts";
+export { writeSecretFile } from "./secret-file.ts";
 export { narrowByRoots, resolveFolders, type AllowedFolders, type ResolvedFolders } from "./paths/allowed-folders.ts";
 export { ownConfiguration, type DenyList } from "./paths/denied.ts";
 export {

@@ -27,6 +27,18 @@ export function parseMoment(argument: string, text: string, now: number = Date.n
   return read;
 }
 
+const QUARTER = 900_000;
+
+/** An end of access: a moment in the future, or a span from now like `3d`, at the next whole quarter of an hour. */
+export function parseEnd(argument: string, text: string, now: number = Date.now()): string {
+  const span = /^(in\s+)?(\d{1,6})\s*([mhdw])$/i.exec(text.trim());
+  const unit = span?.[3]?.toLowerCase();
+  const isSpan = unit === "m" || unit === "h" || unit === "d" || unit === "w";
+  const end = isSpan ? now + Number(span?.[2]) * UNITS[unit] : Date.parse(parseMoment(argument, text, now));
+  if (end > now) return moment(argument, Math.ceil(end / QUARTER) * QUARTER);
+  throw new TaskFailure("invalid_arguments", { message: `${argument} must be in the future` });
+}
+
 function moment(argument: string, milliseconds: number): string {
   const date = new Date(milliseconds);
   if (Number.isNaN(milliseconds) || date.getUTCFullYear() < 1970 || date.getUTCFullYear() > 9999)

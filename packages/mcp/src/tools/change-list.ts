@@ -18,7 +18,7 @@ export const changeList = defineTool({
   title: "What changed",
   description:
     "Changes in your vaults with their authors, oldest first. With wait it waits for a change: pass the nextCursor of the answer before. Only authors marked verified are proven.",
-  endpoints: [api.files.list],
+  endpoints: [api.changes.list],
   input: {
     since: z.optional(z.string().check(z.maxLength(64))),
     by: z.optional(z.string().check(z.maxLength(128))),

@@ -77,7 +77,8 @@ export const fileDownload = defineTool({
       refuseForMany(args.version, plan);
       const find = args.ciphertext ? findOwnFile : findReadableFile;
       const found = await Promise.all(files.map((each) => find(running, each, vault)));
-      return reportOf(await downloadMany(running, call.folders, found, plan));
+      const rows = await downloadMany(running, call.folders, found, plan);
+      return call.transfers.report((start) => reportOf(rows, start));
     });
   },
 });
@@ -92,7 +93,8 @@ async function folderTo(call: Call, vault: string | null, named: string, plan: D
   const folder = await findFolder(call, vault, named);
   const vaultId = folder?.vaultId ?? vault;
   if (vaultId === null) throw new TaskFailure("vault_required");
-  return reportOf(await downloadFolderTo(call, call.folders, vaultId, folder, plan));
+  const rows = await downloadFolderTo(call, call.folders, vaultId, folder, plan);
+  return call.transfers.report((start) => reportOf(rows, start));
 }
 
 async function oneTo(

@@ -20,7 +20,7 @@ export const fileGet = defineTool({
   title: "Look at files",
   description:
     "Facts of up to 20 files: name, size, SHA-256, type, place, times, author. For one file also its versions. Not its content.",
-  endpoints: [api.files.get, api.files.list],
+  endpoints: [api.files.get, api.files.list, api.files.versions],
   input: {
     files: z.array(itemRef).check(z.minLength(1), z.maxLength(MOST_FILES)),
     vaultId: z.optional(vaultRef),

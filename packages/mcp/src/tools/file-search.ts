@@ -20,7 +20,7 @@ export const fileSearch = defineTool({
   title: "Search files",
   description:
     "Finds files by words of names, type, date, author and place, in all vaults you can read, encrypted ones too. If complete is false, not all was looked at: call again with nextCursor.",
-  endpoints: [api.files.list],
+  endpoints: [api.files.search],
   input: {
     query: z.optional(short255),
     vaultId: z.optional(vaultRef),

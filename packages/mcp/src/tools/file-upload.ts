@@ -49,7 +49,7 @@ export const fileUpload = defineTool({
     return await call.transfers.run(async (progress) => {
       const task = call.withProgress(progress);
       const { files, only } = await uploadPaths(task, call.folders, paths, { ...wish, vaultId, folder });
-      return only === null ? reportOf(files) : receiptOf(only);
+      return only === null ? call.transfers.report((start) => reportOf(files, start)) : receiptOf(only);
     });
   },
 });

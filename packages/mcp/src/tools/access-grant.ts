@@ -1,0 +1,124 @@
+import { AGENT_SCOPES, api, type Scope } from "@coffer/contract";
+import { findVault, parseEnd, TaskFailure, untrusted } from "@coffer/tasks";
+import * as z from "zod/mini";
+import type { Call } from "../call.ts";
+import type { Outcome } from "../result.ts";
+import { TEXT, TEXTS } from "../schema.ts";
+import { defineTool } from "../tool.ts";
+import { moment } from "../words.ts";
+import { vaultRef } from "./places.ts";
+
+const amount = z.optional(z.int().check(z.gte(0)));
+
+export const accessGrant = defineTool({
+  name: "access_grant",
+  profile: "owner",
+  title: "Give access",
+  description:
+    "With chainAddress: makes the address a member of shared vaults. Else: makes a single-use invite for an agent, whose code goes into a file for the user, never into the answer. The user has to agree first.",
+  endpoints: [api.invites.create, api.members.add],
+  input: {
+    name: z.string().check(z.minLength(1), z.maxLength(200)),
+    vaultIds: z.array(vaultRef).check(z.minLength(1), z.maxLength(100)),
+    scopes: z.optional(z.array(z.enum(AGENT_SCOPES))),
+    until: z.optional(z.string().check(z.maxLength(64))),
+    chainAddress: z.optional(z.string().check(z.regex(/^0x[0-9a-f]{64}$/, "must be 0x and 64 hex digits"))),
+    storedBytes: amount,
+    bytesPerDay: amount,
+    filesPerDay: amount,
+    requestsPerMinute: z.optional(z.int().check(z.gte(1))),
+    confirm: z.optional(z.string().check(z.maxLength(200))),
+  },
+  describe: {
+    name: "who it is for",
+    vaultIds: "ids or names",
+    scopes: "default: all that agents may do",
+    until: "date, time, or span like 3d; default: no end",
+    chainAddress: "of the agent, from its own words; default: an invite",
+    storedBytes: "budget; default: none",
+    bytesPerDay: "budget; default: none",
+    filesPerDay: "budget; default: none",
+    requestsPerMinute: "budget; default: none",
+    confirm: "token that the user agreed to; default: none",
+  },
+  output: { file: TEXT, inviteId: TEXT, expires: TEXT, ends: TEXT, members: TEXTS, nextStep: TEXT },
+  run: async (args, call) => {
+    const vaults = await Promise.all(args.vaultIds.map((each) => findVault(call, each)));
+    const until = args.until === undefined ? null : parseEnd("until", args.until);
+    const who = args.chainAddress ?? "a single-use invite";
+    const state = vaults.map(({ id, role, type }) => `${id} ${role} ${type}`).toSorted();
+    await call.confirm({
+      preview: `Access for ${who} to ${String(vaults.length)} vaults (${vaults.map(({ id }) => id.slice(0, 8)).join(", ")}), ${until === null ? "without an end" : `until ${moment(until)}`}`,
+      state,
+      stateNow: () => Promise.resolve(state),
+      token: args.confirm,
+    });
+    const vaultIds = vaults.map(({ id }) => id);
+    if (args.chainAddress !== undefined) return await addMember(call, args.chainAddress, vaultIds, args.name, until);
+    return await invite(call, { ...args, vaultIds }, until);
+  },
+});
+
+async function addMember(
+  call: Call,
+  chainAddress: string,
+  vaultIds: readonly string[],
+  label: string,
+  until: string | null,
+): Promise<Outcome> {
+  const client = await call.client();
+  for (const vaultId of vaultIds)
+    await client.vaults.members.add(vaultId, chainAddress, {
+      label,
+      signal: call.signal,
+      ...(until === null ? {} : { until }),
+    });
+  return {
+    summary: "The address is a member, and opens all that was ever written there.",
+    facts: { members: [...vaultIds], ends: until === null ? "never" : moment(until) },
+  };
+}
+
+interface Wish {
+  readonly name: string;
+  readonly vaultIds: string[];
+  readonly scopes?: Scope[] | undefined;
+  readonly storedBytes?: number | undefined;
+  readonly bytesPerDay?: number | undefined;
+  readonly filesPerDay?: number | undefined;
+  readonly requestsPerMinute?: number | undefined;
+}
+
+async function invite(call: Call, wish: Wish, until: string | null): Promise<Outcome> {
+  const { name, vaultIds, scopes, storedBytes, bytesPerDay, filesPerDay, requestsPerMinute } = wish;
+  const budgets = Object.fromEntries(
+    Object.entries({ storedBytes, bytesPerDay, filesPerDay, requestsPerMinute }).filter(
+      ([, each]) => each !== undefined,
+    ),
+  );
+  const client = await call.client();
+  const made = await client.invites.create(
+    {
+      ...{ name, vaultIds },
+      ...(scopes === undefined ? {} : { scopes }),
+      ...(until === null ? {} : { accessUntil: until }),
+      ...(Object.keys(budgets).length === 0 ? {} : { budgets }),
+    },
+    { signal: call.signal },
+  );
+  const file = await call.handOut(`invite-${made.id}.txt`, made.text);
+  if (file === null) {
+    await client.invites.revoke(made.id);
+    throw new TaskFailure("local_io", { message: "The invite could not be written into a file, and was revoked" });
+  }
+  return {
+    summary: "The invite is in a file that only this user reads.",
+    facts: {
+      inviteId: made.id,
+      file: untrusted(file),
+      expires: moment(made.expiresAt),
+      ends: until === null ? "never" : moment(until),
+      nextStep: "Tell the user to give the file's text to the agent over a private channel. It works once.",
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { api } from "@coffer/contract";
+import { type AccessHolder, findHolder, parseMoment, revokeHolder, TaskFailure } from "@coffer/tasks";
+import * as z from "zod/mini";
+import type { Call } from "../call.ts";
+import { COUNT, OBJECT, TEXT } from "../schema.ts";
+import { defineTool } from "../tool.ts";
+
+export const accessRevoke = defineTool({
+  name: "access_revoke",
+  profile: "owner",
+  title: "End access",
+  description:
+    "Ends a key with all memberships of its address, an invite, or an address in all shared vaults. With rewindSince it also undoes what that actor did since then. The user has to agree first. Safe to repeat.",
+  endpoints: [api.apiKeys.revoke, api.invites.revoke, api.members.remove],
+  input: {
+    who: z.string().check(z.minLength(8), z.maxLength(66)),
+    rewindSince: z.optional(z.string().check(z.maxLength(64))),
+    confirm: z.optional(z.string().check(z.maxLength(200))),
+  },
+  describe: {
+    who: "id of a key or invite (8 digits do), or chain address",
+    rewindSince: "date, time, or age like 2h; default: undo nothing",
+    confirm: "token that the user agreed to; default: none",
+  },
+  output: { ended: TEXT, memberships: COUNT, effect: TEXT, undone: OBJECT, left: COUNT },
+  run: async ({ who, rewindSince, confirm }, call) => {
+    const holder = await findHolder(call, who);
+    const since = rewindSince === undefined ? null : parseMoment("rewindSince", rewindSince);
+    const plan = since === null ? null : await rewind(call, holder, since, true);
+    const state = idOf(holder);
+    await call.confirm({
+      preview: `End the access of ${described(holder)}${plan === null ? "" : `, and undo: ${countText(plan.counts)}; ${String(plan.left.length)} left alone`}`,
+      state,
+      stateNow: () => Promise.resolve(state),
+      token: confirm,
+    });
+    const done = await revokeHolder(call, holder);
+    const undone = since === null ? null : await rewind(call, holder, since, false);
+    return {
+      summary: "The access has ended.",
+      facts: {
+        ended: done.what,
+        memberships: done.memberships,
+        effect: done.effect,
+        ...(undone === null ? {} : { undone: { ...undone.counts }, left: undone.left.length }),
+      },
+    };
+  },
+});
+
+async function rewind(call: Call, holder: AccessHolder, since: string, dryRun: boolean) {
+  if (holder.kind === "invite")
+    throw new TaskFailure("invalid_arguments", { message: "An invite did nothing that could be undone" });
+  const client = await call.client();
+  const address = holder.kind === "key" ? holder.key.chainAddress : holder.chainAddress;
+  const actor = address === null && holder.kind === "key" ? { keyId: holder.key.id } : { chainAddress: address ?? "" };
+  return await client.agents.rewind({ ...actor, since, dryRun }, { signal: call.signal });
+}
+
+function countText(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([act, count]) => `${act} ${String(count)}`)
+    .join(", ");
+}
+
+function idOf(holder: AccessHolder): string {
+  if (holder.kind === "address") return holder.chainAddress;
+  return holder.kind === "key" ? holder.key.id : holder.invite.id;
+}
+
+/** Names were chosen by others: ids alone are shown in a preview. */
+function described(holder: AccessHolder): string {
+  if (holder.kind === "address")
+    return `the address ${holder.chainAddress} in ${String(holder.vaultIds.length)} vaults`;
+  const { id } = holder.kind === "key" ? holder.key : holder.invite;
+  return `${holder.kind} ${id}${holder.kind === "key" && holder.key.chainAddress !== null ? ` and its address ${holder.key.chainAddress}` : ""}`;
+}

@@ -1,0 +1,103 @@
+import { api } from "@coffer/contract";
+import type { AuditEvent } from "@coffer/sdk";
+import { parseMoment, untrusted } from "@coffer/tasks";
+import * as z from "zod/mini";
+import type { Call } from "../call.ts";
+import type { Fact, Outcome } from "../result.ts";
+import { COUNT, FLAG, TEXT } from "../schema.ts";
+import { defineTool } from "../tool.ts";
+import { moment, token, word } from "../words.ts";
+import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
+
+/** Pages of the log that one call looks at for rows of one actor. */
+const MOST_PAGES = 10;
+
+export const auditList = defineTool({
+  name: "audit_list",
+  profile: "owner",
+  title: "Read the audit log",
+  description:
+    "Who did what in the account, newest first. With verify: checks the whole log's chain of hashes instead, and names the first altered entry.",
+  endpoints: [api.audit.list],
+  input: {
+    since: z.optional(z.string().check(z.maxLength(64))),
+    by: z.optional(z.string().check(z.maxLength(66))),
+    verify: z._default(z.boolean(), false),
+    ...pageInput,
+  },
+  describe: {
+    since: "date, time, or age like 3h; default: all",
+    by: "key id (8 digits do) or chain address; default: anyone",
+    verify: "check the chain",
+  },
+  output: { intact: FLAG, entries: COUNT, newest: TEXT, fault: TEXT, nextCursor: TEXT, complete: FLAG },
+  table: "entries",
+  run: async ({ since, by, verify, limit, cursor }, call) =>
+    verify ? await verifyLog(call) : await listLog(call, since, by, limit, cursor),
+});
+
+async function verifyLog(call: Call): Promise<Outcome> {
+  const { entries, newest, fault } = await (await call.client()).audit.verify({ signal: call.signal });
+  return {
+    summary: fault === null ? "The chain of the log is whole." : "The log was altered.",
+    facts: {
+      intact: fault === null,
+      entries,
+      newest: newest === null ? null : untrusted(JSON.stringify(newest)),
+      fault: fault === null ? null : untrusted(`entry ${String(fault.sequence)}: ${fault.reason}`),
+    },
+  };
+}
+
+async function listLog(
+  call: Call,
+  since: string | undefined,
+  by: string | undefined,
+  limit: number,
+  cursor: string | undefined,
+): Promise<Outcome> {
+  const client = await call.client();
+  const from = since === undefined ? null : parseMoment("since", since);
+  const actor = by?.trim().toLowerCase();
+  const start = readCursor(cursor);
+  const rows: AuditEvent[] = [];
+  let at = start.cursor;
+  let skip = start.skip;
+  let isOver = false;
+  for (let page = 0; page < MOST_PAGES && rows.length < limit && !isOver; page += 1) {
+    const query = { limit: limit - rows.length + skip, ...(at === null ? {} : { cursor: at }) };
+    const { events, nextCursor } = await client.audit.list(query, { signal: call.signal });
+    const young = events.slice(skip).filter(({ occurredAt }) => from === null || occurredAt >= from);
+    rows.push(...young.filter((event) => actor === undefined || isBy(event, actor)));
+    isOver = nextCursor === null || young.length < events.length - skip;
+    at = nextCursor;
+    skip = 0;
+  }
+  return {
+    summary: isOver ? `${String(rows.length)} entries.` : `${String(rows.length)} entries, and there may be more.`,
+    facts: { complete: isOver, nextCursor: isOver ? null : token(at) },
+    table: {
+      name: "entries",
+      columns: ["sequence", "time", "action", "by", "targets"],
+      rows: rows.map(rowOf),
+      // Rows of several pages, or filtered ones, have no place in one page: the first page is cut, and read again.
+      ...(actor === undefined && from === null ? { cursorAfter: cursorAfter(start) } : {}),
+    },
+  };
+}
+
+function isBy({ actor }: AuditEvent, wanted: string): boolean {
+  return actor.chainAddress === wanted || (wanted.length >= 8 && (actor.id?.startsWith(wanted) ?? false));
+}
+
+function rowOf({ sequence, occurredAt, action, actor, targets }: AuditEvent): Fact[] {
+  const about = targets.map(({ type, id }) => `${type} ${id.slice(0, 8)}`).join(", ");
+  const isPlain = /^[a-z_]{1,20}\.[a-z_]{1,30}$/.test(action);
+  return [
+    sequence,
+    moment(occurredAt),
+    isPlain ? action : untrusted(action),
+    actor.id?.slice(0, 8) ?? word(actor.type),
+    untrusted(about),
+  ];
+}

@@ -1,0 +1,134 @@
+/** Who may reach what: keys, invites and members, as one list, and the acts of an owner on them. */
+import type { ApiKey, Client, Invite, RevokedAgent, VaultMember } from "@coffer/sdk";
+import { TaskFailure } from "./failure.ts";
+import type { Task } from "./task.ts";
+
+/** One way in. */
+export type Access =
+  | { readonly kind: "key"; readonly key: ApiKey }
+  | { readonly kind: "invite"; readonly invite: Invite }
+  | { readonly kind: "member"; readonly member: VaultMember; readonly vaultId: string };
+
+const ORDER = ["key", "invite", "member"] as const;
+/** Shared vaults whose members one list shows. */
+const MOST_VAULTS = 50;
+
+export interface AccessPage {
+  readonly rows: readonly Access[];
+  readonly next: string | null;
+}
+
+/** Where a list is: `key~CURSOR`, `invite~CURSOR`, `member~`. */
+export async function listAccess(
+  task: Task,
+  vaultId: string | null,
+  limit: number,
+  place: string | null,
+): Promise<AccessPage> {
+  const client = await task.client();
+  const [kind = "key", cursor = ""] = place?.split("~", 2) ?? [];
+  const at = ORDER.find((each) => each === kind);
+  if (at === undefined) throw new TaskFailure("invalid_arguments", { message: "cursor is none of this tool" });
+  if (at === "member") return { rows: await membersOf(client, task, vaultId), next: null };
+  const query = { limit, ...(cursor === "" ? {} : { cursor }) };
+  const { rows, nextCursor } = at === "key" ? await keys(client, task, query) : await invites(client, task, query);
+  const reaching = rows.filter((row) => vaultId === null || reaches(row, vaultId));
+  const after = at === "key" ? "invite~" : "member~";
+  return { rows: reaching, next: nextCursor === null ? after : `${at}~${nextCursor}` };
+}
+
+type Query = { readonly limit: number; readonly cursor?: string };
+type Rows = { readonly rows: Access[]; readonly nextCursor: string | null };
+
+async function keys(client: Client, { signal }: Task, query: Query): Promise<Rows> {
+  const page = await client.apiKeys.list(query, { signal });
+  return { rows: page.apiKeys.map((key) => ({ kind: "key", key })), nextCursor: page.nextCursor };
+}
+
+async function invites(client: Client, { signal }: Task, query: Query): Promise<Rows> {
+  const page = await client.invites.list(query, { signal });
+  return { rows: page.invites.map((invite) => ({ kind: "invite", invite })), nextCursor: page.nextCursor };
+}
+
+function reaches(row: Access, vaultId: string): boolean {
+  const ids = row.kind === "key" ? row.key.vaultIds : row.kind === "invite" ? row.invite.vaultIds : null;
+  return ids?.includes(vaultId) ?? true;
+}
+
+async function membersOf(client: Client, { signal }: Task, vaultId: string | null): Promise<Access[]> {
+  const vaultIds: string[] = [];
+  if (vaultId !== null) {
+    if ((await client.vaults.get(vaultId, { signal })).type === "shared") vaultIds.push(vaultId);
+  } else
+    for await (const { id } of client.vaults.list({ type: "shared" }, { signal })) {
+      if (vaultIds.length >= MOST_VAULTS) break;
+      vaultIds.push(id);
+    }
+  const lists = await Promise.all(
+    vaultIds.map(async (id) => (await client.vaults.members.list(id, { signal })).map((member) => ({ id, member }))),
+  );
+  return lists.flat().map(({ id, member }) => ({ kind: "member", member, vaultId: id }));
+}
+
+/** What an owner names for revoking: a key by its id or the beginning of one, an invite, or a chain address. */
+export type AccessHolder =
+  | { readonly kind: "key"; readonly key: ApiKey }
+  | { readonly kind: "invite"; readonly invite: Invite }
+  | { readonly kind: "address"; readonly chainAddress: string; readonly vaultIds: readonly string[] };
+
+/** @throws TaskFailure `not_found`, `ambiguous`, `invalid_arguments`. */
+export async function findHolder(task: Task, text: string): Promise<AccessHolder> {
+  const wanted = text.trim().toLowerCase();
+  if (/^0x[0-9a-f]{64}$/.test(wanted)) return await findAddress(task, wanted);
+  if (!/^[0-9a-f]{8}[0-9a-f-]{0,28}$/.test(wanted))
+    throw new TaskFailure("invalid_arguments", {
+      message: "who must be the id of a key or invite, or a chain address",
+    });
+  const client = await task.client();
+  const found: AccessHolder[] = [];
+  for await (const key of client.apiKeys.list({}, { signal: task.signal }))
+    if (key.id.startsWith(wanted) && key.revokedAt === null) found.push({ kind: "key", key });
+  for await (const invite of client.invites.list({}, { signal: task.signal }))
+    if (invite.id.startsWith(wanted)) found.push({ kind: "invite", invite });
+  const [first, second] = found;
+  if (first !== undefined && second === undefined) return first;
+  throw new TaskFailure(first === undefined ? "not_found" : "ambiguous", {
+    nextStep: "access_list shows keys and invites with their ids.",
+  });
+}
+
+async function findAddress(task: Task, chainAddress: string): Promise<AccessHolder> {
+  const client = await task.client();
+  const members = await membersOf(client, task, null);
+  const vaultIds = members.flatMap((row) =>
+    row.kind === "member" && row.member.chainAddress === chainAddress ? [row.vaultId] : [],
+  );
+  return { kind: "address", chainAddress, vaultIds };
+}
+
+export interface Revoked {
+  readonly what: "key" | "invite" | "memberships";
+  readonly memberships: number;
+  readonly effect: string | null;
+}
+
+/** Key first, then memberships; safe to repeat. */
+export async function revokeHolder(task: Task, holder: AccessHolder): Promise<Revoked> {
+  const client = await task.client();
+  const { signal } = task;
+  if (holder.kind === "invite") {
+    await client.invites.revoke(holder.invite.id, { signal });
+    return { what: "invite", memberships: 0, effect: null };
+  }
+  if (holder.kind === "address") {
+    for (const vaultId of holder.vaultIds) await client.vaults.members.remove(vaultId, holder.chainAddress, { signal });
+    return { what: "memberships", memberships: holder.vaultIds.length, effect: null };
+  }
+  if (holder.key.chainAddress === null || (await task.chainAddress()) === null) {
+    await client.apiKeys.revoke(holder.key.id, { signal });
+    return { what: "key", memberships: 0, effect: null };
+  }
+  const done: RevokedAgent = await client.agents.revoke(holder.key.id, { signal });
+  const removed = done.memberships.filter(({ outcome }) => outcome === "removed").length;
+  return { what: "key", memberships: removed, effect: done.effect };
+}
