@@ -1,4 +1,4 @@
-/** Who may reach what: keys, invites and members, as one list, and the acts of an owner on them. */
+/** Keys, invites and members as one list, and the acts of an owner on them. */
 import type { ApiKey, Client, Invite, RevokedAgent, VaultMember } from "@coffer/sdk";
 import { TaskFailure } from "./failure.ts";
 import type { Task } from "./task.ts";

@@ -1,14 +1,17 @@
 /** J3: an owner invites an agent. */
 import { createClient } from "@coffer/sdk";
 import assert from "node:assert/strict";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { createHash } from "node:crypto";
-import { assertError, fieldsOf, objectsAt, signUp } from "../kit/account.ts";
+import { assertError, fieldsOf, objectAt, objectsAt, signUp } from "../kit/account.ts";
 import { filesHolding } from "../kit/data-directory.ts";
 import { send, type Answer } from "../kit/http.ts";
 import { textOf } from "../kit/stack.ts";
+import { startToolServer, writeCredentials } from "../kit/tool-server.ts";
 import type { Checks, World } from "./run.ts";
 
-export async function ownerInvites({ stack }: World): Promise<Checks> {
+export async function ownerInvites({ stack, scratch }: World): Promise<Checks> {
   const { baseUrl, dataDirectory } = stack;
   const owner = await signUp(baseUrl);
   const client = createClient({ baseUrl, credentials: { apiKey: owner.apiKey } });
@@ -47,12 +50,44 @@ export async function ownerInvites({ stack }: World): Promise<Checks> {
       const { invites } = await client.invites.list();
       assert.equal(invites.find(({ id }) => id === made.id)?.status, "created");
     },
+    ...invitingByTool(baseUrl, owner.apiKey, scratch),
     "J3-hash-only": async () => {
       assert.notEqual(code, "");
       const hash = createHash("sha256").update(code).digest("hex");
       assert.ok((await filesHolding(dataDirectory, hash)).length > 0, "no hash of the code");
       assert.deepEqual(await filesHolding(dataDirectory, code), []);
       assert.ok(!stack.printed().includes(code), "the code was printed");
+    },
+  };
+}
+
+/** The code goes into a file of the owner's, and over no wire of the tool server. */
+function invitingByTool(baseUrl: string, apiKey: string, scratch: string): Checks {
+  let code = "";
+  let stream = "";
+  return {
+    "J3-mcp-file": async () => {
+      const directory = join(scratch, "inviting");
+      const credentialsFile = await writeCredentials(directory, baseUrl, apiKey);
+      const environment = { SERVICE_CONFIG_DIR: directory };
+      await using tools = await startToolServer({ credentialsFile, folder: scratch, environment });
+      const { vaults } = await createClient({ baseUrl, credentials: { apiKey } }).vaults.list();
+      const given = { name: "bot", vaultIds: vaults.map(({ id }) => id) };
+      const asked = await tools.call("access_grant", given);
+      assert.equal(asked.isError, true, asked.wire);
+      const confirm = textOf(objectAt(asked.facts, "error"), "confirm");
+      const answer = await tools.call("access_grant", { ...given, confirm });
+      assert.equal(answer.isError, false, answer.wire);
+      const path = textOf(answer.facts, "file").replaceAll(/<\/?[\w-]{8}>/g, "");
+      assert.equal((await stat(path)).mode & 0o777, 0o600);
+      code = (await readFile(path, "utf8")).trim();
+      assert.match(code, /^cofi_/);
+      stream = tools.stream();
+    },
+    "J3-mcp-no-code": () => {
+      assert.ok(code.length > 20 && stream.length > 100);
+      assert.ok(!stream.includes(code.slice(0, 30)), "the code is in the stream");
+      return Promise.resolve();
     },
   };
 }

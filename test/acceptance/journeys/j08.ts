@@ -92,7 +92,7 @@ function slow({ sink, webhooks }: Scene): Checks {
   };
 }
 
-function records({ world: { stack }, owner, webhooks, receiver, sink, made }: Scene): Checks {
+function records({ world: { scratch, stack }, owner, webhooks, receiver, sink, made }: Scene): Checks {
   return {
     "J8-api-create": async () => {
       assert.match(made.secret, /^whsec_[0-9A-Za-z+/]{43}=$/);
@@ -126,6 +126,19 @@ function records({ world: { stack }, owner, webhooks, receiver, sink, made }: Sc
       assertTestRecord({ ...delivery }, "success", 204);
       assert.deepEqual((await client.webhooks.delivery(webhook.id, delivery.id)).delivery, delivery);
       assert.ok(isSignedBy(await place.waitFor(), secret));
+      await client.webhooks.delete(webhook.id);
+    },
+    "J8-mcp-test": async () => {
+      const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: owner.apiKey } });
+      const { webhook } = await client.webhooks.create({ url: sink.receiver().url, events: ["file.uploaded"] });
+      const credentialsFile = await writeCredentials(join(scratch, "owner"), stack.baseUrl, owner.apiKey);
+      await using tools = await startToolServer({ credentialsFile, folder: scratch });
+      const sent = await tools.call("webhook_send", { webhookId: webhook.id });
+      assert.equal(sent.isError, false, sent.wire);
+      const [delivery] = (await client.webhooks.deliveries(webhook.id)).deliveries;
+      const { deliveryId, status, httpStatus, attempts } = sent.facts;
+      const told = [delivery?.id, delivery?.status, delivery?.httpStatus, delivery?.attempts];
+      assert.deepEqual([deliveryId, status, httpStatus, attempts], told);
       await client.webhooks.delete(webhook.id);
     },
   };
@@ -307,7 +320,7 @@ function others({ world, webhooks, made, agent, sink }: Scene): Checks {
     "J8-agent-tools": async () => {
       const directory = join(world.scratch, "agent");
       const credentialsFile = await writeCredentials(directory, baseUrl, agent.key);
-      await using tools = await startToolServer({ credentialsFile, folder: world.scratch });
+      await using tools = await startToolServer({ credentialsFile, folder: world.scratch, flags: [] });
       const names = await tools.toolNames();
       assert.ok(names.includes("file_upload"), names.join());
       assert.deepEqual(

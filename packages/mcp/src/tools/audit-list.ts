@@ -17,7 +17,7 @@ export const auditList = defineTool({
   profile: "owner",
   title: "Read the audit log",
   description:
-    "Who did what in the account, newest first. With verify: checks the whole log's chain of hashes instead, and names the first altered entry.",
+    "Acts in the account with their actors, newest first. With verify: checks the whole log's chain of hashes instead, and names the first altered entry.",
   endpoints: [api.audit.list],
   input: {
     since: z.optional(z.string().check(z.maxLength(64))),

@@ -20,7 +20,7 @@ export const fileRead = defineTool({
   profile: "read",
   title: "Read a text file",
   description:
-    "Reads a page of a text file. While nextOffset is there, call again with it as offset. Of shared vaults only if the user allowed it.",
+    "Reads a page of a text file. While nextOffset is there, call again with it as offset. Shared vaults are refused unless the user allowed them.",
   endpoints: [api.files.get, api.files.content],
   input: {
     file: itemRef,

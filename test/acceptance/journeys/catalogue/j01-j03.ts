@@ -41,8 +41,8 @@ const invite = journey("J3", "Owner invites an agent", [
   "J3-expires-73 cli (pending: cli): --expires 73 is refused",
   "J3-expires-72 cli (pending: cli): --expires 72 is accepted",
   "J3-hash-only api: the database holds only the SHA-256 of the code",
-  "J3-mcp-file mcp (pending: tools): invite_create answers a file path of mode 0600",
-  "J3-mcp-no-code mcp (pending: tools): the code does not occur in the JSON-RPC stream",
+  "J3-mcp-file mcp: access_grant answers a file path of mode 0600, once the user agreed",
+  "J3-mcp-no-code mcp: the code does not occur in the JSON-RPC stream",
 ]);
 
 export const journeys1to3: readonly Journey[] = [signUp, sharedVault, invite];

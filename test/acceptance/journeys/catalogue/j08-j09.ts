@@ -7,7 +7,7 @@ const webhook = journey("J8", "Webhook to the owner's system", [
   "J8-test-record api: the test answers 200 { delivery } with all fields; httpStatus 200, attempts 1, lastError a string [S4.1-test S6-test-record]",
   "J8-no-answer api: without any HTTP answer httpStatus is 0",
   "J8-sdk-create sdk: the SDK makes an endpoint and its test answers the same record",
-  "J8-mcp-test mcp (pending: tools): webhook_test answers the same record",
+  "J8-mcp-test mcp: webhook_send answers the same record",
   "J8-signature webhook: one POST; the signature verifies, and fails with one byte changed; timestamp within 5 min; id unique",
   "J8-sdk-verify sdk: the SDK verifies it with both secrets given or one, and refuses it with one byte changed",
   "J8-event webhook: an agent's upload arrives within 2 s with ids, sizes and the uploader's address [S6-subscribed-events]",

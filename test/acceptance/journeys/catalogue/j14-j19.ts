@@ -3,8 +3,8 @@ import { journey, type Journey } from "../observable.ts";
 const injection = journey("J14", "Prompt injection", [
   "J14-path mcp: an agent that obeys a hostile file cannot upload what lies outside the allowed folders",
   "J14-owner-tools mcp: the owner's tools are absent from a server with the default flags",
-  "J14-reveal mcp (pending: tools): reveal is off",
-  "J14-last-error mcp (pending: tools): the same with webhook lastError text",
+  "J14-reveal mcp: the hostile text is shown inside a fence",
+  "J14-last-error mcp: so is what a receiver of webhooks answers",
 ]);
 
 const explainer = journey("J15", "Explainer", [
