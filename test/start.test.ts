@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { createClient, type SharedVaults } from "@coffer/sdk";
 import { openSharedVaults, readConfig, resolveSettings } from "@coffer/sdk/node";
@@ -129,9 +129,12 @@ describe("npm start --json", () => {
       folders: [],
       launcher: { command, args },
     });
-    expect(env).toEqual({ SERVICE_CONFIG_FILE: credentialsFile });
+    const agentsFile = join(dirname(credentialsFile), basename(credentialsFile).replace("credentials", "agent"));
+    expect(env).toEqual({ SERVICE_CONFIG_FILE: agentsFile });
     const status = await tools.call("status_check");
-    expect(status.facts).toMatchObject({ signedIn: true, allowedFolders: [folder], sharedVaults: "ready" });
+    expect(status.facts).toMatchObject({ signedIn: true, accessLevel: "agent", allowedFolders: [folder] });
+    const { expires } = status.facts["key"] as { expires: string };
+    expect(Date.parse(expires)).toBeGreaterThan(Date.now() + 80 * 86_400_000);
   }
 
   it("keeps the account, the vault and the agent for the next run, from another directory", async () => {

@@ -16,6 +16,11 @@ export interface StackAgent {
 
 export type AgentStack = Pick<Stack, "baseUrl" | "credentialsFile" | "dataDirectory" | "networkFile">;
 
+/** 90 days. The next run after that invites the agent again. */
+const KEY_LIFE_MS = 90 * 86_400_000;
+/** Access ends at whole quarters of an hour. */
+const QUARTER_MS = 900_000;
+
 /**
  * Lets the agent of this stack into the account, for one vault. It uses the key of an earlier run if the service still
  * accepts it, else a fresh invite. Its chain key stays the same, and neither owner nor service ever sees it.
@@ -36,7 +41,9 @@ export async function inviteAgent(stack: AgentStack, owner: Client, vaultId: str
   await keep(isNew ? null : known);
   const sharedVaults = await openClientSide(stack, "agent", chainPrivateKey);
   if (isNew) {
-    const invite = await owner.invites.create({ name: "npm start's agent", vaultIds: [vaultId], expiresInHours: 1 });
+    const accessUntil = new Date(Math.ceil((Date.now() + KEY_LIFE_MS) / QUARTER_MS) * QUARTER_MS).toISOString();
+    const wish = { name: "npm start's agent", vaultIds: [vaultId], expiresInHours: 1, accessUntil };
+    const invite = await owner.invites.create(wish);
     const { key } = await createClient({ baseUrl, sharedVaults }).invites.redeem(invite.text, signer);
     await keep(new Secret(key));
   }
@@ -46,7 +53,7 @@ export async function inviteAgent(stack: AgentStack, owner: Client, vaultId: str
 }
 
 /** Beside the owner's: where two stacks run on the same data, each has its own. */
-function agentFile(ownersFile: string): string {
+export function agentFile(ownersFile: string): string {
   return join(dirname(ownersFile), basename(ownersFile).replace("credentials", "agent"));
 }
 

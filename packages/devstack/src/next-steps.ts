@@ -1,5 +1,6 @@
 /** What a person does after `npm start`: three blocks, each works as it is pasted. */
 import { join } from "node:path";
+import { agentFile } from "./agent.ts";
 import { clientConfiguration } from "./launcher.ts";
 
 export interface Surroundings {
@@ -17,9 +18,9 @@ export function nextSteps(around: Surroundings): string[] {
   return [
     "What next",
     "",
-    "1. Let an agent use it. Paste this into the configuration of your MCP client:",
+    "1. Let an agent use it, with a key of its own for 90 days. Paste this into the configuration of your MCP client:",
     "",
-    JSON.stringify(clientConfiguration(around.credentialsFile, around.folder), null, 2),
+    JSON.stringify(clientConfiguration(agentFile(around.credentialsFile), around.folder), null, 2),
     "",
     "2. Call the API. Paste this into another shell; the key comes from its file and shows nowhere:",
     "",

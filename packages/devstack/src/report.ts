@@ -1,4 +1,5 @@
 /** What `npm start` prints when the stack is ready. */
+import { agentFile } from "./agent.ts";
 import { clientConfiguration } from "./launcher.ts";
 import type { JobReport } from "./main-job.ts";
 import { nextSteps } from "./next-steps.ts";
@@ -20,7 +21,8 @@ export interface StartReport {
 /** The one document of `--json`. */
 export function renderDocument({ stack, job, webhooks }: StartReport): string {
   const { baseUrl, credentialsFile, networkFile, networkSeconds, dataDirectory, newAccount } = stack;
-  const mcp = clientConfiguration(credentialsFile, job.folder);
+  // The agent's key has an end and one vault. The owner's is nobody's to paste.
+  const mcp = clientConfiguration(agentFile(credentialsFile), job.folder);
   const chain = { networkFile, seconds: networkSeconds };
   const document = { baseUrl, credentialsFile, chain, dataDirectory, newAccount, job, webhooks, mcp };
   return `${JSON.stringify(document, null, 2)}\n`;
