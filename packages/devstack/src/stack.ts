@@ -48,7 +48,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const opened: { close: () => Promise<void> }[] = [];
   const close = async (): Promise<void> => {
     for (const each of opened.splice(0).reverse()) await each.close();
-    if (temporary) await rm(dataDirectory, { recursive: true, force: true });
+    if (temporary) await rm(dataDirectory, { recursive: true, force: true, maxRetries: 10 });
   };
   try {
     await makeDirectory(dataDirectory);
