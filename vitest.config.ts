@@ -30,6 +30,7 @@ const DEEP = [
   "test/kill/*.test.ts",
   "test/mcp/acting-shared.test.ts",
   "test/mcp/confirming.test.ts",
+  "test/mcp/matrix.test.ts",
   "test/pins/guards-bite.test.ts",
   "test/shared-files/crash.test.ts",
   "test/shared-files/folders.test.ts",
