@@ -2,7 +2,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openToolClient, sourceLauncher } from "@coffer/devstack";
-import { createConfirmations, createServer, createTransfers, type Launch } from "@coffer/mcp";
+import { createMemory, createServer, NO_RECORD, type Launch } from "@coffer/mcp";
 import type { Client as SdkClient } from "@coffer/sdk";
 import { resolveFolders, sessionOver } from "@coffer/tasks";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
@@ -32,10 +32,10 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
     folders: { ...(await resolveFolders([directory])), denied: { folders: [], files: [] } },
     stop: new AbortController().signal,
     log: () => undefined,
-    activity: { calls: 0 },
     handOut: () => Promise.resolve(null),
-    transfers: createTransfers(),
-    confirmations: createConfirmations(),
+    memory: createMemory(),
+    record: NO_RECORD,
+    keyId: null,
   });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await server.connect(ours);

@@ -10,6 +10,8 @@ export interface ConfirmRequest {
   readonly stateNow: () => Promise<unknown>;
   /** What the caller passed as `confirm`. */
   readonly token: string | undefined;
+  /** The act leads out of the account. Once text of others was shown, only the host's user can agree to it. */
+  readonly leadsOut?: boolean;
 }
 
 /** What a tool needs for its work: one value per call. */
@@ -27,6 +29,11 @@ export interface Call extends Task {
    * @throws TaskFailure `confirmation_required` with the preview and a token.
    */
   confirm(request: ConfirmRequest): Promise<void>;
+  /** Notes that text of others goes into the conversation: see {@link Memory.taint}. */
+  taint(): void;
+  isTainted(): boolean;
+  /** @throws TaskFailure `remote_server` where no file on this machine reaches the user. Ask before a secret is made. */
+  requireHandOut(): void;
   /** Writes a secret into a file of mode 0600 and returns its path; null: it could not be written. No answer shows it. */
   handOut(name: string, secret: string): Promise<string | null>;
   /** Whether text of shared vaults may be shown (`--reveal-shared-text`). */

@@ -29,6 +29,10 @@ export interface Asking {
   readonly confirmations: Confirmations;
   /** Only an answer of the host's user counts. */
   readonly humanOnly: boolean;
+  /** Text of others was shown, so no token counts for what leads out. */
+  readonly isTainted: boolean;
+  /** Takes who agreed. */
+  readonly onAgreed: (who: "user" | "token") => void;
 }
 
 /** Hosts give up on a call after 60 s. */
@@ -48,15 +52,23 @@ export async function requireConfirmed(
   asking: Asking,
   tool: string,
   args: unknown,
-  { preview, state, stateNow, token }: ConfirmRequest,
+  { preview, state, stateNow, token, leadsOut = false }: ConfirmRequest,
 ): Promise<void> {
-  const { confirmations, humanOnly } = asking;
+  const { confirmations } = asking;
+  const isTaint = leadsOut && asking.isTainted;
+  const humanOnly = asking.humanOnly || isTaint;
   const given = typeof args === "object" && args !== null ? { ...args, confirm: undefined } : args;
   const binding = { tool, args: given, state };
-  if (!humanOnly && token !== undefined && confirmations.redeem(token, binding)) return;
+  if (!humanOnly && token !== undefined && confirmations.redeem(token, binding)) {
+    asking.onAgreed("token");
+    return;
+  }
   const answer = await askUser(asking, preview, binding);
   if (answer === "yes") {
-    if (JSON.stringify(await stateNow()) === JSON.stringify(state)) return;
+    if (JSON.stringify(await stateNow()) === JSON.stringify(state)) {
+      asking.onAgreed("user");
+      return;
+    }
     throw new TaskFailure("precondition_failed", {
       message: "What the user agreed to has changed meanwhile; nothing was done",
       nextStep: "Call again: the user is asked anew.",
@@ -65,13 +77,19 @@ export async function requireConfirmed(
   if (answer === "no") throw new TaskFailure("declined");
   if (humanOnly)
     throw new TaskFailure("confirmation_required", {
-      message: "The user of the host has to agree, and this host cannot ask",
-      nextStep: "Tell the user: a host with elicitation can ask, or the server can start without --confirm human-only.",
+      message: isTaint ? TAINT_MESSAGE : "The user of the host has to agree, and this host cannot ask",
+      nextStep: isTaint ? TAINT_STEP : FLAG_STEP,
       preview,
     });
   const message = token === undefined ? {} : { message: "The token does not fit this call any more; nothing was done" };
   throw new TaskFailure("confirmation_required", { ...message, preview, confirm: confirmations.issue(binding) });
 }
+
+const FLAG_STEP =
+  "Tell the user: a host with elicitation can ask, or the server can start without --confirm human-only.";
+const TAINT_MESSAGE = "Text of others was read here, so the user of the host has to agree, and this host cannot ask";
+const TAINT_STEP =
+  "Tell the user what the preview says. The user can do it at a shell, or start a new conversation whose server has read no file.";
 
 type Answer = "yes" | "no" | "cannot ask";
 

@@ -49,7 +49,7 @@ export function createConfirmations(now: () => number = Date.now): Confirmations
 }
 
 /** The same text for the same value, whatever the order of its members. */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) =>
     typeof each === "object" && each !== null && !Array.isArray(each)
       ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))

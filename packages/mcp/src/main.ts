@@ -8,10 +8,10 @@ import {
   resolveFolders,
   writeSecretFile,
 } from "@coffer/tasks";
-import { createConfirmations } from "./confirmations.ts";
-import { createTransfers } from "./transfers.ts";
+import { createMemory } from "./memory.ts";
 import { parseFlags } from "./flags.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
+import { createRecord, recordDirectory } from "./record.ts";
 import { keepStdoutForProtocol, serveStreams } from "./stdio.ts";
 import type { Launch } from "./launch.ts";
 
@@ -54,7 +54,7 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
     process.exit(1);
   });
   const stop = new AbortController();
-  const shared = { activity: { calls: 0 }, transfers: createTransfers(), confirmations: createConfirmations() };
+  const memory = createMemory();
   const session = createSession({
     env: process.env,
     configFile: launch.configFile,
@@ -63,7 +63,7 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
   });
   const end = (): void => {
     stop.abort();
-    if (shared.activity.calls === 0 && !shared.transfers.isBusy()) process.exit(0);
+    if (memory.activity.calls === 0 && !memory.transfers.isBusy()) process.exit(0);
     setTimeout(() => process.exit(0), GRACE_MS);
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
@@ -72,7 +72,8 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
     redaction.register(secret);
     return await writeSecretFile(process.env, name, secret).catch(() => null);
   };
-  const server = () => createServer({ launch, session, folders, stop: stop.signal, log, handOut, ...shared });
+  const kept = { memory, record: createRecord(() => recordDirectory(process.env)), keyId: null };
+  const server = () => createServer({ launch, session, folders, stop: stop.signal, log, handOut, ...kept });
   serveStreams(server, { input: process.stdin, output: process.stdout }, redaction, { onHangUp: end, log });
 }
 

@@ -2,8 +2,8 @@ import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createClient } from "@coffer/sdk";
 import { sessionOver } from "@coffer/tasks";
 import { expect, it } from "vitest";
-import { createConfirmations } from "./confirmations.ts";
-import { createTransfers } from "./transfers.ts";
+import { createMemory } from "./memory.ts";
+import { NO_RECORD } from "./record.ts";
 import { parseFlags } from "./flags.ts";
 import { createServer } from "./server.ts";
 
@@ -17,10 +17,10 @@ async function connect(flags: readonly string[]): Promise<Client> {
     folders: { folders: [], denied: { folders: [], files: [] } },
     stop: new AbortController().signal,
     log: () => undefined,
-    activity: { calls: 0 },
     handOut: () => Promise.resolve(null),
-    transfers: createTransfers(),
-    confirmations: createConfirmations(),
+    memory: createMemory(),
+    record: NO_RECORD,
+    keyId: null,
   });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await server.connect(ours);

@@ -13,14 +13,14 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Call } from "./call.ts";
 import { AskUser, requireConfirmed } from "./confirm.ts";
-import type { Confirmations } from "./confirmations.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { chooseTools } from "./registry.ts";
 import { shapeFailure, shapeOutcome } from "./result.ts";
 import type { Tool } from "./tool.ts";
 import { isId, membershipStep } from "./words.ts";
 import type { Launch } from "./launch.ts";
-import type { Transfers } from "./transfers.ts";
+import type { Memory } from "./memory.ts";
+import type { CallRecord } from "./record.ts";
 
 export const SERVER_NAME = "coffer";
 export const SERVER_VERSION = "0.1.0";
@@ -31,13 +31,12 @@ export interface ServerParts {
   readonly folders: AllowedFolders;
   /** Aborts when the process is about to end: downloads then remove their partial files. */
   readonly stop: AbortSignal;
-  /** See {@link Call.handOut}. */
-  readonly handOut: Call["handOut"];
-  /** Calls under way in this process. */
-  readonly activity: { calls: number };
-  /** Those of this process. */
-  readonly transfers: Transfers;
-  readonly confirmations: Confirmations;
+  /** See {@link Call.handOut}. null: this machine is not the user's. */
+  readonly handOut: Call["handOut"] | null;
+  readonly memory: Memory;
+  readonly record: CallRecord;
+  /** The key that the connection came with, for the record; null: the process has one. */
+  readonly keyId: string | null;
   /** One line for the operator, about a failure nobody foresaw. */
   readonly log: (line: string) => void;
 }
@@ -86,37 +85,93 @@ async function answer(
   mcp: McpServer,
 ): Promise<CallToolResult | InputRequiredResult> {
   const signal = signalOf(tool, context.mcpReq.signal, parts.stop);
-  parts.activity.calls += 1;
+  const { activity } = parts.memory;
+  const noted: Noted = { agreed: null };
+  activity.calls += 1;
   try {
     // The settings' secrets must be known before a file is judged.
     if (tool.touchesFiles) await parts.session.setup().catch(() => undefined);
     const roots = tool.touchesFiles ? await clientRoots(mcp, context) : [];
     if (roots === "ask") return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
-    const asking = { mcp, context, confirmations: parts.confirmations, humanOnly: parts.launch.humanOnly };
-    const found: Omit<Call, "withProgress"> = {
-      signal,
-      progress: progressSender(context),
-      client: () => parts.session.client(),
-      folders: await narrowByRoots(parts.folders, roots),
-      pinnedVault: parts.launch.vaultId,
-      revealsSharedText: parts.launch.revealSharedText,
-      setup: () => parts.session.setup(),
-      chainAddress: () => parts.session.chainAddress(),
-      transfers: parts.transfers,
-      handOut: parts.handOut,
-      confirm: (request) => requireConfirmed(asking, tool.name, args, request),
-    };
-    const call = reporting(found);
-    return { ...shapeOutcome(await tool.invoke(args, call)) };
+    const folders = await narrowByRoots(parts.folders, roots);
+    const outcome = await tool.invoke(args, callOf({ tool, args, parts, context, mcp, signal, folders, noted }));
+    await noteCall(parts, { tool, args, result: "ok", bytes: bytesOf(outcome.facts["bytes"]), noted });
+    return { ...shapeOutcome(outcome) };
   } catch (thrown) {
     if (thrown instanceof AskUser) return thrown.result;
     const failure = await explained(toFailure(thrown, signal), parts, args);
     if (failure.code === "signed_out") parts.session.forget();
     if (failure.code === "unexpected") parts.log(`${tool.name}: ${describe(failure.cause)}`);
+    await noteCall(parts, { tool, args, result: failure.code, bytes: null, noted });
     return { ...shapeFailure(failure) };
   } finally {
-    parts.activity.calls -= 1;
+    activity.calls -= 1;
   }
+}
+
+/** What a call learns about itself on its way. */
+interface Noted {
+  agreed: "user" | "token" | null;
+}
+
+interface Making {
+  readonly tool: Tool;
+  readonly args: unknown;
+  readonly parts: ServerParts;
+  readonly context: ServerContext;
+  readonly mcp: McpServer;
+  readonly signal: AbortSignal;
+  readonly folders: AllowedFolders;
+  readonly noted: Noted;
+}
+
+function callOf({ tool, args, parts, context, mcp, signal, folders, noted }: Making): Call {
+  const { session, launch, memory, handOut } = parts;
+  const { taint, confirmations } = memory;
+  const onAgreed = (who: "user" | "token"): void => {
+    noted.agreed = who;
+  };
+  return reporting({
+    ...{ signal, folders, transfers: memory.transfers, isTainted: () => taint.isTainted },
+    progress: progressSender(context),
+    client: () => session.client(),
+    pinnedVault: launch.vaultId,
+    revealsSharedText: launch.revealSharedText,
+    setup: () => session.setup(),
+    chainAddress: () => session.chainAddress(),
+    taint: () => {
+      taint.isTainted = true;
+    },
+    requireHandOut: () => {
+      if (handOut === null) throw new TaskFailure("remote_server", { message: "No file here reaches the user" });
+    },
+    handOut: (name, secret) => handOut?.(name, secret) ?? Promise.resolve(null),
+    confirm: async (request) => {
+      const asking = { mcp, context, confirmations, humanOnly: launch.humanOnly, isTainted: taint.isTainted, onAgreed };
+      await requireConfirmed(asking, tool.name, args, request);
+    },
+  });
+}
+
+async function noteCall(
+  { record, keyId, log }: ServerParts,
+  {
+    tool,
+    args,
+    result,
+    bytes,
+    noted,
+  }: { tool: Tool; args: unknown; result: string; bytes: number | null; noted: Noted },
+): Promise<void> {
+  await record
+    .add({ tool: tool.name, args, result, bytes, agreed: noted.agreed, key: keyId })
+    .catch((error: unknown) => {
+      log(`the record of calls could not be written: ${error instanceof Error ? error.message : "unknown"}`);
+    });
+}
+
+function bytesOf(fact: unknown): number | null {
+  return typeof fact === "number" ? fact : null;
 }
 
 function reporting(call: Omit<Call, "withProgress">): Call {
@@ -134,7 +189,9 @@ function reporting(call: Omit<Call, "withProgress">): Call {
 }
 
 /** A non-member can only send its address to the owner: the answer holds that address and what the owner does with it. */
-async function explained(failure: TaskFailure, { session, launch }: ServerParts, args: unknown): Promise<TaskFailure> {
+async function explained(failure: TaskFailure, parts: ServerParts, args: unknown): Promise<TaskFailure> {
+  const { session, launch } = parts;
+  if (failure.code === "shared_vault" && parts.handOut === null) return new TaskFailure("remote_server");
   if (failure.code !== "not_a_member") return failure;
   const chainAddress = await session.chainAddress();
   if (chainAddress === null) return failure;

@@ -18,6 +18,9 @@ const call: Call = {
   transfers: createTransfers(),
   withProgress: () => call,
   confirm: () => Promise.resolve(),
+  taint: () => undefined,
+  isTainted: () => false,
+  requireHandOut: () => undefined,
   handOut: () => Promise.resolve(null),
   setup: () =>
     Promise.resolve({

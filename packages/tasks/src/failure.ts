@@ -86,6 +86,11 @@ export const LOCAL_FAILURES = {
     "The answer does not come from a compatible service",
     "Check the base URL with status_check and tell the user.",
   ),
+  remote_server: entry(
+    false,
+    "This server runs on another machine, which holds no chain key, so it cannot open shared vaults",
+    "Tell the user to start coffer-mcp on their own machine (stdio) for this.",
+  ),
   cancelled: entry(true, "The call was cancelled; nothing was finished", "Call again when it is wanted."),
   unexpected: entry(false, "The tool failed in an unforeseen way", "Tell the user; details are in this server's log."),
 } as const satisfies Record<string, FailureEntry>;

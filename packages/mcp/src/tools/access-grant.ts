@@ -44,6 +44,7 @@ export const accessGrant = defineTool({
   output: { file: TEXT, inviteId: TEXT, expires: TEXT, ends: TEXT, members: TEXTS, nextStep: TEXT },
   run: async (args, call) => {
     const vaults = await Promise.all(args.vaultIds.map((each) => findVault(call, each)));
+    if (args.chainAddress === undefined) call.requireHandOut();
     const until = args.until === undefined ? null : parseEnd("until", args.until);
     const who = args.chainAddress ?? "a single-use invite";
     const state = vaults.map(({ id, role, type }) => `${id} ${role} ${type}`).toSorted();
@@ -52,6 +53,7 @@ export const accessGrant = defineTool({
       state,
       stateNow: () => Promise.resolve(state),
       token: args.confirm,
+      leadsOut: true,
     });
     const vaultIds = vaults.map(({ id }) => id);
     if (args.chainAddress !== undefined) return await addMember(call, args.chainAddress, vaultIds, args.name, until);

@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import type { Outcome } from "../result.ts";
 import { FLAG } from "../schema.ts";
 import { defineTool } from "../tool.ts";
+import { agreeToLeave } from "./egress.ts";
 import { RECEIPT } from "./own-file.ts";
 import { folderRef, localPath, vaultRef } from "./places.ts";
 import { REPORT, reportOf } from "./transfer-rows.ts";
@@ -45,6 +46,7 @@ export const fileUpload = defineTool({
   output: { ...RECEIPT, ...REPORT, dryRun: FLAG },
   run: async (args, call) => {
     const vaultId = await writableVault(call, args.vaultId ?? null);
+    await agreeToLeave(call, vaultId);
     const { paths, folder = null, ...wish } = args;
     return await call.transfers.run(async (progress) => {
       const task = call.withProgress(progress);

@@ -48,6 +48,7 @@ export const webhookSet = defineTool({
     const before = webhookId === undefined ? null : await findWebhook(call, webhookId);
     if (before === null && wish.url === undefined)
       throw new TaskFailure("invalid_arguments", { message: "A new webhook needs a url" });
+    if (before === null || wish.rotateSecret) call.requireHandOut();
     // An address is where the account's events go from now on.
     if (wish.url !== undefined && wish.url !== before?.url) {
       const state = before?.updatedAt ?? "new";
@@ -56,6 +57,7 @@ export const webhookSet = defineTool({
         state,
         stateNow: async () => (before === null ? state : (await findWebhook(call, before.id)).updatedAt),
         token: confirm,
+        leadsOut: true,
       });
     }
     return before === null ? await create(call, wish) : await change(call, before.id, wish);
