@@ -23,6 +23,7 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
       revealSharedText: true,
       humanOnly: false,
       allowConfigFiles: false,
+      http: null,
     },
     allowedFolders: [directory],
   };

@@ -21,6 +21,7 @@ describe("parseFlags", () => {
       allowConfigFiles: false,
       revealSharedText: false,
       configFile: null,
+      http: null,
       allowedFolders: [],
     });
   });
@@ -56,6 +57,7 @@ describe("parseFlags", () => {
       allowConfigFiles: true,
       revealSharedText: true,
       configFile: "/c.json",
+      http: null,
       allowedFolders: ["/a", "/b", "/c"],
     });
   });
@@ -66,6 +68,7 @@ describe("parseFlags", () => {
     expect(launched(["--allow", "/a", "--config", "/c.json"], env)).toMatchObject({
       allowedFolders: ["/a"],
       configFile: "/c.json",
+      http: null,
     });
   });
 
@@ -91,5 +94,31 @@ describe("parseFlags", () => {
   it("explains itself", () => {
     expect(parseFlags(["--help"], {}, "1")).toMatchObject({ kind: "print" });
     expect(parseFlags(["--version"], {}, "1.2.3")).toEqual({ kind: "print", text: "1.2.3" });
+  });
+});
+
+describe("--http", () => {
+  it.each([
+    [["--http", "8080"], { host: "127.0.0.1", port: 8080, publicUrl: null, allowedOrigins: [] }],
+    [["--http", "[::1]:0"], { host: "::1", port: 0, publicUrl: null, allowedOrigins: [] }],
+    [
+      ["--http", "0.0.0.0:80", "--public-url", "https://a.example/mcp", "--allow-origin", "https://b.example"],
+      { host: "0.0.0.0", port: 80, publicUrl: "https://a.example/mcp", allowedOrigins: ["https://b.example"] },
+    ],
+  ])("takes %j", (args, http) => {
+    expect(launched(args)).toMatchObject({ http, allowedFolders: [] });
+  });
+
+  it.each([
+    [["--http", "x"], "needs a port"],
+    [["--http", "70000"], "needs a port"],
+    [["--http", "0.0.0.0:80"], "needs --public-url"],
+    [["--http", "80", "--allow", "/a"], "takes no --allow"],
+    [["--http", "80", "--public-url", "ftp://a"], "absolute address"],
+    [["--http", "80", "--allow-origin", "b"], "not an origin"],
+    [["--public-url", "https://a.example/mcp"], "need --http"],
+  ])("refuses %j", (args, words) => {
+    const parsed = parseFlags(args, {}, "0");
+    expect(parsed.kind === "refuse" ? parsed.sentence : parsed.kind).toContain(words);
   });
 });

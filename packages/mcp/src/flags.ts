@@ -5,6 +5,7 @@
 import { delimiter } from "node:path";
 import { parseArgs } from "node:util";
 import { chooseTools, TOOL_NAMES } from "./registry.ts";
+import { parseHttp } from "./http-flags.ts";
 import { PROFILES, type Profile, type Launch } from "./launch.ts";
 
 export type ParsedFlags =
@@ -25,6 +26,9 @@ const OPTIONS = {
   config: { type: "string" },
   allow: { type: "string", multiple: true },
   "allow-config-files": { type: "boolean" },
+  http: { type: "string" },
+  "public-url": { type: "string" },
+  "allow-origin": { type: "string", multiple: true },
   help: { type: "boolean" },
   version: { type: "boolean" },
 } as const;
@@ -45,6 +49,11 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
     ...namesIn(values["exclude-tools"]),
   ]);
   if (problem !== null) return refuse(problem);
+  const http = parseHttp({
+    ...{ listen: values.http, publicUrl: values["public-url"], origins: values["allow-origin"] ?? [] },
+    usesFiles: values.allow !== undefined || values["allow-config-files"] === true,
+  });
+  if (typeof http === "string") return refuse(http);
   const launch: Launch = {
     profile: findProfile(values.profile) ?? "agent",
     tools: values.tools === undefined ? null : namesIn(values.tools),
@@ -55,7 +64,12 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
     allowConfigFiles: values["allow-config-files"] ?? false,
     revealSharedText: values["reveal-shared-text"] ?? false,
     configFile: values.config ?? filled(env["SERVICE_CONFIG_FILE"]),
-    allowedFolders: values.allow ?? (env["SERVICE_ALLOWED_DIRS"] ?? "").split(delimiter).filter((part) => part !== ""),
+    http,
+    // A server for many keys opens no folder of this machine.
+    allowedFolders:
+      http !== null
+        ? []
+        : (values.allow ?? (env["SERVICE_ALLOWED_DIRS"] ?? "").split(delimiter).filter((part) => part !== "")),
   };
   if (chooseTools(launch).length > 0) return { kind: "serve", launch };
   return refuse(
@@ -107,7 +121,7 @@ function filled(text: string | undefined): string | null {
   return text === undefined || text === "" ? null : text;
 }
 
-const HELP = `coffer-mcp: Coffer storage as MCP tools over stdio
+const HELP = `coffer-mcp: Coffer storage as MCP tools, over stdio or HTTP
 
   --allow DIR [DIR ...]  Folders whose files the tools may read and write. One that is missing is reported.
                          Default: SERVICE_ALLOWED_DIRS, separated by "${delimiter}". Without both, no file leaves or enters.
@@ -122,6 +136,11 @@ const HELP = `coffer-mcp: Coffer storage as MCP tools over stdio
                          token: the model, with a token of the preview. human-only: nobody. Default: token.
   --allow-config-files   Downloads may write files that programs and agents obey, like CLAUDE.md or .git/.
   --config FILE          The config file. Default: SERVICE_CONFIG_FILE, else the user's own.
+  --http [HOST:]PORT     Streamable HTTP at /mcp for many keys, instead of stdio. Default host: 127.0.0.1.
+                         Each request brings its key: Authorization: Bearer cof_...
+                         No local folders and no chain key: shared vaults stay closed there.
+  --public-url URL       The address that clients use, such as https://files.example.com/mcp behind a proxy.
+  --allow-origin ORIGIN  A web page's origin that may call. Repeatable. Default: this machine's.
   --help, --version
 
 Credentials come from SERVICE_API_KEY or the config file, never from the command line.

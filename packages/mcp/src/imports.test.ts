@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 const SOURCE = fileURLToPath(new URL(".", import.meta.url));
 /** The only files that may know the protocol library, and those that reach it through them. */
-const PROTOCOL = ["confirm.ts", "server.ts", "stdio.ts"];
+const PROTOCOL = ["confirm.ts", "connections.ts", "event-store.ts", "http.ts", "server.ts", "stdio.ts"];
 
 async function importsOf(file: string): Promise<string[]> {
   const text = await readFile(join(SOURCE, file), "utf8");

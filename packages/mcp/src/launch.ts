@@ -21,4 +21,16 @@ export interface Launch {
   readonly allowConfigFiles: boolean;
   readonly configFile: string | null;
   readonly allowedFolders: readonly string[];
+  /** null: one client on stdin and stdout. */
+  readonly http: HttpLaunch | null;
+}
+
+export interface HttpLaunch {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** The address that clients use. null: the one that is listened on. */
+  readonly publicUrl: string | null;
+  /** Origins of web pages that may call. Those of this machine always may. */
+  readonly allowedOrigins: readonly string[];
 }

@@ -13,10 +13,12 @@ import { parseFlags } from "./flags.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
 import { createRecord, recordDirectory } from "./record.ts";
 import { keepStdoutForProtocol, serveStreams } from "./stdio.ts";
-import type { Launch } from "./launch.ts";
+import type { HttpLaunch, Launch } from "./launch.ts";
 
 /** Time for downloads to remove their partial files. A host expects the process to be gone 250 ms after stdin ends. */
 const GRACE_MS = 100;
+/** The same over HTTP, where a supervisor waits. */
+const END_MS = 2_000;
 
 async function main(): Promise<void> {
   const parsed = parseFlags(process.argv.slice(2), process.env, SERVER_VERSION);
@@ -31,13 +33,36 @@ async function main(): Promise<void> {
     refuse(parsed.sentence);
     return;
   }
-  await serve(parsed.launch, redaction);
+  const { launch } = parsed;
+  await (launch.http === null ? serve(launch, redaction) : serveMany(launch, launch.http, redaction));
+}
+
+async function serveMany(launch: Launch, http: HttpLaunch, redaction: Redaction): Promise<void> {
+  const log = logTo(redaction);
+  const { startHttp } = await import("./http-process.ts");
+  const stop = new AbortController();
+  const shell = await startHttp(launch, http, process.env, { log, stop: stop.signal, redaction });
+  if (typeof shell === "string") {
+    refuse(`${shell}.`);
+    return;
+  }
+  log(`listening at ${shell.url}`);
+  const end = (): void => {
+    stop.abort();
+    setTimeout(() => process.exit(0), END_MS).unref();
+    void shell.close().then(() => process.exit(0));
+  };
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
+}
+
+function logTo(redaction: Redaction): (line: string) => void {
+  return (line) => {
+    process.stderr.write(`coffer-mcp: ${redaction.redact(line)}\n`);
+  };
 }
 
 async function serve(launch: Launch, redaction: Redaction): Promise<void> {
-  const log = (line: string): void => {
-    process.stderr.write(`coffer-mcp: ${redaction.redact(line)}\n`);
-  };
+  const log = logTo(redaction);
   const resolved = await resolveFolders(launch.allowedFolders);
   for (const folder of resolved.missing)
     log(`the allowed folder ${JSON.stringify(folder)} is not there; the others are used`);

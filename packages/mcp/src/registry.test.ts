@@ -7,7 +7,7 @@ import type { Tool } from "./tool.ts";
 
 /** Of o200k in these texts: 4.25 were counted, and a growth of short words would lower it. */
 const CHARACTERS_OF_TOKEN = 4.2;
-const all = { profile: "owner", tools: null, excludeTools: [], readOnly: false, vaultId: null } as const;
+const all = { profile: "owner", tools: null, excludeTools: [], readOnly: false, vaultId: null, http: null } as const;
 const names = (tools: readonly Tool[]) => tools.map((tool) => tool.name);
 const chosen = (choice: Partial<Parameters<typeof chooseTools>[0]>) => names(chooseTools({ ...all, ...choice }));
 

@@ -58,7 +58,7 @@ export const TOOLS: readonly Tool[] = [
 
 export const TOOL_NAMES: readonly string[] = TOOLS.map((tool) => tool.name);
 
-type Choice = Pick<Launch, "profile" | "tools" | "excludeTools" | "readOnly" | "vaultId">;
+type Choice = Pick<Launch, "profile" | "tools" | "excludeTools" | "readOnly" | "vaultId" | "http">;
 
 /**
  * The tools of one server, fixed for its lifetime. They follow from its flags alone: the service enforces rights,
@@ -68,6 +68,7 @@ export function chooseTools(choice: Choice): readonly Tool[] {
   const level = PROFILES.indexOf(choice.profile);
   return TOOLS.filter((tool) => {
     if (PROFILES.indexOf(tool.profile) > level) return false;
+    if (choice.http !== null && tool.needsFolders) return false;
     if (choice.readOnly && !tool.readsOnly) return false;
     if (choice.vaultId !== null && tool.makesVaults) return false;
     if (choice.tools !== null && !choice.tools.includes(tool.name)) return false;

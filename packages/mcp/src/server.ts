@@ -1,4 +1,4 @@
-/** Binds tools to the protocol. Only this module, confirm.ts and stdio.ts import an MCP library. */
+/** Binds tools to the protocol. imports.test.ts lists the modules that import an MCP library. */
 import { api } from "@coffer/contract";
 import { type AllowedFolders, narrowByRoots, type Session, toFailure, TaskFailure } from "@coffer/tasks";
 import {
@@ -47,8 +47,7 @@ export function createServer(parts: ServerParts): McpServer {
     { name: SERVER_NAME, version: SERVER_VERSION, title: "Coffer" },
     { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
   );
-  const tools = chooseTools(parts.launch);
-  const list = { tools: tools.map((tool) => listed(tool, parts)) };
+  const { tools, list } = offerOf(parts.launch);
   mcp.server.setRequestHandler("tools/list", () => list);
   mcp.server.setRequestHandler("tools/call", async (request, context) => {
     const tool = tools.find(({ name }) => name === request.params.name);
@@ -59,13 +58,30 @@ export function createServer(parts: ServerParts): McpServer {
   return mcp;
 }
 
+interface Offer {
+  readonly tools: readonly Tool[];
+  readonly list: { readonly tools: ListedTool[] };
+}
+
+/** Over HTTP there is a server for each request: what follows from the flags is made once. */
+const offers = new WeakMap<Launch, Offer>();
+
+function offerOf(launch: Launch): Offer {
+  const known = offers.get(launch);
+  if (known !== undefined) return known;
+  const tools = chooseTools(launch);
+  const offer = { tools, list: { tools: tools.map((tool) => listed(tool, launch)) } };
+  offers.set(launch, offer);
+  return offer;
+}
+
 type ListedTool = Pick<Tool, "name" | "title" | "description" | "annotations"> & {
   inputSchema: { type: "object"; [name: string]: unknown };
   outputSchema: { type: "object"; [name: string]: unknown };
 };
 
 /** The schemas go out as they are: what a library would add costs every model tokens in every session. */
-function listed(tool: Tool, { launch }: ServerParts): ListedTool {
+function listed(tool: Tool, launch: Launch): ListedTool {
   const { name, title, description, annotations, outputSchema } = tool;
   return {
     name,

@@ -34,6 +34,8 @@ export interface Tool {
   readonly makesVaults: boolean;
   /** It opens local paths. */
   readonly touchesFiles: boolean;
+  /** It is about local files alone, so a server on another machine does not offer it. */
+  readonly needsFolders: boolean;
   /** When the process ends, the call stops where it is, and the same call later goes on there. Cancelling still ends it. */
   readonly resumes: boolean;
   /** The input schema; with a pinned vault, `vaultId` is left out. */
@@ -52,6 +54,7 @@ interface ToolDefinition<Shape extends z.core.$ZodShape> {
   /** What the tool changes outside the service, where the effect does not cover it. */
   readonly hints?: Partial<Annotations>;
   readonly touchesFiles?: boolean;
+  readonly needsFolders?: boolean;
   readonly resumes?: boolean;
   readonly input: Shape;
   /** The purpose of each argument, with its default; {@link SHARED_ARGUMENTS} holds those that several tools take. */
@@ -79,6 +82,7 @@ export function defineTool<const Shape extends z.core.$ZodShape>(definition: Too
     takesVault,
     makesVaults: endpoints.some((endpoint) => endpoint.id === "vaults.create"),
     touchesFiles: definition.touchesFiles ?? false,
+    needsFolders: definition.needsFolders ?? false,
     resumes: definition.resumes ?? false,
     inputSchema: (vaultPinned) => renderInputSchema(input, describe, vaultPinned ? ["vaultId"] : []),
     outputSchema: outputOf(definition.output, definition.table ?? null),

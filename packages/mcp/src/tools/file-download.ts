@@ -32,6 +32,7 @@ export const fileDownload = defineTool({
   // A call only reads from the service, but writes local files, and replaces them with ifExists: replace.
   hints: { readOnlyHint: false, destructiveHint: true },
   touchesFiles: true,
+  needsFolders: true,
   input: {
     files: z.optional(z.array(itemRef).check(z.maxLength(MOST_FILES))),
     folder: z.optional(folderRef),

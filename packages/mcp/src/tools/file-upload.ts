@@ -21,6 +21,7 @@ export const fileUpload = defineTool({
     "Stores local files and folders in a vault, a folder under its own name. What is there unchanged is not sent: after a failure repeat the call. Answers with receipts, or counts and failures.",
   endpoints: [api.account.get, api.files.list, api.files.upload, api.files.replace],
   touchesFiles: true,
+  needsFolders: true,
   resumes: true,
   input: {
     paths: z.array(localPath).check(z.minLength(1), z.maxLength(MOST_PATHS)),

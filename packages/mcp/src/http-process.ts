@@ -1,0 +1,45 @@
+/** The process that serves HTTP: it holds no key of its own, no chain key and no local folder. */
+import { resolveSettings } from "@coffer/sdk/node";
+import { createClient } from "@coffer/sdk";
+import type { Redaction } from "@coffer/tasks";
+import { createKeys } from "./keys.ts";
+import type { HttpLaunch, Launch } from "./launch.ts";
+import { createRecord, recordDirectory } from "./record.ts";
+import { createServer, SERVER_VERSION } from "./server.ts";
+import { serveHttp, type HttpShell } from "./http.ts";
+
+/** Hosts commonly give a call 60 s. */
+const TIMEOUTS = { attemptMs: 15_000, totalMs: 45_000 };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A sentence for the operator, or the running shell. */
+export async function startHttp(
+  launch: Launch,
+  http: HttpLaunch,
+  env: Environment,
+  { log, stop, redaction }: { log: (line: string) => void; stop: AbortSignal; redaction: Redaction },
+): Promise<HttpShell | string> {
+  const settings = await resolveSettings(env, launch.configFile === null ? {} : { configFile: launch.configFile });
+  redaction.register(settings.apiKey?.reveal());
+  redaction.register(settings.chainPrivateKey?.reveal());
+  if (settings.chainPrivateKey !== null)
+    return "A server for many holds no chain key: take it out of SERVICE_CHAIN_PRIVATE_KEY or the config file";
+  const { baseUrl } = settings;
+  if (baseUrl === null) return "There is no address of a service: set SERVICE_BASE_URL";
+  const application = `coffer-mcp/${SERVER_VERSION}`;
+  const keys = createKeys({
+    clientFor: (apiKey) => createClient({ baseUrl, application, timeouts: TIMEOUTS, credentials: { apiKey } }),
+  });
+  const record = createRecord(() => recordDirectory(env));
+  const folders = { folders: [], denied: { folders: [], files: [] } };
+  try {
+    return await serveHttp({
+      ...{ http, keys, log },
+      serverFor: ({ keyId, session, memory }) =>
+        createServer({ launch, session, folders, stop, log, handOut: null, memory, record, keyId }),
+    });
+  } catch (error) {
+    return `${http.host}:${String(http.port)} cannot be listened on: ${error instanceof Error ? error.message : ""}`;
+  }
+}
