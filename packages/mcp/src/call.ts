@@ -32,6 +32,8 @@ export interface Call extends Task {
   /** Notes that text of others goes into the conversation: see {@link Memory.taint}. */
   taint(): void;
   isTainted(): boolean;
+  /** The server is on another machine than the user's, so it opens no shared vault and hands out no file. */
+  readonly isRemote: boolean;
   /** @throws TaskFailure `remote_server` where no file on this machine reaches the user. Ask before a secret is made. */
   requireHandOut(): void;
   /** Writes a secret into a file of mode 0600 and returns its path; null: it could not be written. No answer shows it. */

@@ -15,6 +15,7 @@ import {
   originValidationResponse,
   type McpHttpHandler,
   type McpServer,
+  type ServerNotifier,
 } from "@modelcontextprotocol/server";
 import { createConnections } from "./connections.ts";
 import { bearerIn, redacted, refusal, resourceMetadata, unauthorized } from "./http-answers.ts";
@@ -30,8 +31,11 @@ export interface HttpShell {
 export interface HttpShellOptions {
   readonly http: HttpLaunch;
   readonly keys: Keys;
-  /** A server for one connection, or for one request of the 2026 era. */
-  readonly serverFor: (holder: KeyHolder) => McpServer;
+  /**
+   * A server for one connection, or for one request of the 2026 era. `notify` reaches the clients of the 2026 era that
+   * listen with this key.
+   */
+  readonly serverFor: (holder: KeyHolder, notify: () => ServerNotifier) => McpServer;
   readonly log: (line: string) => void;
 }
 
@@ -88,7 +92,7 @@ interface Shell {
 
 function createShell({ http, keys, serverFor, log }: HttpShellOptions, url: string): Shell {
   const modern = createModern(serverFor, log);
-  const connections = createConnections(serverFor);
+  const connections = createConnections((holder) => serverFor(holder, () => modern.of(holder).notify));
   const metadataUrl = new URL(`${METADATA}${new URL(url).pathname}`, url).href;
   const hostnames = [...localhostAllowedHostnames(), new URL(url).hostname];
   const origins = [...localhostAllowedOrigins(), ...http.allowedOrigins.map((origin) => new URL(origin).hostname)];
@@ -155,7 +159,10 @@ function createModern(serverFor: HttpShellOptions["serverFor"], log: HttpShellOp
     of: (holder: KeyHolder): McpHttpHandler => {
       const known = handlers.get(holder);
       if (known !== undefined) return known;
-      const made = createMcpHandler(() => serverFor(holder), { legacy: "reject", onerror });
+      const made: McpHttpHandler = createMcpHandler(() => serverFor(holder, () => made.notify), {
+        legacy: "reject",
+        onerror,
+      });
       handlers.set(holder, made);
       open.add(new WeakRef(made));
       return made;

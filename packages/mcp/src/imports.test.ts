@@ -5,7 +5,19 @@ import { describe, expect, it } from "vitest";
 
 const SOURCE = fileURLToPath(new URL(".", import.meta.url));
 /** The only files that may know the protocol library, and those that reach it through them. */
-const PROTOCOL = ["confirm.ts", "connections.ts", "event-store.ts", "http.ts", "server.ts", "stdio.ts"];
+const PROTOCOL = [
+  "confirm.ts",
+  "connections.ts",
+  "event-store.ts",
+  "http.ts",
+  "making-calls.ts",
+  "offers.ts",
+  "prompts.ts",
+  "roots.ts",
+  "server.ts",
+  "skill.ts",
+  "stdio.ts",
+];
 
 async function importsOf(file: string): Promise<string[]> {
   const text = await readFile(join(SOURCE, file), "utf8");
@@ -22,6 +34,15 @@ describe("the protocol library [D0-registry-library-free]", () => {
     for (const file of files)
       if ((await importsOf(file)).some((name) => name.startsWith("@modelcontextprotocol/"))) users.push(file);
     expect(users.toSorted()).toEqual(PROTOCOL);
+  });
+
+  it("is one copy in the whole tree", async () => {
+    const root = join(SOURCE, "..", "..", "..");
+    const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as { packages: object };
+    const copies = Object.keys(lock.packages).filter((path) =>
+      path.endsWith("node_modules/@modelcontextprotocol/server"),
+    );
+    expect(copies).toEqual(["node_modules/@modelcontextprotocol/server"]);
   });
 
   it("is not reached from the registry and the shaping of results", async () => {

@@ -2,7 +2,6 @@
 import { api } from "@coffer/contract";
 import { type AllowedFolders, narrowByRoots, type Session, toFailure, TaskFailure } from "@coffer/tasks";
 import {
-  CLIENT_CAPABILITIES_META_KEY,
   inputRequired,
   McpServer,
   ProtocolError,
@@ -12,28 +11,27 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Call } from "./call.ts";
-import { AskUser, requireConfirmed } from "./confirm.ts";
+import { AskUser } from "./confirm.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { chooseTools } from "./registry.ts";
 import { shapeFailure, shapeOutcome } from "./result.ts";
 import type { Tool } from "./tool.ts";
 import { isId, membershipStep } from "./words.ts";
 import type { Launch } from "./launch.ts";
-import type { Memory } from "./memory.ts";
+import { callOf, type CallParts, type Noted } from "./making-calls.ts";
+import { addResources } from "./offers.ts";
+import { addPrompts } from "./prompts.ts";
 import type { CallRecord } from "./record.ts";
+import { clientRoots } from "./roots.ts";
+import { SKILLS } from "./skill.ts";
 
 export const SERVER_NAME = "coffer";
 export const SERVER_VERSION = "0.1.0";
 
-export interface ServerParts {
-  readonly launch: Launch;
-  readonly session: Session;
+export interface ServerParts extends CallParts {
   readonly folders: AllowedFolders;
   /** Aborts when the process is about to end: downloads then remove their partial files. */
   readonly stop: AbortSignal;
-  /** See {@link Call.handOut}. null: this machine is not the user's. */
-  readonly handOut: Call["handOut"] | null;
-  readonly memory: Memory;
   readonly record: CallRecord;
   /** The key that the connection came with, for the record; null: the process has one. */
   readonly keyId: string | null;
@@ -45,7 +43,14 @@ export interface ServerParts {
 export function createServer(parts: ServerParts): McpServer {
   const mcp = new McpServer(
     { name: SERVER_NAME, version: SERVER_VERSION, title: "Coffer" },
-    { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
+    {
+      instructions: INSTRUCTIONS,
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { listChanged: false },
+        prompts: { listChanged: false },
+      },
+    },
   );
   const { tools, list } = offerOf(parts.launch);
   mcp.server.setRequestHandler("tools/list", () => list);
@@ -55,7 +60,23 @@ export function createServer(parts: ServerParts): McpServer {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool; tools/list names those of this server");
     return await answer(tool, request.params.arguments, parts, context, mcp);
   });
+  addOffers(mcp, tools, parts);
   return mcp;
+}
+
+/** Resources and prompts of what the tools do, and the skill. */
+function addOffers(mcp: McpServer, tools: readonly Tool[], parts: ServerParts): void {
+  const callFor = (context: ServerContext | null): Call =>
+    callOf({
+      ...{ tool: "resource", args: {}, parts, context, mcp, folders: parts.folders, noted: { agreed: null } },
+      signal: AbortSignal.any([parts.stop, ...(context === null ? [] : [context.mcpReq.signal])]),
+    });
+  addResources(mcp, tools, callFor, () => callFor(null));
+  addPrompts(
+    mcp,
+    tools.map(({ name }) => name),
+  );
+  SKILLS.attach(mcp);
 }
 
 interface Offer {
@@ -110,7 +131,10 @@ async function answer(
     const roots = tool.touchesFiles ? await clientRoots(mcp, context) : [];
     if (roots === "ask") return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
     const folders = await narrowByRoots(parts.folders, roots);
-    const outcome = await tool.invoke(args, callOf({ tool, args, parts, context, mcp, signal, folders, noted }));
+    const outcome = await tool.invoke(
+      args,
+      callOf({ tool: tool.name, args, parts, context, mcp, signal, folders, noted }),
+    );
     await noteCall(parts, { tool, args, result: "ok", bytes: bytesOf(outcome.facts["bytes"]), noted });
     return { ...shapeOutcome(outcome) };
   } catch (thrown) {
@@ -123,50 +147,6 @@ async function answer(
   } finally {
     activity.calls -= 1;
   }
-}
-
-/** What a call learns about itself on its way. */
-interface Noted {
-  agreed: "user" | "token" | null;
-}
-
-interface Making {
-  readonly tool: Tool;
-  readonly args: unknown;
-  readonly parts: ServerParts;
-  readonly context: ServerContext;
-  readonly mcp: McpServer;
-  readonly signal: AbortSignal;
-  readonly folders: AllowedFolders;
-  readonly noted: Noted;
-}
-
-function callOf({ tool, args, parts, context, mcp, signal, folders, noted }: Making): Call {
-  const { session, launch, memory, handOut } = parts;
-  const { taint, confirmations } = memory;
-  const onAgreed = (who: "user" | "token"): void => {
-    noted.agreed = who;
-  };
-  return reporting({
-    ...{ signal, folders, transfers: memory.transfers, isTainted: () => taint.isTainted },
-    progress: progressSender(context),
-    client: () => session.client(),
-    pinnedVault: launch.vaultId,
-    revealsSharedText: launch.revealSharedText,
-    setup: () => session.setup(),
-    chainAddress: () => session.chainAddress(),
-    taint: () => {
-      taint.isTainted = true;
-    },
-    requireHandOut: () => {
-      if (handOut === null) throw new TaskFailure("remote_server", { message: "No file here reaches the user" });
-    },
-    handOut: (name, secret) => handOut?.(name, secret) ?? Promise.resolve(null),
-    confirm: async (request) => {
-      const asking = { mcp, context, confirmations, humanOnly: launch.humanOnly, isTainted: taint.isTainted, onAgreed };
-      await requireConfirmed(asking, tool.name, args, request);
-    },
-  });
 }
 
 async function noteCall(
@@ -188,20 +168,6 @@ async function noteCall(
 
 function bytesOf(fact: unknown): number | null {
   return typeof fact === "number" ? fact : null;
-}
-
-function reporting(call: Omit<Call, "withProgress">): Call {
-  return {
-    ...call,
-    withProgress: (progress) =>
-      reporting({
-        ...call,
-        progress: (done, total) => {
-          progress(done, total);
-          call.progress(done, total);
-        },
-      }),
-  };
 }
 
 /** A non-member can only send its address to the owner: the answer holds that address and what the owner does with it. */
@@ -260,68 +226,4 @@ function signalOf(tool: Tool, cancelled: AbortSignal, stop: AbortSignal): AbortS
 
 function describe(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-}
-
-/** What only a 2025-era connection has: capabilities sent once, and requests of the server. */
-interface InitializedPeer {
-  getClientCapabilities(): { readonly roots?: object | undefined } | undefined;
-  listRoots(
-    params: undefined,
-    options: { readonly timeout: number },
-  ): Promise<{ readonly roots: { readonly uri: string }[] }>;
-}
-
-const ROOTS_WAIT_MS = 5_000;
-
-/**
- * The client's roots. A 2025-era client is asked over the connection. A 2026-era one answers in the next round of the
- * same call ("ask"). A client that declares roots but does not list them gets no folder: a failure here must not widen
- * access.
- */
-async function clientRoots(mcp: McpServer, context: ServerContext): Promise<readonly string[] | "ask"> {
-  const envelope = context.mcpReq.envelope;
-  if (envelope === undefined) {
-    const peer: InitializedPeer = mcp.server;
-    if (peer.getClientCapabilities()?.roots === undefined) return [];
-    const told = await peer
-      .listRoots(undefined, { timeout: ROOTS_WAIT_MS })
-      .catch(() => ({ roots: [{ uri: NOWHERE }] }));
-    return told.roots.map((root) => root.uri);
-  }
-  if (!declaresRoots(Object.entries(envelope))) return [];
-  const responses = context.mcpReq.inputResponses;
-  return responses === undefined ? "ask" : rootUris(responses["roots"]);
-}
-
-function declaresRoots(envelope: readonly [string, unknown][]): boolean {
-  const capabilities = envelope.find(([key]) => key === CLIENT_CAPABILITIES_META_KEY)?.[1];
-  return typeof capabilities === "object" && capabilities !== null && "roots" in capabilities;
-}
-
-/** A root that resolves to no folder. */
-const NOWHERE = "none:";
-
-/** The library did not check this answer: anything but a list of roots narrows to nothing. */
-function rootUris(response: unknown): string[] {
-  if (typeof response !== "object" || response === null || !("roots" in response) || !Array.isArray(response.roots))
-    return [NOWHERE];
-  return response.roots.map((root: unknown) =>
-    typeof root === "object" && root !== null && "uri" in root && typeof root.uri === "string" ? root.uri : NOWHERE,
-  );
-}
-
-const PROGRESS_EVERY_BYTES = 1 << 20;
-
-/** Sends `notifications/progress` when the client asked for them: on every MiB and at the end, always rising. */
-function progressSender(context: ServerContext): (done: number, total: number) => void {
-  const progressToken = context.mcpReq._meta?.progressToken;
-  let last = -1;
-  return (done, total) => {
-    const due = done >= last + PROGRESS_EVERY_BYTES || (done === total && done > last);
-    if (progressToken === undefined || !due) return;
-    last = done;
-    context.mcpReq
-      .notify({ method: "notifications/progress", params: { progressToken, progress: done, total } })
-      .catch(() => undefined);
-  };
 }

@@ -20,6 +20,7 @@ const call: Call = {
   confirm: () => Promise.resolve(),
   taint: () => undefined,
   isTainted: () => false,
+  isRemote: false,
   requireHandOut: () => undefined,
   handOut: () => Promise.resolve(null),
   setup: () =>

@@ -135,9 +135,9 @@ async function walk(client: Client, task: Task, vaultId: string, names: readonly
   let folder: Folder | null = null;
   for (const [depth, name] of names.entries()) {
     const parentId: string = folder === null ? ROOT : folder.id;
-    const found: { folders: Folder[] } = await client.folders.list(
-      { vaultId, parentId, name, limit: 2 },
-      { signal: task.signal },
+    const query = { vaultId, parentId, name, limit: 2 };
+    const found: { folders: Folder[] } = await byName(client, task, vaultId, () =>
+      client.folders.list(query, { signal: task.signal }),
     );
     const next = found.folders.find((each) => isCalled(each, name));
     if (next === undefined) return { kind: folder === null ? "top" : "folder", folder, missing: names.slice(depth) };
@@ -225,15 +225,28 @@ async function itemAt(client: Client, task: Task, vaultId: string, path: string)
   if (above.missing.length > 0) throw notThere("file", path);
   const place = above.folder === null ? ROOT : above.folder.id;
   const { signal } = task;
-  const [files, folders] = await Promise.all([
-    client.files.list({ vaultId, folderId: place, name, limit: 2 }, { signal }),
-    client.folders.list({ vaultId, parentId: place, name, limit: 2 }, { signal }),
-  ]);
+  const [files, folders] = await byName(client, task, vaultId, () =>
+    Promise.all([
+      client.files.list({ vaultId, folderId: place, name, limit: 2 }, { signal }),
+      client.folders.list({ vaultId, parentId: place, name, limit: 2 }, { signal }),
+    ]),
+  );
   const found = [
     ...files.files.filter((each) => isCalled(each, name)).map(fileItem),
     ...folders.folders.filter((each) => isCalled(each, name)).map(folderItem),
   ];
   return only(found, "file", path, itemCandidate);
+}
+
+/** Names of a shared vault are encrypted: a client that cannot open the vault cannot look for one. */
+async function byName<T>(client: Client, { signal }: Task, vaultId: string, ask: () => PromiseLike<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof Error) || !("code" in error) || error.code !== "validation_failed") throw error;
+    const { type } = await client.vaults.get(vaultId, { signal });
+    throw type === "shared" ? new TaskFailure("shared_vault", { cause: error }) : error;
+  }
 }
 
 /** What a service answers beside the question is no answer. */

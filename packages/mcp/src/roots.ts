@@ -1,0 +1,50 @@
+/** The folders that a client names as its roots. They only narrow what the flags allow. */
+import { CLIENT_CAPABILITIES_META_KEY, type McpServer, type ServerContext } from "@modelcontextprotocol/server";
+
+/** What only a 2025-era connection has: capabilities sent once, and requests of the server. */
+interface InitializedPeer {
+  getClientCapabilities(): { readonly roots?: object | undefined } | undefined;
+  listRoots(
+    params: undefined,
+    options: { readonly timeout: number },
+  ): Promise<{ readonly roots: { readonly uri: string }[] }>;
+}
+
+const ROOTS_WAIT_MS = 5_000;
+
+/**
+ * The client's roots. A 2025-era client is asked over the connection. A 2026-era one answers in the next round of the
+ * same call ("ask"). A client that declares roots but does not list them gets no folder: a failure here must not widen
+ * access.
+ */
+export async function clientRoots(mcp: McpServer, context: ServerContext): Promise<readonly string[] | "ask"> {
+  const envelope = context.mcpReq.envelope;
+  if (envelope === undefined) {
+    const peer: InitializedPeer = mcp.server;
+    if (peer.getClientCapabilities()?.roots === undefined) return [];
+    const told = await peer
+      .listRoots(undefined, { timeout: ROOTS_WAIT_MS })
+      .catch(() => ({ roots: [{ uri: NOWHERE }] }));
+    return told.roots.map((root) => root.uri);
+  }
+  if (!declaresRoots(Object.entries(envelope))) return [];
+  const responses = context.mcpReq.inputResponses;
+  return responses === undefined ? "ask" : rootUris(responses["roots"]);
+}
+
+function declaresRoots(envelope: readonly [string, unknown][]): boolean {
+  const capabilities = envelope.find(([key]) => key === CLIENT_CAPABILITIES_META_KEY)?.[1];
+  return typeof capabilities === "object" && capabilities !== null && "roots" in capabilities;
+}
+
+/** A root that resolves to no folder. */
+const NOWHERE = "none:";
+
+/** The library did not check this answer: anything but a list of roots narrows to nothing. */
+function rootUris(response: unknown): string[] {
+  if (typeof response !== "object" || response === null || !("roots" in response) || !Array.isArray(response.roots))
+    return [NOWHERE];
+  return response.roots.map((root: unknown) =>
+    typeof root === "object" && root !== null && "uri" in root && typeof root.uri === "string" ? root.uri : NOWHERE,
+  );
+}
