@@ -94,7 +94,7 @@ describe.each([
     const client = await open(kind, stack.apiKey);
     const answers = [
       await client.call("file_read", { file: secretFileId }),
-      await client.call("file_read", { file: "secret.txt", vaultId: sharedId }),
+      await client.call("file_read", { file: "some path", vaultId: sharedId }),
       await client.call("file_write", { name: "x.txt", text: "x", vaultId: sharedId }),
     ];
     for (const answer of answers) {

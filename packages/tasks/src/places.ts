@@ -132,12 +132,13 @@ export async function walkFolders(task: Task, vaultId: string, path: string): Pr
 }
 
 async function walk(client: Client, task: Task, vaultId: string, names: readonly string[]): Promise<Walked> {
+  await requireSearchable(client, task, vaultId);
   let folder: Folder | null = null;
   for (const [depth, name] of names.entries()) {
     const parentId: string = folder === null ? ROOT : folder.id;
-    const query = { vaultId, parentId, name, limit: 2 };
-    const found: { folders: Folder[] } = await byName(client, task, vaultId, () =>
-      client.folders.list(query, { signal: task.signal }),
+    const found: { folders: Folder[] } = await client.folders.list(
+      { vaultId, parentId, name, limit: 2 },
+      { signal: task.signal },
     );
     const next = found.folders.find((each) => isCalled(each, name));
     if (next === undefined) return { kind: folder === null ? "top" : "folder", folder, missing: names.slice(depth) };
@@ -225,12 +226,10 @@ async function itemAt(client: Client, task: Task, vaultId: string, path: string)
   if (above.missing.length > 0) throw notThere("file", path);
   const place = above.folder === null ? ROOT : above.folder.id;
   const { signal } = task;
-  const [files, folders] = await byName(client, task, vaultId, () =>
-    Promise.all([
-      client.files.list({ vaultId, folderId: place, name, limit: 2 }, { signal }),
-      client.folders.list({ vaultId, parentId: place, name, limit: 2 }, { signal }),
-    ]),
-  );
+  const [files, folders] = await Promise.all([
+    client.files.list({ vaultId, folderId: place, name, limit: 2 }, { signal }),
+    client.folders.list({ vaultId, parentId: place, name, limit: 2 }, { signal }),
+  ]);
   const found = [
     ...files.files.filter((each) => isCalled(each, name)).map(fileItem),
     ...folders.folders.filter((each) => isCalled(each, name)).map(folderItem),
@@ -238,15 +237,19 @@ async function itemAt(client: Client, task: Task, vaultId: string, path: string)
   return only(found, "file", path, itemCandidate);
 }
 
-/** Names of a shared vault are encrypted: a client that cannot open the vault cannot look for one. */
-async function byName<T>(client: Client, { signal }: Task, vaultId: string, ask: () => PromiseLike<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof Error) || !("code" in error) || error.code !== "validation_failed") throw error;
-    const { type } = await client.vaults.get(vaultId, { signal });
-    throw type === "shared" ? new TaskFailure("shared_vault", { cause: error }) : error;
-  }
+/** Vaults that are public. A vault never changes its type. */
+const knownPublic = new WeakMap<Client, Set<string>>();
+
+/**
+ * Names of a shared vault are encrypted. A client that cannot open the vault would send the plain name to the service.
+ * @throws TaskFailure `shared_vault`
+ */
+async function requireSearchable(client: Client, task: Task, vaultId: string): Promise<void> {
+  const known = knownPublic.get(client) ?? new Set();
+  if (known.has(vaultId) || (await task.chainAddress()) !== null) return;
+  const { type } = await client.vaults.get(vaultId, { signal: task.signal });
+  if (type === "shared") throw new TaskFailure("shared_vault");
+  knownPublic.set(client, known.add(vaultId));
 }
 
 /** What a service answers beside the question is no answer. */
