@@ -21,8 +21,8 @@ export const ALLOWED_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
 /** Third-party packages of a workspace, where the list is closed. */
 export const ALLOWED_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@coffer/contract": ["zod"],
-  // No MCP library and no parser of command lines: what is here is below both.
-  "@coffer/tasks": [],
+  // No MCP library and no parser of command lines: what is here is below both. These read and change the settings of MCP hosts.
+  "@coffer/tasks": ["diff", "jsonc-parser", "smol-toml"],
 };
 
 /** Entries that run without Node: nothing they reach may import a `node:` module. */

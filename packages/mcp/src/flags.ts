@@ -5,6 +5,7 @@
 import { delimiter } from "node:path";
 import { parseArgs } from "node:util";
 import { chooseTools, TOOL_NAMES } from "./registry.ts";
+import { COMMAND_HELP } from "./command-names.ts";
 import { parseHttp } from "./http-flags.ts";
 import { PROFILES, type Profile, type Launch } from "./launch.ts";
 
@@ -36,7 +37,7 @@ const OPTIONS = {
 export function parseFlags(args: readonly string[], env: Environment, version: string): ParsedFlags {
   let values;
   try {
-    values = parseArgs({ args: spread(args), options: OPTIONS, strict: true, allowPositionals: false }).values;
+    values = parseArgs({ args: spreadFolders(args), options: OPTIONS, strict: true, allowPositionals: false }).values;
   } catch (error) {
     return refuse(error instanceof Error ? (error.message.split("\n")[0] ?? "Unknown option") : "Unknown option");
   }
@@ -78,7 +79,7 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
 }
 
 /** `--allow A B C` as `--allow A --allow B --allow C`. */
-function spread(args: readonly string[]): string[] {
+export function spreadFolders(args: readonly string[]): string[] {
   let isAllow = false;
   return args.flatMap((arg, at) => {
     if (arg.startsWith("-")) isAllow = arg === "--allow" || arg.startsWith("--allow=");
@@ -144,4 +145,7 @@ const HELP = `coffer-mcp: Coffer storage as MCP tools, over stdio or HTTP
   --help, --version
 
 Credentials come from SERVICE_API_KEY or the config file, never from the command line.
-Service address: SERVICE_BASE_URL or the config file.`;
+Service address: SERVICE_BASE_URL or the config file.
+
+Commands:
+${COMMAND_HELP}`;

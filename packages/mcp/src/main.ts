@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The process: it reads flags and environment, serves one client on stdio, and ends with that client. */
+import { realpathSync } from "node:fs";
 import {
   createRedaction,
   createSession,
@@ -8,6 +9,7 @@ import {
   resolveFolders,
   writeSecretFile,
 } from "@coffer/tasks";
+import { type CommandName, isCommand } from "./command-names.ts";
 import { createMemory } from "./memory.ts";
 import { parseFlags } from "./flags.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
@@ -21,6 +23,11 @@ const GRACE_MS = 100;
 const END_MS = 2_000;
 
 async function main(): Promise<void> {
+  const [command, ...rest] = process.argv.slice(2);
+  if (isCommand(command)) {
+    process.exitCode = await runNamed(command, rest);
+    return;
+  }
   const parsed = parseFlags(process.argv.slice(2), process.env, SERVER_VERSION);
   if (parsed.kind === "print") {
     process.stdout.write(`${parsed.text}\n`);
@@ -35,6 +42,18 @@ async function main(): Promise<void> {
   }
   const { launch } = parsed;
   await (launch.http === null ? serve(launch, redaction) : serveMany(launch, launch.http, redaction));
+}
+
+async function runNamed(name: CommandName, args: readonly string[]): Promise<number> {
+  const { runCommand } = await import("./commands.ts");
+  const [launcher = ""] = process.argv.slice(1);
+  return await runCommand(name, args, {
+    env: process.env,
+    launcher: { command: process.execPath, args: [...process.execArgv, realpathSync(launcher)] },
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+    readInput: async () => Buffer.concat(await process.stdin.toArray()).toString("utf8"),
+  });
 }
 
 async function serveMany(launch: Launch, http: HttpLaunch, redaction: Redaction): Promise<void> {

@@ -21,6 +21,7 @@ export {
   type AccessPage,
   type Revoked,
 } from "./access.ts";
+export { joinByInvite, type Joined, type Joining } from "./join.ts";
 export { parseEnd, parseMoment } from "./moments.ts";
 export { writeSecretFile } from "./secret-file.ts";
 export { narrowByRoots, resolveFolders, type AllowedFolders, type ResolvedFolders } from "./paths/allowed-folders.ts";
