@@ -1,5 +1,6 @@
 import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
+import { rollup } from "rollup";
 import { defineConfig, type Options } from "tsup";
 
 type Plugin = NonNullable<Options["plugins"]>[number];
@@ -12,6 +13,8 @@ const TARGET = "node22.18";
 
 /** Where the launcher's parts stand, beside it. */
 const LAUNCHER_PARTS = "launcher";
+/** The launcher before {@link mergeStart}. */
+const UNMERGED = path.join(import.meta.dirname, "packages", "mcp", "dist", ".unmerged");
 const DAY_MS = 24 * 60 * 60_000;
 
 const packageDirectory = (name: string): string => path.join(import.meta.dirname, "packages", name);
@@ -48,10 +51,28 @@ const library = (name: string): Options => ({
   dts: { entry: entriesOf(name), compilerOptions: { customConditions: ["coffer-source"] } },
   sourcemap: true,
   // Chunks are named by their content, so old ones pile up; the launcher next to them is built by itself.
-  clean: ["!main.js", "!main.js.map", `!${LAUNCHER_PARTS}/**`],
+  clean: ["!main.js", `!${LAUNCHER_PARTS}/**`, "!.unmerged/**"],
   // tsup strips "node:" by default, and `sqlite` or `test` without it name packages of the registry.
   removeNodeProtocol: false,
 });
+
+/** Modules that the launcher has in a smaller form: messages in one language, and a validator without a compiler. */
+const SMALLER: Readonly<Record<string, string>> = {
+  "@modelcontextprotocol/server/_shims": "@modelcontextprotocol/server/dist/shimsBrowser.mjs",
+};
+
+const smaller: NonNullable<Options["esbuildPlugins"]>[number] = {
+  name: "smaller",
+  setup: (build) => {
+    build.onResolve({ filter: /_shims$/ }, ({ path: name }) => {
+      const file = SMALLER[name];
+      return file === undefined ? null : { path: path.join(import.meta.dirname, "node_modules", file) };
+    });
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    }));
+  },
+};
 
 /**
  * Everything in it: it needs no node_modules next to it. What opens shared vaults and talks to a chain stands in parts beside it, which are
@@ -60,14 +81,17 @@ const library = (name: string): Options => ({
 const launcher: Options = {
   name: "coffer-mcp",
   entry: { main: path.join(packageDirectory("mcp"), "src/main.ts") },
-  outDir: path.join(packageDirectory("mcp"), "dist"),
+  outDir: UNMERGED,
   tsconfig: path.join(import.meta.dirname, "tsconfig.json"),
   format: "esm",
   target: TARGET,
   platform: "node",
+  onSuccess: mergeStart,
   noExternal: [/^[^.]/],
   splitting: true,
-  sourcemap: true,
+  sourcemap: false,
+  minify: true,
+  esbuildPlugins: [smaller],
   removeNodeProtocol: false,
   // CommonJS dependencies inside an ES module still call require() for Node's own modules.
   banner: {
@@ -75,7 +99,7 @@ const launcher: Options = {
   },
   esbuildOptions: (options) => {
     options.conditions = ["coffer-source"];
-    options.chunkNames = `${LAUNCHER_PARTS}/[name]-[hash]`;
+    options.chunkNames = "[name]-[hash]";
   },
 };
 
@@ -102,6 +126,75 @@ function removeOldParts(directory: string): void {
     const file = path.join(directory, name);
     if (Date.now() - statSync(file).mtimeMs > DAY_MS) rmSync(file, { force: true });
   }
+}
+
+/**
+ * Everything up to the first list in one file, the rest in parts that are read when a tool needs them. esbuild splits a part for each
+ * combination of importers: it takes as long to find twenty files as to run them. Rollup puts together what is always read together.
+ */
+async function mergeStart(): Promise<void> {
+  const bundle = await rollup({
+    input: path.join(UNMERGED, "main.js"),
+    external: /^node:/,
+    treeshake: false,
+    onLog: () => undefined,
+  });
+  await bundle.write({
+    dir: path.join(packageDirectory("mcp"), "dist"),
+    format: "esm",
+    compact: true,
+    hoistTransitiveImports: false,
+    manualChunks: (id, { getModuleInfo }) => (isOfStart(id, getModuleInfo) ? "start" : undefined),
+    chunkFileNames: `${LAUNCHER_PARTS}/[name]-[hash].js`,
+    plugins: [{ name: "quick-builtins", renderChunk: quickBuiltins }],
+  });
+  await bundle.close();
+  rmSync(UNMERGED, { recursive: true });
+}
+
+type ModuleInfos = (
+  id: string,
+) => { readonly importedIds: readonly string[]; readonly dynamicallyImportedIds: readonly string[] } | null;
+
+/** What the first module loads, and what that imports at once. */
+function isOfStart(id: string, infoOf: ModuleInfos): boolean {
+  const seen = new Set<string>();
+  const waiting = [...(infoOf(path.join(UNMERGED, "main.js"))?.dynamicallyImportedIds ?? [])];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    waiting.push(...(infoOf(next)?.importedIds ?? []));
+  }
+  return seen.has(id);
+}
+
+/** An import of a built-in module reads all its members, and some of them load much more. */
+function quickBuiltins(code: string): { code: string; map: null } {
+  const quick = code.replaceAll(
+    /\bimport\s*(?:([\w$]+)\s*,?\s*)?(?:\*\s*as\s+([\w$]+)|\{([^}]*)\})?\s*from\s*["'](node:[\w/]+)["'];?/g,
+    (_all, whole?: string, namespace?: string, names?: string, from?: string) => {
+      const get = `globalThis.process.getBuiltinModule("${from ?? ""}")`;
+      if (from === "node:crypto" && names !== undefined) return lateFunctions(from, names);
+      const members = names?.replaceAll(/\bas default\b/g, "").replaceAll(/([\w$]+)\s+as\s+([\w$]+)/g, "$1:$2");
+      return [
+        ...[whole, namespace].flatMap((name) => (name === undefined ? [] : [`const ${name}=${get};`])),
+        ...(members === undefined ? [] : [`const {${members}}=${get};`]),
+      ].join("");
+    },
+  );
+  return { code: quick, map: null };
+}
+
+/** Functions of a module that is loaded when one of them is first called: nothing needs `node:crypto` before the first call. */
+function lateFunctions(from: string, names: string): string {
+  return names
+    .split(",")
+    .map((each) => each.trim().split(/\s+as\s+/))
+    .map(
+      ([name = "", own = name]) =>
+        `const ${own}=(...given)=>globalThis.process.getBuiltinModule("${from}").${name}(...given);`,
+    )
+    .join("");
 }
 
 function entriesOf(name: string): Record<string, string> {

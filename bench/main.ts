@@ -6,6 +6,7 @@ import { download } from "./download.ts";
 import { folderSync, folderUpload } from "./folder-upload.ts";
 import { listing } from "./listing.ts";
 import { localSearch } from "./local-search.ts";
+import { mcpCalls, mcpStart } from "./mcp.ts";
 import { memory } from "./memory.ts";
 import { metadata } from "./metadata.ts";
 import { renderOutcome, type Benchmark, type Outcome } from "./outcome.ts";
@@ -51,6 +52,8 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "folder-sync": folderSync,
   "shared-open": sharedOpen,
   "shared-memory": sharedMemory,
+  "mcp-start": mcpStart,
+  "mcp-calls": mcpCalls,
   commits: () => commits(values.base),
 };
 

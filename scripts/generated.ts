@@ -1,6 +1,7 @@
-/** The documents that are made from the contract and the tests: `npm run generate` writes them, test/pins/generated.test.ts compares. */
+/** The documents and lists that are made from the contract, the tools and the tests: `npm run generate` writes them, test/pins/generated.test.ts compares. */
 import { api } from "@coffer/contract";
 import { renderOpenApi } from "@coffer/contract/openapi";
+import { listTools, TOOLS } from "@coffer/mcp";
 import { format } from "prettier";
 import { renderApiPage } from "./api-page.ts";
 import { renderErrors } from "./error-page.ts";
@@ -18,6 +19,7 @@ export async function renderGenerated(): Promise<Readonly<Record<string, string>
     "docs/generated/openapi.json": await json(renderOpenApi(api)),
     "packages/sdk/src/resources/input-types.ts": await code(renderInputTypes()),
     "packages/sdk/src/resources/result-types.ts": await code(renderResultTypes()),
+    "packages/mcp/src/tool-list.json": await json(listTools(TOOLS)),
     "docs/generated/api.md": await markdown(renderApiPage()),
     "docs/generated/errors.md": await markdown(await renderErrors()),
     "docs/generated/threat-model-tests.md": await markdown(renderClaimTests(CLAIM_TESTS)),

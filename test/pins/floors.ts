@@ -38,7 +38,8 @@ export const RUNTIME_NEUTRAL_ENTRIES: readonly string[] = [
 export const ENVIRONMENT_READERS: readonly RegExp[] = [
   /^server\/src\/(config|main)\.ts$/,
   /^packages\/sdk\/src\/node\/(config|settings)\.ts$/,
-  /^packages\/(mcp|cli)\/src\/main\.ts$/,
+  /^packages\/mcp\/src\/process\.ts$/,
+  /^packages\/cli\/src\/main\.ts$/,
   /^packages\/(devstack|localnet)\/src\/(start|main)\.ts$/,
   // Starts the tool server as a program, with the few variables a program needs.
   /^packages\/devstack\/src\/tool-client\.ts$/,

@@ -24,10 +24,11 @@ export interface Confirmations {
 }
 
 export function createConfirmations(now: () => number = Date.now): Confirmations {
-  const key = randomBytes(32);
+  // Made at first use: a start needs none.
+  let key: Buffer | undefined;
   const used = new Set<string>();
   const sign = (head: string, binding: Binding): string =>
-    createHmac("sha256", key)
+    createHmac("sha256", (key ??= randomBytes(32)))
       .update(`${head}\n${canonical(binding)}`)
       .digest("base64url");
   return {

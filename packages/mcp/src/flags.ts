@@ -4,7 +4,7 @@
  */
 import { delimiter } from "node:path";
 import { parseArgs } from "node:util";
-import { chooseTools, TOOL_NAMES } from "./registry.ts";
+import { chooseTools, TOOL_NAMES } from "./tool-list.ts";
 import { COMMAND_HELP } from "./command-names.ts";
 import { parseHttp } from "./http-flags.ts";
 import { PROFILES, type Profile, type Launch } from "./launch.ts";

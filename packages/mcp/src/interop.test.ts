@@ -11,7 +11,8 @@ import { renderKey } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { listenOnLoopback, type LoopbackServer } from "../../../test/kit/loopback.ts";
-import { TOOL_NAMES, TOOLS } from "./registry.ts";
+import { TOOLS } from "./registry.ts";
+import { TOOL_NAMES } from "./tool-list.ts";
 
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
 const KEY = renderKey(new Uint8Array(32).fill(9));

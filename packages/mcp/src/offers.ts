@@ -11,23 +11,27 @@ import type { Call } from "./call.ts";
 import { shapeOutcome } from "./result.ts";
 import type { Tool } from "./tool.ts";
 
-/** Makes what a request works with. */
-export type CallMaker = (context: ServerContext) => Call;
+export interface OfferParts {
+  /** The tools that this server offers. */
+  readonly names: readonly string[];
+  readonly loadTool: (name: string) => Promise<Tool>;
+  readonly callOf: (context: ServerContext) => Call;
+  /** For completions: nobody can be asked. */
+  readonly lonely: () => Call;
+}
 
 const VAULT = "coffer://vaults/{vault}";
 const FILE = "coffer://vaults/{vault}/files/{+path}";
 const MOST_SUGGESTIONS = 100;
 const MOST_CHARS = 30_000;
 
-export function addResources(mcp: McpServer, tools: readonly Tool[], callOf: CallMaker, lonely: () => Call): void {
-  const find = (name: string): Tool | undefined => tools.find((tool) => tool.name === name);
-  const [list, read] = [find("file_list"), find("file_read")];
+export function addResources(mcp: McpServer, { names, loadTool, callOf, lonely }: OfferParts): void {
   const complete = {
     vault: (value: string) => suggestions(vaultNames(lonely(), value)),
     path: (value: string, context?: { arguments?: Record<string, string> }) =>
       suggestions(pathsIn(lonely(), context?.arguments?.["vault"] ?? "", value)),
   };
-  if (list !== undefined)
+  if (names.includes("file_list"))
     mcp.registerResource(
       "vault",
       new ResourceTemplate(VAULT, { list: undefined, complete: { vault: complete.vault } }),
@@ -37,17 +41,21 @@ export function addResources(mcp: McpServer, tools: readonly Tool[], callOf: Cal
         mimeType: "text/plain",
       },
       async ({ href }, { vault }, context) => {
-        const text = await explained(callOf(context), (call) => topOf(list, call, decoded(vault)));
+        const text = await explained(callOf(context), async (call) =>
+          topOf(await loadTool("file_list"), call, decoded(vault)),
+        );
         return { contents: [{ uri: href, mimeType: "text/plain", text }] };
       },
     );
-  if (read !== undefined)
+  if (names.includes("file_read"))
     mcp.registerResource(
       "file",
       new ResourceTemplate(FILE, { list: undefined, complete }),
       { title: "A text file", description: "The text of a file, by its path in a vault.", mimeType: "text/plain" },
       async ({ href }, { vault, path }, context) => {
-        const page = await explained(callOf(context), (call) => textOf(read, call, decoded(vault), decoded(path)));
+        const page = await explained(callOf(context), async (call) =>
+          textOf(await loadTool("file_read"), call, decoded(vault), decoded(path)),
+        );
         return { contents: [{ uri: href, mimeType: "text/plain", ...page }] };
       },
     );

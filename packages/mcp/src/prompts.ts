@@ -1,5 +1,5 @@
 /** What a user can start with from a menu of the host: each prompt names the tools that do it. */
-import { fromJsonSchema, type McpServer } from "@modelcontextprotocol/server";
+import type { McpServer, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 
 interface PromptText {
   readonly name: string;
@@ -53,15 +53,30 @@ export function addPrompts(mcp: McpServer, toolNames: readonly string[]): void {
     for (const [each, purpose] of Object.entries(args))
       properties[each.replace("?", "")] = { type: "string", description: purpose };
     const required = Object.keys(args).filter((each) => !each.endsWith("?"));
-    const argsSchema = fromJsonSchema<Record<string, string>>({
-      type: "object",
-      properties,
-      required,
-    });
+    const argsSchema = textArguments(properties, required);
     mcp.registerPrompt(name, { title, description, argsSchema }, (given) => {
       const quoted: Record<string, string | null> = {};
       for (const each of names) quoted[each] = given[each] === undefined ? null : JSON.stringify(given[each]);
       return { messages: [{ role: "user", content: { type: "text", text: text(quoted) } }] };
     });
   }
+}
+
+type Texts = Record<string, string>;
+
+/** A schema of texts by name. A validator of JSON Schema would be loaded at every start for it. */
+function textArguments(
+  properties: Readonly<Record<string, object>>,
+  required: readonly string[],
+): StandardSchemaWithJSON<Texts> {
+  const schema = () => ({ type: "object", properties, required });
+  const validate = (given: unknown) => {
+    const texts = Object.entries(typeof given === "object" && given !== null ? given : {}).filter(
+      (pair): pair is [string, string] => typeof pair[1] === "string",
+    );
+    const value: Texts = Object.fromEntries(texts);
+    const missing = required.filter((name) => value[name] === undefined);
+    return missing.length === 0 ? { value } : { issues: [{ message: `needs ${missing.join(", ")}` }] };
+  };
+  return { "~standard": { version: 1, vendor: "coffer", validate, jsonSchema: { input: schema, output: schema } } };
 }

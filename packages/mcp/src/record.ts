@@ -34,15 +34,20 @@ const HASH_LENGTH = 64;
 
 /** The directory is asked for and made at the first call, for its owner alone. */
 export function createRecord(directoryOf: () => Promise<string>, now: () => Date = () => new Date()): CallRecord {
-  const chain = randomBytes(9).toString("base64url");
+  let chain = "";
   let sequence = 0;
   let previous: string | null = null;
+  let directory: string | null = null;
   const write = async (facts: CallFacts): Promise<void> => {
-    const directory = await directoryOf();
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    if (directory === null) {
+      const found = await directoryOf();
+      await mkdir(found, { recursive: true, mode: 0o700 });
+      // A chain begins with the hash of the newest line that is there. So a cut before it shows.
+      previous = await lastHash(found);
+      chain = randomBytes(9).toString("base64url");
+      directory = found;
+    }
     const at = now().toISOString();
-    // A chain begins with the hash of the newest line that is there. So a cut before it shows.
-    previous ??= await lastHash(directory);
     const body = {
       ...{ at, chain, sequence, previous, tool: facts.tool, args: hashOf(canonical(facts.args ?? {})) },
       ...{ result: facts.result, bytes: facts.bytes, agreed: facts.agreed, key: facts.key },

@@ -2,20 +2,29 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { INSTRUCTIONS } from "./instructions.ts";
-import { chooseTools, TOOLS } from "./registry.ts";
+import { TOOLS } from "./registry.ts";
 import type { Tool } from "./tool.ts";
+import { chooseTools, ENTRIES, listTools, type ToolEntry, withoutVault } from "./tool-list.ts";
 
 /** Of o200k in these texts: 4.25 were counted, and a growth of short words would lower it. */
 const CHARACTERS_OF_TOKEN = 4.2;
 const all = { profile: "owner", tools: null, excludeTools: [], readOnly: false, vaultId: null, http: null } as const;
-const names = (tools: readonly Tool[]) => tools.map((tool) => tool.name);
+const names = (tools: readonly { readonly name: string }[]) => tools.map((tool) => tool.name);
 const chosen = (choice: Partial<Parameters<typeof chooseTools>[0]>) => names(chooseTools({ ...all, ...choice }));
 
 /** What a model reads of one tool. Hosts keep the output schema to themselves. */
-function visible(tool: Tool): unknown {
+function visible(tool: Tool | ToolEntry): unknown {
   const { name, title, description, annotations } = tool;
-  return { name, title, description, inputSchema: tool.inputSchema(false), annotations };
+  const schema = "invoke" in tool ? tool.inputSchema(false) : tool.inputSchema;
+  return { name, title, description, inputSchema: schema, annotations };
 }
+
+it("the list as data is what the tools are: else run npm run generate", () => {
+  expect(JSON.parse(JSON.stringify(ENTRIES))).toEqual(JSON.parse(JSON.stringify(listTools(TOOLS))));
+  for (const tool of TOOLS) expect(withoutVault(tool.inputSchema(false))).toEqual(withoutVault(tool.inputSchema(true)));
+  for (const tool of TOOLS.filter(({ takesVault }) => takesVault))
+    expect(JSON.stringify(withoutVault(tool.inputSchema(false)))).toBe(JSON.stringify(tool.inputSchema(true)));
+});
 
 describe("what a model reads", () => {
   it.each(TOOLS)("of $name stays as it is", async (tool) => {
@@ -61,11 +70,15 @@ describe("what a model reads", () => {
   });
 
   it("costs at most 170 tokens a tool, 2,400 an agent and 3,800 an owner, and no description is long", () => {
-    const cost = (tools: readonly Tool[]) =>
+    const cost = (tools: readonly (Tool | ToolEntry)[]) =>
       Buffer.byteLength(
         JSON.stringify(
           tools.map((tool) => ({
-            ...{ name: tool.name, description: tool.description, inputSchema: tool.inputSchema(false) },
+            ...{
+              name: tool.name,
+              description: tool.description,
+              inputSchema: (visible(tool) as { inputSchema: object }).inputSchema,
+            },
           })),
         ),
       ) / CHARACTERS_OF_TOKEN;
@@ -174,6 +187,6 @@ describe("chooseTools", () => {
     const tools = chooseTools({ ...all, vaultId: "v" });
     expect(names(tools)).not.toContain("vault_create");
     for (const tool of tools)
-      expect(Object.keys(tool.inputSchema(true)["properties"] as object)).not.toContain("vaultId");
+      expect(Object.keys(withoutVault(tool.inputSchema)["properties"] as object)).not.toContain("vaultId");
   });
 });

@@ -1,6 +1,5 @@
-/** All tools, in the order in which they are listed, and the choice of those a server offers. */
+/** The code of all tools, in the order in which they are listed. A server loads it at the first call. */
 import type { Tool } from "./tool.ts";
-import { PROFILES, type Launch } from "./launch.ts";
 import { fileDelete } from "./tools/file-delete.ts";
 import { fileDownload } from "./tools/file-download.ts";
 import { fileMove } from "./tools/file-move.ts";
@@ -56,22 +55,9 @@ export const TOOLS: readonly Tool[] = [
   auditList,
 ];
 
-export const TOOL_NAMES: readonly string[] = TOOLS.map((tool) => tool.name);
-
-type Choice = Pick<Launch, "profile" | "tools" | "excludeTools" | "readOnly" | "vaultId" | "http">;
-
-/**
- * The tools of one server, fixed for its lifetime. They follow from its flags alone: the service enforces rights,
- * whatever the list holds.
- */
-export function chooseTools(choice: Choice): readonly Tool[] {
-  const level = PROFILES.indexOf(choice.profile);
-  return TOOLS.filter((tool) => {
-    if (PROFILES.indexOf(tool.profile) > level) return false;
-    if (choice.http !== null && tool.needsFolders) return false;
-    if (choice.readOnly && !tool.readsOnly) return false;
-    if (choice.vaultId !== null && tool.makesVaults) return false;
-    if (choice.tools !== null && !choice.tools.includes(tool.name)) return false;
-    return !choice.excludeTools.includes(tool.name);
-  });
+/** The tool of this name. Throws TypeError for a name that is not in the list. */
+export function findTool(name: string): Tool {
+  const found = TOOLS.find((tool) => tool.name === name);
+  if (found === undefined) throw new TypeError(`There is no tool ${name}`);
+  return found;
 }

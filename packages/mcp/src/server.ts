@@ -13,9 +13,9 @@ import {
 import type { Call } from "./call.ts";
 import { AskUser } from "./confirm.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
-import { chooseTools } from "./registry.ts";
 import { shapeFailure, shapeOutcome } from "./result.ts";
 import type { Tool } from "./tool.ts";
+import { chooseTools, type ToolEntry, withoutVault } from "./tool-list.ts";
 import { isId, membershipStep } from "./words.ts";
 import type { Launch } from "./launch.ts";
 import { callOf, type CallParts, type Noted } from "./making-calls.ts";
@@ -55,32 +55,36 @@ export function createServer(parts: ServerParts): McpServer {
   const { tools, list } = offerOf(parts.launch);
   mcp.server.setRequestHandler("tools/list", () => list);
   mcp.server.setRequestHandler("tools/call", async (request, context) => {
-    const tool = tools.find(({ name }) => name === request.params.name);
-    if (tool === undefined)
+    const { name } = request.params;
+    if (!tools.some((tool) => tool.name === name))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool; tools/list names those of this server");
-    return await answer(tool, request.params.arguments, parts, context, mcp);
+    return await answer(await loadTool(name), request.params.arguments, parts, context, mcp);
   });
   addOffers(mcp, tools, parts);
   return mcp;
 }
 
+/** The code of the tools is loaded at the first call. */
+async function loadTool(name: string): Promise<Tool> {
+  const { findTool } = await import("./registry.ts");
+  return findTool(name);
+}
+
 /** Resources and prompts of what the tools do, and the skill. */
-function addOffers(mcp: McpServer, tools: readonly Tool[], parts: ServerParts): void {
+function addOffers(mcp: McpServer, tools: readonly ToolEntry[], parts: ServerParts): void {
   const callFor = (context: ServerContext | null): Call =>
     callOf({
       ...{ tool: "resource", args: {}, parts, context, mcp, folders: parts.folders, noted: { agreed: null } },
       signal: AbortSignal.any([parts.stop, ...(context === null ? [] : [context.mcpReq.signal])]),
     });
-  addResources(mcp, tools, callFor, () => callFor(null));
-  addPrompts(
-    mcp,
-    tools.map(({ name }) => name),
-  );
+  const names = tools.map(({ name }) => name);
+  addResources(mcp, { names, loadTool, callOf: callFor, lonely: () => callFor(null) });
+  addPrompts(mcp, names);
   SKILLS.attach(mcp);
 }
 
 interface Offer {
-  readonly tools: readonly Tool[];
+  readonly tools: readonly ToolEntry[];
   readonly list: { readonly tools: ListedTool[] };
 }
 
@@ -96,19 +100,19 @@ function offerOf(launch: Launch): Offer {
   return offer;
 }
 
-type ListedTool = Pick<Tool, "name" | "title" | "description" | "annotations"> & {
+type ListedTool = Pick<ToolEntry, "name" | "title" | "description" | "annotations"> & {
   inputSchema: { type: "object"; [name: string]: unknown };
   outputSchema: { type: "object"; [name: string]: unknown };
 };
 
 /** The schemas go out as they are: what a library would add costs every model tokens in every session. */
-function listed(tool: Tool, launch: Launch): ListedTool {
-  const { name, title, description, annotations, outputSchema } = tool;
+function listed(tool: ToolEntry, launch: Launch): ListedTool {
+  const { name, title, description, annotations, inputSchema, outputSchema } = tool;
   return {
     name,
     title,
     description,
-    inputSchema: { ...tool.inputSchema(launch.vaultId !== null), type: "object" },
+    inputSchema: { ...(launch.vaultId === null ? inputSchema : withoutVault(inputSchema)), type: "object" },
     outputSchema: { ...outputSchema, type: "object" },
     annotations,
   };

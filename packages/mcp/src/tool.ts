@@ -71,6 +71,13 @@ export function defineTool<const Shape extends z.core.$ZodShape>(definition: Too
   const input = z.strictObject(definition.input);
   const describe = { ...SHARED_ARGUMENTS, ...definition.describe };
   const takesVault = "vaultId" in definition.input;
+  // Rendered once: each call reads it, and so does each connection.
+  const rendered = new Map<boolean, JsonObject>();
+  const inputSchema = (vaultPinned: boolean): JsonObject => {
+    const schema = rendered.get(vaultPinned) ?? renderInputSchema(input, describe, vaultPinned ? ["vaultId"] : []);
+    rendered.set(vaultPinned, schema);
+    return schema;
+  };
   return {
     name,
     title,
@@ -84,12 +91,12 @@ export function defineTool<const Shape extends z.core.$ZodShape>(definition: Too
     touchesFiles: definition.touchesFiles ?? false,
     needsFolders: definition.needsFolders ?? false,
     resumes: definition.resumes ?? false,
-    inputSchema: (vaultPinned) => renderInputSchema(input, describe, vaultPinned ? ["vaultId"] : []),
+    inputSchema,
     outputSchema: outputOf(definition.output, definition.table ?? null),
     invoke: async (args, call) => {
       const names = Object.keys(definition.input).filter((each) => each !== "vaultId" || call.pinnedVault === null);
       const isPinned = call.pinnedVault !== null;
-      const prepared = prepareArguments(args, renderInputSchema(input, describe, []));
+      const prepared = prepareArguments(args, inputSchema(false));
       const parsed = input.safeParse(takesVault && isPinned ? withPinnedVault(prepared, call.pinnedVault) : prepared);
       if (!parsed.success) throw new TaskFailure("invalid_arguments", { message: sentenceOf(parsed.error, names) });
       return await definition.run(parsed.data, call);

@@ -1,0 +1,214 @@
+/** The tool server beside the reference server for local files: to the first answer, to the list, and per call. */
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { createClient, type Client } from "@coffer/sdk";
+import { uploadFolder } from "@coffer/sdk/node";
+import { measured, median, medianRatio, renderRatios, type Benchmark } from "./outcome.ts";
+import { openScratch, startService } from "./service.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const LAUNCHER = join(ROOT, "packages", "mcp", "dist", "main.js");
+const PEER = join(
+  ROOT,
+  "test",
+  "mcp",
+  "peers",
+  "node_modules",
+  "@modelcontextprotocol",
+  "server-filesystem",
+  "dist",
+  "index.js",
+);
+const START_ROUNDS = 20;
+const CALLS = 400;
+const FILES = 500;
+const FILE_ROUNDS = 5;
+
+type Environment = Readonly<Record<string, string>>;
+
+/** A server on stdio, spoken to by hand: a client's own time would be in the numbers. */
+interface Spoken {
+  request(method: string, params: object): Promise<Record<string, unknown>>;
+  notify(method: string): void;
+  end(): Promise<void>;
+}
+
+function speak(args: readonly string[], environment: Environment): Spoken {
+  const env = { PATH: process.env["PATH"] ?? "", ...environment };
+  const child: ChildProcessWithoutNullStreams = spawn(process.execPath, args, { env });
+  child.stderr.resume();
+  const waiting = new Map<number, (result: Record<string, unknown>) => void>();
+  createInterface(child.stdout).on("line", (line) => {
+    const { id, result } = JSON.parse(line) as { id?: number; result?: Record<string, unknown> };
+    if (id !== undefined) waiting.get(id)?.(result ?? {});
+  });
+  let next = 0;
+  const send = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  return {
+    request: (method, params) =>
+      new Promise((resolve) => {
+        next += 1;
+        waiting.set(next, resolve);
+        send({ id: next, method, params });
+      }),
+    notify: (method) => send({ method }),
+    end: async () => {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+const HELLO = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "1" } };
+
+async function greet(server: Spoken): Promise<void> {
+  await server.request("initialize", HELLO);
+  server.notify("notifications/initialized");
+}
+
+function requireBuilt(): void {
+  if (!existsSync(LAUNCHER)) throw new Error("run npm run build first");
+  if (!existsSync(PEER)) throw new Error("run npm ci --prefix test/mcp/peers first");
+}
+
+/** Both from the first byte of the process, without credentials, as a host starts them. */
+export const mcpStart: Benchmark = async () => {
+  requireBuilt();
+  await using scratch = await openScratch();
+  const environment = { HOME: scratch.directory };
+  const ways = { ours: times([LAUNCHER, "--profile", "owner"]), peer: times([PEER, scratch.directory]) };
+  for (let round = 0; round <= START_ROUNDS; round += 1)
+    for (const way of round % 2 === 0 ? [ways.ours, ways.peer] : [ways.peer, ways.ours]) {
+      const began = performance.now();
+      const server = speak(way.args, environment);
+      await greet(server);
+      const started = performance.now();
+      await server.request("tools/list", {});
+      const listed = performance.now();
+      await server.end();
+      if (round === 0) continue;
+      way.start.push(started - began);
+      way.list.push(listed - began);
+    }
+  const { ours, peer } = ways;
+  return measured({
+    name: "mcp-start",
+    about: "start to the answer of initialize, over @modelcontextprotocol/server-filesystem",
+    value: medianRatio(ours.start, peer.start),
+    unit: "x",
+    limit: { at: "most", value: 0.6 },
+    alsoHeld: {
+      "to the first list over the same": {
+        value: medianRatio(ours.list, peer.list),
+        limit: { at: "most", value: 0.7 },
+      },
+    },
+    series: {
+      "initialize, ms": ours.start,
+      "peer, ms": peer.start,
+      "list, ms": ours.list,
+      "peer's list, ms": peer.list,
+    },
+    facts: {
+      "starts, by round": renderRatios(ours.start, peer.start),
+      "lists, by round": renderRatios(ours.list, peer.list),
+    },
+  });
+};
+
+function times(args: readonly string[]) {
+  const start: number[] = [];
+  const list: number[] = [];
+  return { args, start, list };
+}
+
+/** One call over the same call of the SDK in this process, and 500 files by one call over uploadFolder. */
+export const mcpCalls: Benchmark = async () => {
+  requireBuilt();
+  await using scratch = await openScratch();
+  await mkdir(join(scratch.directory, "service"));
+  await using service = await startService(join(scratch.directory, "service"));
+  const [apiKey = ""] = service.keys;
+  const client = createClient({ baseUrl: service.baseUrl, credentials: { apiKey } });
+  const vault = await client.vaults.create({ name: "bench", type: "public" });
+  const { file } = await client.files.upload({ vaultId: vault.id, name: "one.txt", body: "x" });
+  const environment = { HOME: scratch.directory, SERVICE_BASE_URL: service.baseUrl, SERVICE_API_KEY: apiKey };
+  const server = speak([LAUNCHER, "--allow", scratch.directory], environment);
+  await greet(server);
+  const call = async (name: string, args: object): Promise<Record<string, unknown>> => {
+    const result = await server.request("tools/call", { name, arguments: args });
+    if (result["isError"] === true) throw new Error(JSON.stringify(result["structuredContent"]));
+    return result;
+  };
+  const [sdk, tool]: [number[], number[]] = [[], []];
+  for (let at = -50; at < CALLS; at += 1) {
+    const began = performance.now();
+    await client.files.get(file.id);
+    await client.files.versions(file.id, { limit: 50 });
+    const between = performance.now();
+    await call("file_get", { files: [file.id] });
+    if (at < 0) continue;
+    sdk.push(between - began);
+    tool.push(performance.now() - between);
+  }
+  const { bare, whole, answer } = await compareFolders(scratch.directory, client, vault.id, call);
+  await server.end();
+  return measured({
+    name: "mcp-calls",
+    about: "file_get over stdio, above the two requests of the SDK that it makes",
+    value: median(tool) - median(sdk),
+    unit: "ms",
+    limit: { at: "most", value: 0.6 },
+    alsoHeld: {
+      [`${String(FILES)} files by file_upload over uploadFolder`]: {
+        value: medianRatio(whole, bare),
+        limit: { at: "most", value: 1.3 },
+      },
+      "characters of its answer": { value: answer, limit: { at: "most", value: 2_400 } },
+    },
+    series: { "SDK, ms a call": sdk, "tool, ms a call": tool, "uploadFolder, ms": bare, "file_upload, ms": whole },
+    facts: { "500 files, by round": renderRatios(whole, bare) },
+  });
+};
+
+/** The same new files by the SDK in this process and by one call. Round 0 warms up. */
+async function compareFolders(
+  parent: string,
+  client: Client,
+  vaultId: string,
+  call: (name: string, args: object) => Promise<Record<string, unknown>>,
+) {
+  const [bare, whole]: [number[], number[]] = [[], []];
+  let answer = 0;
+  for (let round = 0; round <= FILE_ROUNDS; round += 1) {
+    const directory = await makeFiles(parent, round);
+    const { id: folderId } = await client.folders.create({ vaultId, name: `sdk ${String(round)}` });
+    const began = performance.now();
+    await uploadFolder(client, directory, {
+      vaultId,
+      folderId,
+      journalDirectory: join(parent, "j"),
+    });
+    const between = performance.now();
+    const result = await call("file_upload", { paths: [directory], vaultId });
+    if (round === 0) continue;
+    bare.push(between - began);
+    whole.push(performance.now() - between);
+    answer = JSON.stringify(result["content"]).length;
+    const { created } = result["structuredContent"] as { created?: number };
+    if (created !== FILES) throw new Error(`${String(created)} files were stored`);
+  }
+  return { bare, whole, answer };
+}
+
+async function makeFiles(parent: string, round: number): Promise<string> {
+  const directory = join(parent, `files-${String(round)}`);
+  await mkdir(directory);
+  for (let at = 0; at < FILES; at += 1)
+    await writeFile(join(directory, `file-${String(at)}.txt`), `${String(round)} ${String(at)} ${"x".repeat(1_000)}`);
+  return directory;
+}
