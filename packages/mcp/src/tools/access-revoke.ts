@@ -10,7 +10,7 @@ export const accessRevoke = defineTool({
   profile: "owner",
   title: "End access",
   description:
-    "Ends a key with all memberships of its address, an invite, or an address in all shared vaults. With rewindSince it also undoes what that actor did since then. The user has to agree first. Safe to repeat.",
+    "Removes a member, key or invite: a key with all memberships of its address, an address in all shared vaults. With rewindSince it also undoes what that actor did since then. The user has to agree first. Safe to repeat.",
   endpoints: [api.apiKeys.revoke, api.invites.revoke, api.members.remove],
   input: {
     who: z.string().check(z.minLength(8), z.maxLength(66)),

@@ -27,7 +27,7 @@ export const fileDownload = defineTool({
   profile: "read",
   title: "Download files or a folder",
   description:
-    "Writes files or a folder to a local place, verified. One file: dest is the new file or an existing folder; else a folder. Answers with bytes and sha256.",
+    "Gets files or a folder back to local disk, verified. One file: dest is the new file or an existing folder; else a folder. Answers with bytes and sha256.",
   endpoints: [api.files.get, api.files.content],
   // A call only reads from the service, but writes local files, and replaces them with ifExists: replace.
   hints: { readOnlyHint: false, destructiveHint: true },

@@ -17,9 +17,9 @@ const MOST_VERSIONS = 20;
 export const fileGet = defineTool({
   name: "file_get",
   profile: "read",
-  title: "Look at files",
+  title: "File details and versions",
   description:
-    "Facts of up to 20 files: name, size, SHA-256, type, place, times, author. For one file also its versions. Not its content.",
+    "Details of up to 20 files: name, size, SHA-256, type, place, times, author. For one file its version history too. Not its content.",
   endpoints: [api.files.get, api.files.list, api.files.versions],
   input: {
     files: z.array(itemRef).check(z.minLength(1), z.maxLength(MOST_FILES)),

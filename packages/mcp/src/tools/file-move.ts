@@ -12,7 +12,7 @@ export const fileMove = defineTool({
   profile: "agent",
   title: "Move or rename files",
   description:
-    "Moves files and folders into a folder of their vault, made if missing, or renames one. Ids, versions and members stay as they are.",
+    "Moves files and folders into a folder of their vault, made if missing, or renames one. Ids and versions stay.",
   endpoints: [api.files.get, api.files.update, api.folders.update, api.folders.create],
   // Nothing is lost: the past of names and places is kept.
   hints: { destructiveHint: false },

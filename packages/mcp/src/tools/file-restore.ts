@@ -13,7 +13,7 @@ export const fileRestore = defineTool({
   profile: "agent",
   title: "Bring files back",
   description:
-    "Brings files and folders back from the trash. With version: makes an earlier content of one file the newest again, and keeps the present one as a version.",
+    "Undoes a deletion: brings files and folders back from the trash. With version: makes an earlier content of one file the newest; the present one stays a version.",
   endpoints: [api.files.get, api.files.restore, api.folders.restore, api.files.restoreVersion],
   // Changes that only add: nothing that exists is lost.
   hints: { destructiveHint: false },

@@ -13,7 +13,7 @@ export const fileVerify = defineTool({
   profile: "read",
   title: "Verify a file",
   description:
-    "Reads the stored bytes and reports whether they are intact; with path, also whether a local file is equal.",
+    "Reads the stored bytes and reports whether they are intact or damaged; with path, whether a local file is equal.",
   endpoints: [api.files.get, api.files.content],
   touchesFiles: true,
   input: { file: itemRef, path: z.optional(localPath), vaultId: z.optional(vaultRef) },

@@ -18,7 +18,8 @@ export const vaultList = defineTool({
   name: "vault_list",
   profile: "read",
   title: "List vaults",
-  description: "The vaults you reach: your role, and whether each opens. With vaultId: that vault and its members.",
+  description:
+    "Your vaults, and those shared by other accounts: your role, and whether each opens. With vaultId: that vault and its members.",
   endpoints: [api.vaults.list, api.vaults.get],
   input: { vaultId: z.optional(vaultRef), cursor: pageInput.cursor },
   describe: { vaultId: "id or name; default: all" },
