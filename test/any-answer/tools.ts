@@ -21,7 +21,7 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
       vaultId: null,
       configFile: null,
       revealSharedText: true,
-      humanOnly: false,
+      confirm: "token",
       allowConfigFiles: false,
       http: null,
     },

@@ -21,7 +21,7 @@ beforeAll(async () => {
   tools = await openToolClient({
     ...{ credentialsFile: stack.credentialsFile, folders: [folder], launcher: sourceLauncher() },
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
-    flags: ["--profile", "owner"],
+    flags: ["--profile", "owner", "--confirm", "token"],
   });
   nonce = /<([\w-]{8})>/.exec((await tools.call("file_list", { vaultId })).text)?.[1] ?? "none";
   const absent = "deadbeef";

@@ -32,6 +32,8 @@ export interface Call extends Task {
   /** Notes that text of others goes into the conversation: see {@link Memory.taint}. */
   taint(): void;
   isTainted(): boolean;
+  /** See {@link Memory.agreedVaults}. */
+  readonly agreedVaults: Set<string>;
   /** The server is on another machine than the user's, so it opens no shared vault and hands out no file. */
   readonly isRemote: boolean;
   /** @throws TaskFailure `remote_server` where no file on this machine reaches the user. Ask before a secret is made. */

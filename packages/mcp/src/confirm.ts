@@ -11,6 +11,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { ConfirmRequest } from "./call.ts";
+import type { ConfirmMode } from "./launch.ts";
 import type { Binding, Confirmations } from "./confirmations.ts";
 
 /** Ends a call of the 2026 era: its host asks the user and calls again with the answer. */
@@ -27,9 +28,8 @@ export interface Asking {
   readonly mcp: McpServer;
   readonly context: ServerContext;
   readonly confirmations: Confirmations;
-  /** Only an answer of the host's user counts. */
-  readonly humanOnly: boolean;
-  /** Text of others was shown, so no token counts for what leads out. */
+  readonly mode: ConfirmMode;
+  /** Text of others was shown. */
   readonly isTainted: boolean;
   /** Takes who agreed. */
   readonly onAgreed: (who: "user" | "token") => void;
@@ -55,8 +55,8 @@ export async function requireConfirmed(
   { preview, state, stateNow, token, leadsOut = false }: ConfirmRequest,
 ): Promise<void> {
   const { confirmations } = asking;
-  const isTaint = leadsOut && asking.isTainted;
-  const humanOnly = asking.humanOnly || isTaint;
+  const isTaint = leadsOut && asking.isTainted && asking.mode === "auto";
+  const humanOnly = asking.mode === "human-only" || isTaint;
   const given = typeof args === "object" && args !== null ? { ...args, confirm: undefined } : args;
   const binding = { tool, args: given, state };
   if (!humanOnly && token !== undefined && confirmations.redeem(token, binding)) {
@@ -87,9 +87,9 @@ export async function requireConfirmed(
 
 const FLAG_STEP =
   "Tell the user: a host with elicitation can ask, or the server can start without --confirm human-only.";
-const TAINT_MESSAGE = "Text of others was read here, so the user of the host has to agree, and this host cannot ask";
+const TAINT_MESSAGE = "Text of others was shown here, so the user of the host has to agree, and this host cannot ask";
 const TAINT_STEP =
-  "Tell the user what the preview says. The user can do it at a shell, or start a new conversation whose server has read no file.";
+  "Tell the user what the preview says. A host with elicitation can ask, the user can do it at a shell, or the server can start with --confirm token.";
 
 type Answer = "yes" | "no" | "cannot ask";
 

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { chooseTools, TOOL_NAMES } from "./tool-list.ts";
 import { COMMAND_HELP } from "./command-names.ts";
 import { parseHttp } from "./http-flags.ts";
-import { PROFILES, type Profile, type Launch } from "./launch.ts";
+import { CONFIRM_MODES, PROFILES, type Profile, type Launch } from "./launch.ts";
 
 export type ParsedFlags =
   | { readonly kind: "serve"; readonly launch: Launch }
@@ -43,8 +43,9 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
   }
   if (values.help === true) return { kind: "print", text: HELP };
   if (values.version === true) return { kind: "print", text: version };
-  if (values.confirm !== undefined && values.confirm !== "human-only" && values.confirm !== "token")
-    return refuse(`Unknown --confirm ${JSON.stringify(values.confirm)}: use token, human-only`);
+  const confirm = CONFIRM_MODES.find((mode) => mode === (values.confirm ?? "auto"));
+  if (confirm === undefined)
+    return refuse(`Unknown --confirm ${JSON.stringify(values.confirm)}: use ${CONFIRM_MODES.join(", ")}`);
   const problem = problemOf(values.profile, values.vault, [
     ...namesIn(values.tools),
     ...namesIn(values["exclude-tools"]),
@@ -61,7 +62,7 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
     excludeTools: namesIn(values["exclude-tools"]),
     readOnly: values["read-only"] ?? false,
     vaultId: values.vault?.toLowerCase() ?? null,
-    humanOnly: values.confirm === "human-only",
+    confirm,
     allowConfigFiles: values["allow-config-files"] ?? false,
     revealSharedText: values["reveal-shared-text"] ?? false,
     configFile: values.config ?? filled(env["SERVICE_CONFIG_FILE"]),
@@ -134,7 +135,9 @@ const HELP = `coffer-mcp: Coffer storage as MCP tools, over stdio or HTTP
   --vault ID             Serves one vault. The tools have no vaultId argument then.
   --reveal-shared-text   file_read shows text of shared vaults too. Default: public vaults only.
   --confirm HOW          Who agrees to folders in the trash and the like, where the host cannot ask its user.
-                         token: the model, with a token of the preview. human-only: nobody. Default: token.
+                         token: the model, with a token of the preview. human-only: nobody.
+                         auto: as token, but nobody agrees to new access, new webhook addresses and writes into
+                         vaults of other accounts once text of others was shown. Default: auto.
   --allow-config-files   Downloads may write files that programs and agents obey, like CLAUDE.md or .git/.
   --config FILE          The config file. Default: SERVICE_CONFIG_FILE, else the user's own.
   --http [HOST:]PORT     Streamable HTTP at /mcp for many keys, instead of stdio. Default host: 127.0.0.1.

@@ -5,6 +5,10 @@ export const PROFILES = ["read", "agent", "owner"] as const;
 
 export type Profile = (typeof PROFILES)[number];
 
+export const CONFIRM_MODES = ["auto", "token", "human-only"] as const;
+
+export type ConfirmMode = (typeof CONFIRM_MODES)[number];
+
 export interface Launch {
   readonly profile: Profile;
   /** Only these tools; null: all of the profile. */
@@ -13,8 +17,11 @@ export interface Launch {
   readonly readOnly: boolean;
   /** The only vault this server serves. */
   readonly vaultId: string | null;
-  /** Only the host's user can agree to what destroys or shares: no token does. */
-  readonly humanOnly: boolean;
+  /**
+   * What agrees where the host cannot ask its user. `token`: the model, with a token of the preview. `human-only`: nobody.
+   * `auto`: as `token`, until text of others was shown. From then on nobody agrees to what leads out of the account.
+   */
+  readonly confirm: ConfirmMode;
   /** Text of shared vaults may go into conversations. */
   readonly revealSharedText: boolean;
   /** Downloads may write what programs and agents obey. */

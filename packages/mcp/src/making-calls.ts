@@ -40,7 +40,14 @@ export function callOf({ tool, args, parts, context, mcp, signal, folders, noted
     noted.agreed = who;
   };
   return reporting({
-    ...{ signal, folders, transfers: memory.transfers, isTainted: () => taint.isTainted, isRemote: handOut === null },
+    ...{
+      signal,
+      folders,
+      transfers: memory.transfers,
+      isTainted: () => taint.isTainted && launch.confirm !== "token",
+      isRemote: handOut === null,
+      agreedVaults: memory.agreedVaults,
+    },
     progress: context === null ? () => undefined : progressSender(context),
     client: () => session.client(),
     pinnedVault: launch.vaultId,
@@ -56,7 +63,7 @@ export function callOf({ tool, args, parts, context, mcp, signal, folders, noted
     handOut: (name, secret) => handOut?.(name, secret) ?? Promise.resolve(null),
     confirm: async (request) => {
       if (context === null) throw new TaskFailure("confirmation_required");
-      const asking = { mcp, context, confirmations, humanOnly: launch.humanOnly, isTainted: taint.isTainted, onAgreed };
+      const asking = { mcp, context, confirmations, mode: launch.confirm, isTainted: taint.isTainted, onAgreed };
       await requireConfirmed(asking, tool, args, request);
     },
   });

@@ -8,10 +8,12 @@ export interface Memory {
   readonly transfers: Transfers;
   readonly confirmations: Confirmations;
   /**
-   * Whether text that others wrote went into a conversation. From then on a person agrees before anything leads out of
-   * the account: the text may be what asks for it.
+   * Whether text that others wrote went into a conversation: a name is enough. From then on a person agrees before
+   * anything leads out of the account: the text may be what asks for it.
    */
   readonly taint: { isTainted: boolean };
+  /** Vaults of other accounts into which the user agreed to write. */
+  readonly agreedVaults: Set<string>;
 }
 
 export function createMemory(): Memory {
@@ -20,5 +22,6 @@ export function createMemory(): Memory {
     transfers: createTransfers(),
     confirmations: createConfirmations(),
     taint: { isTainted: false },
+    agreedVaults: new Set(),
   };
 }

@@ -83,6 +83,7 @@ async function explained<T>(call: Call, work: (call: Call) => Promise<T>): Promi
 }
 
 async function topOf(list: Tool, call: Call, vault: string): Promise<string> {
+  call.taint();
   const { content } = shapeOutcome(await list.invoke(await placeIn(call, vault), call));
   return content.map(({ text }) => text).join("\n");
 }
@@ -96,6 +97,7 @@ async function textOf(
   const place = await placeIn(call, vault);
   const { facts } = await read.invoke({ ...place, file: path, maxChars: MOST_CHARS }, call);
   const { text, nextOffset } = facts;
+  call.taint();
   if (!(text instanceof Untrusted)) throw new TaskFailure("unexpected");
   return { text: text.visible(), ...(typeof nextOffset === "number" ? { _meta: { nextOffset } } : {}) };
 }

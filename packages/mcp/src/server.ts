@@ -13,7 +13,7 @@ import {
 import type { Call } from "./call.ts";
 import { AskUser } from "./confirm.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
-import { shapeFailure, shapeOutcome } from "./result.ts";
+import { shapeFailure, shapeOutcome, type ShapedResult } from "./result.ts";
 import type { Tool } from "./tool.ts";
 import { chooseTools, type ToolEntry, withoutVault } from "./tool-list.ts";
 import { isId, membershipStep } from "./words.ts";
@@ -140,17 +140,23 @@ async function answer(
       callOf({ tool: tool.name, args, parts, context, mcp, signal, folders, noted }),
     );
     await noteCall(parts, { tool, args, result: "ok", bytes: bytesOf(outcome.facts["bytes"]), noted });
-    return { ...shapeOutcome(outcome) };
+    return tainting(parts, shapeOutcome(outcome));
   } catch (thrown) {
     if (thrown instanceof AskUser) return thrown.result;
     const failure = await explained(toFailure(thrown, signal), parts, args);
     if (failure.code === "signed_out") parts.session.forget();
     if (failure.code === "unexpected") parts.log(`${tool.name}: ${describe(failure.cause)}`);
     await noteCall(parts, { tool, args, result: failure.code, bytes: null, noted });
-    return { ...shapeFailure(failure) };
+    return tainting(parts, shapeFailure(failure));
   } finally {
     activity.calls -= 1;
   }
+}
+
+/** What is fenced was written by others, and may ask the model for anything. */
+function tainting({ memory }: ServerParts, shaped: ShapedResult): CallToolResult {
+  if (shaped.structuredContent["fence"] !== undefined) memory.taint.isTainted = true;
+  return { ...shaped };
 }
 
 async function noteCall(

@@ -21,6 +21,7 @@ const call: Call = {
   taint: () => undefined,
   isTainted: () => false,
   isRemote: false,
+  agreedVaults: new Set(),
   requireHandOut: () => undefined,
   handOut: () => Promise.resolve(null),
   setup: () =>

@@ -3,12 +3,13 @@ import { findVault } from "@coffer/tasks";
 import type { Call } from "../call.ts";
 
 /**
- * Once text of others was shown, asks the user before content goes into a vault of another account. The text may be what
+ * Once text of others was shown, asks the user before content first goes into a vault of another account. The text may be what
  * asks for it. In the account's own vaults nothing leaves.
  * @throws TaskFailure `confirmation_required`, `declined`.
  */
 export async function agreeToLeave(call: Call, vaultId: string): Promise<void> {
-  if (!call.isTainted()) return;
+  // The user named the vault of `--vault`.
+  if (!call.isTainted() || call.pinnedVault === vaultId || call.agreedVaults.has(vaultId)) return;
   const { id, role } = await findVault(call, vaultId);
   if (role === "owner") return;
   await call.confirm({
@@ -18,4 +19,5 @@ export async function agreeToLeave(call: Call, vaultId: string): Promise<void> {
     token: undefined,
     leadsOut: true,
   });
+  call.agreedVaults.add(id);
 }

@@ -34,8 +34,6 @@ export const webhookList = defineTool({
     const filter = status === undefined ? {} : { status };
     const page = await client.webhooks.deliveries(id, { ...query, ...filter }, { signal: call.signal });
     const rows = page.deliveries.slice(start.skip);
-    // The words of a receiver.
-    if (rows.some(({ lastError }) => lastError !== "")) call.taint();
     return {
       summary: `${String(rows.length)} deliveries.`,
       facts: { webhookId: id, nextCursor: token(page.nextCursor) },
