@@ -5,19 +5,19 @@ import { defineConfig, type Options } from "tsup";
 
 type Plugin = NonNullable<Options["plugins"]>[number];
 
-// One build for every published package. `COFFER_BUILD=launcher` builds only the program that MCP clients start, which
-// is what the set-up needs; `npm run build` builds everything, declarations included.
+// One build for every published package. `COFFER_BUILD=programs` builds only the programs: the one that MCP clients start, and the
+// command line. That is what the set-up needs; `npm run build` builds everything, declarations included.
 
 /** What the published packages promise to run on (their `engines`). */
 const TARGET = "node22.18";
 
-/** Where the launcher's parts stand, beside it. */
-const LAUNCHER_PARTS = "launcher";
-/** The launcher before {@link mergeStart}. */
-const UNMERGED = path.join(import.meta.dirname, "packages", "mcp", "dist", ".unmerged");
+/** Where a program's parts stand, beside it. */
+const PARTS = "launcher";
 const DAY_MS = 24 * 60 * 60_000;
 
 const packageDirectory = (name: string): string => path.join(import.meta.dirname, "packages", name);
+/** A program before {@link mergeStart}. */
+const unmerged = (name: string): string => path.join(packageDirectory(name), "dist", ".unmerged");
 
 /**
  * What pages bundle. Each module of these is translated to a file of its own, with its imports as they are: a bundler drops whole files
@@ -51,7 +51,7 @@ const library = (name: string): Options => ({
   dts: { entry: entriesOf(name), compilerOptions: { customConditions: ["coffer-source"] } },
   sourcemap: true,
   // Chunks are named by their content, so old ones pile up; the launcher next to them is built by itself.
-  clean: ["!main.js", `!${LAUNCHER_PARTS}/**`, "!.unmerged/**"],
+  clean: ["!main.js", `!${PARTS}/**`, "!.unmerged/**"],
   // tsup strips "node:" by default, and `sqlite` or `test` without it name packages of the registry.
   removeNodeProtocol: false,
 });
@@ -76,17 +76,17 @@ const smaller: NonNullable<Options["esbuildPlugins"]>[number] = {
 
 /**
  * Everything in it: it needs no node_modules next to it. What opens shared vaults and talks to a chain stands in parts beside it, which are
- * read when a tool first needs them; in one file all of it would be parsed at every start.
+ * read when a tool or a command first needs them; in one file all of it would be parsed at every start.
  */
-const launcher: Options = {
-  name: "coffer-mcp",
-  entry: { main: path.join(packageDirectory("mcp"), "src/main.ts") },
-  outDir: UNMERGED,
+const program = (name: string): Options => ({
+  name: `@coffer/${name} (program)`,
+  entry: { main: path.join(packageDirectory(name), "src/main.ts") },
+  outDir: unmerged(name),
   tsconfig: path.join(import.meta.dirname, "tsconfig.json"),
   format: "esm",
   target: TARGET,
   platform: "node",
-  onSuccess: mergeStart,
+  onSuccess: () => mergeStart(name),
   noExternal: [/^[^.]/],
   splitting: true,
   sourcemap: false,
@@ -101,16 +101,19 @@ const launcher: Options = {
     options.conditions = ["coffer-source"];
     options.chunkNames = "[name]-[hash]";
   },
-};
+});
+
+const PROGRAMS = ["mcp", "cli"];
 
 /** Every package that is published. */
 const libraries = readdirSync(path.join(import.meta.dirname, "packages"))
   .filter((name) => readManifest(name).private !== true)
   .map(library);
 
-removeOldParts(path.join(packageDirectory("mcp"), "dist", LAUNCHER_PARTS));
+for (const name of PROGRAMS) removeOldParts(path.join(packageDirectory(name), "dist", PARTS));
 
-export default defineConfig(process.env["COFFER_BUILD"] === "launcher" ? launcher : [...libraries, launcher]);
+const programs = PROGRAMS.map(program);
+export default defineConfig(process.env["COFFER_BUILD"] === "programs" ? programs : [...libraries, ...programs]);
 
 interface Manifest {
   readonly private?: boolean;
@@ -119,7 +122,7 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Parts are named by their content. A launcher that runs still reads those of its own build, so the newer of them stay. */
+/** Parts are named by their content. A program that runs still reads those of its own build, so the newer of them stay. */
 function removeOldParts(directory: string): void {
   if (!existsSync(directory)) return;
   for (const name of readdirSync(directory)) {
@@ -132,24 +135,25 @@ function removeOldParts(directory: string): void {
  * Everything up to the first list in one file, the rest in parts that are read when a tool needs them. esbuild splits a part for each
  * combination of importers: it takes as long to find twenty files as to run them. Rollup puts together what is always read together.
  */
-async function mergeStart(): Promise<void> {
+async function mergeStart(name: string): Promise<void> {
+  const input = path.join(unmerged(name), "main.js");
   const bundle = await rollup({
-    input: path.join(UNMERGED, "main.js"),
+    input,
     external: /^node:/,
     treeshake: false,
     onLog: () => undefined,
   });
   await bundle.write({
-    dir: path.join(packageDirectory("mcp"), "dist"),
+    dir: path.join(packageDirectory(name), "dist"),
     format: "esm",
     compact: true,
     hoistTransitiveImports: false,
-    manualChunks: (id, { getModuleInfo }) => (isOfStart(id, getModuleInfo) ? "start" : undefined),
-    chunkFileNames: `${LAUNCHER_PARTS}/[name]-[hash].js`,
+    manualChunks: (id, { getModuleInfo }) => (isOfStart(id, input, getModuleInfo) ? "start" : undefined),
+    chunkFileNames: `${PARTS}/[name]-[hash].js`,
     plugins: [{ name: "quick-builtins", renderChunk: quickBuiltins }],
   });
   await bundle.close();
-  rmSync(UNMERGED, { recursive: true });
+  rmSync(unmerged(name), { recursive: true });
 }
 
 type ModuleInfos = (
@@ -157,9 +161,9 @@ type ModuleInfos = (
 ) => { readonly importedIds: readonly string[]; readonly dynamicallyImportedIds: readonly string[] } | null;
 
 /** What the first module loads, and what that imports at once. */
-function isOfStart(id: string, infoOf: ModuleInfos): boolean {
+function isOfStart(id: string, input: string, infoOf: ModuleInfos): boolean {
   const seen = new Set<string>();
-  const waiting = [...(infoOf(path.join(UNMERGED, "main.js"))?.dynamicallyImportedIds ?? [])];
+  const waiting = [...(infoOf(input)?.dynamicallyImportedIds ?? [])];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (seen.has(next)) continue;
     seen.add(next);

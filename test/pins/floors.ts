@@ -39,7 +39,7 @@ export const ENVIRONMENT_READERS: readonly RegExp[] = [
   /^server\/src\/(config|main)\.ts$/,
   /^packages\/sdk\/src\/node\/(config|settings)\.ts$/,
   /^packages\/mcp\/src\/process\.ts$/,
-  /^packages\/cli\/src\/main\.ts$/,
+  /^packages\/cli\/src\/process\.ts$/,
   /^packages\/(devstack|localnet)\/src\/(start|main)\.ts$/,
   // Starts the tool server as a program, with the few variables a program needs.
   /^packages\/devstack\/src\/tool-client\.ts$/,

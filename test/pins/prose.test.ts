@@ -19,6 +19,7 @@ describe("a page that people read", () => {
 /** Sources whose comments and messages follow the same rules. The comments of tests are not checked. */
 const SOURCES = [
   "packages/chain/src",
+  "packages/cli/src",
   "packages/contract/src",
   "packages/crypto/src",
   "packages/devstack/src",

@@ -14,7 +14,9 @@ test("every package depends and imports downwards, by what it declares", () => {
 test("every workspace was read, and none of them was empty", () => {
   const names = topology.workspaces.map((workspace) => workspace.name);
   expect(names).toEqual(
-    expect.arrayContaining(["contract", "sdk", "tasks", "mcp", "server", "devstack"].map((name) => `@coffer/${name}`)),
+    expect.arrayContaining(
+      ["contract", "sdk", "tasks", "mcp", "cli", "server", "devstack"].map((name) => `@coffer/${name}`),
+    ),
   );
   for (const name of names) {
     const files = topology.files.filter((file) => file.workspace.name === name && file.imports.length > 0);

@@ -3,7 +3,7 @@
  * loaded. Credentials are read; only a saved web session's new tokens are written. A 401 changes nothing on disk.
  */
 import type { Client, SharedVaults } from "@coffer/sdk";
-import type { Settings } from "@coffer/sdk/node";
+import type { Settings, SettingsFlags } from "@coffer/sdk/node";
 import { stat } from "node:fs/promises";
 import { TaskFailure } from "./failure.ts";
 import type { Redaction } from "./redaction.ts";
@@ -21,6 +21,8 @@ export interface Session {
 export interface SessionOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly configFile: string | null;
+  /** What a command's flags say; they win over the environment. Default: nothing. */
+  readonly flags?: Pick<SettingsFlags, "baseUrl" | "profile">;
   readonly redaction: Redaction;
   /** `name/version`, sent to the service. */
   readonly application: string;
@@ -64,9 +66,9 @@ interface Opened {
   readonly sharedVaults: SharedVaults | null;
 }
 
-async function readSettings({ env, configFile, redaction }: SessionOptions): Promise<Settings> {
+async function readSettings({ env, configFile, redaction, flags }: SessionOptions): Promise<Settings> {
   const { resolveSettings } = await import("@coffer/sdk/node");
-  const settings = await resolveSettings(env, configFile === null ? {} : { configFile });
+  const settings = await resolveSettings(env, configFile === null ? { ...flags } : { ...flags, configFile });
   await refuseExposed(settings.configFile);
   for (const secret of [settings.apiKey, settings.chainPrivateKey]) redaction.register(secret?.reveal());
   return settings;

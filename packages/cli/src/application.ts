@@ -1,0 +1,172 @@
+/** The declarations as an application of the framework: only the command that is meant is loaded, the others lend their words. */
+import {
+  buildApplication,
+  buildCommand,
+  buildRouteMap,
+  help,
+  text_en,
+  version,
+  type Application,
+  type Command as FrameworkCommand,
+  type CommandContext,
+  type FlagParametersForType,
+  type RouteMap,
+} from "@stricli/core";
+import {
+  isGroup,
+  type Arguments,
+  type Command,
+  type Completer,
+  type Flag,
+  type Flags,
+  type Repeated,
+  type Routes,
+} from "./declarations.ts";
+import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
+import { VERSION } from "./version.ts";
+
+/** A command, and the words that lead to it. */
+export interface Found {
+  readonly path: readonly string[];
+  readonly command: Command;
+}
+
+/** Called with the parsed values. */
+export type Handler = (
+  command: Command,
+  flags: Readonly<Record<string, unknown>>,
+  args: readonly unknown[],
+) => Promise<void>;
+
+export function buildFor(routes: Routes, found: Found | null, handler: Handler): Application<CommandContext> {
+  return buildApplication(
+    buildGroup(routes, ROOT_BRIEF, found, [], handler),
+    {
+      name: "coffer",
+      scanner: { caseStyle: "allow-kebab-for-camel", allowArgumentEscapeSequence: true },
+      documentation: { disableAnsiColor: true },
+      localization: { text: TEXT },
+    },
+    {
+      help: help({ brief: "Print help and exit", alias: "h", defaultForRouteMap: true, formatting: FORMATTING }),
+      helpAll: help({
+        ...{ brief: "Print help with the flags of every command and exit", alias: "H", hidden: true },
+        ...{ includeHidden: true, formatting: FORMATTING },
+      }),
+      version: version({ brief: "Print the version and exit", alias: "v", info: { currentVersion: VERSION } }),
+    },
+  );
+}
+
+const FORMATTING = {
+  caseStyle: "convert-camel-to-kebab",
+  useAliasInUsageLine: false,
+  onlyRequiredInUsageLine: true,
+} as const;
+
+const ROOT_BRIEF = "Encrypted file storage that AI agents can use safely";
+
+const TEXT = {
+  ...text_en,
+  exceptionWhileParsingArguments: (thrown: unknown): string =>
+    thrown instanceof Error ? thrown.message : "Wrong usage",
+};
+
+const ROOT_DESCRIPTION = `${ROOT_BRIEF}
+
+Start: coffer signup, or coffer login. In a clone: coffer dev.
+Flags of every command: --profile NAME, --base-url URL, --json, --quiet, --verbose, --no-color,
+--no-input, --yes, --timeout SECONDS; of lists: --json-lines. A flag wins over the environment, and the
+environment over the profile.
+Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 sign in, 5 some items failed. Also 6 not allowed,
+7 conflict, 8 temporary (a repeat helps), 130 interrupted.`;
+
+function buildGroup(
+  routes: Routes,
+  brief: string,
+  found: Found | null,
+  path: readonly string[],
+  handler: Handler,
+): RouteMap<CommandContext> {
+  const built = Object.entries(routes).map(
+    ([name, route]): [string, RouteMap<CommandContext> | FrameworkCommand<CommandContext>] => {
+      const own = [...path, name];
+      if (isGroup(route)) return [name, buildGroup(route.routes, route.brief, found, own, handler)];
+      const isFound = found !== null && found.path.join(" ") === own.join(" ");
+      return [name, isFound ? buildWhole(found.command, handler) : buildNamed(route.brief)];
+    },
+  );
+  const hidden = Object.entries(routes).filter(([, route]) => !isGroup(route) && route.isHidden === true);
+  return buildRouteMap({
+    routes: Object.fromEntries(built),
+    docs: {
+      brief,
+      ...(path.length === 0 ? { fullDescription: ROOT_DESCRIPTION } : {}),
+      hideRoute: Object.fromEntries(hidden.map(([name]) => [name, true])),
+    },
+  });
+}
+
+/** A command that is only listed. */
+const buildNamed = (brief: string): FrameworkCommand<CommandContext> =>
+  buildCommand({ func: () => undefined, parameters: {}, docs: { brief } });
+
+function buildWhole(command: Command, handler: Handler): FrameworkCommand<CommandContext> {
+  const { brief, description, examples, args, isList } = command;
+  const { flags, aliases } = flagParameters(command.flags, isList);
+  const width = Math.max(...examples.map(({ line }) => line.length));
+  const shown = examples.map(({ line, does }) => `  ${line.padEnd(width)}  # ${does}`);
+  return buildCommand<Record<string, unknown>, unknown[]>({
+    func: (values: Readonly<Record<string, unknown>>, ...given: readonly unknown[]) => handler(command, values, given),
+    parameters: { flags, aliases, positional: positionalOf(args) },
+    docs: {
+      brief,
+      fullDescription: [brief, description, `EXAMPLES\n${shown.join("\n")}`].filter((part) => part !== "").join("\n\n"),
+    },
+  });
+}
+
+type FlagParameters = FlagParametersForType<Record<string, unknown>>;
+
+function flagParameters(own: Flags, isList: boolean): { flags: FlagParameters; aliases: Record<string, string> } {
+  const globals = Object.entries({ ...GLOBAL_FLAGS, ...(isList ? LIST_FLAGS : {}) });
+  const flags = Object.fromEntries([
+    ...Object.entries(own).map(([name, flag]) => [name, flagParameter(flag, false)]),
+    ...globals.map(([name, flag]) => [name, flagParameter(flag, true)]),
+  ]) as FlagParameters;
+  const letters = Object.entries(own).flatMap(([name, { letter }]) => (letter === undefined ? [] : [[letter, name]]));
+  return { flags, aliases: Object.fromEntries(letters) as Record<string, string> };
+}
+
+function flagParameter(flag: Flag<unknown>, hidden: boolean): object {
+  const { kind, brief, placeholder, isRequired, values, parse = String, complete } = flag;
+  const shared = { brief, optional: isRequired !== true, ...(hidden ? { hidden } : {}) };
+  if (kind === "switch") return { ...shared, kind: "boolean", withNegated: false };
+  if (kind === "choice") return { ...shared, kind: "enum", values };
+  return {
+    ...{ ...shared, kind: "parsed", parse },
+    ...(placeholder === undefined ? {} : { placeholder }),
+    ...(kind === "texts" ? { variadic: "," } : {}),
+    ...proposing(complete),
+  };
+}
+
+const proposing = (complete: Completer | undefined): object =>
+  complete === undefined ? {} : { proposeCompletions: (partial: string) => complete(partial) };
+
+function positionalOf(args: Arguments | Repeated): never {
+  const one = ({ name, brief, isOptional, parse = String, complete }: Arguments[number]): object => ({
+    ...{ brief, placeholder: name, parse },
+    ...(isOptional === true ? { optional: true } : {}),
+    ...proposing(complete),
+  });
+  const built =
+    "each" in args
+      ? {
+          ...{ kind: "array", parameter: one(args.each), minimum: args.least },
+          ...(args.most === undefined ? {} : { maximum: args.most }),
+        }
+      : { kind: "tuple", parameters: args.map(one) };
+  // The framework's types follow from literals; ours were forgotten with the command's.
+  return built as never;
+}

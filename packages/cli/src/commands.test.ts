@@ -1,0 +1,70 @@
+/** What holds of every command, whatever it does. */
+import { describe, expect, it } from "vitest";
+import { isGroup, type Command, type Routes } from "./declarations.ts";
+import { readLine } from "./reading.ts";
+import { ROUTES } from "./routes.ts";
+import { coffer } from "./test-coffer.ts";
+import { makeHome } from "./test-home.ts";
+import { VERSION } from "./version.ts";
+import manifest from "../package.json" with { type: "json" };
+
+interface Place {
+  readonly path: readonly string[];
+  readonly brief: string;
+  readonly command: Command;
+}
+
+async function placesOf(routes: Routes, path: readonly string[] = []): Promise<Place[]> {
+  const places = await Promise.all(
+    Object.entries(routes).map(async ([name, route]) => {
+      const own = [...path, name];
+      if (isGroup(route)) return await placesOf(route.routes, own);
+      return [{ path: own, brief: route.brief, command: (await route.load()).default }];
+    }),
+  );
+  return places.flat();
+}
+
+const places = await placesOf(ROUTES);
+const home = makeHome();
+
+/** The words of an example, as a shell splits them. */
+const wordsOf = (line: string): string[] =>
+  [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare ?? "");
+
+describe("every command [issue 19]", () => {
+  it.each(places.map((place) => [place.path.join(" "), place] as const))(
+    "%s: help, examples, JSON",
+    async (_name, place) => {
+      const { path, brief, command } = place;
+      expect(command.brief).toBe(brief);
+      expect(brief).toMatch(/^[A-Z].*[^.]$/);
+
+      const help = await coffer([...path, "--help"], home());
+      expect([help.code, help.err]).toEqual([0, ""]);
+      expect(help.out).toContain(command.examples[0].line);
+
+      for (const { line } of command.examples) {
+        const [program, ...words] = wordsOf(line.replace(/ (<|\||>|&&) .*$/, ""));
+        expect(program).toBe("coffer");
+        const reading = await readLine(ROUTES, words);
+        expect(reading, line).toMatchObject({ kind: "command", parsed: { command } });
+      }
+
+      for (const words of [
+        ["--help", "--json"],
+        ["--json", "--no-such-flag"],
+      ]) {
+        const ran = await coffer([...path, ...words], home());
+        expect(ran.err).toBe("");
+        expect(ran.out.trimEnd().split("\n")).toHaveLength(1);
+        expect(Object.keys(JSON.parse(ran.out) as object)).toEqual([words[1] === "--json" ? "help" : "error"]);
+        expect(ran.code).toBe(words[1] === "--json" ? 0 : 2);
+      }
+    },
+  );
+
+  it("has the version of its package", () => {
+    expect(manifest.version).toBe(VERSION);
+  });
+});

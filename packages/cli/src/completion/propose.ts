@@ -1,0 +1,20 @@
+/** What a shell may put after the words that are typed already: the hidden command `coffer __complete WORDS…`. */
+import { proposeCompletions, type CommandContext } from "@stricli/core";
+import { buildFor } from "../application.ts";
+import type { Routes } from "../declarations.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { findRoute } from "../find-route.ts";
+import type { World } from "../world.ts";
+
+/** Prints one proposal in a line, with a tab and what it is. The last word is the one that is being typed. */
+export async function complete(routes: Routes, words: readonly string[], world: World): Promise<ExitCode> {
+  const { words: ordered, found } = await findRoute(routes, words);
+  const app = buildFor(routes, found, () => Promise.resolve());
+  const context: CommandContext = { process: { stdout: IGNORED, stderr: IGNORED } };
+  const proposals = await proposeCompletions(app, ordered, context).catch(() => []);
+  const lines = proposals.map(({ completion, brief }) => `${completion}\t${brief.replaceAll(/\s+/g, " ")}\n`);
+  await world.stdout.write(lines.join(""));
+  return EXIT.done;
+}
+
+const IGNORED = { write: (): void => undefined };

@@ -1,0 +1,95 @@
+/** What a command is run with: the service, the terminal and the flags of every command. */
+import type { Client } from "@coffer/sdk";
+import type { Settings } from "@coffer/sdk/node";
+import { createRedaction, createSession, type Redaction, type Session, type Task } from "@coffer/tasks";
+import { CommandFailure } from "./failure.ts";
+import type { Globals } from "./globals.ts";
+import { quietProgress, terminalProgress, type Progress } from "./terminal/progress.ts";
+import { shown } from "./terminal/visible.ts";
+import type { Shown } from "./result.ts";
+import { APPLICATION } from "./version.ts";
+import type { World } from "./world.ts";
+
+export interface Context {
+  readonly world: World;
+  readonly globals: Globals;
+  /** Aborts at Ctrl-C, and when `--timeout` is over. */
+  readonly signal: AbortSignal;
+  readonly timedOut: AbortSignal;
+  readonly redaction: Redaction;
+  readonly session: Session;
+  /** What the tasks of `@coffer/tasks` are run with. */
+  readonly task: Task;
+  /** The signed-in client. Throws `signed_out` without credentials. */
+  client(): Promise<Client>;
+  settings(): Promise<Settings>;
+  /** A line on standard error, unless --quiet. */
+  note(...parts: readonly Shown[]): void;
+  /** Bytes or text on standard output, for commands that write it themselves. */
+  write(data: string | Uint8Array): Promise<void>;
+  /** One JSON document in a line of its own, for commands that follow something. */
+  writeLine(value: unknown): Promise<void>;
+  /** How far work is, on a terminal; nothing where standard error is none. */
+  progress(title: string): Progress;
+  /** Goes on when the person agrees. Throws `declined`, or `confirmation_required` where nobody can be asked. */
+  confirm(question: string): Promise<void>;
+  /** A line that a person types. Throws where nobody can be asked: `instead` says what to pass. */
+  ask(question: string, instead: string, hidden?: boolean): Promise<string>;
+  /** All of standard input, for flags such as `--api-key-stdin`. */
+  readInput(): Promise<string>;
+}
+
+export function createContext(world: World, globals: Globals): Context {
+  const redaction = createRedaction();
+  for (const name of ["SERVICE_API_KEY", "SERVICE_CHAIN_PRIVATE_KEY"]) redaction.register(world.env[name]);
+  const timedOut = globals.timeout === undefined ? NEVER : AbortSignal.timeout(globals.timeout * 1_000);
+  const signal = AbortSignal.any([world.interrupted, timedOut]);
+  const flags = { profile: globals.profile, baseUrl: globals.baseUrl };
+  const session = createSession({ env: world.env, configFile: null, flags, redaction, application: APPLICATION });
+  const say = (text: string): void => void world.stderr.write(`${redaction.redact(text)}\n`);
+  const task: Task = {
+    ...{ signal, progress: () => undefined },
+    ...{ client: () => session.client(), chainAddress: () => session.chainAddress() },
+  };
+  const write = (data: string | Uint8Array): Promise<void> =>
+    world.stdout.write(typeof data === "string" ? redaction.redact(data) : data);
+  return {
+    ...{ world, globals, signal, timedOut, redaction, session, task, write },
+    client: () => session.client(),
+    settings: async () => {
+      const { resolveSettings } = await import("@coffer/sdk/node");
+      return await resolveSettings(world.env, flags);
+    },
+    note: (...parts) => {
+      if (!globals.quiet) say(parts.map(shown).join(""));
+    },
+    writeLine: (value) => write(`${JSON.stringify(value)}\n`),
+    progress: (title) =>
+      globals.quiet || !world.stderr.isTerminal ? quietProgress : terminalProgress(title, world.stderr, world.now),
+    ...questions(world, globals),
+  };
+}
+
+const NEVER = new AbortController().signal;
+
+/** Where nobody can be asked, the failure says what to pass instead. */
+function questions(world: World, globals: Globals): Pick<Context, "confirm" | "ask" | "readInput"> {
+  const canAsk = world.stdin.isTerminal && world.stderr.isTerminal && !globals.noInput;
+  return {
+    confirm: async (question) => {
+      if (globals.yes) return;
+      if (!canAsk) throw new CommandFailure("confirmation_required", { message: `Not confirmed: ${question}` });
+      const answer = await world.ask(`${question} [y/N] `, false);
+      if (/^y(es)?$/i.test(answer?.trim() ?? "")) return;
+      throw new CommandFailure("declined", { message: "Nothing was done" });
+    },
+    ask: async (question, instead, hidden = false) => {
+      const missing = `There is nobody to ask for: ${question}`;
+      if (!canAsk) throw new CommandFailure("confirmation_required", { message: missing, nextStep: instead });
+      const answer = await world.ask(`${question}: `, hidden);
+      if (answer === null) throw new CommandFailure("declined", { message: "Nothing was done" });
+      return answer;
+    },
+    readInput: async () => new TextDecoder().decode(await world.stdin.readAll()),
+  };
+}

@@ -1,0 +1,200 @@
+import { ERRORS } from "@coffer/contract";
+import { LOCAL_FAILURES, TaskFailure, type FailureCode } from "@coffer/tasks";
+import { expect, it } from "vitest";
+import { EXIT } from "./exit-codes.ts";
+import { exitOf, hasWords, nextOf } from "./failure-words.ts";
+import { CommandFailure, reportOf } from "./failure.ts";
+
+const CODES = [...new Set([...Object.keys(ERRORS), ...Object.keys(LOCAL_FAILURES)])].sort() as FailureCode[];
+
+it("every code of the catalogues has an exit code and words of its own [issue 19]", () => {
+  expect(CODES.filter((code) => !hasWords(code))).toEqual([]);
+  const byExit = Object.groupBy(CODES, (code) => String(exitOf(code)));
+  expect(byExit).toMatchInlineSnapshot(`
+    {
+      "1": [
+        "address_alias",
+        "address_invalid",
+        "body_too_large",
+        "chain_disagrees",
+        "chain_object_invalid",
+        "clock_skew",
+        "damaged",
+        "declined",
+        "different_vault",
+        "end_invalid",
+        "export_unsigned",
+        "file_too_large",
+        "floor_invalid",
+        "headers_too_large",
+        "idempotency_mismatch",
+        "integrity_failed",
+        "invite_unproven",
+        "local_io",
+        "malformed_json",
+        "malformed_request",
+        "members_full",
+        "method_not_allowed",
+        "name_too_long",
+        "network_changed",
+        "no_gas",
+        "not_a_file",
+        "not_encrypted",
+        "not_text",
+        "proof_invalid",
+        "provider_refused",
+        "range_not_satisfiable",
+        "rolled_back",
+        "shared_vaults_unavailable",
+        "signature_invalid",
+        "signing_key_invalid",
+        "signing_key_missing",
+        "state_invalid",
+        "statement_invalid",
+        "token_invalid",
+        "too_deep",
+        "too_many_keys",
+        "transaction_failed",
+        "transaction_refused",
+        "unexpected",
+        "unexpected_answer",
+        "unsupported_media_type",
+        "unsupported_suite",
+        "unsupported_version",
+        "url_refused",
+        "vault_changed",
+        "weak_password",
+        "wrong_chain_key",
+        "wrong_key",
+      ],
+      "130": [
+        "cancelled",
+      ],
+      "2": [
+        "ambiguous",
+        "confirmation_required",
+        "invalid_arguments",
+        "not_configured",
+        "validation_failed",
+        "vault_required",
+        "vault_unnamed",
+      ],
+      "3": [
+        "cursor_expired",
+        "file_not_found",
+        "invite_ended",
+        "not_found",
+        "transfer_unknown",
+        "upload_expired",
+        "vault_not_found",
+      ],
+      "4": [
+        "invalid_credential",
+        "session_ended",
+        "shared_vault",
+        "sign_in_ended",
+        "signed_out",
+        "wrong_credentials",
+      ],
+      "6": [
+        "access_code_invalid",
+        "budget_storage",
+        "config_file",
+        "development_origin",
+        "email_unverified",
+        "form_origin",
+        "limit_reached",
+        "membership_ended",
+        "missing_scope",
+        "not_a_member",
+        "not_owner",
+        "owner_only",
+        "owner_proof_required",
+        "path_not_allowed",
+        "remote_server",
+        "reveal_refused",
+        "scope_owner_only",
+        "scope_too_wide",
+        "secret_in_file",
+        "storage_quota",
+        "vault_limited_key",
+        "wrong_password",
+      ],
+      "7": [
+        "address_conflict",
+        "address_required",
+        "already_created",
+        "already_member",
+        "chain_object_taken",
+        "current_version",
+        "default_vault",
+        "destination_exists",
+        "email_exists",
+        "folder_cycle",
+        "generation_moved",
+        "is_owner",
+        "key_exists",
+        "key_inactive",
+        "name_exists",
+        "names_outdated",
+        "not_offered",
+        "not_on_allowlist",
+        "not_trashed",
+        "offset_mismatch",
+        "plan_unchanged",
+        "precondition_failed",
+        "public_vault",
+        "still_on_allowlist",
+        "subscription_required",
+        "trashed",
+        "unsupported_tus_version",
+        "usage_above_plan",
+        "vault_not_empty",
+        "webhook_inactive",
+      ],
+      "8": [
+        "body_truncated",
+        "budget_exceeded",
+        "chain_stale",
+        "chain_unavailable",
+        "checksum_mismatch",
+        "digest_mismatch",
+        "disk_full",
+        "idempotency_in_progress",
+        "internal",
+        "key_servers_behind",
+        "key_servers_unavailable",
+        "provider_unavailable",
+        "rate_limited",
+        "request_timeout",
+        "source_changed",
+        "transaction_unknown",
+        "unavailable",
+        "unreachable",
+        "upload_locked",
+      ],
+    }
+  `);
+  for (const code of CODES) expect(nextOf(code)).not.toMatch(/\.$|\b(vault|file|status)_[a-z]+\b/);
+});
+
+const calm = { interrupted: new AbortController().signal, timedOut: new AbortController().signal };
+
+it("a task's words for tools are not shown to people, a command's are", () => {
+  const task = new TaskFailure("signed_out", { message: "This server found no key", nextStep: "Call status_check" });
+  expect(reportOf(task, calm)).toMatchObject({
+    message: "Nobody is signed in here",
+    nextStep: "coffer login",
+    exit: EXIT.signIn,
+  });
+  const own = new CommandFailure("not_found", { message: "No such thing", nextStep: "coffer ls" });
+  expect(reportOf(own, calm)).toMatchObject({ message: "No such thing", nextStep: "coffer ls", exit: EXIT.notFound });
+});
+
+it("what was interrupted or took too long says so, whatever was thrown", () => {
+  expect(reportOf(new Error("x"), { ...calm, interrupted: AbortSignal.abort() })).toMatchObject({ exit: 130 });
+  expect(reportOf(new Error("x"), { ...calm, timedOut: AbortSignal.abort() })).toMatchObject({
+    code: "timeout",
+    exit: 8,
+  });
+});

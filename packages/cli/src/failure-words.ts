@@ -1,0 +1,259 @@
+/** The one place that gives every failure its exit code and the next command. */
+import { ERRORS } from "@coffer/contract";
+import { LOCAL_FAILURES, type FailureCode } from "@coffer/tasks";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+
+/** Codes whose exit code does not follow from their status. */
+const EXITS: Readonly<Partial<Record<FailureCode, ExitCode>>> = {
+  validation_failed: EXIT.usage,
+  invite_ended: EXIT.notFound,
+  upload_expired: EXIT.notFound,
+  cursor_expired: EXIT.notFound,
+  signed_out: EXIT.signIn,
+  sign_in_ended: EXIT.signIn,
+  shared_vault: EXIT.signIn,
+  invalid_arguments: EXIT.usage,
+  ambiguous: EXIT.usage,
+  vault_required: EXIT.usage,
+  vault_unnamed: EXIT.usage,
+  confirmation_required: EXIT.usage,
+  not_configured: EXIT.usage,
+  file_not_found: EXIT.notFound,
+  vault_not_found: EXIT.notFound,
+  transfer_unknown: EXIT.notFound,
+  path_not_allowed: EXIT.forbidden,
+  secret_in_file: EXIT.forbidden,
+  config_file: EXIT.forbidden,
+  reveal_refused: EXIT.forbidden,
+  remote_server: EXIT.forbidden,
+  not_owner: EXIT.forbidden,
+  membership_ended: EXIT.forbidden,
+  scope_too_wide: EXIT.forbidden,
+  scope_owner_only: EXIT.forbidden,
+  destination_exists: EXIT.conflict,
+  already_member: EXIT.conflict,
+  is_owner: EXIT.conflict,
+  not_offered: EXIT.conflict,
+  // A repeat may help, but what happened is no passing trouble.
+  integrity_failed: EXIT.failed,
+  local_io: EXIT.failed,
+  cancelled: EXIT.interrupted,
+};
+
+const BY_STATUS: Readonly<Record<number, ExitCode>> = {
+  401: EXIT.signIn,
+  403: EXIT.forbidden,
+  404: EXIT.notFound,
+  409: EXIT.conflict,
+  412: EXIT.conflict,
+};
+
+export function exitOf(code: FailureCode): ExitCode {
+  const own = EXITS[code];
+  if (own !== undefined) return own;
+  if (isLocal(code)) return LOCAL_FAILURES[code].retryable ? EXIT.temporary : EXIT.failed;
+  const { status, retryable } = ERRORS[code];
+  return retryable ? EXIT.temporary : (BY_STATUS[status] ?? EXIT.failed);
+}
+
+const isLocal = (code: FailureCode): code is keyof typeof LOCAL_FAILURES => Object.hasOwn(LOCAL_FAILURES, code);
+
+const AGAIN = "run the same command again";
+const LOOK = "coffer vaults check VAULT";
+const LIST_MEMBERS = "coffer vaults members list VAULT";
+const REPORT = "coffer doctor, and tell the operator the request id (--verbose shows it)";
+const EXPLAIN_KEY = "coffer api-keys explain COMMAND shows what a key needs; ask the owner for such a key";
+
+const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
+  [
+    "coffer login",
+    "invalid_credential",
+    "session_ended",
+    "signed_out",
+    "sign_in_ended",
+    "state_invalid",
+    "proof_invalid",
+    "provider_refused",
+    "wrong_credentials",
+  ],
+  [
+    "correct what the message names; --help shows an example",
+    "validation_failed",
+    "invalid_arguments",
+    "url_refused",
+    "end_invalid",
+    "address_invalid",
+    "floor_invalid",
+    "malformed_json",
+    "malformed_request",
+  ],
+  [
+    AGAIN,
+    "body_truncated",
+    "digest_mismatch",
+    "request_timeout",
+    "offset_mismatch",
+    "upload_locked",
+    "checksum_mismatch",
+    "upload_expired",
+    "idempotency_in_progress",
+    "idempotency_mismatch",
+    "source_changed",
+    "cancelled",
+    "chain_unavailable",
+    "provider_unavailable",
+    "unavailable",
+    "rate_limited",
+    "chain_stale",
+    "generation_moved",
+    "names_outdated",
+    "transaction_failed",
+    "precondition_failed",
+    "statement_invalid",
+    "transfer_unknown",
+  ],
+  ["wait a minute, then run the same command again", "key_servers_unavailable", "key_servers_behind", "disk_full"],
+  [
+    "coffer doctor",
+    "unreachable",
+    "not_configured",
+    "unexpected_answer",
+    "clock_skew",
+    "signature_invalid",
+    "network_changed",
+    "wrong_chain_key",
+    "address_alias",
+    "chain_disagrees",
+    "method_not_allowed",
+    "development_origin",
+    "form_origin",
+    "unsupported_tus_version",
+    "unsupported_media_type",
+    "headers_too_large",
+    "remote_server",
+  ],
+  [REPORT, "internal", "unexpected"],
+  ["ask the operator: this server is not set up for it", "shared_vaults_unavailable"],
+  [
+    "coffer vaults list",
+    "vault_required",
+    "vault_unnamed",
+    "not_found",
+    "vault_not_found",
+    "different_vault",
+    "public_vault",
+    "default_vault",
+    "chain_object_taken",
+    "chain_object_invalid",
+    "transaction_unknown",
+    "ambiguous",
+  ],
+  [
+    "coffer ls",
+    "name_exists",
+    "trashed",
+    "not_trashed",
+    "folder_cycle",
+    "too_deep",
+    "not_text",
+    "range_not_satisfiable",
+  ],
+  ["coffer versions list FILE", "current_version"],
+  ["pass --force, or empty the vault first: coffer rm --recursive", "vault_not_empty"],
+  [
+    LOOK,
+    "not_a_member",
+    "membership_ended",
+    "vault_changed",
+    "rolled_back",
+    "wrong_key",
+    "damaged",
+    "not_offered",
+    "key_exists",
+    "transaction_refused",
+  ],
+  [
+    LIST_MEMBERS,
+    "already_member",
+    "is_owner",
+    "members_full",
+    "not_on_allowlist",
+    "still_on_allowlist",
+    "invite_unproven",
+  ],
+  ["coffer account link-chain", "address_required"],
+  [
+    "coffer account show",
+    "address_conflict",
+    "storage_quota",
+    "limit_reached",
+    "file_too_large",
+    "body_too_large",
+    "email_unverified",
+  ],
+  [EXPLAIN_KEY, "missing_scope", "scope_too_wide", "scope_owner_only", "vault_limited_key"],
+  [
+    "ask the owner of the account or of the vault, or use their profile: --profile NAME",
+    "owner_only",
+    "not_owner",
+    "owner_proof_required",
+  ],
+  ["coffer budgets", "budget_storage", "budget_exceeded"],
+  ["choose 15 characters or more, such as a few unrelated words", "weak_password"],
+  ["coffer password forgot EMAIL", "wrong_password"],
+  ["ask for a new mail: coffer email verify, or coffer password forgot EMAIL", "token_invalid"],
+  ["ask the operator for an access code", "access_code_invalid"],
+  ["coffer login --email EMAIL", "email_exists"],
+  ["ask the owner for a new invite: coffer invites create", "invite_ended"],
+  ["coffer webhooks list", "webhook_inactive"],
+  ["coffer api-keys list", "key_inactive", "already_created"],
+  ["coffer changes, without --after", "cursor_expired"],
+  ["coffer billing show", "plan_unchanged", "subscription_required", "usage_above_plan"],
+  ["ask the operator to set it up", "not_configured"],
+  ["upload it with this client: coffer upload PATH --vault VAULT", "not_encrypted"],
+  ["coffer chain generate, then coffer config set network-file FILE", "shared_vault"],
+  ["send some SUI to the address: coffer chain address", "no_gas"],
+  ["coffer vaults set-signing-key VAULT", "signing_key_missing", "signing_key_invalid", "too_many_keys"],
+  ["ask the owner for a signed export", "export_unsigned"],
+  ["update coffer", "unsupported_version", "unsupported_suite"],
+  ["run it in a terminal, or pass --yes", "confirmation_required"],
+  ["run it again when you want it", "declined"],
+  ["use coffer download", "reveal_refused"],
+  ["name another path", "path_not_allowed", "file_not_found", "name_too_long", "not_a_file"],
+  ["take the secret out of the file, or name other files", "secret_in_file"],
+  ["name another destination", "config_file"],
+  ["name another destination, or pass --overwrite", "destination_exists"],
+  ["check free space and permissions, then run it again", "local_io"],
+  ["coffer verify FILE", "integrity_failed"],
+];
+
+const NEXT: ReadonlyMap<string, string> = new Map(
+  WORDS.flatMap(([next, ...codes]) => codes.map((code): [string, string] => [code, next])),
+);
+
+/** The next command, or what to do where there is none. */
+export const nextOf = (code: FailureCode): string => NEXT.get(code) ?? "coffer doctor";
+
+/** Whether the table has words of its own for the code. */
+export const hasWords = (code: string): boolean => NEXT.has(code);
+
+/** Sentences of tasks that speak of the tool server. */
+const SENTENCES: Readonly<Partial<Record<FailureCode, string>>> = {
+  signed_out: "Nobody is signed in here",
+  invalid_arguments: "That cannot be used",
+  ambiguous: "Several match, and none was chosen",
+  shared_vault:
+    "The vault is shared, and there is no chain key or no network file to open it with (SERVICE_CHAIN_PRIVATE_KEY, SERVICE_NETWORK_FILE)",
+  wrong_chain_key: "The vault names another chain key than yours",
+  network_changed: "The chain is not the one that you have configured",
+  vault_changed: "The vault is not the one that was pinned here; nothing was written",
+  signing_key_missing: "The vault names no key with which you could sign what you write",
+  unsupported_version: "The file's format is newer than this program",
+  unsupported_suite: "The file's format is newer than this program",
+  destination_exists: "The destination exists and was left unchanged",
+  cancelled: "Interrupted",
+  unexpected: "Something unforeseen went wrong",
+};
+
+/** Replaces a catalogue's own sentence. */
+export const sentenceOf = (code: FailureCode): string | undefined => SENTENCES[code];

@@ -1,0 +1,52 @@
+/** Which command a line means, before any of it is parsed. */
+import { isGroup, type Command, type Route, type Routes } from "./declarations.ts";
+import { GLOBAL_FLAGS } from "./global-flags.ts";
+import type { Found } from "./application.ts";
+
+export interface Line {
+  /** The words in the order that the framework takes: the command, then the flags. */
+  readonly words: readonly string[];
+  /** Null: help, a group, or a word that is no command. */
+  readonly found: Found | null;
+  /** The group that the line ends at, if it names no command. */
+  readonly group: readonly string[] | null;
+}
+
+/** Loads the command that the line means. `coffer --json vaults list` and `coffer help vaults list` are taken too. */
+export async function findRoute(routes: Routes, given: readonly string[]): Promise<Line> {
+  const asked = given[0] === "help" ? [...given.slice(1), "--help"] : given;
+  const [before, rest] = leadingFlags(asked);
+  const path: string[] = [];
+  let [within, load]: [Routes | null, (() => Promise<{ readonly default: Command }>) | null] = [routes, null];
+  for (const word of rest) {
+    const next: Route | undefined = within !== null && Object.hasOwn(within, word) ? within[word] : undefined;
+    if (next === undefined) break;
+    path.push(word);
+    [within, load] = isGroup(next) ? [next.routes, null] : [null, next.load];
+    if (load !== null) break;
+  }
+  const others = rest.slice(path.length);
+  if (load === null) {
+    const endsHere = others.every((word) => word.startsWith("-")) && !others.some((word) => HELP.test(word));
+    return { words: [...path, ...others], found: null, group: endsHere ? path : null };
+  }
+  const { default: command } = await load();
+  return { words: [...path, ...before, ...others], found: { path, command }, group: null };
+}
+
+const HELP = /^(-h|-H|--help|--help-all|--helpAll|-v|--version)$/;
+
+/** The flags of every command may come before its name. */
+function leadingFlags(words: readonly string[]): [before: readonly string[], rest: readonly string[]] {
+  let at = 0;
+  while (at < words.length) {
+    const flag = GLOBALS.get((words[at] ?? "").replace(/=.*$/, ""));
+    if (flag === undefined) break;
+    at += flag.kind === "switch" || words[at]?.includes("=") === true ? 1 : 2;
+  }
+  return [words.slice(0, at), words.slice(at)];
+}
+
+const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+const GLOBALS = new Map(Object.entries(GLOBAL_FLAGS).map(([name, flag]) => [`--${kebab(name)}`, flag]));

@@ -1,0 +1,26 @@
+/** The flags of every command. */
+import { parsed, text, toggle, type Flags } from "./declarations.ts";
+
+export const GLOBAL_FLAGS = {
+  profile: text("Profile of the configuration", { placeholder: "NAME" }),
+  baseUrl: text("Address of the service", { placeholder: "URL" }),
+  json: toggle("Print one JSON document on standard output"),
+  quiet: toggle("Print no progress and no notes"),
+  verbose: toggle("Print request ids, causes and stack traces of failures"),
+  noColor: toggle("Print no colours"),
+  noInput: toggle("Never ask; fail instead"),
+  yes: toggle("Answer yes to every question"),
+  timeout: parsed("Give up after so many seconds", seconds, { placeholder: "SECONDS" }),
+} as const satisfies Flags;
+
+/** Only lists have these. */
+export const LIST_FLAGS = { jsonLines: toggle("Print one JSON document for each item") } as const satisfies Flags;
+
+/** The longest that Node's timers can wait. */
+const MOST_SECONDS = 2_147_483;
+
+function seconds(given: string): number {
+  const number = Number(given);
+  if (/^\d+(\.\d+)?$/.test(given) && number > 0 && number <= MOST_SECONDS) return number;
+  throw new Error(`expected seconds, more than 0 and at most ${String(MOST_SECONDS)}`);
+}

@@ -1,0 +1,38 @@
+/** Results on standard output. */
+import type { Context } from "./context.ts";
+import type { ExitCode } from "./exit-codes.ts";
+import type { Document, Listing, Result } from "./result.ts";
+import { tableText } from "./terminal/table.ts";
+import { shown } from "./terminal/visible.ts";
+import type { Redaction } from "@coffer/tasks";
+
+export async function printResult(result: Result, { globals, world, redaction }: Context): Promise<ExitCode> {
+  if (result.kind === "written") return result.exit;
+  const text = result.kind === "document" ? documentText(result, globals.json) : listingText(result, globals);
+  const reveals = result.kind === "document" ? result.reveals : [];
+  await world.stdout.write(redactBut(text, reveals, redaction));
+  return result.exit;
+}
+
+function documentText({ json, lines }: Document, isJson: boolean): string {
+  if (isJson) return `${JSON.stringify(json)}\n`;
+  return lines.map((line) => `${shown(line)}\n`).join("");
+}
+
+function listingText(
+  { name, items, rest, columns, empty, after }: Listing,
+  { json, jsonLines }: { readonly json: boolean; readonly jsonLines: boolean },
+): string {
+  if (jsonLines) return items.map((item) => `${JSON.stringify(item)}\n`).join("");
+  if (json) return `${JSON.stringify({ [name]: items, ...rest })}\n`;
+  const table = items.length === 0 ? empty : tableText(columns, items);
+  return [table, ...after.map(shown)].map((line) => `${line}\n`).join("");
+}
+
+/** Takes secrets out, but for those that the result is there to show. */
+function redactBut(text: string, reveals: readonly string[], redaction: Redaction): string {
+  const marks = reveals.map((_secret, at) => `\u0000${String(at)}\u0000`);
+  const marked = reveals.reduce((all, secret, at) => all.replaceAll(secret, marks[at] ?? ""), text);
+  const safe = redaction.redact(marked);
+  return reveals.reduce((all, secret, at) => all.replaceAll(marks[at] ?? "", secret), safe);
+}

@@ -1,0 +1,93 @@
+/** The process: its streams, its environment, its signals. */
+import { spawn } from "node:child_process";
+import { realpathSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import { runCoffer } from "./run.ts";
+import type { InputStream, OutputStream, Program, World } from "./world.ts";
+
+/** The columns where nobody says. */
+const COLUMNS = 80;
+
+const interrupt = new AbortController();
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(name, () => {
+    // The second one ends what does not stop.
+    if (interrupt.signal.aborted) process.exit(130);
+    interrupt.abort();
+  });
+
+// The reader of our output may have read enough: `coffer ls | head`.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+
+process.exitCode = await runCoffer(process.argv.slice(2), {
+  env: process.env,
+  platform: process.platform,
+  workingDirectory: process.cwd(),
+  stdin: inputOf(process.stdin),
+  stdout: outputOf(process.stdout),
+  stderr: outputOf(process.stderr),
+  now: Date.now,
+  interrupted: interrupt.signal,
+  self: self(),
+  ask,
+  run,
+} satisfies World);
+// Connections that are kept open for a next request would hold the process.
+process.exit();
+
+function outputOf(stream: NodeJS.WriteStream): OutputStream {
+  return {
+    write: (data) => new Promise((resolve) => void stream.write(data, () => resolve())),
+    isTerminal: stream.isTTY ?? false,
+    get columns() {
+      return stream.columns ?? COLUMNS;
+    },
+  };
+}
+
+function inputOf(stream: NodeJS.ReadStream): InputStream {
+  return {
+    isTerminal: stream.isTTY ?? false,
+    readAll: async () => Buffer.concat(await stream.toArray()),
+    pieces: () => stream,
+  };
+}
+
+function self(): Program {
+  const [, script = ""] = process.argv;
+  return { command: process.execPath, args: [...process.execArgv, ...(script === "" ? [] : [realpathSync(script)])] };
+}
+
+/** Prompts are on standard error: standard output belongs to the result. */
+function ask(question: string, hidden: boolean): Promise<string | null> {
+  const silent = new Writable({ write: (_piece, _encoding, next) => next() });
+  const output = hidden ? silent : process.stderr;
+  if (hidden) process.stderr.write(question);
+  const line = createInterface({ input: process.stdin, output, terminal: true });
+  return new Promise((resolve) => {
+    const end = (answer: string | null): void => {
+      resolve(answer);
+      line.close();
+      if (hidden) process.stderr.write("\n");
+    };
+    line.once("SIGINT", () => {
+      interrupt.abort();
+      end(null);
+    });
+    line.once("close", () => resolve(null));
+    line.question(hidden ? "" : question, end);
+  });
+}
+
+function run({ command, args, env, cwd }: Program): Promise<number> {
+  const child = spawn(command, [...args], {
+    stdio: "inherit",
+    env: { ...process.env, ...env },
+    cwd: cwd ?? process.cwd(),
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
+  });
+}

@@ -1,0 +1,56 @@
+/** Reads a command line: which command it means, and with which values. Runs nothing. */
+import { ExitCode as Framework, run, type ApplicationContext } from "@stricli/core";
+import { buildFor, type Handler } from "./application.ts";
+import type { Command, Routes } from "./declarations.ts";
+import { findRoute, type Line } from "./find-route.ts";
+
+export interface Parsed {
+  readonly command: Command;
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly args: readonly unknown[];
+}
+
+/** What a line came to before a command ran. */
+export type Reading =
+  | { readonly kind: "command"; readonly parsed: Parsed }
+  | { readonly kind: "help"; readonly text: string }
+  | { readonly kind: "usage"; readonly sentence: string; readonly nextStep: string };
+
+/** Reads a line without running it. */
+export async function readLine(routes: Routes, given: readonly string[]): Promise<Reading> {
+  const line = await findRoute(routes, given);
+  if (line.group !== null && line.group.length > 0) return groupAlone(line.group);
+  const taken: Parsed[] = [];
+  const handler: Handler = async (command, flags, args) => void taken.push({ command, flags, args });
+  const [out, err] = [textSink(), textSink()];
+  const framework: ApplicationContext = { process: { stdout: out, stderr: err, env: {} } };
+  const words = line.group === null ? line.words : ["--help"];
+  await run(buildFor(routes, line.found, handler), words, framework);
+  const [parsed] = taken;
+  if (parsed !== undefined) return { kind: "command", parsed };
+  if (framework.process.exitCode === Framework.Success) return { kind: "help", text: out.text() };
+  return { kind: "usage", sentence: oneLine(err.text()), nextStep: helpOf(line) };
+}
+
+const groupAlone = (path: readonly string[]): Reading => ({
+  kind: "usage",
+  sentence: `"coffer ${path.join(" ")}" is a group: name one of its commands`,
+  nextStep: `coffer ${path.join(" ")} --help`,
+});
+
+function helpOf({ found, words }: Line): string {
+  const path = found?.path ?? words.slice(0, words.findIndex((word) => word.startsWith("-")) - 1);
+  return ["coffer", ...path, "--help"].join(" ");
+}
+
+function textSink(): { write(text: string): void; text(): string } {
+  const parts: string[] = [];
+  return { write: (text) => void parts.push(text), text: () => parts.join("") };
+}
+
+/** The framework's sentences, in one line and without a full stop. */
+const oneLine = (text: string): string =>
+  text
+    .trim()
+    .replaceAll(/\s*\n\s*/g, "; ")
+    .replace(/\.$/, "");

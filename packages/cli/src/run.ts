@@ -1,0 +1,26 @@
+/** One command line: read, run and answered. Never rejects. */
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { readLine } from "./reading.ts";
+import { ROUTES } from "./routes.ts";
+import type { World } from "./world.ts";
+
+export async function runCoffer(words: readonly string[], world: World): Promise<ExitCode> {
+  if (words[0] === "__complete") {
+    const { complete } = await import("./completion/propose.ts");
+    return await complete(ROUTES, words.slice(1), world);
+  }
+  const reading = await readLine(ROUTES, words);
+  if (reading.kind === "help") {
+    await world.stdout.write(isJson(words) ? `${JSON.stringify({ help: reading.text })}\n` : reading.text);
+    return EXIT.done;
+  }
+  const { execute, refuse } = await import("./execute.ts");
+  if (reading.kind === "usage") return await refuse(reading, { json: isJson(words) }, world);
+  return await execute(reading.parsed, world);
+}
+
+/** The line was not parsed: `--json` counts anywhere in it. */
+function isJson(words: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  return words.slice(0, end === -1 ? undefined : end).some((word) => word === "--json" || word === "--json-lines");
+}

@@ -1,0 +1,41 @@
+/** How far work is, in one line of the terminal that is written over. */
+import type { OutputStream } from "../world.ts";
+import { cut, durationText, sizeText } from "./visible.ts";
+
+export interface Progress {
+  /** So many of so many bytes, or of anything else with `unit`; `detail` is named beside them. */
+  update(done: number, total: number, detail?: string): void;
+  /** Takes the line away. Call it whatever happens. */
+  end(): void;
+}
+
+export const quietProgress: Progress = { update: () => undefined, end: () => undefined };
+
+const EVERY_MS = 100;
+/** The rate of the last seconds, not of the whole: a stall is seen. */
+const WINDOW_MS = 5_000;
+
+export function terminalProgress(title: string, stream: OutputStream, now: () => number): Progress {
+  const points: { at: number; done: number }[] = [];
+  let [shownAt, isShown] = [0, false];
+  return {
+    update: (done, total, detail = "") => {
+      const at = now();
+      if (at - shownAt < EVERY_MS && done < total) return;
+      shownAt = at;
+      points.push({ at, done });
+      while (points.length > 2 && at - (points[0]?.at ?? at) > WINDOW_MS) points.shift();
+      const [first] = points;
+      const rate = first === undefined || at === first.at ? 0 : ((done - first.done) * 1_000) / (at - first.at);
+      const left = rate > 0 ? ` ${durationText((total - done) / rate)} left` : "";
+      const share = total > 0 ? `${String(Math.floor((100 * done) / total)).padStart(3)}%` : "";
+      const line = `${title} ${share} ${sizeText(done)} of ${sizeText(total)} ${sizeText(Math.round(rate))}/s${left} ${detail}`;
+      isShown = true;
+      void stream.write(`\r${cut(line, stream.columns - 1)}\u001b[K`);
+    },
+    end: () => {
+      if (isShown) void stream.write("\r\u001b[K");
+      isShown = false;
+    },
+  };
+}

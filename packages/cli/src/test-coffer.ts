@@ -1,0 +1,64 @@
+/** Runs a command line in this process, in a world of its own. */
+import { Readable } from "node:stream";
+import type { ExitCode } from "./exit-codes.ts";
+import { runCoffer } from "./run.ts";
+import type { OutputStream, Program, World } from "./world.ts";
+
+export interface Ran {
+  readonly code: ExitCode;
+  readonly out: string;
+  readonly err: string;
+  /** Programs that it would have started. */
+  readonly programs: readonly Program[];
+}
+
+export interface Situation {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly input?: string | Uint8Array;
+  /** Somebody sits at a terminal, and answers these in turn. */
+  readonly answers?: readonly string[];
+  readonly workingDirectory?: string;
+  readonly interrupted?: AbortSignal;
+  readonly now?: () => number;
+}
+
+/** `home` is where the configuration is kept. Without `answers` there is no terminal. */
+export async function coffer(words: readonly string[], home: string, situation: Situation = {}): Promise<Ran> {
+  const { env = {}, input = "", answers, workingDirectory = home, interrupted, now = Date.now } = situation;
+  const isTerminal = answers !== undefined;
+  const [out, err] = [sink(isTerminal), sink(isTerminal)];
+  const left = [...(answers ?? [])];
+  const programs: Program[] = [];
+  const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
+  const world: World = {
+    env: { HOME: home, ...env },
+    platform: "linux",
+    ...{ workingDirectory, stdout: out, stderr: err, now },
+    stdin: {
+      isTerminal,
+      readAll: () => Promise.resolve(bytes),
+      pieces: () => Readable.from([bytes]),
+    },
+    interrupted: interrupted ?? new AbortController().signal,
+    self: { command: "/opt/node", args: ["/opt/coffer/main.js"] },
+    ask: async (question) => {
+      await err.write(question);
+      return left.shift() ?? null;
+    },
+    run: async (program) => {
+      programs.push(program);
+      return 0;
+    },
+  };
+  const code = await runCoffer(words, world);
+  return { code, out: out.text(), err: err.text(), programs };
+}
+
+function sink(isTerminal: boolean): OutputStream & { text(): string } {
+  const parts: Buffer[] = [];
+  return {
+    ...{ isTerminal, columns: 80 },
+    write: async (data) => void parts.push(Buffer.from(data as Uint8Array)),
+    text: () => Buffer.concat(parts).toString("utf8"),
+  };
+}

@@ -1,0 +1,3 @@
+/** The same as in package.json; a test compares them. */
+export const VERSION = "0.1.0";
+export const APPLICATION = `coffer/${VERSION}`;

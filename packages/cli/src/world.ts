@@ -1,0 +1,47 @@
+/** Everything that a command touches beyond the service. A test gives one of its own. */
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface OutputStream {
+  /** Resolves when there is room for more. */
+  write(data: string | Uint8Array): Promise<void>;
+  readonly isTerminal: boolean;
+  /** Columns of the terminal. */
+  readonly columns: number;
+}
+
+export interface InputStream {
+  readonly isTerminal: boolean;
+  /** Everything until its end. */
+  readAll(): Promise<Uint8Array>;
+  /** Piece by piece. */
+  pieces(): AsyncIterable<Uint8Array>;
+}
+
+/** A program that runs in this one's place, with its streams. */
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to the environment. */
+  readonly env?: Environment;
+  readonly cwd?: string;
+}
+
+export interface World {
+  readonly env: Environment;
+  readonly platform: string;
+  readonly workingDirectory: string;
+  readonly stdin: InputStream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Aborts at Ctrl-C. */
+  readonly interrupted: AbortSignal;
+  /** How this program was started: the command, and its arguments up to the first of ours. */
+  readonly self: Program;
+  /** A line that a person types; `hidden` shows nothing of it. Null when the input ended. */
+  ask(question: string, hidden: boolean): Promise<string | null>;
+  /** Resolves with the exit code. */
+  run(program: Program): Promise<number>;
+}
