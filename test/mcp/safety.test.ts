@@ -62,8 +62,12 @@ describe("uploads of secrets", () => {
     await mkdir(join(folder, "mixed"));
     await place("mixed/plain.txt", "plain");
     await place("mixed/token.txt", `glpat-${"a".repeat(24)}`);
+    // The service has names in NFC: this one has another name here.
+    await place("mixed/schlu\u0308ssel.txt", `glpat-${"b".repeat(24)}`);
+    const planned = await tools.call("file_upload", { paths: ["mixed"], vaultId, folder: "new", dryRun: true });
+    expect(planned.facts).toMatchObject({ planned: 1, skipped: 2 });
     const answer = await tools.call("file_upload", { paths: ["mixed"], vaultId });
-    expect(answer.facts).toMatchObject({ created: 1, skipped: 1 });
+    expect(answer.facts).toMatchObject({ created: 1, skipped: 2 });
     expect(JSON.stringify(answer.facts["rows"])).toContain("secret_in_file");
     expect((await owner.files.list({ vaultId })).files.map(({ name }) => name)).toEqual(["plain.txt"]);
   });

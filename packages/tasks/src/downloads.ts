@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import type { File, Folder } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { isAllowed, isWritable, type AllowedFolders } from "./paths/allowed-folders.ts";
-import { openDestination, openFolder } from "./paths/local-files.ts";
+import { openDestination, openFolder, type OpenFolder } from "./paths/local-files.ts";
 import type { Task } from "./task.ts";
 import { failed, rowsOf, type Transferred } from "./uploads.ts";
 
@@ -71,7 +71,8 @@ export async function downloadMany(
   files: readonly File[],
   plan: DownloadPlan,
 ): Promise<Transferred[]> {
-  const directory = await ensureDirectory(allowed, plan.dest);
+  await using folder = await ensureDirectory(allowed, plan.dest);
+  const directory = folder.path;
   const rows: Transferred[] = [];
   for (const file of files) {
     const path = file.name;
@@ -108,9 +109,10 @@ export async function downloadFolderTo(
   if (existing !== null) await existing[Symbol.asyncDispose]();
   const isBelow = existing !== null && folder !== null;
   const dest = isBelow ? join(existing.path, localName(folder.name)) : plan.dest;
-  const directory = await ensureDirectory(allowed, dest);
+  await using open = await ensureDirectory(allowed, dest);
+  const directory = open.path;
   const { downloadFolder } = await import("@coffer/sdk/node");
-  const result = await downloadFolder(await task.client(), directory, {
+  const result = await downloadFolder(await task.client(), open.way, {
     vaultId,
     ...(folder === null ? {} : { folderId: folder.id }),
     overwrite: plan.overwrite,
@@ -123,14 +125,11 @@ export async function downloadFolderTo(
   return rowsOf(result, basename(directory), plan.skips);
 }
 
-/** The real path of the folder, made if its parent exists. */
-async function ensureDirectory(allowed: AllowedFolders, given: string): Promise<string> {
+/** The folder, made if its parent exists. */
+async function ensureDirectory(allowed: AllowedFolders, given: string): Promise<OpenFolder> {
   for (let attempt = 0; ; attempt += 1) {
     const folder = await openFolder(allowed, given);
-    if (folder !== null) {
-      await folder[Symbol.asyncDispose]();
-      return folder.path;
-    }
+    if (folder !== null) return folder;
     if (attempt > 0)
       throw new TaskFailure("not_a_file", {
         message: "The destination is no folder",

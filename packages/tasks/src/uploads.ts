@@ -1,11 +1,11 @@
 /** Local files and folders into a vault: one call, one report, and a repeat sends the rest only. */
-import { lstat } from "node:fs/promises";
-import { basename } from "node:path";
+import { lstat, readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { FolderResult } from "@coffer/sdk/node";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder, pathBelow } from "./folders.ts";
 import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
-import { holdsSecret, openFolder, openSource } from "./paths/local-files.ts";
+import { holdsSecret, openBelow, openFolder, openSource, type OpenFolder } from "./paths/local-files.ts";
 import type { Task } from "./task.ts";
 import { uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
 import { untrusted, type Untrusted } from "./untrusted.ts";
@@ -58,7 +58,7 @@ export async function uploadPaths(
       if (folder !== null) {
         await using directory = folder;
         refuseForFolder(plan);
-        files.push(...(await uploadDirectory(task, allowed, directory.path, plan)));
+        files.push(...(await uploadDirectory(task, allowed, directory, plan)));
         continue;
       }
       if (!isSingle && plan.name !== undefined)
@@ -116,11 +116,11 @@ async function uploadOne(task: Task, allowed: AllowedFolders, path: string, plan
 async function uploadDirectory(
   task: Task,
   allowed: AllowedFolders,
-  directory: string,
+  directory: OpenFolder,
   plan: UploadPlan,
 ): Promise<Transferred[]> {
   const client = await task.client();
-  const name = basename(directory);
+  const name = basename(directory.path);
   const target = pathBelow(plan.folder, name);
   const { uploadFolder } = await import("@coffer/sdk/node");
   const folderId = plan.dryRun
@@ -128,14 +128,14 @@ async function uploadDirectory(
     : await ensureFolder(task, plan.vaultId, target);
   if (plan.dryRun && folderId === null) return await foresee(task, allowed, directory, name);
   const secrets = new Set<string>();
-  const result = await uploadFolder(client, directory, {
+  const result = await uploadFolder(client, directory.way, {
     vaultId: plan.vaultId,
     ...(folderId === null ? {} : { folderId }),
     overwrite: plan.ifExists === "version",
     dryRun: plan.dryRun,
     signal: task.signal,
-    filter: (path, kind) => {
-      const place = `${directory}/${path}`;
+    // By where it really lies. What is only at the service lies nowhere here.
+    filter: (path, kind, place = join(directory.path, path)) => {
       if (!isAllowed(allowed, place)) return false;
       if (kind === "folder" || !holdsSecret(allowed, place)) return true;
       secrets.add(path);
@@ -154,22 +154,26 @@ async function folderOrNull(task: Task, plan: UploadPlan, target: string): Promi
   return missing.length > 0 ? null : (folder?.id ?? null);
 }
 
-/** A dry run into a folder that is not there yet: all of it would be sent. */
-async function foresee(task: Task, allowed: AllowedFolders, directory: string, name: string): Promise<Transferred[]> {
-  const { readdir } = await import("node:fs/promises");
+/** A dry run into a folder that is not there yet: all of it would be sent. `path`: of the folder, as the caller can name it. */
+async function foresee(task: Task, allowed: AllowedFolders, folder: OpenFolder, path: string): Promise<Transferred[]> {
   const rows: Transferred[] = [];
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  for (const { parentPath, name: entry, ...kind } of entries.map((each) => ({
-    ...{ parentPath: each.parentPath, name: each.name, isFile: each.isFile() },
-  }))) {
+  for (const entry of await readdir(folder.way, { withFileTypes: true })) {
     task.signal.throwIfAborted();
-    const place = `${parentPath}/${entry}`;
-    if (!kind.isFile || !isAllowed(allowed, place)) continue;
-    const { size } = await lstat(place);
-    const path = `${name}${place.slice(directory.length)}`;
-    rows.push({ path, act: "would send", fileId: null, bytes: size, sha256: null, code: null, why: null });
+    const at = `${path}/${entry.name}`;
+    if (!isAllowed(allowed, join(folder.path, entry.name))) rows.push(outcome(at, "skipped", "filter", null));
+    else if (entry.isDirectory()) {
+      await using below = await openBelow(allowed, folder, entry.name);
+      rows.push(...(await foresee(task, allowed, below, at)));
+    } else rows.push(await foreseeFile(allowed, join(folder.way, entry.name), at));
   }
   return rows;
+}
+
+async function foreseeFile(allowed: AllowedFolders, place: string, path: string): Promise<Transferred> {
+  const stats = await lstat(place);
+  if (!stats.isFile()) return outcome(path, "skipped", stats.isSymbolicLink() ? "link" : "special", null);
+  if (holdsSecret(allowed, place)) return outcome(path, "skipped", "secret_in_file", null);
+  return { path, act: "would send", fileId: null, bytes: stats.size, sha256: null, code: null, why: null };
 }
 
 /** Receipts, and failures after them. Paths begin with the folder's name. */

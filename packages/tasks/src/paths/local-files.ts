@@ -79,6 +79,8 @@ export async function requireAllowed(allowed: AllowedFolders, given: string): Pr
 export interface OpenFolder extends AsyncDisposable {
   /** Its real path. */
   readonly path: string;
+  /** Leads to this very folder, whatever its name leads to by now. */
+  readonly way: string;
 }
 
 /**
@@ -87,11 +89,19 @@ export interface OpenFolder extends AsyncDisposable {
  */
 export async function openFolder(allowed: AllowedFolders, given: string): Promise<OpenFolder | null> {
   const path = await folderPath(allowed, given);
-  if (path === null) return null;
+  return path === null ? null : await judgeFolder(allowed, path);
+}
+
+/** A folder in an open one. Throws TaskFailure `path_not_allowed`, or Node's error for a link. */
+export async function openBelow(allowed: AllowedFolders, { way }: OpenFolder, name: string): Promise<OpenFolder> {
+  return await judgeFolder(allowed, join(way, name));
+}
+
+async function judgeFolder(allowed: AllowedFolders, path: string): Promise<OpenFolder> {
   const handle = await open(path, FOLDER_FLAGS);
   try {
     const real = await judgeOpened(allowed, handle, path, await handle.stat());
-    return { path: real, [Symbol.asyncDispose]: () => handle.close() };
+    return { path: real, way: pathThrough(handle, real), [Symbol.asyncDispose]: () => handle.close() };
   } catch (error) {
     await handle.close();
     throw error;

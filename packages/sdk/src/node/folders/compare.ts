@@ -7,6 +7,7 @@ import { openFileDownload } from "../../download/open-file.ts";
 import type { SdkError } from "../../errors.ts";
 import type { File } from "../../resources/result-types.ts";
 import { sourceChanged } from "../../upload/source.ts";
+import { requirePlace } from "./held.ts";
 import { isSameMark, markOf, type LocalFile, type Mark } from "./local-tree.ts";
 import type { KnownFile } from "./state.ts";
 import type { Work } from "./work.ts";
@@ -72,6 +73,7 @@ export async function openHere({ mark, place }: LocalFile): Promise<{ handle: Fi
   try {
     const stats = await handle.stat({ bigint: true });
     if (!stats.isFile() || String(stats.ino) !== mark.inode) throw tookItsPlace();
+    requirePlace(handle.fd, place);
     return { handle, mark: markOf(stats) };
   } catch (error) {
     await handle.close();
@@ -90,6 +92,7 @@ export function readHere({ mark: seen, place }: LocalFile): { readonly bytes: Ui
     const stats = fstatSync(file, { bigint: true });
     const mark = markOf(stats);
     if (!stats.isFile() || mark.inode !== seen.inode || mark.size !== seen.size) throw tookItsPlace();
+    requirePlace(file, place);
     const bytes = new Uint8Array(mark.size + 1);
     const filled = readSync(file, bytes);
     if (filled !== mark.size || !isSameMark(mark, markOf(fstatSync(file, { bigint: true }))))

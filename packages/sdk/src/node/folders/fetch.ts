@@ -1,14 +1,15 @@
 /** The directory gets what the vault has. Nothing is written outside of it, whatever the service's names are. */
 import { lstat, mkdir, utimes } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { SdkError } from "../../errors.ts";
 import type { File } from "../../resources/result-types.ts";
 import { sourceChanged } from "../../upload/source.ts";
-import { fetchTo } from "../download-file.ts";
+import { fetchTo, type Fetched } from "../download-file.ts";
 import { fileErrorCode, syncDirectory } from "../durable-file.ts";
 import { settled } from "./compare.ts";
+import { holdDirectory } from "./held.ts";
 import { inLanes } from "./lanes.ts";
-import { isSameMark, markOf, requireInside, type LocalFile } from "./local-tree.ts";
+import { isSameMark, markOf, type LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import { lacksParent } from "./send.ts";
 import type { Plan, Transfer, Work } from "./work.ts";
@@ -53,9 +54,12 @@ async function makeFolder(work: Work, path: string, places: Map<string, string>,
   const folderId = remote.folders.get(path)?.id;
   if (folderId === undefined || parent === undefined || lacksParent(work, path)) return;
   try {
-    await requireInside(parent);
+    await using held = await holdDirectory(parent);
     const place = join(parent, nameOf(path));
-    await mkdir(place, 0o700);
+    held.confirm();
+    await mkdir(join(held.way, nameOf(path)), 0o700).catch((error: unknown) => {
+      throw held.named(error);
+    });
     places.set(path, place);
     changed.add(parent);
     state.noteFolder(path, folderId);
@@ -71,35 +75,44 @@ async function makeFolder(work: Work, path: string, places: Map<string, string>,
 const RENAME = "Rename it at the service, then call again.";
 
 async function receive(work: Work, { act, path }: Transfer, remote: File, directory: string): Promise<void> {
-  const {
-    client,
-    local,
-    outcome,
-    place: { vaultId },
-    signal,
-    state,
-  } = work;
-  const before = act === "replaced" ? local.files.get(path) : undefined;
-  const place = before?.place ?? join(directory, nameOf(path));
-  await requireInside(directory);
+  const { client, outcome, state } = work;
+  const before = act === "replaced" ? work.local.files.get(path) : undefined;
+  await using held = await holdDirectory(directory);
+  const place = join(held.way, before === undefined ? nameOf(path) : basename(before.place));
+  try {
+    const fetched = await fetchInto(work, remote, place, before, held.confirm);
+    const file =
+      fetched.storedSha256 === remote.sha256 ? remote : await client.files.get(remote.id, { signal: work.signal });
+    if (fetched.storedSha256 !== file.sha256) throw sourceChanged("The file at the service changed while it was read");
+    const { bytes: size, sha256 } = fetched;
+    const mark = markOf(await lstat(place, { bigint: true }));
+    state.noteFile(path, { fileId: file.id, versionId: file.versionId, sha256, mark: settled(mark) });
+    outcome.files.push({ path, act, fileId: file.id, versionId: file.versionId, size, sha256 });
+  } catch (error) {
+    throw held.named(error);
+  }
+}
+
+/** `confirm` is asked last: then the name is given. */
+async function fetchInto(
+  { client, place: { vaultId }, signal }: Work,
+  remote: File,
+  place: string,
+  before: LocalFile | undefined,
+  confirm: () => void,
+): Promise<Fetched> {
   const overwrite = before !== undefined;
-  const fetched = await fetchTo(client, remote.id, place, { overwrite, vaultId, signal }, async (temporary) => {
-    if (before !== undefined) await requireUnchanged(before);
+  return await fetchTo(client, remote.id, place, { overwrite, vaultId, signal }, async (temporary) => {
+    if (before !== undefined) await requireUnchanged(before, place);
     // The service's time, so that the next change shows, however soon it comes.
     const time = new Date(remote.updatedAt);
     await utimes(temporary, time, time);
-    await requireInside(directory);
+    confirm();
   });
-  const file = fetched.storedSha256 === remote.sha256 ? remote : await client.files.get(remote.id, { signal });
-  if (fetched.storedSha256 !== file.sha256) throw sourceChanged("The file at the service changed while it was read");
-  const { bytes: size, sha256 } = fetched;
-  const mark = markOf(await lstat(place, { bigint: true }));
-  state.noteFile(path, { fileId: file.id, versionId: file.versionId, sha256, mark: settled(mark) });
-  outcome.files.push({ path, act, fileId: file.id, versionId: file.versionId, size, sha256 });
 }
 
 /** What changed here since it was compared is nobody's to replace. */
-async function requireUnchanged({ mark, place }: LocalFile): Promise<void> {
+async function requireUnchanged({ mark }: LocalFile, place: string): Promise<void> {
   if (isSameMark(mark, markOf(await lstat(place, { bigint: true })))) return;
   throw new SdkError(`${place} changed since it was compared`, {
     ...{ code: "destination_exists", retryable: false },

@@ -1,10 +1,11 @@
 /** What is below a directory of this machine. Links are never followed, so nothing outside of it is read. */
-import { lstat, readdir, realpath } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { BigIntStats, Dirent } from "node:fs";
 import { nameProblem } from "@coffer/contract";
 import { fileErrorCode } from "../durable-file.ts";
 import { isLeftover, removeLeftover } from "../download-file.ts";
+import { holdDirectory } from "./held.ts";
 import { inLanes } from "./lanes.ts";
 import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
 
@@ -68,20 +69,21 @@ interface Found {
 
 async function walkFolder(folder: string, place: string, found: Found): Promise<void> {
   const { outcome, tidy } = found.walking;
-  const entries = await readdir(place, { withFileTypes: true });
-  await requireInside(place);
+  await using held = await holdDirectory(place);
+  const entries = await readdir(held.way, { withFileTypes: true });
+  held.confirm();
   const plain: Dirent[] = [];
   for (const entry of entries) {
     const path = pathIn(folder, entry.name.normalize("NFC"));
     if (isLeftover(entry.name)) {
-      if (tidy) await removeLeftover(join(place, entry.name));
+      if (tidy) await removeLeftover(join(held.way, entry.name));
     } else if (entry.isSymbolicLink()) outcome.skip(path, "link");
     else if (!entry.isFile() && !entry.isDirectory()) outcome.skip(path, "special");
     else if (isFit(path, entry.name, found)) plain.push(entry);
   }
   await inLanes(plain, LOOKS, async ({ name }) => {
     const path = pathIn(folder, name.normalize("NFC"));
-    const stats = await look(join(place, name));
+    const stats = await look(join(held.way, name));
     if (stats === null || (!stats.isFile() && !stats.isDirectory())) return;
     if (found.files.has(path) || found.folders.has(path))
       outcome.refuse(path, "name_collision", `Two names here are both ${JSON.stringify(path)} at the service`, RENAME);
@@ -112,15 +114,6 @@ async function look(place: string): Promise<BigIntStats | null> {
     if (fileErrorCode(error) === "ENOENT") return null;
     throw error;
   }
-}
-
-/**
- * A directory of the tree that is a link by now leads somewhere else.
- * @throws Node's error ENOENT if the place is another one, or gone.
- */
-export async function requireInside(place: string): Promise<void> {
-  if ((await realpath(place)) === place) return;
-  throw Object.assign(new Error(`ENOENT: ${place} is a link now`), { code: "ENOENT" });
 }
 
 export function markOf(stats: BigIntStats): Mark {

@@ -55,7 +55,9 @@ export async function runFolder(
     listTree(client, place, looking),
   ]);
   const left = new Set<string>();
-  const [local, remote] = [leaveOut(here, options.filter, left), leaveOut(there, options.filter, left)];
+  const { filter } = options;
+  const local = leaveOut(here, filter, left, { file: ({ place: at }) => at, folder: (at) => at });
+  const remote = leaveOut(there, filter, left, { file: () => undefined, folder: () => undefined });
   for (const path of left) outcome.leaveOut(path);
   const work: Work = {
     ...{
@@ -101,20 +103,24 @@ function leaveOut<File, Folder>(
   tree: Tree<File, Folder>,
   filter: SyncFolderOptions["filter"],
   left: Set<string>,
+  placeOf: {
+    readonly file: (file: File) => string | undefined;
+    readonly folder: (folder: Folder) => string | undefined;
+  },
 ): Tree<File, Folder> {
   if (filter === undefined) return tree;
   const isBelow = (path: string): boolean => {
     for (let at = parentOf(path); at !== ""; at = parentOf(at)) if (left.has(at)) return true;
     return false;
   };
-  const stays = (path: string, kind: "file" | "folder"): boolean => {
+  const stays = (path: string, kind: "file" | "folder", place: string | undefined): boolean => {
     if (isBelow(path) || left.has(path)) return false;
-    if (filter(path, kind)) return true;
+    if (filter(path, kind, place)) return true;
     left.add(path);
     return false;
   };
-  const folders = new Map([...tree.folders].filter(([path]) => stays(path, "folder")));
-  return { folders, files: new Map([...tree.files].filter(([path]) => stays(path, "file"))) };
+  const folders = new Map([...tree.folders].filter(([path, each]) => stays(path, "folder", placeOf.folder(each))));
+  return { folders, files: new Map([...tree.files].filter(([path, each]) => stays(path, "file", placeOf.file(each)))) };
 }
 
 const NOTHING: LocalTree = { files: new Map(), folders: new Map() };

@@ -1,0 +1,51 @@
+/**
+ * Directories and files of a tree, by what they are: a name can lead elsewhere a moment after it was looked at. On Linux
+ * everything in a directory is reached through its open descriptor (`/proc/self/fd`, proc(5)). Elsewhere the name is looked
+ * at again afterwards.
+ */
+import { constants, existsSync, readlinkSync, realpathSync } from "node:fs";
+import { open } from "node:fs/promises";
+
+const THROUGH_PROC = process.platform === "linux" && existsSync("/proc/self/fd");
+
+/** A directory that stays open until disposed. */
+export interface HeldDirectory extends AsyncDisposable {
+  /** Leads to this very directory, whatever its name leads to by now. */
+  readonly way: string;
+  /** @throws Node's error ENOENT if it lies elsewhere by now. */
+  readonly confirm: () => void;
+  /** The same error, with the place in its message instead of the way. */
+  readonly named: <Thrown>(error: Thrown) => Thrown;
+}
+
+/** @throws Node's error, such as ENOENT if the place is a link by now, or below one. */
+export async function holdDirectory(place: string): Promise<HeldDirectory> {
+  const handle = await open(place, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    requirePlace(handle.fd, place);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  const way = THROUGH_PROC ? `/proc/self/fd/${String(handle.fd)}` : place;
+  return {
+    way,
+    confirm: () => {
+      requirePlace(handle.fd, place);
+    },
+    named: (error) => {
+      if (error instanceof Error && error.message.includes(way)) error.message = error.message.replaceAll(way, place);
+      return error;
+    },
+    [Symbol.asyncDispose]: () => handle.close(),
+  };
+}
+
+/**
+ * Whether the descriptor really lies at the place, which is a real path.
+ * @throws Node's error ENOENT if it does not.
+ */
+export function requirePlace(descriptor: number, place: string): void {
+  if ((THROUGH_PROC ? readlinkSync(`/proc/self/fd/${String(descriptor)}`) : realpathSync(place)) === place) return;
+  throw Object.assign(new Error(`ENOENT: ${place} is a link now`), { code: "ENOENT" });
+}

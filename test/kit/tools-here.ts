@@ -1,0 +1,80 @@
+/** The tool server in this process, over any service, with a host that can be asked: without the seconds that a process takes. */
+import { createMemory, createServer, NO_RECORD, type Launch, type ServerParts } from "@coffer/mcp";
+import type { ToolAnswer } from "@coffer/devstack";
+import type { Client as SdkClient } from "@coffer/sdk";
+import { createFake, type Fake } from "@coffer/sdk/testing";
+import { createClient, type Middleware } from "@coffer/sdk";
+import { resolveFolders, sessionOver } from "@coffer/tasks";
+import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { Era } from "./mcp-http.ts";
+
+export interface ToolsHere extends AsyncDisposable {
+  call(tool: string, args?: Readonly<Record<string, unknown>>): Promise<ToolAnswer>;
+  readonly host: Client;
+}
+
+export interface ToolsHereOptions {
+  readonly client: SdkClient;
+  readonly folders?: readonly string[];
+  readonly launch?: Partial<Launch>;
+  /** Over the parts that every test has alike. */
+  readonly parts?: Partial<ServerParts>;
+  readonly era?: Era;
+  /** What the host's user answers. Absent: a host that cannot ask. */
+  readonly onAsked?: (message: string) => unknown;
+}
+
+const LAUNCH: Launch = {
+  ...{ profile: "owner", tools: null, excludeTools: [], readOnly: false, vaultId: null, configFile: null },
+  ...{ revealSharedText: false, confirm: "auto", allowConfigFiles: false, http: null, allowedFolders: [] },
+};
+
+export async function openToolsHere(options: ToolsHereOptions): Promise<ToolsHere> {
+  const { client, folders = [], era = "legacy", onAsked } = options;
+  const parts: ServerParts = {
+    ...{ launch: { ...LAUNCH, allowedFolders: folders, ...options.launch }, session: sessionOver(client) },
+    ...{ stop: new AbortController().signal, memory: createMemory(), record: NO_RECORD, keyId: null },
+    folders: { ...(await resolveFolders(folders)), denied: { folders: [], files: [] } },
+    log: () => undefined,
+    handOut: (name) => Promise.resolve(`/handed-out/${name}`),
+    ...options.parts,
+  };
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const served = serveStdio(() => createServer(parts), { transport: ours });
+  const capabilities = onAsked === undefined ? {} : { elicitation: {} };
+  const host = new Client({ name: "test", version: "1" }, { capabilities, versionNegotiation: { mode: era } });
+  if (onAsked !== undefined)
+    host.setRequestHandler("elicitation/create", async ({ params }) => (await onAsked(params.message)) as never);
+  await host.connect(theirs);
+  return {
+    host,
+    call: async (name, args = {}) => {
+      const { isError = false, structuredContent, content } = await host.callTool({ name, arguments: { ...args } });
+      const facts = (structuredContent ?? {}) as Record<string, unknown>;
+      const text = content.map((item) => (item.type === "text" ? item.text : "")).join("\n");
+      return { isError, facts, text, code: (facts["error"] as { code: string } | undefined)?.code ?? null };
+    },
+    [Symbol.asyncDispose]: async () => {
+      await host.close();
+      await served.close();
+    },
+  };
+}
+
+export interface FakeService {
+  readonly fake: Fake;
+  readonly client: SdkClient;
+  connect(...middleware: Middleware[]): SdkClient;
+}
+
+/** A service in memory with one account. */
+export async function openFakeService(): Promise<FakeService> {
+  const fake = createFake();
+  const transport = (request: Request): Promise<Response> => fake.fetch(request);
+  const baseUrl = "http://coffer.test";
+  const { apiKey } = await createClient({ baseUrl, transport }).development.signup({ email: "a@example.com" });
+  const connect = (...middleware: Middleware[]): SdkClient =>
+    createClient({ baseUrl, transport, credentials: { apiKey }, middleware, retry: { limit: 0 } });
+  return { fake, client: connect(), connect };
+}

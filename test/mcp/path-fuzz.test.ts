@@ -1,0 +1,273 @@
+/**
+ * At least 10,000 paths and races by the tools that touch local files: nothing outside the allowed folder is sent, told
+ * or written, also while folders are exchanged for links. A thread of its own exchanges them.
+ */
+import { createHash } from "node:crypto";
+import { link, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import fc from "fast-check";
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
+import { openFakeService, openToolsHere, type FakeService, type ToolsHere } from "../kit/tools-here.ts";
+
+const SECRET = "THE SECRET OUTSIDE";
+const ALLOWED = "what may be sent";
+const ONLY_OUTSIDE = "only-outside.txt";
+const SECRET_DIGEST = createHash("sha256").update(SECRET).digest("hex");
+
+const base = makeDirectory();
+const root = join(base, "root");
+const outside = join(base, "outside");
+let service: FakeService;
+let tools: ToolsHere;
+let vaultId: string;
+let fileId: string;
+let folderId: string;
+/** Bytes and names that left for the service. */
+const sent: string[] = [];
+/** What the model read. */
+let told: string[] = [];
+
+beforeAll(async () => {
+  await mkdir(join(root, "sub", "deep"), { recursive: true });
+  await mkdir(join(root, ".ssh"));
+  await mkdir(join(root, "settings"));
+  await mkdir(outside);
+  await mkdir(join(base, "root-evil"));
+  for (const name of ["secret.txt", "a.txt", "b.txt", ONLY_OUTSIDE]) await writeFile(join(outside, name), SECRET);
+  await writeFile(join(base, "root-evil", "secret.txt"), SECRET);
+  await writeFile(join(base, "secret.txt"), SECRET);
+  for (const name of ["a.txt", "sub/b.txt", "sub/deep/a.txt", "sub/ü ñ.txt"])
+    await writeFile(join(root, name), ALLOWED);
+  for (const name of [".ssh/known_hosts", ".env", "server.pem", "settings/config.json"])
+    await writeFile(join(root, name), SECRET);
+  await symlink(outside, join(root, "link-out"));
+  await symlink("sub", join(root, "link-in"));
+  await symlink(join(outside, "secret.txt"), join(root, "link-file"));
+  await symlink("/proc/self/environ", join(root, "link-proc"));
+  service = await openFakeService();
+  const watching = service.connect(async (request, next) => {
+    if (request.method !== "GET") sent.push(Buffer.from(await request.clone().arrayBuffer()).toString("latin1"));
+    return next(request);
+  });
+  vaultId = (await service.client.vaults.create({ name: "V", type: "public" })).id;
+  folderId = (await service.client.folders.create({ vaultId, name: "tree" })).id;
+  const below = await service.client.folders.create({ vaultId, name: "box", parentId: folderId });
+  fileId = (await service.client.files.upload({ vaultId, name: "got.txt", body: "downloaded" })).file.id;
+  for (const name of ["one.txt", "two.txt"])
+    await service.client.files.upload({ vaultId, folderId: below.id, name, body: "downloaded" });
+  tools = await openToolsHere({
+    ...{ client: watching, folders: [root] },
+    parts: {
+      folders: { folders: [root], denied: { folders: [join(root, "settings")], files: [] } },
+    },
+  });
+});
+
+async function call(tool: string, args: Record<string, unknown>): Promise<boolean> {
+  const { facts, isError, text } = await tools.call(tool, args);
+  told.push(text, JSON.stringify(facts));
+  return !isError;
+}
+
+/** Everything outside is as it was, nothing of it was sent or told. */
+async function requireContained(): Promise<void> {
+  expect((await readdir(outside)).toSorted()).toEqual(["a.txt", "b.txt", ONLY_OUTSIDE, "secret.txt"].toSorted());
+  for (const name of await readdir(outside)) expect(await readFile(join(outside, name), "utf8")).toBe(SECRET);
+  expect((await readdir(base)).toSorted()).toEqual(["outside", "root", "root-evil", "secret.txt"]);
+  expect(await readdir(join(base, "root-evil"))).toEqual(["secret.txt"]);
+  for (const name of [".ssh/known_hosts", ".env", "server.pem", "settings/config.json"])
+    expect(await readFile(join(root, name), "utf8")).toBe(SECRET);
+  expect(await readdir(join(root, ".ssh"))).toEqual(["known_hosts"]);
+  expect(await readdir(join(root, "settings"))).toEqual(["config.json"]);
+  for (const word of [SECRET, ONLY_OUTSIDE]) expect(sent.filter((each) => each.includes(word))).toEqual([]);
+  for (const word of [SECRET, SECRET_DIGEST, ONLY_OUTSIDE, "root:x:0"])
+    expect(told.filter((each) => each.includes(word)).slice(0, 3)).toEqual([]);
+}
+
+beforeEach(() => {
+  sent.length = 0;
+  told = [];
+});
+
+const piece = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom("..", ".", "", "sub", "deep", "root", "outside", "root-evil", "link-out", "link-in"),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom("link-file", "link-proc", ".ssh", ".SSH", "settings", "a.txt", "A.TXT", ".env", ".ENV "),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      "known_hosts",
+      "config.json",
+      "server.pem",
+      "SERVER.PEM",
+      "ü ñ.txt",
+      "u\u0308 n\u0303.txt",
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      ...[
+        "%2e%2e",
+        "..%2f",
+        "..\\",
+        "\u2025",
+        "\uff0e\uff0e",
+        "\u2024\u2024",
+        ".. ",
+        "...",
+        "~",
+        "~root",
+        "C:",
+        "C:\\",
+      ],
+      ...["\\\\?\\C:\\", "\\\\host\\share", "\\\\.\\pipe", "a.txt\0", "a.txt::$DATA", "CON", "aux.txt", "a.txt."],
+      ...["\u202etxt.a", "\ufeffa.txt", "a\u200d.txt", "\ud800", "A".repeat(256), "ａ.txt", "ﬁle", "\u212a"],
+    ),
+  },
+  { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 12 }) },
+);
+const hostile = fc
+  .tuple(
+    fc.constantFrom(
+      ...["", "/", "//", "./", "file://", "file:///", "FILE:", "http://h/", "data:,", "root/", "ABS/", "ABS/root/"],
+      ...["ABS/outside/", "/proc/self/cwd/", "/proc/self/root/ABS/", "/proc/self/fd/3/", "/dev/fd/0/", "ABS/root/../"],
+    ),
+    fc.array(piece, { maxLength: 6 }),
+    fc.constantFrom("/", "//", "/./", "\\"),
+    fc.constantFrom("", "", "a.txt", "b.txt", "secret.txt", "new.txt"),
+  )
+  .map(([start, pieces, joint, last]) => (start + [...pieces, last].join(joint)).replaceAll("ABS", base));
+
+const PATHS = 6_000;
+
+it(`${String(PATHS)} paths send, compare and replace nothing that is not allowed [G13]`, async () => {
+  let turn = 0;
+  await fc.assert(
+    fc.asyncProperty(hostile, async (path) => {
+      turn += 1;
+      if (turn % 3 === 0) await call("file_upload", { paths: [path], vaultId, ifExists: "version" });
+      else if (turn % 3 === 1) await call("file_verify", { file: fileId, path });
+      else await call("file_download", { files: [fileId], dest: path, ifExists: turn % 2 === 0 ? "error" : "replace" });
+      if (turn % 1_000 === 0) await requireContained();
+    }),
+    { numRuns: PATHS, examples: [["a.txt"], ["sub/b.txt"], [join(root, "link-in", "b.txt")]] },
+  );
+  await requireContained();
+  expect(turn).toBe(PATHS);
+});
+
+it("a hard link is a file like any other, and a folder of links is sent without them", async () => {
+  await mkdir(join(root, "links"));
+  await symlink(outside, join(root, "links", "folder"));
+  await symlink(join(outside, "secret.txt"), join(root, "links", "file"));
+  await link(join(root, "a.txt"), join(root, "links", "same.txt"));
+  await call("file_upload", { paths: ["links"], vaultId });
+  expect(sent.filter((each) => each.includes("same.txt"))).not.toEqual([]);
+  await requireContained();
+});
+
+interface Race {
+  /** Calls before it ends. */
+  readonly times: number;
+  /** Whether it succeeded. */
+  readonly act: (at: number) => Promise<boolean>;
+}
+
+/** While `place` becomes a link and a folder again. Calls that fail are as good as those that do not. */
+async function whileExchanged(place: string, { times, act }: Race): Promise<void> {
+  const ended = new SharedArrayBuffer(4);
+  const worker = new Worker(new URL("../kit/exchanger.mjs", import.meta.url), {
+    workerData: { place, away: `${place}-away`, outside, ended },
+    execArgv: [],
+  });
+  const turns = new Promise<number>((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+  const outcomes = { done: 0, failed: 0 };
+  try {
+    for (let at = 0; at < times; at += 1) outcomes[(await act(at)) ? "done" : "failed"] += 1;
+  } finally {
+    Atomics.store(new Int32Array(ended), 0, 1);
+  }
+  expect(await turns).toBeGreaterThan(10);
+  // The exchange met calls at work, and not only failures.
+  expect(outcomes.done).toBeGreaterThan(0);
+}
+
+const raced = (name: string): string => join(root, "race", name);
+
+const RACES: Readonly<Record<string, { readonly place: string; readonly race: Race }>> = {
+  "a file is sent": {
+    place: "up",
+    race: { times: 1_200, act: () => call("file_upload", { paths: ["race/up/a.txt"], vaultId, ifExists: "version" }) },
+  },
+  "a file is compared": {
+    place: "compare",
+    race: { times: 1_200, act: () => call("file_verify", { file: fileId, path: "race/compare/a.txt" }) },
+  },
+  "a file is written": {
+    place: "down",
+    race: {
+      times: 800,
+      act: (at) => call("file_download", { files: [fileId], dest: `race/down/got-${String(at)}.txt` }),
+    },
+  },
+  "the folder itself is sent": {
+    place: "whole",
+    race: { times: 300, act: () => call("file_upload", { paths: ["race/whole"], vaultId, ifExists: "version" }) },
+  },
+  "the folder itself is planned": {
+    place: "planned",
+    race: {
+      times: 300,
+      act: (at) => call("file_upload", { paths: ["race/planned"], vaultId, folder: `p${String(at)}`, dryRun: true }),
+    },
+  },
+  "a folder above is sent": {
+    place: "above/box",
+    race: { times: 300, act: () => call("file_upload", { paths: ["race/above"], vaultId, ifExists: "version" }) },
+  },
+  "a folder is written into it": {
+    place: "into",
+    race: {
+      times: 300,
+      act: (at) => call("file_download", { folder: "tree", vaultId, dest: `race/into/t${String(at)}` }),
+    },
+  },
+  "a folder is written over it": {
+    place: "over/tree/box",
+    race: {
+      times: 300,
+      act: async () => {
+        const done = await call("file_download", { folder: "tree", vaultId, dest: "race/over", ifExists: "replace" });
+        for (const name of ["one.txt", "two.txt"])
+          await rm(raced(`over/tree/box/${name}`), { force: true }).catch(() => undefined);
+        return done;
+      },
+    },
+  },
+};
+
+it.each(Object.entries(RACES))(
+  "while its place is exchanged for a link, %s: never from or to the outside [G13]",
+  async (_, { place, race }) => {
+    await mkdir(raced(place), { recursive: true });
+    for (const name of ["a.txt", "b.txt"]) await writeFile(join(raced(place), name), ALLOWED);
+    await whileExchanged(raced(place), race);
+    await requireContained();
+  },
+);
+
+it("at least 10,000 cases were tried", () => {
+  const races = Object.values(RACES).reduce((sum, { race }) => sum + race.times, 0);
+  expect(PATHS + races).toBeGreaterThanOrEqual(10_000);
+});
