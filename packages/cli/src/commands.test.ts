@@ -1,10 +1,10 @@
 /** What holds of every command, whatever it does. */
 import { describe, expect, it } from "vitest";
+import { coffer } from "../../../test/kit/coffer.ts";
+import { makeDirectory } from "../../../test/kit/directory.ts";
 import { isGroup, type Command, type Routes } from "./declarations.ts";
 import { readLine } from "./reading.ts";
 import { ROUTES } from "./routes.ts";
-import { coffer } from "./test-coffer.ts";
-import { makeHome } from "./test-home.ts";
 import { VERSION } from "./version.ts";
 import manifest from "../package.json" with { type: "json" };
 
@@ -26,7 +26,7 @@ async function placesOf(routes: Routes, path: readonly string[] = []): Promise<P
 }
 
 const places = await placesOf(ROUTES);
-const home = makeHome();
+const home = makeDirectory();
 
 /** The words of an example, as a shell splits them. */
 const wordsOf = (line: string): string[] =>
@@ -40,7 +40,7 @@ describe("every command [issue 19]", () => {
       expect(command.brief).toBe(brief);
       expect(brief).toMatch(/^[A-Z].*[^.]$/);
 
-      const help = await coffer([...path, "--help"], home());
+      const help = await coffer([...path, "--help"], home);
       expect([help.code, help.err]).toEqual([0, ""]);
       expect(help.out).toContain(command.examples[0].line);
 
@@ -55,7 +55,7 @@ describe("every command [issue 19]", () => {
         ["--help", "--json"],
         ["--json", "--no-such-flag"],
       ]) {
-        const ran = await coffer([...path, ...words], home());
+        const ran = await coffer([...path, ...words], home);
         expect(ran.err).toBe("");
         expect(ran.out.trimEnd().split("\n")).toHaveLength(1);
         expect(Object.keys(JSON.parse(ran.out) as object)).toEqual([words[1] === "--json" ? "help" : "error"]);

@@ -1,8 +1,6 @@
 /** Runs a command line in this process, in a world of its own. */
 import { Readable } from "node:stream";
-import type { ExitCode } from "./exit-codes.ts";
-import { runCoffer } from "./run.ts";
-import type { OutputStream, Program, World } from "./world.ts";
+import { runCoffer, type ExitCode, type OutputStream, type Program, type World } from "@coffer/cli";
 
 export interface Ran {
   readonly code: ExitCode;

@@ -1,0 +1,72 @@
+/** Runs `coffer` as a program of its own: piped, or in a pseudo-terminal. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { buffer } from "node:stream/consumers";
+
+export const COFFER_SOURCE = fileURLToPath(new URL("../../packages/cli/src/main.ts", import.meta.url));
+
+/** The program and the arguments before those of `coffer`. */
+export const COFFER: readonly [string, ...string[]] = [process.execPath, "--conditions=coffer-source", COFFER_SOURCE];
+
+export interface ProgramRan {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface ProgramSituation {
+  /** All of its environment but PATH. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly input?: string | Uint8Array;
+  readonly cwd?: string;
+}
+
+export async function runProgram(words: readonly string[], situation: ProgramSituation): Promise<ProgramRan> {
+  const [command, ...args] = COFFER;
+  const { env, input = "", cwd } = situation;
+  const child = spawn(command, [...args, ...words], { env: { PATH: process.env["PATH"], ...env }, cwd });
+  child.stdin.end(input);
+  const ended = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 130)));
+  const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
+  return { code: await ended, out: out.toString("utf8"), err: err.toString("utf8") };
+}
+
+/** What somebody types once the text is on the screen. */
+export interface Typed {
+  readonly after: string;
+  readonly types: string;
+}
+
+export interface TerminalRan {
+  readonly code: number;
+  /** Everything that was on the screen: output, progress and prompts. */
+  readonly screen: string;
+}
+
+/** In a pseudo-terminal, by script(1) of util-linux. */
+export async function runInTerminal(
+  words: readonly string[],
+  { env, cwd, typed = [] }: ProgramSituation & { readonly typed?: readonly Typed[] },
+): Promise<TerminalRan> {
+  const line = [...COFFER, ...words].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const child = spawn("script", ["-qefc", line, "/dev/null"], {
+    env: { PATH: process.env["PATH"], TERM: "xterm", SHELL: "/bin/sh", ...env },
+    cwd,
+  });
+  let screen = "";
+  let from = 0;
+  const left = [...typed];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    screen += text;
+    for (let [next] = left; next !== undefined && screen.indexOf(next.after, from) !== -1; [next] = left) {
+      from = screen.indexOf(next.after, from) + next.after.length;
+      child.stdin.write(next.types);
+      left.shift();
+    }
+  });
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (ended) => resolve(ended ?? 130));
+  });
+  return { code, screen };
+}
