@@ -15,7 +15,7 @@ const NOWHERE = ["**/node_modules/**", "**/dist/**"];
  */
 const DEEP = [
   "packages/mcp/src/interop.test.ts",
-  "server/src/drivers/database/races.test.ts",
+  "server/src/drivers/database/*races.test.ts",
   "test/acceptance/journeys-*.test.ts",
   "test/any-answer/*.test.ts",
   "test/attack/*.test.ts",

@@ -1,9 +1,11 @@
 /** The environment in, one typed configuration out. The words themselves are in config/variables.ts. */
 import type { ChainNetwork } from "@coffer/contract";
+import { assembleDatabase, type DatabaseConfig } from "./config/database.ts";
 import { crossProblems } from "./config/problems.ts";
 import { type JwtKey, readJwtKeys, readMasterKey } from "./config/secrets.ts";
 import { type Environment, readValues, splitList, type Values } from "./config/values.ts";
 
+export { type DatabaseConfig, placeOf } from "./config/database.ts";
 export type { JwtKey } from "./config/secrets.ts";
 export { type Environment, findUnread, renderUsage } from "./config/values.ts";
 export { isLoopbackHost } from "./config/loopback.ts";
@@ -147,7 +149,7 @@ export interface Config {
   };
   /** Port 0 asks the system for a free one. */
   readonly listen: { readonly host: string; readonly port: number };
-  readonly database: { readonly kind: "sqlite"; readonly path: string };
+  readonly database: DatabaseConfig;
   readonly blobs: { readonly kind: "disk"; readonly directory: string; readonly reserveBytes: number };
   readonly mail: MailConfig;
   readonly identityProvider: IdentityProviderConfig | null;
@@ -186,7 +188,7 @@ function assemble(values: Values): Config {
       jwtKeys: readJwtKeys(values),
     },
     listen: { host: values.host, port: values.port },
-    database: { kind: "sqlite", path: `${directory}/coffer.sqlite` },
+    database: assembleDatabase(values),
     blobs: { kind: "disk", directory: `${directory}/blobs`, reserveBytes: values.diskReserve },
     ...assembleDrivers(values),
     chain: assembleChain(values),

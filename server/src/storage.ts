@@ -4,16 +4,17 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "./config.ts";
+import { type Config, type DatabaseConfig, placeOf } from "./config.ts";
 import { openDiskBlobs } from "./drivers/blobs/disk.ts";
 import type { FileSystem } from "./drivers/blobs/disk/file-system.ts";
+import { openPostgres } from "./drivers/database/postgres.ts";
 import { openSqlite, type SqliteOptions } from "./drivers/database/sqlite.ts";
 import { openSnapshot } from "./drivers/database/sqlite/snapshot.ts";
 import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
-import { migrate } from "./migrations/migrate.ts";
+import { findVersion, migrate } from "./migrations/migrate.ts";
 import { enterProcess } from "./drivers/processes.ts";
 import type { BlobStore } from "./ports/blob-store.ts";
-import type { Database, DatabaseReader } from "./ports/database.ts";
+import { type Database, type DatabaseReader, DatabaseUnavailableError } from "./ports/database.ts";
 import { systemClock } from "./ports/clock.ts";
 import { releaseEnded } from "./ports/leases.ts";
 
@@ -42,8 +43,9 @@ export async function openStorage(
 ): Promise<Storage> {
   await using opened = new AsyncDisposableStack();
   const entry = opened.use(enterProcess(join(config.blobs.directory, "processes")));
-  const aloneSince = entry.alone ? systemClock.now() : null;
-  const database = opened.use(await openMigrated({ path: config.database.path }));
+  // Other machines may use the same PostgreSQL, and this one cannot see their processes.
+  const aloneSince = entry.alone && config.database.kind === "sqlite" ? systemClock.now() : null;
+  const database = opened.use(await openMigrated(config.database, {}));
   const blobs = opened.use(await openDiskBlobs({ ...config.blobs, ...options }));
   if (aloneSince !== null) {
     await releaseEnded(database, aloneSince);
@@ -55,30 +57,38 @@ export async function openStorage(
 
 /** The database alone, beside a server that may be running on it: the reserve for a full disk is the server's. */
 export function openDatabase(
-  { database: { path } }: Address,
+  { database }: Address,
   options: Pick<SqliteOptions, "busyAttempts"> = {},
 ): Promise<Database> {
-  return openMigrated({ ...options, path, reserveBytes: 0 });
+  return openMigrated(database, { ...options, reserveBytes: 0 });
 }
 
 /** The database that is there: to look for something makes none to look in. */
 export async function openExisting(config: Address): Promise<Database> {
-  if (!hasDatabase(config)) {
-    throw new Error(`there is no database ${config.database.path}, check SERVICE_DATA_DIR`);
-  }
-  return openDatabase(config);
+  if (await hasDatabase(config)) return openDatabase(config);
+  const setting = config.database.kind === "sqlite" ? "SERVICE_DATA_DIR" : "SERVICE_DATABASE_URL";
+  throw new Error(`there is no database ${placeOf(config.database)}, check ${setting}`);
 }
 
-export function hasDatabase({ database: { path } }: Address): boolean {
-  return existsSync(path);
+export async function hasDatabase(config: Address): Promise<boolean> {
+  if (config.database.kind === "sqlite") return existsSync(config.database.path);
+  await using database = readDatabase(config);
+  try {
+    await database.snapshot(findVersion);
+    return true;
+  } catch (error) {
+    if (error instanceof DatabaseUnavailableError) throw error;
+    return false;
+  }
 }
 
 /**
  * The database as it is, whatever its schema: nothing is written.
  * @throws DatabaseUnavailableError when there is none, or it cannot be opened.
  */
-export function readDatabase({ database: { path } }: Address): DatabaseReader {
-  const state = openSnapshot(path);
+export function readDatabase({ database }: Address): DatabaseReader {
+  if (database.kind === "postgres") return openPostgres(database);
+  const state = openSnapshot(database.path);
   return {
     async snapshot(work) {
       try {
@@ -88,13 +98,16 @@ export function readDatabase({ database: { path } }: Address): DatabaseReader {
         state.renew();
       }
     },
-    [Symbol.dispose]: () => state[Symbol.dispose](),
+    async [Symbol.asyncDispose]() {
+      state[Symbol.dispose]();
+    },
   };
 }
 
-async function openMigrated(options: SqliteOptions): Promise<Database> {
+async function openMigrated(config: DatabaseConfig, options: Omit<SqliteOptions, "path">): Promise<Database> {
   await using opened = new AsyncDisposableStack();
-  const database = opened.use(await openSqlite(options));
+  const isSqlite = config.kind === "sqlite";
+  const database = opened.use(isSqlite ? await openSqlite({ ...options, path: config.path }) : openPostgres(config));
   await migrate(database);
   opened.move();
   return database;

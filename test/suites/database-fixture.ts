@@ -6,17 +6,17 @@ import { it } from "vitest";
 export function databaseTests(openMedium: OpenMedium) {
   return (title: string, check: (database: Database) => Promise<void>): void =>
     it(title, async () => {
-      await using medium = await openMedium();
+      await using medium = await openMedium("migrated");
       await using database = await medium.open();
       await migrate(database);
       await check(database);
     });
 }
 
-/** A place for one database, empty and without a schema at first. */
+/** A place for one database, empty and without a schema at first. A driver may have the newest schema there where that is asked for. */
 export interface DatabaseMedium extends AsyncDisposable {
   /** A connection to the place, as another process would have it. */
   open(): Promise<Database>;
 }
 
-export type OpenMedium = () => Promise<DatabaseMedium>;
+export type OpenMedium = (state?: "empty" | "migrated") => Promise<DatabaseMedium>;

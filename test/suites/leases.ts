@@ -53,7 +53,7 @@ export function describeLeases(openMedium: OpenMedium): void {
       await using third = await medium.open();
       for (let round = 0; round < 20; round += 1) {
         const asked = Array.from({ length: 50 }, (_, at) =>
-          holderOn([first, second, third][at % 3] ?? first).acquire(`round ${String(round)}`),
+          holderOn([first, second, third][at % 3] ?? first, { lifetime: 60_000 }).acquire(`round ${String(round)}`),
         );
         const held = (await Promise.all(asked)).filter((lease) => lease !== null);
         expect(held).toHaveLength(1);

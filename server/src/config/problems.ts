@@ -1,5 +1,6 @@
 /** What variables mean together: combinations that must not start, each with what to do about it. */
 import ipaddr from "ipaddr.js";
+import { databaseProblems } from "./database.ts";
 import { isLoopbackHost } from "./loopback.ts";
 import { readSmtpUrl, SMTP_URL_EXPECTED } from "./smtp-url.ts";
 import { decodeMasterKey, readJwtKeys } from "./secrets.ts";
@@ -22,6 +23,7 @@ export function crossProblems(values: Partial<Values>): string[] {
     ...identityProviderProblems(values),
     ...proverProblems(values),
     ...chainProblems(values),
+    ...databaseProblems(values),
   ];
 }
 

@@ -103,6 +103,38 @@ export const VARIABLES = {
     "Where the database and the file contents are.",
     "./data",
   ),
+  databaseUrl: text(
+    "SERVICE_DATABASE_URL",
+    z.string().check(z.maxLength(2048)),
+    "an address such as postgres://user:password@host:5432/coffer?sslmode=verify-full",
+    "The PostgreSQL that all processes share, from version 15 on. Without it, the rows are in SQLite in the data directory.",
+  ),
+  databaseDirectUrl: text(
+    "SERVICE_DATABASE_DIRECT_URL",
+    z.string().check(z.maxLength(2048)),
+    "the same database's address past a pooler",
+    "Where a server listens for the changes of others, if SERVICE_DATABASE_URL leads through a pooler. Without it, it looks every few seconds.",
+  ),
+  databaseConnections: number(
+    "SERVICE_DATABASE_CONNECTIONS",
+    10,
+    [2, 1000],
+    "The most connections of one process to PostgreSQL.",
+  ),
+  databasePooler: text(
+    "SERVICE_DATABASE_POOLER",
+    z.enum(["none", "transaction"]),
+    "none or transaction",
+    "Transaction: a pooler in transaction mode, such as pgbouncer, is between this server and PostgreSQL.",
+    "none",
+  ),
+  rateLimits: text(
+    "SERVICE_RATE_LIMITS",
+    z.enum(["process", "shared"]),
+    "process or shared",
+    "Whether each process counts requests for itself, or all together in PostgreSQL.",
+    "process",
+  ),
   logLevel: text(
     "SERVICE_LOG_LEVEL",
     z.enum(LEVELS),

@@ -1,6 +1,7 @@
 /** The index of names (decision 0053): an entry for each file whose name the service can read. */
 import { sql } from "kysely";
 import { addEntries } from "../features/search-index/store.ts";
+import { createTerms, mergeTerms } from "../features/search-index/terms-store.ts";
 import type { Queries } from "../ports/database.ts";
 import type { Migration } from "./migration.ts";
 
@@ -34,19 +35,9 @@ export const search: Migration = {
         // The lowest id so far: the newest file's.
         .addColumn("next", "bigint", (column) => column.notNull().check(sql`next >= 0`)),
     );
-    await run(
-      queries,
-      `create virtual table file_terms using fts5(terms, content='', contentless_delete=1, detail=none, tokenize='ascii')`,
-    );
-    // However a file's row goes, its entry goes with it.
-    await run(
-      queries,
-      `create trigger files_search_deleted after delete on files when old.search_id is not null
-       begin delete from file_terms where rowid = old.search_id; end`,
-    );
+    await createTerms(queries);
     await indexFiles(queries);
-    // Many entries at once leave parts that later writes would merge, for seconds.
-    await run(queries, `insert into file_terms(file_terms) values('optimize')`);
+    await mergeTerms(queries);
   },
 };
 
@@ -66,8 +57,4 @@ export async function indexFiles(queries: Queries): Promise<void> {
       .orderBy("id");
     await addEntries(queries, await queries.all(files));
   }
-}
-
-function run(queries: Queries, text: string): Promise<number> {
-  return queries.run({ compile: () => sql.raw(text).compile(queries.build) });
 }

@@ -4,6 +4,7 @@ import { type ListedAccessCode, toListed } from "../features/access-codes/rules.
 import { findAccessCode, listAccessCodes, revokeAccessCode } from "../features/access-codes/store.ts";
 import { systemClock } from "../ports/clock.ts";
 import { systemRandom } from "../ports/random.ts";
+import { placeOf } from "../config.ts";
 import { hasDatabase, openDatabase, openExisting } from "../storage.ts";
 import { type OperatorCommand, UsageError } from "./command.ts";
 import { FLAG, read, TEXT, usageError } from "./options.ts";
@@ -27,8 +28,8 @@ export const createAccessCodes: OperatorCommand = {
       expiresInDays: parseNumber("--expires-in-days", values["expires-in-days"], MAX_DAYS),
       note: parseNote(values.note),
     };
-    const { path } = config.database;
-    if (!hasDatabase(config)) streams.note(`Making a new database, ${path}: the server must run on the same one\n`);
+    if (!(await hasDatabase(config)))
+      streams.note(`Making a new database, ${placeOf(config.database)}: the server must run on the same one\n`);
     await using database = await openDatabase(config);
     const made = await addAccessCode({ database, clock: systemClock, random: systemRandom }, wanted);
     if (values.json === true) streams.out(`${JSON.stringify(made)}\n`);

@@ -1,6 +1,7 @@
 /** `coffer-server audit verify`: checks the audit log in the database file, beside the running server or without it. */
 import { parseArgs } from "node:util";
 import type { AuditLink } from "@coffer/contract";
+import { placeOf } from "../config.ts";
 import { findEntryOfNobody, listAccountIds } from "../features/audit/store.ts";
 import { type AccountCheck, verifyAccount } from "../features/audit/verify.ts";
 import { findVersion } from "../migrations/migrate.ts";
@@ -33,14 +34,15 @@ export const auditVerify: OperatorCommand = {
   async run(config, options, streams) {
     const wanted = parseOptions(options);
     try {
-      using database = readDatabase(config);
+      await using database = readDatabase(config);
       const version = await database.snapshot((queries) => findVersion(queries)).catch(() => 0);
       if (version >= CHAINED_SINCE) return await verify(database, wanted, streams);
-      streams.note(`${config.database.path} has no chained log: start this server on it once, which makes one\n`);
+      streams.note(`${placeOf(config.database)} has no chained log: start this server on it once, which makes one\n`);
       return EXIT_UNREADABLE;
     } catch (error) {
       if (!(error instanceof DatabaseUnavailableError)) throw error;
-      streams.note(`${error.message}: check SERVICE_DATA_DIR\n`);
+      const setting = config.database.kind === "sqlite" ? "SERVICE_DATA_DIR" : "SERVICE_DATABASE_URL";
+      streams.note(`${error.message}: check ${setting}\n`);
       return EXIT_UNREADABLE;
     }
   },

@@ -2,7 +2,7 @@
  * The database port. Kysely builds and types the queries and never runs them; a driver runs what was compiled.
  * So the same queries serve SQLite and PostgreSQL, and a hot query is compiled once (see {@link prepared}).
  */
-import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
+import { type Compilable, type CompiledQuery, type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
 import type { AccountRow, Tables } from "./tables.ts";
 
 /** Something that runs compiled queries: the database itself (committed state only) or one transaction. */
@@ -79,7 +79,12 @@ export interface Database extends Queries, AsyncDisposable {
 }
 
 /** For readers of a database who never change it, whatever its schema. */
-export type DatabaseReader = Pick<Database, "snapshot"> & Disposable;
+export type DatabaseReader = Pick<Database, "snapshot"> & AsyncDisposable;
+
+/** For the few queries that two dialects say differently. */
+export function dialectOf({ build }: Pick<Queries, "build">): DatabaseCapabilities["dialect"] {
+  return build.getExecutor().adapter instanceof PostgresAdapter ? "postgres" : "sqlite";
+}
 
 /** Milliseconds since the Unix epoch by the database's own clock, within a query: all who share it go by one clock. */
 export function clockOf({ capabilities }: Pick<Database, "capabilities">): RawBuilder<number> {
@@ -186,6 +191,11 @@ const NO_HINTS: ReadHints = {};
 /** What a query was prepared with; nothing for one that was built per use. */
 export function hintsOf(query: Compilable<unknown> & { readonly hints?: ReadHints }): ReadHints {
   return query.hints ?? NO_HINTS;
+}
+
+/** Whether the text of a query is one of a fixed number, so that a driver may keep a statement for it. */
+export function isPrepared(query: Compilable<unknown> & { readonly hints?: object }): boolean {
+  return query.hints !== undefined;
 }
 
 /** A row of `act`, for a driver to lock in its dialect. */

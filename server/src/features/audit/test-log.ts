@@ -43,7 +43,7 @@ export async function openTestLog(): Promise<TestLog> {
       handle.close();
     },
     async check(id = accountId) {
-      using reader = readTestDatabase(directory);
+      await using reader = readTestDatabase(directory);
       const check = await reader.snapshot((queries) => verifyAccount(queries, id));
       if (check === null) throw new Error("no such account");
       return check;

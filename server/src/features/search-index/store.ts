@@ -1,11 +1,10 @@
-/**
- * The SQL of the index of names (decision 0053). In SQLite it is a table of FTS5 without content: `file_terms` holds which files have a
- * term, in the order of their ids. Nothing else names that table, so that another database can bring its own.
- */
+/** The SQL of the index of names (decision 0053): which files are in it, and which wait. What they are found by: terms-store.ts. */
 import { type Compilable, type RawBuilder, sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { inPieces } from "../in-pieces.ts";
+import type { TermsEntry } from "./term-query.ts";
+import { putTerms, removeTerms } from "./terms-store.ts";
 import { FIRST_ENTRY, type IndexedFile, isSearchable, searchIdOf, termsOf } from "./terms.ts";
 
 const compiled = <Row>(queries: Queries, query: RawBuilder<Row>): Compilable<Row> => ({
@@ -56,15 +55,6 @@ export async function newEntry(
     (await transaction.first(firstEntry(transaction, account)));
   if (scope === null) throw new Error("the scope of an account's search has no row");
   return { searchId: searchIdOf(scope.number, scope.next), isTurn: scope.waiting >= TURN };
-}
-
-const put = prepared((build, value: { searchId: number; terms: string }) => {
-  const query = sql`insert or replace into file_terms (rowid, terms) values (cast(${value.searchId} as integer), ${value.terms})`;
-  return { compile: () => query.compile(build) };
-});
-
-async function putEntry(transaction: Queries, file: IndexedFile, searchId: number): Promise<void> {
-  await transaction.run(put(transaction, { searchId, terms: termsOf(file, searchId).join(" ") }));
 }
 
 const COLUMNS = [
@@ -122,9 +112,13 @@ const countNone = prepared((build, value: { accountId: string }) =>
   build.updateTable("search_scopes").set({ waiting: 0 }).where("account_id", "=", value.accountId),
 );
 
-/** The entries that wait, in the order of their ids: FTS5 takes them as one part then. */
+/** The entries that wait, in the order of their ids. */
 export async function putWaiting(transaction: Queries, accountId: string): Promise<void> {
-  for (const file of await listWaiting(transaction, accountId)) await putEntry(transaction, file, file.search_id);
+  const files = await listWaiting(transaction, accountId);
+  await putTerms(
+    transaction,
+    files.map((file) => entryFor(file, file.search_id)),
+  );
   await transaction.run(noneWaits(transaction, { accountId }));
   await transaction.run(countNone(transaction, { accountId }));
 }
@@ -161,48 +155,17 @@ export async function addEntries(transaction: Queries, files: readonly IndexedFi
     const scope = await transaction.first(entryAtOnce(transaction, { accountId: file.account_id }));
     if (scope === null) throw new Error("the scope of an account's search has no row");
     const id = searchIdOf(scope.number, scope.next);
-    await removeEntry(transaction, file.id);
+    await removeTerms(transaction, file.id);
     await transaction.run(compiled(transaction, sql`update files set search_id = ${id} where id = ${file.id}`));
-    await putEntry(transaction, file, id);
+    await putTerms(transaction, [entryFor(file, id)]);
   }
 }
 
-async function removeEntry(transaction: Queries, fileId: string): Promise<void> {
-  const query = sql`delete from file_terms where rowid = (select search_id from files where id = ${fileId})`;
-  await transaction.run(compiled(transaction, query));
+function entryFor(file: IndexedFile, id: number): TermsEntry {
+  return { searchId: id, terms: termsOf(file, id) };
 }
 
-/** Files have a term of each list in `all`, and not every term of `not`. */
-export interface TermQuery {
-  readonly all: readonly (readonly string[])[];
-  readonly not?: readonly string[];
-}
-
-function render({ all, not = [] }: TermQuery): string {
-  const conjunction = (parts: readonly string[]) => `(${parts.join(" AND ")})`;
-  const quoted = (term: string) => `"${term}"`;
-  const wanted = conjunction(all.map((either) => `(${either.map(quoted).join(" OR ")})`));
-  return not.length === 0 ? wanted : `${wanted} NOT ${conjunction(not.map(quoted))}`;
-}
-
-/** At most `count` ids after `after`, in order: those of the newest files first. */
-export async function listIds(
-  queries: Queries,
-  wanted: TermQuery,
-  { after, count }: { readonly after: number; readonly count: number },
-): Promise<number[]> {
-  // FTS5 skips to a rowid that it gets as an integer, and reads up to any other.
-  const query = queries.build
-    .selectFrom(sql<{ id: number }>`file_terms`.as("entry"))
-    .select(sql<number>`entry.rowid`.as("id"))
-    .where(sql<boolean>`file_terms match ${render(wanted)}`)
-    .where(sql<boolean>`entry.rowid > cast(${after} as integer)`)
-    .orderBy(sql`entry.rowid`)
-    .limit(count);
-  return (await queries.all(query)).map((row) => row.id);
-}
-
-/** The same of what lies in an account's trash. */
+/** The ids of what lies in an account's trash: at most `count` after `after`, in order. */
 export async function listTrashedIds(
   queries: Queries,
   accountId: string,

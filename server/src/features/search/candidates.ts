@@ -4,7 +4,9 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { Queries } from "../../ports/database.ts";
-import { listIds, listTrashedIds, type TermQuery } from "../search-index/store.ts";
+import { listTrashedIds } from "../search-index/store.ts";
+import type { TermQuery } from "../search-index/term-query.ts";
+import { listIds } from "../search-index/terms-store.ts";
 import { endOfBlock, termsIn, accountOf } from "../search-index/terms.ts";
 
 /** A term that at most so many files have is rare. */

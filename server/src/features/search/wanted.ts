@@ -1,6 +1,6 @@
 /** The terms that a file must have to be found. */
 import { isExact, termsIn, termsOfTime, wantedTerms } from "../search-index/terms.ts";
-import type { TermQuery } from "../search-index/store.ts";
+import type { TermQuery } from "../search-index/term-query.ts";
 import type { Scope } from "./scope.ts";
 
 /** Most vaults that a search names. */

@@ -1,4 +1,5 @@
-import { type Driver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { compileOnly } from "../compile-only.ts";
 
 /** A Kysely that builds and compiles for SQLite; executing through it rejects (see ports/database.ts). */
 export function compilerFor<Schema>(): Kysely<Schema> {
@@ -11,16 +12,3 @@ export function compilerFor<Schema>(): Kysely<Schema> {
     },
   });
 }
-
-const refuse = (): Promise<never> =>
-  Promise.reject(new Error("Kysely only compiles here: run the query through Queries"));
-
-const compileOnly: Driver = {
-  init: () => Promise.resolve(),
-  destroy: () => Promise.resolve(),
-  acquireConnection: refuse,
-  releaseConnection: refuse,
-  beginTransaction: refuse,
-  commitTransaction: refuse,
-  rollbackTransaction: refuse,
-};

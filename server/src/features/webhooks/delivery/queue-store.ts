@@ -10,7 +10,7 @@
  * Receivers get a message at least once, and at most `max_attempts` times for each of its deliveries.
  */
 import { type RawBuilder, sql } from "kysely";
-import { clockOf, type Database, prepared, type Queries } from "../../../ports/database.ts";
+import { clockOf, type Database, dialectOf, prepared, type Queries } from "../../../ports/database.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../../ports/tables.ts";
 import type { DeliveryEnd, EndpointState } from "./outcome-rules.ts";
 
@@ -98,6 +98,18 @@ export function claimsOf(database: Pick<Database, "capabilities">): Claims {
 const claimBy = (now: RawBuilder<number>) =>
   prepared((build, value: Row<Claim>) =>
     build
+      .with("due", (row) =>
+        row
+          .selectFrom("webhook_deliveries")
+          .select("id")
+          .where("webhook_id", "=", value.webhookId)
+          .where("status", "=", "pending")
+          .where("next_attempt_at", "<=", value.dueBy)
+          .orderBy("next_attempt_at")
+          .limit(roomLeft(build, value, now))
+          // What another process is just claiming is nothing to wait for.
+          .$if(dialectOf({ build }) === "postgres", (due) => due.forUpdate().skipLocked()),
+      )
       .updateTable("webhook_deliveries")
       .set((row) => ({
         status: "delivering",
@@ -106,16 +118,7 @@ const claimBy = (now: RawBuilder<number>) =>
         last_attempt_at: value.now,
         next_attempt_at: null,
       }))
-      .where("id", "in", (row) =>
-        row
-          .selectFrom("webhook_deliveries as due")
-          .select("due.id")
-          .where("due.webhook_id", "=", value.webhookId)
-          .where("due.status", "=", "pending")
-          .where("due.next_attempt_at", "<=", value.dueBy)
-          .orderBy("due.next_attempt_at")
-          .limit(roomLeft(build, value, now)),
-      )
+      .where("id", "in", (row) => row.selectFrom("due").select("due.id"))
       // Once more: where writers run side by side, another may have claimed it since it was chosen.
       .where("status", "=", "pending")
       .returning(["id", "webhook_id", "message_id", "payload", "trigger", "attempts", "max_attempts"]),
@@ -124,12 +127,13 @@ const claimBy = (now: RawBuilder<number>) =>
 /** What is asked for, or what the attempts under way leave of the endpoint's; those whose lease is over count no more. */
 function roomLeft(build: Queries["build"], { webhookId, limit, most }: Row<Claim>, now: RawBuilder<number>) {
   const count = build.fn.countAll<number>();
+  const [asked, bound] = [limit, most].map((value) => sql`cast(${value} as bigint)`);
   return (
     build
       .selectFrom("webhook_deliveries as under_way")
       // One aggregate: SQLite counts once, however often it is named.
       .select(
-        sql<number>`case when ${count} >= ${most} then 0 when ${count} > ${most} - ${limit} then ${most} - ${count} else ${limit} end`.as(
+        sql<number>`case when ${count} >= ${bound} then 0 when ${count} > ${bound} - ${asked} then ${bound} - ${count} else ${asked} end`.as(
           "room",
         ),
       )

@@ -1,0 +1,232 @@
+/** PostgreSQL, for many processes. Held by test/suites/database.ts and database-races.ts. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Compilable, type CompiledQuery, type Kysely, sql } from "kysely";
+import {
+  type Database,
+  type DatabaseCapabilities,
+  DatabaseUnavailableError,
+  isPrepared,
+  lockOrder,
+  type Queries,
+  type TransactionOptions,
+  type Work,
+} from "../../ports/database.ts";
+import type { AccountRow, Tables } from "../../ports/tables.ts";
+import { compilerFor } from "./postgres/compiler.ts";
+import { metAnother } from "./postgres/failures.ts";
+import { type Connection, Connections, type PoolOptions, type PoolUse } from "./postgres/pool.ts";
+
+export type PostgresOptions = Partial<PoolOptions> & Pick<PoolOptions, "url">;
+
+export interface PostgresDatabase extends Database {
+  readonly pool: PoolUse;
+}
+
+export const POSTGRES_DEFAULTS = {
+  connections: 10,
+  connectTimeout: 5_000,
+  statementTimeout: 30_000,
+  lockTimeout: 10_000,
+  sessions: true,
+};
+
+/** Most attempts of a transaction that meets others, and of one whose connection ends before its commit. */
+const ATTEMPTS = 6;
+const INTERRUPTIONS = 3;
+/** Milliseconds; twice as much each time, and a part of it by chance. */
+const FIRST_WAIT = 8;
+/** Any number that nothing else in the database uses: one process at a time changes the schema. */
+const SCHEMA_LOCK = 0x636f66666572;
+
+/** Opens no connection yet: whoever asks first learns whether there is a server. */
+export function openPostgres(options: PostgresOptions): PostgresDatabase {
+  return new Postgres(new Connections({ ...POSTGRES_DEFAULTS, ...options }));
+}
+
+class Postgres implements PostgresDatabase {
+  readonly capabilities: DatabaseCapabilities = { dialect: "postgres", concurrentWriters: true };
+  readonly build: Kysely<Tables> = compilerFor<Tables>();
+  readonly #connections: Connections;
+  /** Whether the caller is inside a transaction's work; see {@link Database}. */
+  readonly #inside = new AsyncLocalStorage<{ open: boolean }>();
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  get pool(): PoolUse {
+    return this.#connections.use;
+  }
+
+  async all<Row>(query: Compilable<Row>): Promise<Row[]> {
+    return (await this.#single(query)).rows;
+  }
+
+  async first<Row>(query: Compilable<Row>): Promise<Row | null> {
+    return (await this.#single(query)).rows[0] ?? null;
+  }
+
+  async run(query: Compilable): Promise<number> {
+    return (await this.#single(query)).changed;
+  }
+
+  act<Result>(
+    accountIds: readonly string[],
+    work: (transaction: Queries, accounts: readonly AccountRow[]) => Promise<Result>,
+    options: TransactionOptions = {},
+  ): Promise<Result> {
+    const ids = lockOrder(accountIds);
+    return this.transaction(async (transaction) => {
+      const accounts = await transaction.all(lockAccounts(transaction, ids));
+      return work(transaction, accounts);
+    }, options);
+  }
+
+  transaction<Result>(work: Work<Result>, options: TransactionOptions = {}): Promise<Result> {
+    this.#requireOutside();
+    const settings = options.durable === false ? ["synchronous_commit = off"] : [];
+    return this.#repeating(() => this.#attempt(work, { mode: "", settings }));
+  }
+
+  snapshot<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    const mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
+    // A long read is not cut off between two of its pages.
+    const settings = ["idle_in_transaction_session_timeout = 0"];
+    return this.#repeating(() => this.#attempt(work, { mode, settings }));
+  }
+
+  migration<Result>(work: Work<Result>): Promise<Result> {
+    this.#requireOutside();
+    const settings = ["statement_timeout = 0", "lock_timeout = 0", "idle_in_transaction_session_timeout = 0"];
+    const locked: Work<Result> = async (transaction) => {
+      const lock = sql`select pg_advisory_xact_lock(${sql.lit(SCHEMA_LOCK)})`;
+      await transaction.run({ compile: () => lock.compile(this.build) });
+      return work(transaction);
+    };
+    return this.#repeating(() => this.#attempt(locked, { mode: "", settings }));
+  }
+
+  async ping(): Promise<void> {
+    using connection = await this.#connections.take();
+    await connection.run("SELECT 1");
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#connections.close();
+  }
+
+  /** One statement is a transaction of its own. A read that lost its connection is asked once more. */
+  async #single<Row>(query: Compilable<Row>): Promise<{ rows: Row[]; changed: number }> {
+    const compiled = query.compile();
+    const isRead = compiled.query.kind === "SelectQueryNode";
+    if (!isRead) this.#requireOutside();
+    const once = async () => {
+      using connection = await this.#connections.take();
+      try {
+        return await connection.query(compiled, isPrepared(query));
+      } catch (error) {
+        throw isRead && connection.isBroken ? new Interrupted(error) : error;
+      }
+    };
+    return this.#repeating(once);
+  }
+
+  /** Nothing was committed by an attempt that is made again. */
+  async #repeating<Result>(attempt: () => Promise<Result>): Promise<Result> {
+    for (let number = 1; ; number += 1) {
+      try {
+        return await attempt();
+      } catch (error) {
+        const most = error instanceof Interrupted ? INTERRUPTIONS : metAnother(error) ? ATTEMPTS : 0;
+        if (number >= most) throw error instanceof Interrupted ? error.by : error;
+        await sleep(FIRST_WAIT * 2 ** (number - 1) * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  async #attempt<Result>(
+    work: Work<Result>,
+    { mode, settings }: { readonly mode: Parameters<Connection["begin"]>[0]; readonly settings: readonly string[] },
+  ): Promise<Result> {
+    using connection = await this.#connections.take();
+    const marker = { open: true };
+    try {
+      await connection.begin(mode, settings);
+      const queries = new PostgresTransaction(this.build, connection, marker);
+      // A snapshot holds no lock that a write of its caller could wait for.
+      const result = await (mode === "" ? this.#inside.run(marker, () => work(queries)) : work(queries));
+      marker.open = false;
+      await commit(connection);
+      return result;
+    } catch (error) {
+      marker.open = false;
+      if (error instanceof UncertainCommit) throw error.unavailable;
+      // The server rolls back by itself what its client is gone for.
+      if (connection.isBroken) throw new Interrupted(error);
+      await connection.run("ROLLBACK").catch(() => undefined);
+      throw error;
+    }
+  }
+
+  #requireOutside(): void {
+    if (this.#inside.getStore()?.open === true)
+      throw new Error("A transaction's work must use the Queries it was given: this write would wait for itself");
+  }
+}
+
+/** All of them in one statement, which takes the locks in the order of the rows. */
+function lockAccounts(queries: Queries, ids: readonly string[]): Compilable<AccountRow> & { hints: object } {
+  const query = sql<AccountRow>`select * from accounts where id = any(${ids}::text[]) order by id for update`;
+  return { hints: {}, compile: (): CompiledQuery<AccountRow> => query.compile(queries.build) };
+}
+
+/** The connection ended before the commit was asked for. */
+class Interrupted extends Error {
+  readonly by: unknown;
+  constructor(by: unknown) {
+    super("interrupted");
+    this.by = by;
+  }
+}
+/** It ended while the commit was under way. */
+class UncertainCommit extends Error {
+  readonly unavailable: DatabaseUnavailableError;
+  constructor(cause: unknown) {
+    super("uncertain");
+    this.unavailable = new DatabaseUnavailableError("The connection ended: the commit is uncertain", { cause });
+  }
+}
+
+async function commit(connection: Connection): Promise<void> {
+  let answer: string;
+  try {
+    answer = await connection.run("COMMIT");
+  } catch (error) {
+    throw connection.isBroken ? new UncertainCommit(error) : error;
+  }
+  // What a work goes on with after a statement that failed is lost, without an error of the server's.
+  if (answer !== "COMMIT") throw new Error("The transaction went on after a statement that failed: it was rolled back");
+}
+
+/** What runs the queries of one transaction or snapshot; unusable once that is over. */
+class PostgresTransaction implements Queries {
+  readonly build: Kysely<Tables>;
+  readonly #connection: Connection;
+  readonly #marker: { readonly open: boolean };
+
+  constructor(build: Kysely<Tables>, connection: Connection, marker: { readonly open: boolean }) {
+    this.build = build;
+    this.#connection = connection;
+    this.#marker = marker;
+  }
+
+  all: Queries["all"] = async (query) => (await this.#query(query)).rows;
+  first: Queries["first"] = async (query) => (await this.#query(query)).rows[0] ?? null;
+  run: Queries["run"] = async (query) => (await this.#query(query)).changed;
+
+  #query<Row>(query: Compilable<Row>): Promise<{ rows: Row[]; changed: number }> {
+    if (!this.#marker.open) throw new Error("The transaction is over");
+    return this.#connection.query(query.compile(), isPrepared(query));
+  }
+}

@@ -1,0 +1,146 @@
+/** Connections to one PostgreSQL: how many, how long anybody waits for one, and what runs on them. */
+import type { CompiledQuery } from "kysely";
+import { Pool, type PoolClient, type QueryConfig } from "pg";
+import { isAnswer, translated } from "./failures.ts";
+import { TYPES } from "./values.ts";
+
+export interface PoolOptions {
+  /** `postgres://user:password@host:port/database?sslmode=verify-full`. It may hold a password: it is in no log. */
+  readonly url: string;
+  /** Most connections at a time. */
+  readonly connections: number;
+  /** How long somebody waits for a connection, a statement may take, and it waits for a lock. Milliseconds. */
+  readonly connectTimeout: number;
+  readonly statementTimeout: number;
+  readonly lockTimeout: number;
+  /**
+   * False: a pooler in transaction mode is in between (pgbouncer). Each transaction has another session of the server then, so
+   * nothing is set up or kept in one.
+   */
+  readonly sessions: boolean;
+}
+
+/** What a transaction that nobody ends holds, others wait for: longer than any of ours rests between two statements. */
+const IDLE_IN_TRANSACTION = 60_000;
+const IDLE = 30_000;
+
+export interface PoolUse {
+  readonly open: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+export class Connections {
+  readonly #pool: Pool;
+  readonly #statements: StatementNames | null;
+  readonly #options: PoolOptions;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#statements = options.sessions ? new StatementNames() : null;
+    this.#pool = new Pool({
+      connectionString: options.url,
+      max: options.connections,
+      connectionTimeoutMillis: options.connectTimeout,
+      idleTimeoutMillis: IDLE,
+      application_name: "coffer",
+      keepAlive: true,
+      types: TYPES,
+      // A server that answers nothing at all is noticed here, since it says nothing of its own time-out.
+      query_timeout: 0,
+      ...(options.sessions
+        ? {
+            statement_timeout: options.statementTimeout,
+            lock_timeout: options.lockTimeout,
+            idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION,
+          }
+        : {}),
+    });
+    // Without listeners the end of a connection would end the process: of one that rests, and of one that is used.
+    this.#pool.on("error", () => undefined);
+    this.#pool.on("connect", (client) => client.on("error", () => undefined));
+  }
+
+  get use(): PoolUse {
+    return { open: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
+  }
+
+  /** @throws DatabaseUnavailableError when none can be had in time. */
+  async take(): Promise<Connection> {
+    try {
+      return new Connection(await this.#pool.connect(), this.#statements, this.#options);
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+export class Connection implements Disposable {
+  readonly #client: PoolClient;
+  readonly #statements: StatementNames | null;
+  readonly #options: PoolOptions;
+  #isBroken = false;
+
+  constructor(client: PoolClient, statements: StatementNames | null, options: PoolOptions) {
+    this.#client = client;
+    this.#statements = statements;
+    this.#options = options;
+  }
+
+  /** The connection has ended, or is in an unknown state: nothing runs on it again. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  async query<Row>(query: CompiledQuery<Row>, isPrepared: boolean): Promise<{ rows: Row[]; changed: number }> {
+    const config: QueryConfig = { text: query.sql, values: query.parameters as unknown[] };
+    if (isPrepared && this.#statements !== null) config.name = this.#statements.of(query.sql);
+    const { rows, rowCount } = await this.#send(config);
+    return { rows: rows as Row[], changed: rowCount ?? 0 };
+  }
+
+  /** Several statements in one trip. Where sessions are not ours, each transaction says its limits itself. */
+  async begin(mode: "" | "ISOLATION LEVEL REPEATABLE READ READ ONLY", settings: readonly string[]): Promise<void> {
+    const { sessions, statementTimeout, lockTimeout } = this.#options;
+    const limits = sessions ? [] : [`statement_timeout = ${statementTimeout}`, `lock_timeout = ${lockTimeout}`];
+    const set = [...limits, ...settings].map((setting) => `; SET LOCAL ${setting}`);
+    // The first read fixes what a snapshot sees.
+    const look = mode === "" ? "" : "; SELECT 1";
+    await this.#send({ text: `BEGIN ${mode}${set.join("")}${look}` });
+  }
+
+  async run(text: string): Promise<string> {
+    return (await this.#send({ text })).command;
+  }
+
+  async #send(config: QueryConfig) {
+    try {
+      return await this.#client.query<object>(config);
+    } catch (error) {
+      if (!isAnswer(error)) this.#isBroken = true;
+      throw translated(error);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#client.release(this.#isBroken);
+  }
+}
+
+/** One name for each text, the same on every connection, for as long as the process runs. */
+class StatementNames {
+  readonly #names = new Map<string, string>();
+
+  of(text: string): string {
+    let name = this.#names.get(text);
+    if (name === undefined) {
+      name = `s${this.#names.size}`;
+      this.#names.set(text, name);
+    }
+    return name;
+  }
+}

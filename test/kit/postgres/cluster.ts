@@ -1,0 +1,113 @@
+/**
+ * TEST ONLY: a PostgreSQL of this run's own, on a Unix socket. The first who asks starts it, and every test file of the run shares it; each has
+ * databases of its own. It ends with the run, also when that is killed (`serve.sh`).
+ */
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { findEngine } from "./engine.ts";
+
+export interface Cluster {
+  /** The directory of the socket. */
+  readonly directory: string;
+  /** The address of one of its databases, for a server. */
+  urlOf(database: string): string;
+  /** Runs a statement on the cluster's own database. */
+  run(text: string): Promise<void>;
+}
+
+/** Quick and forgetful: nothing of it outlives the run. */
+const SETTINGS = [
+  "fsync=off",
+  "full_page_writes=off",
+  "max_connections=300",
+  "shared_buffers=64MB",
+  "max_wal_size=512MB",
+];
+/** A busy machine takes seconds to make a cluster. */
+const PATIENCE = 120_000;
+
+let joined: Promise<Cluster> | null = null;
+
+/** The cluster of the run: of the process that runs the test files, or of this one. */
+export function joinCluster(): Promise<Cluster> {
+  return (joined ??= joinOrStart());
+}
+
+async function joinOrStart(): Promise<Cluster> {
+  const owner = process.env["VITEST"] === undefined ? process.pid : process.ppid;
+  const directory = join(realpathSync(tmpdir()), `coffer-pg-${owner}-${startOf(owner)}`);
+  const starts = makes(directory);
+  if (starts) startCluster(directory, owner);
+  const cluster = clusterAt(directory);
+  await ready(cluster);
+  return cluster;
+}
+
+/** Serves a new cluster in the empty directory until `owner` has ended. */
+export function startCluster(directory: string, owner: number, settings: readonly string[] = SETTINGS): number {
+  const { bin, user, environment } = findEngine(directory);
+  const words = [bin, directory, String(owner), ...settings.flatMap((setting) => ["-c", setting])];
+  const script = new URL("serve.sh", import.meta.url).pathname;
+  const child = spawn("/bin/sh", [script, ...words], {
+    ...(user ?? {}),
+    ...{ detached: true, stdio: "ignore", env: environment },
+  });
+  child.unref();
+  if (child.pid === undefined) throw new Error("no shell could be started");
+  return child.pid;
+}
+
+export function clusterAt(directory: string): Cluster {
+  const urlOf = (database: string) => `postgres://coffer@/${database}?host=${encodeURIComponent(directory)}`;
+  return {
+    directory,
+    urlOf,
+    async run(text) {
+      const client = new Client({ connectionString: urlOf("postgres") });
+      await client.connect();
+      try {
+        await client.query(text);
+      } finally {
+        await client.end();
+      }
+    },
+  };
+}
+
+/** Resolves when it answers. */
+export async function ready(cluster: Cluster): Promise<void> {
+  const end = Date.now() + PATIENCE;
+  for (;;) {
+    try {
+      return await cluster.run("SELECT 1");
+    } catch (error) {
+      const log = join(cluster.directory, "log");
+      if (existsSync(join(cluster.directory, "failed")) || Date.now() > end)
+        throw new Error(`PostgreSQL did not start: ${existsSync(log) ? readFileSync(log, "utf8") : "no log"}`, {
+          cause: error,
+        });
+      await sleep(20);
+    }
+  }
+}
+
+/** False: another process of the run made it. */
+function makes(directory: string): boolean {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** A number of a process may be another's later, the moment of its start is not (proc(5), field 22). */
+function startOf(pid: number): string {
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+}
