@@ -4,7 +4,7 @@ import type { Settings } from "@coffer/sdk/node";
 import { createRedaction, createSession, type Redaction, type Session, type Task } from "@coffer/tasks";
 import { CommandFailure } from "./failure.ts";
 import type { Globals } from "./globals.ts";
-import { quietProgress, terminalProgress, type Progress } from "./terminal/progress.ts";
+import { quietProgress, terminalProgress, type Progress, type Unit } from "./terminal/progress.ts";
 import { shown } from "./terminal/visible.ts";
 import type { Shown } from "./result.ts";
 import { APPLICATION } from "./version.ts";
@@ -21,22 +21,22 @@ export interface Context {
   /** What the tasks of `@coffer/tasks` are run with. */
   readonly task: Task;
   /** The signed-in client. Throws `signed_out` without credentials. */
-  client(): Promise<Client>;
-  settings(): Promise<Settings>;
+  readonly client: () => Promise<Client>;
+  readonly settings: () => Promise<Settings>;
   /** A line on standard error, unless --quiet. */
-  note(...parts: readonly Shown[]): void;
+  readonly note: (...parts: readonly Shown[]) => void;
   /** Bytes or text on standard output, for commands that write it themselves. */
-  write(data: string | Uint8Array): Promise<void>;
+  readonly write: (data: string | Uint8Array) => Promise<void>;
   /** One JSON document in a line of its own, for commands that follow something. */
-  writeLine(value: unknown): Promise<void>;
+  readonly writeLine: (value: unknown) => Promise<void>;
   /** How far work is, on a terminal; nothing where standard error is none. */
-  progress(title: string): Progress;
+  readonly progress: (title: string, unit?: Unit) => Progress;
   /** Goes on when the person agrees. Throws `declined`, or `confirmation_required` where nobody can be asked. */
-  confirm(question: string): Promise<void>;
+  readonly confirm: (question: string) => Promise<void>;
   /** A line that a person types. Throws where nobody can be asked: `instead` says what to pass. */
-  ask(question: string, instead: string, hidden?: boolean): Promise<string>;
+  readonly ask: (question: string, instead: string, hidden?: boolean) => Promise<string>;
   /** All of standard input, for flags such as `--api-key-stdin`. */
-  readInput(): Promise<string>;
+  readonly readInput: () => Promise<string>;
 }
 
 export function createContext(world: World, globals: Globals): Context {
@@ -64,8 +64,10 @@ export function createContext(world: World, globals: Globals): Context {
       if (!globals.quiet) say(parts.map(shown).join(""));
     },
     writeLine: (value) => write(`${JSON.stringify(value)}\n`),
-    progress: (title) =>
-      globals.quiet || !world.stderr.isTerminal ? quietProgress : terminalProgress(title, world.stderr, world.now),
+    progress: (title, unit) =>
+      globals.quiet || !world.stderr.isTerminal
+        ? quietProgress
+        : terminalProgress(title, world.stderr, world.now, unit),
     ...questions(world, globals),
   };
 }

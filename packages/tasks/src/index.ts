@@ -22,6 +22,7 @@ export {
   type Revoked,
 } from "./access.ts";
 export { joinByInvite, type Joined, type Joining } from "./join.ts";
+export { findInvite, findKey, findWebhook } from "./owned.ts";
 export { parseEnd, parseMoment } from "./moments.ts";
 export { writeSecretFile } from "./secret-file.ts";
 export { narrowByRoots, resolveFolders, type AllowedFolders, type ResolvedFolders } from "./paths/allowed-folders.ts";

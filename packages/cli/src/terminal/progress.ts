@@ -3,7 +3,7 @@ import type { OutputStream } from "../world.ts";
 import { cut, durationText, sizeText } from "./visible.ts";
 
 export interface Progress {
-  /** So many of so many bytes, or of anything else with `unit`; `detail` is named beside them. */
+  /** So many of so many; `detail` is named beside them. */
   update(done: number, total: number, detail?: string): void;
   /** Takes the line away. Call it whatever happens. */
   end(): void;
@@ -15,7 +15,17 @@ const EVERY_MS = 100;
 /** The rate of the last seconds, not of the whole: a stall is seen. */
 const WINDOW_MS = 5_000;
 
-export function terminalProgress(title: string, stream: OutputStream, now: () => number): Progress {
+/** What is counted. */
+export type Unit = "bytes" | "items";
+
+const amount = (count: number, unit: Unit): string => (unit === "bytes" ? sizeText(count) : String(count));
+
+export function terminalProgress(
+  title: string,
+  stream: OutputStream,
+  now: () => number,
+  unit: Unit = "bytes",
+): Progress {
   const points: { at: number; done: number }[] = [];
   let [shownAt, isShown] = [0, false];
   return {
@@ -29,7 +39,7 @@ export function terminalProgress(title: string, stream: OutputStream, now: () =>
       const rate = first === undefined || at === first.at ? 0 : ((done - first.done) * 1_000) / (at - first.at);
       const left = rate > 0 ? ` ${durationText((total - done) / rate)} left` : "";
       const share = total > 0 ? `${String(Math.floor((100 * done) / total)).padStart(3)}%` : "";
-      const line = `${title} ${share} ${sizeText(done)} of ${sizeText(total)} ${sizeText(Math.round(rate))}/s${left} ${detail}`;
+      const line = `${title} ${share} ${amount(done, unit)} of ${amount(total, unit)} ${amount(Math.round(rate), unit)}/s${left} ${detail}`;
       isShown = true;
       void stream.write(`\r${cut(line, stream.columns - 1)}\u001b[K`);
     },

@@ -1,0 +1,89 @@
+import { findVault, parseEnd, untrusted, writeSecretFile } from "@coffer/tasks";
+import type { NewInvite, Scope } from "@coffer/sdk";
+import { AGENT_SCOPES, INVITE_HOURS } from "@coffer/contract";
+import type { Context } from "../../../context.ts";
+import { command, parsed, requiredText, text, texts, toggle } from "../../../declarations.ts";
+import { done, type Document } from "../../../result.ts";
+import { timeText } from "../../../terminal/visible.ts";
+import { BUDGET_BRIEF, parseBudgets } from "../budget-flag.ts";
+import { parseScopes } from "../scopes-flag.ts";
+import { handOut, TO_FILE } from "../secret-file.ts";
+import { promptLines } from "./prompt.ts";
+
+export default command({
+  brief: "Create an invite for an agent",
+  description:
+    "Its code works once. The agent makes its own chain key with it, which you never see. In a shared vault it reads and writes once you have added its address.",
+  examples: [
+    {
+      line: "coffer invites create --name bot --scopes files:read,files:write --vaults Team --expires 1",
+      does: "prints the code",
+    },
+    { line: "coffer invites create --name bot --vaults Team --prompt", does: "prints what to paste to the agent" },
+    {
+      line: "coffer invites create --name bot --access-until 3d --budget storedBytes=1GiB,filesPerDay=100",
+      does: "its key ends in three days",
+    },
+  ],
+  flags: {
+    name: requiredText("Name of the agent"),
+    scopes: texts("What it may do, with commas; all that agents may without it", { placeholder: "SCOPES" }),
+    vaults: texts("Its vaults, with commas: ids or names; all of the account without it", { placeholder: "VAULTS" }),
+    expires: parsed(
+      `Hours until the code ends: ${String(INVITE_HOURS.standard)} without it, at most ${String(INVITE_HOURS.maximum)}`,
+      parseHours,
+      { placeholder: "HOURS" },
+    ),
+    accessUntil: text("When its key and memberships end: a date, a time, or a span like 3d", { placeholder: "TIME" }),
+    budget: texts(BUDGET_BRIEF, { placeholder: "LIMITS" }),
+    prompt: toggle("Print the text to paste to the agent"),
+    ...TO_FILE,
+  },
+  run: async (context, flags) => {
+    const { task, signal, world } = context;
+    const { name, scopes, expires, accessUntil, toFile } = flags;
+    const vaults = await Promise.all((flags.vaults ?? []).map((each) => findVault(task, each)));
+    const budgets = parseBudgets(flags.budget);
+    const wish = {
+      name,
+      ...(scopes === undefined ? {} : { scopes: parseScopes<Scope>(scopes, AGENT_SCOPES) }),
+      ...(vaults.length === 0 ? {} : { vaultIds: vaults.map(({ id }) => id) }),
+      ...(expires === undefined ? {} : { expiresInHours: expires }),
+      ...(accessUntil === undefined ? {} : { accessUntil: parseEnd("--access-until", accessUntil, world.now()) }),
+      ...(budgets === undefined ? {} : { budgets }),
+    };
+    const client = await context.client();
+    const { made, file } = await handOut(
+      context,
+      toFile,
+      () => client.invites.create(wish, { signal }),
+      (invite) => invite.text,
+    );
+    // Kept until the agent is let in: its secret proves the agent's address (agents list --approve).
+    await writeSecretFile(world.env, `invite-${made.id}.txt`, made.text);
+    return await shownInvite(context, made, file, flags.prompt);
+  },
+});
+
+async function shownInvite(
+  context: Context,
+  { text: code, ...made }: NewInvite,
+  file: string | null,
+  isPrompt: boolean,
+): Promise<Document> {
+  const prompt = isPrompt ? await promptLines(context, { name: made.name, code, file }) : [];
+  const invite = { ...made, ...(file === null ? { code } : { code: null }) };
+  const json = { invite, file, ...(isPrompt ? { prompt: prompt.join("\n") } : {}) };
+  const known = [
+    file === null ? code : `The code is in ${file}`,
+    `It works once, until ${timeText(made.expiresAt)}. Give it to the agent over a private channel.`,
+    untrusted(`Then let it in: coffer agents list --approve`),
+  ];
+  return done(json, isPrompt ? prompt : known, { reveals: file === null ? [code] : [] });
+}
+
+function parseHours(given: string): number {
+  const hours = Number(given);
+  if (given.trim() !== "" && hours > 0 && hours <= INVITE_HOURS.maximum) return hours;
+  throw new Error(`expected hours, at most ${String(INVITE_HOURS.maximum)}`);
+}

@@ -1,0 +1,51 @@
+import { findVault, parseEnd } from "@coffer/tasks";
+import { argument, command, optionalArgument, text } from "../../../declarations.ts";
+import { usage } from "../../../failure.ts";
+import { done } from "../../../result.ts";
+import { inviteText } from "../invites/invite-text.ts";
+import { endText, inCommands, noteWarnings } from "../words.ts";
+
+export default command({
+  brief: "Add a member to a shared vault",
+  description:
+    "Name the address that the agent gave you, not one that you only saw at the service. With the invite that it redeemed, the invite's secret proves its address. Everything that was ever written in the vault opens to a member.",
+  examples: [
+    {
+      line: "coffer vaults members add Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f",
+      does: "the address that the agent printed",
+    },
+    {
+      line: "coffer vaults members add Team --invite-file invite.txt --until 3d",
+      does: "by its invite, for three days",
+    },
+  ],
+  flags: {
+    invite: text("Text of the invite that the agent redeemed", { placeholder: "CODE" }),
+    inviteFile: text("File with that text; - reads standard input", { placeholder: "FILE" }),
+    until: text("When the access ends: a date, a time, or a span like 3d", { placeholder: "TIME" }),
+    label: text("Note about the member, for the owner alone"),
+  },
+  args: [
+    argument("VAULT", "Name, id, or beginning of the id"),
+    optionalArgument("ADDRESS", "0x and 64 digits"),
+  ] as const,
+  run: async (context, { invite, inviteFile, until, label }, [name, address]) => {
+    const { task, signal, world } = context;
+    const given = await inviteText(context, invite, inviteFile);
+    if ((address === undefined) === (given === null))
+      throw usage("Name the address or the invite, one of them", "coffer vaults members add VAULT ADDRESS");
+    const end = until === undefined ? {} : { until: parseEnd("--until", until, world.now()) };
+    const vault = await findVault(task, name);
+    const client = await context.client();
+    const { effect, warnings, ...member } = await client.vaults.members.add(
+      vault.id,
+      given === null ? (address ?? "").toLowerCase() : { invite: given },
+      { ...end, ...(label === undefined ? {} : { label }), signal },
+    );
+    noteWarnings(context, warnings);
+    return done({ vaultId: vault.id, member, effect, warnings }, [
+      `${member.chainAddress} is a member of ${vault.id}. Its access ends: ${endText(member.endsAt)}`,
+      inCommands(effect),
+    ]);
+  },
+});

@@ -1,0 +1,41 @@
+import { findVault } from "@coffer/tasks";
+import { argument, command, toggle } from "../../../declarations.ts";
+import { EXIT } from "../../../exit-codes.ts";
+import { usage } from "../../../failure.ts";
+import { done } from "../../../result.ts";
+import { rotateVault, rotationLines } from "../vaults/rotating.ts";
+import { inCommands, noteWarnings } from "../words.ts";
+
+export default command({
+  brief: "Remove a member from a shared vault",
+  description:
+    "It cannot open what is written from then on. What it could read before stays readable to it wherever it gets the bytes. --rotate ends that too: it encrypts everything again.",
+  examples: [
+    {
+      line: "coffer vaults members remove Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f",
+      does: "asks first; --yes does not",
+    },
+  ],
+  flags: {
+    rotate: toggle("Then encrypt everything in the vault again, under new keys"),
+    noRewrap: toggle("Leave what was written before as it is, which is the default"),
+  },
+  args: [argument("VAULT", "Name, id, or beginning of the id"), argument("ADDRESS", "0x and 64 digits")] as const,
+  run: async (context, { rotate, noRewrap }, [name, given]) => {
+    const { task, signal, confirm } = context;
+    if (rotate && noRewrap) throw usage("--rotate and --no-rewrap contradict each other", "leave one out");
+    const vault = await findVault(task, name);
+    const address = given.toLowerCase();
+    await confirm(`Remove ${address} from the vault ${vault.id}?`);
+    const client = await context.client();
+    const removed = await client.vaults.members.remove(vault.id, address, { signal });
+    noteWarnings(context, removed.warnings);
+    const json = { ...removed, vaultId: vault.id, chainAddress: address, generation: Number(removed.generation) };
+    const lines = [`${address} is no member of ${vault.id} any more.`, inCommands(removed.effect)];
+    if (!rotate) return done({ ...json, rotation: null }, lines);
+    const rotation = await rotateVault(context, vault.id);
+    return done({ ...json, rotation }, [...lines, ...rotationLines(rotation)], {
+      exit: rotation.failed.length === 0 ? EXIT.done : EXIT.someFailed,
+    });
+  },
+});

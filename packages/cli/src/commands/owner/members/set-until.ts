@@ -1,0 +1,38 @@
+import { findVault, parseEnd } from "@coffer/tasks";
+import { argument, command } from "../../../declarations.ts";
+import { done } from "../../../result.ts";
+import { endText, inCommands, noteWarnings } from "../words.ts";
+
+export default command({
+  brief: "Set when a member's access ends",
+  description:
+    "At a whole quarter of an hour; other times are rounded up. An end can be put off only before it has come.",
+  examples: [
+    {
+      line: "coffer vaults members set-until Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f 2w",
+      does: "in two weeks",
+    },
+    {
+      line: "coffer vaults members set-until Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f never",
+      does: "no end any more",
+    },
+  ],
+  args: [
+    argument("VAULT", "Name, id, or beginning of the id"),
+    argument("ADDRESS", "0x and 64 digits"),
+    argument("TIME", "A date, a time, a span like 3d, or never"),
+  ] as const,
+  run: async (context, _flags, [name, address, time]) => {
+    const { task, signal, world } = context;
+    const until = time.trim().toLowerCase() === "never" ? null : parseEnd("TIME", time, world.now());
+    const vault = await findVault(task, name);
+    const client = await context.client();
+    const result = await client.vaults.members.setUntil(vault.id, address.toLowerCase(), until, { signal });
+    const { effect, warnings, generation, ...member } = result;
+    noteWarnings(context, warnings);
+    return done({ vaultId: vault.id, member, generation: Number(generation), effect, warnings }, [
+      `The access of ${member.chainAddress} ends: ${endText(member.endsAt)}`,
+      inCommands(effect),
+    ]);
+  },
+});

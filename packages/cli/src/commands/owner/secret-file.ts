@@ -1,0 +1,37 @@
+/** Secrets that a command is there to hand over: printed once, or written into a file that its owner alone reads. */
+import { open, rm } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Context } from "../../context.ts";
+import { text } from "../../declarations.ts";
+
+export const TO_FILE = {
+  toFile: text("Write the secret into this new file (mode 0600), and print it nowhere", { placeholder: "FILE" }),
+};
+
+export interface HandedOut<Made> {
+  readonly made: Made;
+  /** null: the secret is to be printed. */
+  readonly file: string | null;
+}
+
+/** The file is made before the secret is: one that cannot be written costs nothing. */
+export async function handOut<Made>(
+  { world }: Context,
+  toFile: string | undefined,
+  make: () => Promise<Made>,
+  secretOf: (made: Made) => string,
+): Promise<HandedOut<Made>> {
+  if (toFile === undefined) return { made: await make(), file: null };
+  const file = resolve(world.workingDirectory, toFile);
+  const handle = await open(file, "wx", 0o600);
+  try {
+    const made = await make();
+    await handle.writeFile(`${secretOf(made)}\n`);
+    return { made, file };
+  } catch (thrown) {
+    await rm(file, { force: true });
+    throw thrown;
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,38 @@
+/** How owners' commands name things. */
+import { shortIds, untrusted, type Untrusted } from "@coffer/tasks";
+import type { Context } from "../../context.ts";
+import { timeText } from "../../terminal/visible.ts";
+
+/** Ids of one table, as short as they stay different. */
+export const short = shortIds;
+
+/** A word of the service's vocabulary, which it may extend. */
+export const word = (text: string): string | Untrusted => (/^[\w.:-]{1,64}$/.test(text) ? text : untrusted(text));
+
+/** When something ends by itself. */
+export const endText = (endsAt: string | null): string => (endsAt === null ? "never" : timeText(endsAt));
+
+/** null: all that the access level allows. */
+export const scopesText = (scopes: readonly string[] | null): string | Untrusted =>
+  scopes === null ? "all" : untrusted(scopes.join(" "));
+
+/** null: every vault of the account. */
+export const vaultsText = (vaultIds: readonly string[] | null, shorten: (id: string) => string): string =>
+  vaultIds === null ? "all" : vaultIds.map(shorten).join(" ");
+
+const COMMANDS = [
+  ["vaults.rotate", "coffer vaults rotate VAULT"],
+  ["vaults.setSigningKey", "coffer vaults set-signing-key VAULT"],
+  ["vaults.trustOwner", "coffer vaults trust-owner VAULT ADDRESS"],
+  ["vaults.trust", "coffer vaults trust VAULT"],
+  ["vaults.leave", "coffer vaults leave VAULT"],
+] as const;
+
+/** The SDK's sentences name its calls. People use commands. */
+export const inCommands = (sentence: string): string =>
+  COMMANDS.reduce((said, [call, line]) => said.replaceAll(new RegExp(`\\b${call}\\b(?! VAULT)`, "g"), line), sentence);
+
+/** Remarks of the chain about an act. */
+export function noteWarnings({ note }: Context, warnings: readonly { readonly message: string }[]): void {
+  for (const { message } of warnings) note("warning: ", message);
+}
