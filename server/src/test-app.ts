@@ -21,6 +21,8 @@ import { openWebhookSender } from "./drivers/webhook-sender/undici.ts";
 export interface TestApp extends AsyncDisposable {
   readonly app: App;
   readonly deps: Deps;
+  /** Its database is there. */
+  readonly directory: string;
   /** What the app reads, unless a test put another in its place. */
   readonly chain: TestChain;
   /** A negative step sets it back, as an operator or NTP does: what has elapsed goes on. */
@@ -88,7 +90,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     return { status: answer.statusCode, headers: answer.headers, text: answer.payload, body };
   };
   return {
-    ...{ app, deps, clock, chain, readiness, ask, mails },
+    ...{ app, deps, directory, clock, chain, readiness, ask, mails },
     logged() {
       log.flush();
       return lines.join("");

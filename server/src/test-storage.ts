@@ -5,7 +5,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createDatabase, type OwnDatabase } from "../../test/kit/postgres/databases.ts";
+import { DatabaseSync } from "node:sqlite";
+import { alterRows, createDatabase, type OwnDatabase } from "../../test/kit/postgres/databases.ts";
 import type { DatabaseConfig } from "./config.ts";
 import type { Database, DatabaseReader } from "./ports/database.ts";
 import { openDatabase, readDatabase } from "./storage.ts";
@@ -40,10 +41,27 @@ export function testEnvironment(directory: string): Promise<Record<string, strin
   );
 }
 
+/** The same, and nothing where the directory has no database yet. */
+export function knownEnvironment(directory: string): Record<string, string> {
+  const file = addressFile(directory);
+  return ON_POSTGRES && existsSync(file) ? { SERVICE_DATABASE_URL: readFileSync(file, "utf8") } : {};
+}
+
 export function readTestDatabase(directory: string): DatabaseReader {
   return readDatabase({
     database: ON_POSTGRES ? postgresOf(readFileSync(addressFile(directory), "utf8")) : sqliteIn(directory),
   });
+}
+
+/** What somebody with the database and without the service can do, foreign keys aside. Write `?` for each value. */
+export async function alterTestDatabase(
+  directory: string,
+  text: string,
+  values: readonly (string | number)[] = [],
+): Promise<void> {
+  if (ON_POSTGRES) return alterRows(readFileSync(addressFile(directory), "utf8"), text, values);
+  using handle = new DatabaseSync(sqliteIn(directory).path, { enableForeignKeyConstraints: false });
+  handle.prepare(text).run(...values);
 }
 
 function sqliteIn(directory: string): { readonly kind: "sqlite"; readonly path: string } {

@@ -67,18 +67,23 @@ async function statesDuring(stateOf: (row: FileRow) => string, act: () => Promis
   const states: string[] = [];
   let looks = 0;
   let isOver = false;
+  const look = async () => {
+    const rows = await service.database.all(service.database.build.selectFrom("files").selectAll());
+    const state = [...new Set(rows.map(stateOf))].sort().join();
+    if (states.at(-1) !== state) states.push(state);
+    looks += 1;
+  };
+  await look();
   const looking = (async () => {
     while (!isOver) {
       await turnOfTheLoop();
-      const rows = await service.database.all(service.database.build.selectFrom("files").selectAll());
-      const state = [...new Set(rows.map(stateOf))].sort().join();
-      if (states.at(-1) !== state) states.push(state);
-      looks += 1;
+      await look();
     }
   })();
   await act();
   isOver = true;
   await looking;
+  await look();
   expect(looks).toBeGreaterThan(1);
   return states;
 }

@@ -58,11 +58,11 @@ describe("[D4-audit-365] the audit log is kept 365 days:", () => {
     await log.record(5);
     clock.advance(YEAR);
     await remove();
-    log.alter("DELETE FROM changes WHERE sequence = 2");
+    await log.alter("DELETE FROM changes WHERE sequence = 2");
     expect((await log.check()).fault).toMatchObject({ sequence: 2, kind: "missing" });
-    log.alter("UPDATE removed_changes SET sequence = 2");
+    await log.alter("UPDATE removed_changes SET sequence = 2");
     expect((await log.check()).fault).toMatchObject({ sequence: 3, kind: "altered" });
-    log.alter("DELETE FROM removed_changes");
+    await log.alter("DELETE FROM removed_changes");
     expect((await log.check()).fault).toMatchObject({ sequence: 1, kind: "missing" });
   });
 

@@ -53,7 +53,7 @@ describe("[D4-audit-log] coffer-server audit verify", () => {
           .where("sequence", "=", 3),
       )
     )[0];
-    log.alter("UPDATE changes SET action = 'x' WHERE account_id = ? AND sequence IN (3, 4)", log.accountId);
+    await log.alter("UPDATE changes SET action = 'x' WHERE account_id = ? AND sequence IN (3, 4)", log.accountId);
     const { status, out, note } = await run();
     expect(status).toBe(1);
     expect(out).toContain(
@@ -68,7 +68,7 @@ describe("[D4-audit-log] coffer-server audit verify", () => {
   it("names entries of an account that does not exist", async () => {
     await log.record(2);
     const nobody = "00000000-0000-4000-8000-000000000000";
-    log.alter("UPDATE changes SET account_id = ? WHERE sequence = 2", nobody);
+    await log.alter("UPDATE changes SET account_id = ? WHERE sequence = 2", nobody);
     const { status, out } = await run();
     expect(status).toBe(1);
     expect(out).toContain(`${nobody}: INSERTED entry 2 `);
@@ -82,7 +82,7 @@ describe("[D4-audit-log] coffer-server audit verify", () => {
       ...{ accountId: log.accountId, intact: true, entries: 3, removed: 0, fault: null },
       head: (await log.check()).head,
     });
-    log.alter("DELETE FROM changes WHERE sequence = 2");
+    await log.alter("DELETE FROM changes WHERE sequence = 2");
     const altered = await run("--json");
     expect(JSON.parse(altered.out)).toMatchObject({
       ...{ accountId: log.accountId, intact: false, entries: 1 },
@@ -96,8 +96,8 @@ describe("[D4-audit-log] coffer-server audit verify", () => {
     await log.record(2);
     const expectation = ["--account", log.accountId, "--expect", noted];
     expect((await run(...expectation)).status).toBe(0);
-    log.alter("DELETE FROM changes");
-    log.alter("UPDATE accounts SET sequence = 0, changes_hash = ?", "0".repeat(64));
+    await log.alter("DELETE FROM changes");
+    await log.alter("UPDATE accounts SET sequence = 0, changes_hash = ?", "0".repeat(64));
     await log.record(5, { from: Date.UTC(2026, 1, 1) });
     expect((await run()).status).toBe(0);
     const { status, out } = await run(...expectation);
@@ -119,7 +119,7 @@ describe("[D4-audit-log] coffer-server audit verify", () => {
     expect((await run(...expectation)).status).toBe(0);
     const forged = noted.replace(/.$/, noted.endsWith("0") ? "1" : "0");
     expect((await run("--account", log.accountId, "--expect", forged)).status).toBe(1);
-    log.alter("DELETE FROM changes WHERE sequence <= 4");
+    await log.alter("DELETE FROM changes WHERE sequence <= 4");
     const third = (await log.check()).fault;
     expect(third).toMatchObject({ sequence: 3, kind: "missing" });
     await log[Symbol.asyncDispose]();
@@ -135,15 +135,15 @@ describe("[D4-audit-log] coffer-server audit verify", () => {
     const { status, out } = await run();
     expect(status).toBe(0);
     expect(out).toContain("intact, 10000 entries");
-    log.alter("UPDATE changes SET occurred_at = occurred_at + 1 WHERE sequence = 9999");
+    await log.alter("UPDATE changes SET occurred_at = occurred_at + 1 WHERE sequence = 9999");
     expect((await run()).out).toContain("ALTERED entry 9999 ");
   });
 
   it("ends with 2 where there is nothing to check: no database, no chained log, no such account", async () => {
     expect((await run("--account", "nobody")).status).toBe(2);
-    log.alter("DELETE FROM migrations WHERE version >= 2");
+    await log.alter("DELETE FROM migrations WHERE version >= 2");
     expect(await run()).toMatchObject({ status: 2, note: expect.stringContaining("has no chained log") as string });
-    log.alter("DROP TABLE migrations");
+    await log.alter("DROP TABLE migrations");
     expect((await run()).status).toBe(2);
     await log[Symbol.asyncDispose]();
     expect(await run()).toMatchObject({ status: 2, note: expect.stringContaining("SERVICE_DATA_DIR") as string });

@@ -1,5 +1,6 @@
 /** TEST ONLY: an operator's command, as the shell would run it on the data in a directory. */
 import { parseConfig } from "../config.ts";
+import { knownEnvironment } from "../test-storage.ts";
 import { findCommand } from "./commands.ts";
 
 export async function runCommand(directory: string, ...words: string[]) {
@@ -7,7 +8,7 @@ export async function runCommand(directory: string, ...words: string[]) {
   if (found === null) throw new Error(`there is no command ${words.join(" ")}`);
   const said = { out: "", note: "" };
   const status = await found.command.run(
-    parseConfig({ SERVICE_ENV: "development", SERVICE_DATA_DIR: directory }),
+    parseConfig({ SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, ...knownEnvironment(directory) }),
     found.options,
     { out: (text) => void (said.out += text), note: (text) => void (said.note += text) },
   );

@@ -62,7 +62,7 @@ export function startCluster(directory: string, owner: number, settings: readonl
 }
 
 export function clusterAt(directory: string): Cluster {
-  const urlOf = (database: string) => `postgres://coffer@/${database}?host=${encodeURIComponent(directory)}`;
+  const urlOf = (database: string) => `postgres://coffer@localhost/${database}?host=${encodeURIComponent(directory)}`;
   return {
     directory,
     urlOf,

@@ -1,5 +1,6 @@
 /** TEST ONLY: databases of the run's cluster, empty or with the newest schema. */
 import { randomUUID } from "node:crypto";
+import { MIGRATIONS } from "@coffer/server/migrations/migrate";
 import { openDatabase } from "@coffer/server/storage";
 import { Client } from "pg";
 import { type Cluster, joinCluster } from "./cluster.ts";
@@ -21,8 +22,8 @@ export async function createDatabase(state: "empty" | "migrated" = "empty"): Pro
   const name = unused.pop() ?? (await createFrom(cluster, await provideTemplate(cluster)));
   return own(cluster, name, async () => {
     await cluster.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-    await clear(cluster.urlOf(name));
-    unused.push(name);
+    if (await clear(cluster.urlOf(name))) unused.push(name);
+    else await cluster.run(`DROP DATABASE ${name}`);
   });
 }
 
@@ -55,15 +56,36 @@ function provideTemplate(cluster: Cluster): Promise<string> {
   }));
 }
 
-/** Every row but those that say which steps the schema has taken. Nothing refers to anything while it goes. */
-function clear(url: string): Promise<void> {
+/** Runs one statement past foreign keys and triggers. Write `?` for each value. */
+export function alterRows(url: string, text: string, values: readonly (string | number)[]): Promise<void> {
+  let number = 0;
   return within(url, async (client) => {
+    await client.query("SET session_replication_role = replica");
+    await client.query(
+      text.replaceAll("?", () => `$${String((number += 1))}`),
+      [...values],
+    );
+  });
+}
+
+/**
+ * Removes every row but those that say which steps the schema has taken. Nothing refers to anything while it goes. False: a test has
+ * altered those.
+ */
+function clear(url: string): Promise<boolean> {
+  return within(url, async (client) => {
+    const steps = await client
+      .query<{ steps: string }>("SELECT count(*) AS steps FROM migrations")
+      .then(({ rows: [row] }) => Number(row?.steps))
+      .catch(() => 0);
+    if (steps !== MIGRATIONS.length) return false;
     const { rows } = await client.query<{ name: string }>(
       `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`,
     );
     await client.query(
       ["SET session_replication_role = replica", ...rows.map(({ name }) => `DELETE FROM ${name}`)].join(";"),
     );
+    return true;
   });
 }
 

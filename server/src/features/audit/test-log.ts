@@ -2,11 +2,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { insertAccount } from "../../../../test/kit/rows.ts";
 import type { Database } from "../../ports/database.ts";
 import { systemRandom } from "../../ports/random.ts";
-import { openTestDatabase, readTestDatabase } from "../../test-storage.ts";
+import { alterTestDatabase, openTestDatabase, readTestDatabase } from "../../test-storage.ts";
 import { noteChanges } from "../changes/test-changes.ts";
 import { type AccountCheck, verifyAccount } from "./verify.ts";
 
@@ -18,7 +17,7 @@ export interface TestLog extends AsyncDisposable {
   /** Records that many changes; the first occurred at `from`, each later one `step` milliseconds (1) after the one before. */
   record(count: number, more?: { accountId?: string; from?: number; step?: number }): Promise<void>;
   /** What somebody with the file and without the service can do, foreign keys aside. */
-  alter(sql: string, ...values: SQLInputValue[]): void;
+  alter(sql: string, ...values: (string | number)[]): Promise<void>;
   check(accountId?: string): Promise<AccountCheck>;
 }
 
@@ -26,7 +25,6 @@ export const TEST_TIME = Date.UTC(2026, 0, 1);
 
 export async function openTestLog(): Promise<TestLog> {
   const directory = mkdtempSync(join(tmpdir(), "coffer-audit-"));
-  const path = join(directory, "coffer.sqlite");
   const database = await openTestDatabase(directory);
   const addAccount = async (): Promise<string> => (await insertAccount(database)).accountId;
   const accountId = await addAccount();
@@ -37,11 +35,7 @@ export async function openTestLog(): Promise<TestLog> {
       const changes = Array.from({ length: count }, (_, number) => change(from + number * step));
       await noteChanges(database, more.accountId ?? accountId, changes);
     },
-    alter(sql, ...values) {
-      const handle = new DatabaseSync(path, { enableForeignKeyConstraints: false });
-      handle.prepare(sql).run(...values);
-      handle.close();
-    },
+    alter: (text, ...values) => alterTestDatabase(directory, text, values),
     async check(id = accountId) {
       await using reader = readTestDatabase(directory);
       const check = await reader.snapshot((queries) => verifyAccount(queries, id));

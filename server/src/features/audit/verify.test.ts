@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ChangeRow } from "../../ports/tables.ts";
+import { ON_POSTGRES } from "../../test-storage.ts";
 import { openTestLog, type TestLog } from "./test-log.ts";
 
 const ROWS = 6;
@@ -44,49 +45,49 @@ describe("[D4-audit-log] the check of an account's log", () => {
     hash: () => "1".repeat(64),
     "hash ": ({ hash }) => hash.toUpperCase(),
   };
-  const cases = Object.entries(edits).flatMap(([column, edit]) =>
-    [1, 3, ROWS].map((sequence) => [sequence, column, edit] as const),
-  );
+  // PostgreSQL takes no word in a column of numbers.
+  const possible = Object.entries(edits).filter(([column]) => !ON_POSTGRES || column !== "occurred_at ");
+  const cases = possible.flatMap(([column, edit]) => [1, 3, ROWS].map((sequence) => [sequence, column, edit] as const));
 
   it.each(cases)("names entry %i when its %s was edited", async (sequence, column, edit) => {
     const value = edit(rowAt(sequence));
-    log.alter(`UPDATE changes SET ${column.trim()} = ? WHERE sequence = ?`, value, sequence);
+    await log.alter(`UPDATE changes SET ${column.trim()} = ? WHERE sequence = ?`, value, sequence);
     const id = column === "id" ? value : rowAt(sequence).id;
     expect(await faultOf()).toEqual({ sequence, id, kind: "altered" });
   });
 
   it.each([1, 3, ROWS])("names entry %i when it was deleted, or moved to another account", async (sequence) => {
     const other = await log.addAccount();
-    log.alter("UPDATE changes SET account_id = ? WHERE sequence = ?", other, sequence);
+    await log.alter("UPDATE changes SET account_id = ? WHERE sequence = ?", other, sequence);
     expect(await faultOf()).toEqual({ sequence, id: null, kind: "missing" });
     expect(await faultOf(other)).toEqual(
       sequence === 1 ? { sequence: 1, id: rowAt(1).id, kind: "inserted" } : { sequence: 1, id: null, kind: "missing" },
     );
-    log.alter("DELETE FROM changes WHERE account_id = ?", other);
+    await log.alter("DELETE FROM changes WHERE account_id = ?", other);
     expect(await faultOf()).toEqual({ sequence, id: null, kind: "missing" });
   });
 
   it("names the first of the entries that are gone: the beginning, the end, all", async () => {
-    log.alter("DELETE FROM changes WHERE sequence > 4");
+    await log.alter("DELETE FROM changes WHERE sequence > 4");
     expect(await faultOf()).toEqual({ sequence: 5, id: null, kind: "missing" });
-    log.alter("DELETE FROM changes WHERE sequence < 3");
+    await log.alter("DELETE FROM changes WHERE sequence < 3");
     expect(await faultOf()).toEqual({ sequence: 1, id: null, kind: "missing" });
-    log.alter("DELETE FROM changes");
+    await log.alter("DELETE FROM changes");
     expect(await faultOf()).toEqual({ sequence: 1, id: null, kind: "missing" });
   });
 
   it("sees a tail that was cut off, also where the account's number was set back with it", async () => {
-    log.alter("DELETE FROM changes WHERE sequence = ?", ROWS);
-    log.alter("UPDATE accounts SET sequence = ? WHERE id = ?", ROWS - 1, log.accountId);
+    await log.alter("DELETE FROM changes WHERE sequence = ?", ROWS);
+    await log.alter("UPDATE accounts SET sequence = ? WHERE id = ?", ROWS - 1, log.accountId);
     expect(await faultOf()).toEqual({ sequence: ROWS - 1, id: rowAt(ROWS - 1).id, kind: "altered" });
   });
 
   it("names an entry that was deleted or inserted while the others were moved", async () => {
-    log.alter("DELETE FROM changes WHERE sequence = 3");
+    await log.alter("DELETE FROM changes WHERE sequence = 3");
     for (const sequence of [4, 5, 6]) {
-      log.alter("UPDATE changes SET sequence = ? WHERE sequence = ?", sequence - 1, sequence);
+      await log.alter("UPDATE changes SET sequence = ? WHERE sequence = ?", sequence - 1, sequence);
     }
-    log.alter("UPDATE accounts SET sequence = 5 WHERE id = ?", log.accountId);
+    await log.alter("UPDATE accounts SET sequence = 5 WHERE id = ?", log.accountId);
     expect(await faultOf()).toEqual({ sequence: 3, id: null, kind: "missing" });
   });
 
@@ -96,7 +97,7 @@ describe("[D4-audit-log] the check of an account's log", () => {
       [5, 2],
       [99, 5],
     ] as const) {
-      log.alter("UPDATE changes SET sequence = ? WHERE sequence = ?", to, from);
+      await log.alter("UPDATE changes SET sequence = ? WHERE sequence = ?", to, from);
     }
     expect(await faultOf()).toEqual({ sequence: 2, id: rowAt(5).id, kind: "altered" });
   });
@@ -108,19 +109,20 @@ describe("[D4-audit-log] the check of an account's log", () => {
          hash) SELECT account_id, ${sequence}, id, action, actor_json, target_json, occurred_at, context_json, previous_hash,
          hash FROM changes WHERE sequence = 3`,
       );
-    copyTo("7");
+    await copyTo("7");
     expect(await faultOf()).toEqual({ sequence: 7, id: rowAt(3).id, kind: "inserted" });
-    copyTo("0");
+    await copyTo("0");
     expect(await faultOf()).toEqual({ sequence: 0, id: rowAt(3).id, kind: "inserted" });
-    log.alter("DELETE FROM changes WHERE sequence IN (0, 7)");
-    copyTo("'x'");
+    await log.alter("DELETE FROM changes WHERE sequence IN (0, 7)");
+    if (ON_POSTGRES) return;
+    await copyTo("'x'");
     expect((await log.check()).fault).not.toBeNull();
   });
 
   it("sees that the account's own number or hash was edited", async () => {
-    log.alter("UPDATE accounts SET changes_hash = ? WHERE id = ?", "1".repeat(64), log.accountId);
+    await log.alter("UPDATE accounts SET changes_hash = ? WHERE id = ?", "1".repeat(64), log.accountId);
     expect(await faultOf()).toEqual({ sequence: ROWS, id: rowAt(ROWS).id, kind: "altered" });
-    log.alter("UPDATE accounts SET sequence = ? WHERE id = ?", ROWS + 1, log.accountId);
+    await log.alter("UPDATE accounts SET sequence = ? WHERE id = ?", ROWS + 1, log.accountId);
     expect(await faultOf()).toEqual({ sequence: ROWS + 1, id: null, kind: "missing" });
   });
 });

@@ -55,9 +55,10 @@ type Rule = (known: Attempts | null, now: number, free: number) => Attempts | { 
 async function change({ database, settings }: Needs, signingIn: SigningIn, rule: Rule): Promise<number> {
   for (;;) {
     const wait = await database.transaction(async (transaction) => {
-      const now = await readClock(database, transaction);
-      const key = await keyFor(transaction, signingIn, now);
+      const key = await keyFor(transaction, signingIn, await readClock(database, transaction));
       const known: SignInDelayRow | null = await findDelay(transaction, key);
+      // After the row, which another process may just have written: an earlier reading could be before it, and make somebody wait.
+      const now = await readClock(database, transaction);
       const next = rule(known, now, settings.rates.signInFailures);
       if ("wait" in next) return next.wait;
       return (await writeDelay(transaction, { key, ...next }, known)) ? 0 : null;

@@ -1,7 +1,5 @@
 /** TEST ONLY: accounts with a password on a test app, and their sessions. */
-import { dirname } from "node:path";
 import type { SignedIn } from "@coffer/contract";
-import { sql } from "kysely";
 import { openTestDatabase } from "../../test-storage.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Tables } from "../../ports/tables.ts";
@@ -84,12 +82,9 @@ export async function countRows({ deps: { database } }: Pick<TestApp, "deps">, t
   return (await database.first(query))?.rows ?? 0;
 }
 
-/** The database as another process has it: a connection of its own to the same file. */
-export async function openAgain({ deps: { database } }: Pick<TestApp, "deps">): Promise<Database> {
-  const query = sql<{ file: string }>`select file from pragma_database_list where name = 'main'`;
-  const row = await database.first({ compile: () => query.compile(database.build) });
-  if (row === null) throw new Error("the database has no file");
-  return openTestDatabase(dirname(row.file));
+/** The database as another process has it: connections of its own to the same rows. */
+export function openAgain({ directory }: Pick<TestApp, "directory">): Promise<Database> {
+  return openTestDatabase(directory);
 }
 
 /** How many of each outcome. */

@@ -83,12 +83,7 @@ const othersOf = (act: Act) => ACTS.filter((other) => other !== act);
 async function stateOf({ database }: TestService) {
   const { build } = database;
   const rows = async (table: "files" | "vaults" | "accounts" | "file_versions" | "vault_keys" | "blob_deletions") =>
-    database.all(
-      build
-        .selectFrom(table)
-        .selectAll()
-        .orderBy("rowid" as never),
-    );
+    (await database.all(build.selectFrom(table).selectAll())).map((row) => JSON.stringify(row)).sort();
   return Promise.all([
     rows("files"),
     rows("vaults"),

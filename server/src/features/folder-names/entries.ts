@@ -102,8 +102,10 @@ type NamedEntry = Pick<EntryStatement, "id" | "folderId" | "keyId">;
 export async function refuseOutdatedName(queries: Queries, vault: SeenVault, entry: NamedEntry): Promise<void> {
   if (vault.plain_names === 1) return;
   const folder = { vaultId: vault.id, folderId: entry.folderId ?? "" };
-  if ((await findFolderKey(queries, folder)) === entry.keyId) return;
-  if (await holdsOthers(queries, folder, entry.id)) throw new ServiceError("names_outdated");
+  const isCurrent = async () => (await findFolderKey(queries, folder)) === entry.keyId;
+  if ((await isCurrent()) || !(await holdsOthers(queries, folder, entry.id))) return;
+  // Once more: the first entry of the folder may have come between the two reads, and set this key.
+  if (!(await isCurrent())) throw new ServiceError("names_outdated");
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What unfinished uploads hold: rows that all processes count, never more than one held file's worth beyond the quota. */
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { openMemoryBlobs } from "../../test-storage.ts";
+import { ON_POSTGRES, openMemoryBlobs } from "../../test-storage.ts";
 import type { IncomingBytes } from "../../handler.ts";
 import { deleteQueuedBlobs } from "../../jobs/blob-deletions.ts";
 import { filesHandlers } from "../files/handlers.ts";
@@ -38,7 +38,7 @@ async function readHolds(service: TestService): Promise<number[]> {
 
 /** All that have an outcome by now. */
 async function settled(outcomes: readonly Promise<string>[]): Promise<string[]> {
-  await pause(50);
+  await pause(ON_POSTGRES ? 1_000 : 50);
   const open = Symbol("open");
   const now = await Promise.all(outcomes.map((each) => Promise.race([each, Promise.resolve(open)])));
   return now.filter((each) => typeof each === "string");

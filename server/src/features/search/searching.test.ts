@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
 import type { FileRow } from "../../ports/tables.ts";
+import { ON_POSTGRES } from "../../test-storage.ts";
 import { ofEachTest } from "../../test-each.ts";
 import { insertFile } from "../files/store.ts";
 import { indexFiles } from "../../migrations/0020-search.ts";
@@ -217,7 +218,8 @@ describe.each([
 
   async function entries(): Promise<number> {
     const { build } = service.database;
-    const count = build.selectFrom("file_terms_docsize" as "files").select((row) => row.fn.countAll<number>().as("n"));
+    const table = ON_POSTGRES ? "file_terms" : "file_terms_docsize";
+    const count = build.selectFrom(table as "files").select((row) => row.fn.countAll<number>().as("n"));
     return (await service.database.first(count))?.n ?? -1;
   }
 });

@@ -34,6 +34,7 @@ export class Connections {
   readonly #pool: Pool;
   readonly #statements: StatementNames | null;
   readonly #options: PoolOptions;
+  #closed: Promise<void> | null = null;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -74,8 +75,9 @@ export class Connections {
     }
   }
 
-  async close(): Promise<void> {
-    await this.#pool.end();
+  /** A second call waits for the same end. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#pool.end());
   }
 }
 
