@@ -16,6 +16,7 @@ const NOWHERE = ["**/node_modules/**", "**/dist/**"];
 const DEEP = [
   "packages/mcp/src/interop.test.ts",
   "server/src/drivers/database/*races.test.ts",
+  "server/src/drivers/blobs/s3-ceph.test.ts",
   "test/acceptance/journeys-*.test.ts",
   "test/any-answer/*.test.ts",
   "test/attack/*.test.ts",
@@ -69,7 +70,7 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: "tests", include: TESTS, exclude: [...NOWHERE, ...DEEP, ...SHARING] } },
       { extends: true, test: { name: "sharing", include: SHARING, exclude: NOWHERE, isolate: false } },
-      { extends: true, test: { name: "deep", include: DEEP, exclude: NOWHERE } },
+      { extends: true, test: { name: "deep", include: DEEP, exclude: NOWHERE, globalSetup: "test/kit/ceph/ceph-run.ts" } },
     ],
     pool: "forks",
     // The machines this runs on have two cores, and some tests start servers of their own.

@@ -58,18 +58,7 @@ export function describePartials(openMedium: OpenMedium): void {
       expect(await store.complete(key)).toEqual(receipt);
     });
 
-    test("fork: what is written to the one is not in the other", async (store) => {
-      const [key, into] = [newKey(), newKey()];
-      await expect(store.fork(key, into)).rejects.toThrow(RangeError);
-      const bytes = patternBytes("fork", 3 * MIB + 5);
-      await store.begin(key);
-      await store.append(key, 0, inChunks(bytes.subarray(0, 2 * MIB)));
-      expect(await store.fork(key, into)).toBe(2 * MIB);
-      await store.append(key, 2 * MIB, inChunks(patternBytes("stale", MIB)));
-      await store.append(into, 2 * MIB, inChunks(bytes.subarray(2 * MIB)));
-      expect(await store.complete(into)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
-      expect(await store.partialLength(key)).toBe(3 * MIB);
-    });
+    describeTakingOver(openMedium);
 
     test("begin once per key", async (store) => {
       const key = newKey();
@@ -100,6 +89,66 @@ export function describePartials(openMedium: OpenMedium): void {
     describeBrokenAppends(openMedium);
     describeReopening(openMedium);
   });
+}
+
+/** The writer before is paused half-way, and goes on when another one has taken over: each on a store of its own, as processes are. */
+function describeTakingOver(openMedium: OpenMedium): void {
+  const test = storeTests(openMedium);
+
+  test("are nobody's to take over when they never began", async (store) => {
+    await expect(store.takeOver(newKey(), newKey())).rejects.toThrow(RangeError);
+  });
+
+  for (const { title, atomic } of [
+    { title: "are taken over: what the writer before still writes is not in them", atomic: false },
+    { title: "are taken over from a writer whose bytes count together or not at all", atomic: true },
+  ])
+    it(title, async (context) => {
+      await using medium = await openMedium();
+      if (!medium.survives) context.skip("nothing outlives the store here");
+      await using paused = await medium.open();
+      await using store = await medium.open();
+      const bytes = patternBytes("taken over", 30 * MIB + 5);
+      const key = newKey();
+      await paused.begin(key);
+      await paused.append(key, 0, inChunks(bytes.subarray(0, 9 * MIB)));
+      const [resume, reached] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+      const stale = paused
+        .append(key, 9 * MIB, pausing(patternBytes("stale", 18 * MIB), 9 * MIB, { resume, reached }), { atomic })
+        .then(
+          () => "stored",
+          () => "refused",
+        );
+      await reached.promise;
+      const at = await store.takeOver(key, newKey());
+      const before = (await store.partialLength(at)) ?? Number.NaN;
+      if (atomic) expect(before).toBe(9 * MIB);
+      const own = Buffer.concat([
+        bytes.subarray(0, 9 * MIB),
+        patternBytes("stale", 18 * MIB).subarray(0, before - 9 * MIB),
+        bytes.subarray(before),
+      ]);
+      const first = await store.append(at, before, inChunks(own.subarray(before, before + 9 * MIB), MIB));
+      resume.resolve(null);
+      await stale;
+      expect(await store.partialLength(at)).toBe(first);
+      await store.append(at, first, inChunks(own.subarray(first), MIB));
+      expect(await store.complete(at)).toEqual({ size: own.length, sha256: sha256Of(own) });
+      expect((await collect(await store.open(at))).equals(own)).toBe(true);
+    });
+}
+
+interface Pause {
+  readonly resume: PromiseWithResolvers<null>;
+  readonly reached: PromiseWithResolvers<null>;
+}
+
+/** Bytes that stop coming half-way, until they are asked to go on. */
+async function* pausing(bytes: Buffer, half: number, { resume, reached }: Pause): AsyncGenerator<Uint8Array> {
+  yield* inChunks(bytes.subarray(0, half), MIB);
+  reached.resolve(null);
+  await resume.promise;
+  yield* inChunks(bytes.subarray(half), MIB);
 }
 
 function describeBrokenAppends(openMedium: OpenMedium): void {

@@ -1,6 +1,6 @@
 /** Every error becomes one of the catalogue here, and is rendered as exactly `{ error: string }` (specification §7). */
 import { ERRORS, type ErrorCode, HEADERS } from "@coffer/contract";
-import { BlobStoreFullError } from "../ports/blob-store.ts";
+import { BlobStoreAwayError, BlobStoreFullError } from "../ports/blob-store.ts";
 import { DatabaseFullError, DatabaseUnavailableError } from "../ports/database.ts";
 import { ServiceError } from "../service-error.ts";
 
@@ -75,7 +75,7 @@ const EXHAUSTED: ReadonlySet<string> = new Set(["EMFILE", "ENFILE"]);
 
 function codeOf(error: unknown): ErrorCode {
   if (error instanceof DatabaseFullError || error instanceof BlobStoreFullError) return "disk_full";
-  if (error instanceof DatabaseUnavailableError) return "unavailable";
+  if (error instanceof DatabaseUnavailableError || error instanceof BlobStoreAwayError) return "unavailable";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (EXHAUSTED.has(code)) return "unavailable";
   return FASTIFY_CODES[code] ?? "internal";

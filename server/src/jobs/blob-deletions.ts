@@ -34,16 +34,9 @@ async function deleteBlobs(deps: Deleting, rows: readonly BlobDeletionRow[]): Pr
     keysIn(deps.database, "files", keys),
     keysIn(deps.database, "file_versions", keys),
   ]);
-  const gone: string[] = [];
-  for (const { blob_key: key } of rows) {
-    try {
-      if (files.has(key) || versions.has(key)) throw new Error("A file still has this blob");
-      await deps.blobs.discard(key);
-      await deps.blobs.delete(key);
-      gone.push(key);
-    } catch (error) {
-      deps.log.error({ err: error, blobKey: key }, "a blob could not be deleted");
-    }
-  }
-  return gone;
+  const isUsed = (key: string): boolean => files.has(key) || versions.has(key);
+  const failed = new Map(await deps.blobs.removeAll(keys.filter((key) => !isUsed(key))));
+  for (const key of keys.filter(isUsed)) failed.set(key, new Error("A file still has this blob"));
+  for (const [key, error] of failed) deps.log.error({ err: error, blobKey: key }, "a blob could not be deleted");
+  return keys.filter((key) => !failed.has(key));
 }

@@ -4,6 +4,8 @@ import type { BlobDeletionRow, FileRow, FileVersionRow, UploadRow, VaultRow } fr
 
 /** Rows looked at in one step: a step is short, so requests run in between. */
 export const BATCH = 200;
+/** Deletions of one step: as many as a store takes in one request. */
+const DELETED_AT_ONCE = 1_000;
 
 const expiredUploads = prepared((build, value: { now: number }) =>
   build
@@ -82,7 +84,7 @@ const dueDeletions = prepared((build, value: { now: number; after: string }) =>
     .where("not_before", "<=", value.now)
     .where("blob_key", ">", value.after)
     .orderBy("blob_key")
-    .limit(BATCH),
+    .limit(DELETED_AT_ONCE),
 );
 
 export function listDueDeletions(queries: Queries, now: number, after: string): Promise<BlobDeletionRow[]> {

@@ -8,6 +8,8 @@ import type { JobDeps } from "./job-deps.ts";
 
 /** Longer than any request takes from its last byte to its row. */
 const SAFE_AGE = 60 * 60_000;
+/** The same where the store's clock is another one, and what it began may still arrive. */
+const SAFE_AGE_ELSEWHERE = 24 * SAFE_AGE;
 /** Named in the log; all are counted. */
 const DANGLING_NAMED = 20;
 
@@ -26,7 +28,9 @@ export async function sweepOrphans(
   deps: Sweeping,
   options: SweepOptions,
 ): Promise<{ orphans: number; dangling: number }> {
-  const newest = options.leftBefore ?? deps.clock.now() - SAFE_AGE;
+  const newest = deps.blobs.capabilities.sharesClock
+    ? (options.leftBefore ?? deps.clock.now() - SAFE_AGE)
+    : deps.clock.now() - SAFE_AGE_ELSEWHERE;
   const rows = await countFiles(deps.database);
   let orphans = 0;
   let filesFound = 0;

@@ -25,6 +25,7 @@ import { search } from "./0020-search.ts";
 import { budgets } from "./0021-budgets.ts";
 import { uploadsThatKeepNothing } from "./0024-uploads-that-keep-nothing.ts";
 import { waitingEntries } from "./0026-waiting-entries.ts";
+import { blobParts } from "./0028-blob-parts.ts";
 import type { Migration } from "./migration.ts";
 
 /** All of them, oldest first. */
@@ -52,6 +53,7 @@ export const MIGRATIONS: readonly Migration[] = [
   budgets,
   uploadsThatKeepNothing,
   waitingEntries,
+  blobParts,
 ];
 
 interface MigrationRow {

@@ -32,8 +32,32 @@ export interface StoredBlob {
 }
 
 export interface BlobStoreCapabilities {
-  /** The smallest part that {@link BlobStore.append} stores without holding bytes back, 1 when there is none. */
+  /** The smallest append that costs no more than its bytes, 1 when there is none. */
   readonly partBytes: number;
+  /** Its times are by the clock of this machine, so they can be compared with the process's own. */
+  readonly sharesClock: boolean;
+}
+
+export interface PutOptions {
+  /** How many bytes there will be, where that is known. */
+  readonly length?: number;
+}
+
+/** What was asked of a store that is elsewhere, for metrics. */
+export interface BlobStoreTally {
+  readonly operation: string;
+  readonly done: number;
+  /** Refused for good: there is no such object, or there is one already. */
+  readonly refused: number;
+  /** Not answered, or with a failure of the store; the same request may have been repeated. */
+  readonly failed: number;
+  readonly seconds: number;
+}
+
+/** What an answer to an address of {@link BlobStore.presign} says of the bytes. */
+export interface PresignedAnswer {
+  readonly contentType: string;
+  readonly disposition: string;
 }
 
 /**
@@ -44,6 +68,7 @@ export interface BlobStoreCapabilities {
  * - `append` resolves with the new durable length. A source that rejects half-way leaves the durable part of the
  *   arrived bytes: the caller asks `partialLength`. With `atomic` the partial is as before.
  * - `open` answers null for an unknown or incomplete key. `discard` and `delete` of an unknown key are no error.
+ * - A store that is elsewhere and does not serve rejects with {@link BlobStoreAwayError}, once it was asked for a while.
  * - A full medium rejects with {@link BlobStoreFullError}. A failed flush rejects with {@link BlobStoreFaultError}.
  *   After it the store acknowledges nothing and reports itself unhealthy (fsync is not retried: the kernel may have
  *   dropped the pages). A rejecting source's own error passes through unchanged.
@@ -51,7 +76,7 @@ export interface BlobStoreCapabilities {
 export interface BlobStore extends AsyncDisposable {
   readonly capabilities: BlobStoreCapabilities;
   /** A chunk of `source` is copied before the next is asked for: the source may reuse its buffer. */
-  put(key: BlobKey, source: AsyncIterable<Uint8Array>): Promise<BlobReceipt>;
+  put(key: BlobKey, source: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<BlobReceipt>;
   /**
    * Several small blobs, faster than one after the other. The receipts are in their order. All are durable when it
    * resolves; after a rejection none is readable.
@@ -63,9 +88,11 @@ export interface BlobStore extends AsyncDisposable {
    */
   open(key: BlobKey, range?: BlobRange): Promise<AsyncIterable<Uint8Array> | null>;
   delete(key: BlobKey): Promise<void>;
+  /** Deletes and discards: nothing is left under the keys. Answers those for which it failed, with the reason. */
+  removeAll(keys: readonly BlobKey[]): Promise<ReadonlyMap<BlobKey, unknown>>;
 
-  /** Begins a partial blob of length 0. */
-  begin(key: BlobKey): Promise<void>;
+  /** Begins a partial blob of length 0; `length` is what it will have in the end. */
+  begin(key: BlobKey, options?: PutOptions): Promise<void>;
   /** Adds bytes at `offset`, which must be the partial's durable length and nobody else's append under way, else rejects with a RangeError. */
   append(
     key: BlobKey,
@@ -74,10 +101,10 @@ export interface BlobStore extends AsyncDisposable {
     options?: { atomic?: boolean },
   ): Promise<number>;
   /**
-   * Begins the partial `into` with the durable bytes of another, and answers their number: a writer of the other one
-   * then writes where nobody looks. An unknown key rejects with a RangeError.
+   * For a partial whose writer may come back at any moment: from then on that one writes where nobody looks. The durable
+   * bytes are under the key that it answers: the same, or `into`, a new one. An unknown key rejects with a RangeError.
    */
-  fork(key: BlobKey, into: BlobKey): Promise<number>;
+  takeOver(key: BlobKey, into: BlobKey): Promise<BlobKey>;
   /** Durable length of a partial, null when there is none under the key. */
   partialLength(key: BlobKey): Promise<number | null>;
   /**
@@ -92,6 +119,15 @@ export interface BlobStore extends AsyncDisposable {
   list(): AsyncIterable<StoredBlob>;
   /** Rejects when the store cannot serve (a directory is gone, a flush has failed). */
   ping(): Promise<void>;
+  /** An address that answers the blob to anybody for so many seconds; not every store has such. */
+  presign?(key: BlobKey, seconds: number, answer: PresignedAnswer): Promise<string>;
+  /** Counts since the process began; only stores that are elsewhere have them. */
+  tallies?(): readonly BlobStoreTally[];
+}
+
+/** The store is elsewhere, and cannot be reached or does not serve now. Trying again later can succeed. */
+export class BlobStoreAwayError extends Error {
+  override readonly name = "BlobStoreAwayError";
 }
 
 export class BlobStoreFullError extends Error {

@@ -1,5 +1,6 @@
 /** The rows of the database. Times are milliseconds since the Unix epoch; flags are 0 or 1; `*_json` holds JSON text. */
 import type { AuthoredRow, ItemEntryRow } from "./entry-tables.ts";
+import type { BlobPartTables } from "./blob-part-tables.ts";
 import type { BudgetTables } from "./budget-tables.ts";
 import type * as shared from "./shared-vault-tables.ts";
 import type * as webhooks from "./webhook-tables.ts";
@@ -358,7 +359,7 @@ export interface BlobDeletionRow {
   bytes: number;
 }
 
-export interface Tables extends BudgetTables {
+export interface Tables extends BudgetTables, BlobPartTables {
   accounts: AccountRow;
   api_keys: ApiKeyRow;
   vaults: VaultRow;

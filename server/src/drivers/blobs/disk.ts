@@ -14,11 +14,13 @@ import { BufferPool } from "./disk/buffers.ts";
 import { diskFileSystem, type FileSystem } from "./disk/file-system.ts";
 import { keepingFree } from "./disk/free-space.ts";
 import { Health } from "./disk/health.ts";
-import { assertKey, keyOfFile, type Layout, layoutOf } from "./disk/layout.ts";
+import { keyOfFile, type Layout, layoutOf } from "./disk/layout.ts";
 import { digestFile, Partials } from "./disk/partials.ts";
 import { readRange } from "./disk/reading.ts";
 import { storeTogether } from "./disk/storing-together.ts";
 import { BatchWriter } from "./disk/writing.ts";
+import { assertKey } from "./keys.ts";
+import { removeEach } from "./removing.ts";
 
 export interface DiskBlobsOptions {
   /** Made when missing, mode 0700. */
@@ -48,7 +50,7 @@ async function makeDirectories(files: FileSystem, layout: Layout): Promise<void>
 }
 
 class DiskBlobStore implements BlobStore {
-  readonly capabilities: BlobStoreCapabilities = { partBytes: 1 };
+  readonly capabilities: BlobStoreCapabilities = { partBytes: 1, sharesClock: true };
   readonly #files: FileSystem;
   readonly #layout: Layout;
   readonly #health = new Health();
@@ -112,6 +114,10 @@ class DiskBlobStore implements BlobStore {
     await this.#files.remove(this.#layout.blob(key));
   }
 
+  removeAll(keys: readonly BlobKey[]): Promise<ReadonlyMap<BlobKey, unknown>> {
+    return removeEach(this, keys);
+  }
+
   async begin(key: BlobKey): Promise<void> {
     assertKey(key);
     this.#health.assert();
@@ -129,7 +135,7 @@ class DiskBlobStore implements BlobStore {
     return this.#partials.append(key, offset, source, options.atomic ?? false);
   }
 
-  async fork(key: BlobKey, into: BlobKey): Promise<number> {
+  async takeOver(key: BlobKey, into: BlobKey): Promise<BlobKey> {
     const length = await this.partialLength(key);
     if (length === null) throw new RangeError("There is no such partial blob");
     await this.begin(into);
@@ -139,7 +145,7 @@ class DiskBlobStore implements BlobStore {
       readRange(this.#files, this.#layout.partial(key), 0, length, this.#readBuffers),
     );
     if (copied !== length) throw new Error(`The partial ${key} has fewer bytes than were flushed`);
-    return length;
+    return into;
   }
 
   async partialLength(key: BlobKey): Promise<number | null> {

@@ -10,7 +10,8 @@ import type {
   StoredBlob,
 } from "../../ports/blob-store.ts";
 import { type Clock, systemClock } from "../../ports/clock.ts";
-import { assertKey } from "./disk/layout.ts";
+import { assertKey } from "./keys.ts";
+import { removeEach } from "./removing.ts";
 
 export function openMemoryBlobs(options: { clock?: Clock } = {}): BlobStore {
   return new MemoryBlobStore(options.clock ?? systemClock);
@@ -22,7 +23,7 @@ interface Item {
 }
 
 class MemoryBlobStore implements BlobStore {
-  readonly capabilities: BlobStoreCapabilities = { partBytes: 1 };
+  readonly capabilities: BlobStoreCapabilities = { partBytes: 1, sharesClock: true };
   readonly #clock: Clock;
   readonly #blobs = new Map<BlobKey, Item>();
   readonly #partials = new Map<BlobKey, Item>();
@@ -63,6 +64,10 @@ class MemoryBlobStore implements BlobStore {
     await Promise.resolve(this.#blobs.delete(key));
   }
 
+  removeAll(keys: readonly BlobKey[]): Promise<ReadonlyMap<BlobKey, unknown>> {
+    return removeEach(this, keys);
+  }
+
   async begin(key: BlobKey): Promise<void> {
     assertKey(key);
     if (this.#partials.has(key) || this.#blobs.has(key)) throw new Error("The key is taken");
@@ -90,12 +95,12 @@ class MemoryBlobStore implements BlobStore {
     });
   }
 
-  async fork(key: BlobKey, into: BlobKey): Promise<number> {
+  async takeOver(key: BlobKey, into: BlobKey): Promise<BlobKey> {
     const found = this.#partials.get(key);
     if (found === undefined) throw new RangeError("There is no such partial blob");
     await this.begin(into);
     this.#partials.set(into, this.#item(found.bytes));
-    return found.bytes.length;
+    return into;
   }
 
   async partialLength(key: BlobKey): Promise<number | null> {

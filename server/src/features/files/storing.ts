@@ -81,9 +81,10 @@ export async function storeThenCommit<Result>(
   }
 }
 
-async function putContent(deps: ReceivingDeps, { stream }: Incoming, hold: Hold): Promise<StoredContent> {
+async function putContent(deps: ReceivingDeps, { stream, wanted }: Incoming, hold: Hold): Promise<StoredContent> {
   const blobKey = deps.random.uuid();
-  return { blobKey, ...(await deps.blobs.put(blobKey, hold.within(stream))) };
+  const options = wanted.length === null ? {} : { length: wanted.length };
+  return { blobKey, ...(await deps.blobs.put(blobKey, hold.within(stream), options)) };
 }
 
 /** The blob goes when `work` fails for certain. */

@@ -172,7 +172,7 @@ async function beginUpload(
   context: CreationContext<Principal>,
   upload: UploadRow,
 ): Promise<Recorded<void>> {
-  await deps.blobs.begin(upload.blob_key);
+  await deps.blobs.begin(upload.blob_key, { length: upload.length });
   try {
     const begin = async (act: AccountAct): Promise<Recorded<void>> => {
       await requireTarget(act, context.principal, upload);

@@ -37,8 +37,8 @@ export async function withUpload<Result>(
 }
 
 /**
- * The writer before did not end: it may be paused, with the file open, and go on later. Its durable bytes move to a
- * new key, to which only the row leads. From then on it writes to bytes that nobody reads, and can finish nothing.
+ * The writer before did not end: it may be paused, with the file open, and go on later. The store sees to it that it
+ * writes to bytes that nobody reads. Where that takes a new key for the durable bytes, only the row leads to it.
  */
 async function moveBytes(deps: WritingDeps, lease: Lease, upload: UploadRow): Promise<UploadRow> {
   const { database, blobs, clock, random } = deps;
@@ -47,7 +47,8 @@ async function moveBytes(deps: WritingDeps, lease: Lease, upload: UploadRow): Pr
   if (upload.finished_file_id !== null || (await blobs.partialLength(from)) === null) return upload;
   const to = random.uuid();
   try {
-    const size = await blobs.fork(from, to);
+    if ((await blobs.takeOver(from, to)) === from) return upload;
+    const size = (await blobs.partialLength(from)) ?? 0;
     await database.transaction(async (transaction) => {
       const isMoved =
         (await lease.renew(transaction)) &&

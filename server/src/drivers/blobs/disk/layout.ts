@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import type { BlobKey } from "../../../ports/blob-store.ts";
+import { isKey } from "../keys.ts";
 
 export interface Layout {
   /** Every directory, parents first. */
@@ -21,17 +22,11 @@ export interface Layout {
 }
 
 const LENGTH_SUFFIX = ".length";
-const KEY = /^[a-z0-9-]{8,64}$/;
-
-/** @throws RangeError on anything but a blob key: no other text ever becomes part of a path. */
-export function assertKey(key: BlobKey): void {
-  if (!KEY.test(key)) throw new RangeError("A blob key has 8 to 64 lower-case letters, digits and dashes");
-}
 
 /** The key a file in the temporary or partial area belongs to, null for a stranger. */
 export function keyOfFile(name: string): BlobKey | null {
   const key = name.endsWith(LENGTH_SUFFIX) ? name.slice(0, -LENGTH_SUFFIX.length) : name;
-  return KEY.test(key) ? key : null;
+  return isKey(key) ? key : null;
 }
 
 export function layoutOf(root: string): Layout {

@@ -7,9 +7,7 @@ import type { BlobKey, BlobReceipt, SmallBlob } from "../../../ports/blob-store.
 import type { FileSystem } from "./file-system.ts";
 import type { Health } from "./health.ts";
 import type { Layout } from "./layout.ts";
-
-/** Blobs that are written at the same time. */
-const LANES = 16;
+import { inLanes } from "../lanes.ts";
 
 export interface Storing {
   readonly files: FileSystem;
@@ -50,20 +48,4 @@ async function writeTemporary({ key, bytes }: SmallBlob, { files, layout, health
   } finally {
     await file.close();
   }
-}
-
-/** Waits for all that were begun, also when one fails. */
-async function inLanes<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  let next = 0;
-  let failure: { readonly error: unknown } | null = null;
-  const lane = async (): Promise<void> => {
-    for (let item = items[next]; item !== undefined && failure === null; item = items[next]) {
-      next += 1;
-      await work(item).catch((error: unknown) => {
-        failure ??= { error };
-      });
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(LANES, items.length) }, lane));
-  if (failure !== null) throw (failure as { readonly error: unknown }).error;
 }

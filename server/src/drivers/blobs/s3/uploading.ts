@@ -1,0 +1,87 @@
+/** Bytes become parts: one fills while the one before is on its way, and no transfer holds more. */
+import type { Hash } from "node:crypto";
+import { type BlockPool, Filling } from "./blocks.ts";
+import type { S3Body } from "./client.ts";
+
+export interface Pouring {
+  readonly pool: BlockPool;
+  /** Of the next part, in bytes. */
+  readonly nextSize: () => number;
+  /** Stores a part that is full. The block's memory is taken back when it has settled. */
+  readonly send: (body: S3Body) => Promise<void>;
+}
+
+export interface Poured {
+  /** What is too short for a part; the caller releases it. */
+  readonly rest: Filling;
+  /** Of all bytes from the beginning on; null: it was not known before. */
+  readonly digest: Hash | null;
+  /** The source's own failure. */
+  readonly failure: { readonly error: unknown } | null;
+}
+
+/** The store's failures reject; a source's failure comes with what had arrived. */
+export async function pour(
+  source: AsyncIterable<Uint8Array>,
+  { pool, nextSize, send }: Pouring,
+  { rest: first, digest: before }: { readonly rest?: Filling; readonly digest: Hash | null | "from the start" },
+): Promise<Poured> {
+  let filling = first ?? new Filling(pool);
+  /** The whole digest is the first part's own until that is full: most blobs are hashed once. */
+  let isWhole = before === "from the start";
+  let digest = before === "from the start" ? null : before;
+  let sending: Promise<unknown> | null = null;
+  let failure: { readonly error: unknown } | null = null;
+  const settle = async (): Promise<void> => {
+    const under = sending;
+    sending = null;
+    await under;
+  };
+  const add = async (chunk: Uint8Array): Promise<void> => {
+    for (let at = 0; at < chunk.length;) {
+      const room = nextSize() - filling.length;
+      const piece = chunk.subarray(at, at + room);
+      filling.add(piece);
+      if (!isWhole) digest?.update(piece);
+      at += piece.length;
+      if (filling.length < nextSize()) continue;
+      if (isWhole) [digest, isWhole] = [filling.digest(), false];
+      await settle();
+      const full = filling;
+      sending = send(full.body()).finally(() => full.release());
+      // It is awaited later: until then its failure is nobody's.
+      sending.catch(() => undefined);
+      filling = new Filling(pool);
+    }
+  };
+  try {
+    const steps = source[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const step = await nextOf(steps);
+        if ("error" in step) failure = step;
+        if ("error" in step || step.done === true) break;
+        await add(step.value);
+      }
+    } finally {
+      if (failure === null) await steps.return?.();
+    }
+    await settle();
+  } catch (error) {
+    filling.release();
+    await (sending as Promise<unknown> | null)?.catch(() => undefined);
+    throw error;
+  }
+  return { rest: filling, digest: isWhole ? filling.digest() : digest, failure };
+}
+
+/** A source's failure is told from the store's by where it comes from. */
+async function nextOf(
+  steps: AsyncIterator<Uint8Array>,
+): Promise<IteratorResult<Uint8Array, unknown> | { readonly error: unknown }> {
+  try {
+    return await steps.next();
+  } catch (error) {
+    return { error };
+  }
+}

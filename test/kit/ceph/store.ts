@@ -1,0 +1,33 @@
+/** A place in the run's Ceph for one test. */
+import { randomUUID } from "node:crypto";
+import { inject } from "vitest";
+import type { CephAddress } from "./ceph.ts";
+import { createBucket } from "./bucket.ts";
+import { whyNoCeph } from "./programs.ts";
+
+const BUCKET = "coffer-tests";
+let ready: Promise<CephAddress> | null = null;
+
+export interface CephStore extends CephAddress {
+  readonly bucket: string;
+  /** Of this test alone; ends in a slash. */
+  readonly prefix: string;
+}
+
+/** Why tests that need Ceph are skipped; null: they run. Where it is required, they run and fail. */
+export function whySkipped(): string | null {
+  return process.env["COFFER_TEST_CEPH"] === "required" ? null : whyNoCeph();
+}
+
+/** The first one of a run waits until Ceph has started. */
+export async function cephStore(): Promise<CephStore> {
+  return { ...(await (ready ??= findCeph())), bucket: BUCKET, prefix: `${randomUUID()}/` };
+}
+
+async function findCeph(): Promise<CephAddress> {
+  const answer = await fetch(inject("cephDoor"));
+  if (!answer.ok) throw new Error(await answer.text());
+  const address = (await answer.json()) as CephAddress;
+  await createBucket(address, BUCKET);
+  return address;
+}
