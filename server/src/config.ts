@@ -1,11 +1,13 @@
 /** The environment in, one typed configuration out. The words themselves are in config/variables.ts. */
 import type { ChainNetwork } from "@coffer/contract";
 import { assembleDatabase, type DatabaseConfig } from "./config/database.ts";
+import { assembleBlobs, type BlobsConfig } from "./config/blobs.ts";
 import { crossProblems } from "./config/problems.ts";
 import { type JwtKey, readJwtKeys, readMasterKey } from "./config/secrets.ts";
 import { type Environment, readValues, splitList, type Values } from "./config/values.ts";
 
 export { type DatabaseConfig, placeOf } from "./config/database.ts";
+export type { BlobsConfig, S3BlobsConfig } from "./config/blobs.ts";
 export type { JwtKey } from "./config/secrets.ts";
 export { type Environment, findUnread, renderUsage } from "./config/values.ts";
 export { isLoopbackHost } from "./config/loopback.ts";
@@ -100,6 +102,8 @@ export interface Settings {
     /** How often the last use of keys is written down. */
     readonly lastUsedFlush: number;
   };
+  /** Downloads are answered with an address of the blob store, where it has such. */
+  readonly redirectsToBlobs: boolean;
   /** Bearer token of /metrics; null: only from loopback. */
   readonly metricsToken: string | null;
 }
@@ -150,7 +154,9 @@ export interface Config {
   /** Port 0 asks the system for a free one. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly database: DatabaseConfig;
-  readonly blobs: { readonly kind: "disk"; readonly directory: string; readonly reserveBytes: number };
+  readonly blobs: BlobsConfig;
+  /** Of this process and the machine: the outbox, and who else is running there. */
+  readonly dataDirectory: string;
   readonly mail: MailConfig;
   readonly identityProvider: IdentityProviderConfig | null;
   readonly prover: ProverConfig | null;
@@ -189,7 +195,8 @@ function assemble(values: Values): Config {
     },
     listen: { host: values.host, port: values.port },
     database: assembleDatabase(values),
-    blobs: { kind: "disk", directory: `${directory}/blobs`, reserveBytes: values.diskReserve },
+    blobs: assembleBlobs(values),
+    dataDirectory: directory,
     ...assembleDrivers(values),
     chain: assembleChain(values),
     log: { level: values.logLevel },
@@ -284,6 +291,7 @@ function assembleSettings(values: Values): Settings {
       recheck: 4_000,
       lastUsedFlush: 60_000,
     },
+    redirectsToBlobs: values.blobRedirect === "presigned",
     metricsToken: values.metricsToken === "" ? null : values.metricsToken,
   };
 }

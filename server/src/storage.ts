@@ -2,10 +2,11 @@
  * The one door to storage, for the server, the operator's commands and the tests' kits (test-storage.ts). Nobody else opens a
  * driver of databases or blobs (.dependency-cruiser.cjs), so what must be done at each opening is done here.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, type DatabaseConfig, placeOf } from "./config.ts";
 import { openDiskBlobs } from "./drivers/blobs/disk.ts";
+import { openS3Blobs, type S3BlobsOptions } from "./drivers/blobs/s3.ts";
 import type { FileSystem } from "./drivers/blobs/disk/file-system.ts";
 import { openPostgres } from "./drivers/database/postgres.ts";
 import { openSqlite, type SqliteOptions } from "./drivers/database/sqlite.ts";
@@ -32,27 +33,37 @@ export interface Storage extends AsyncDisposable {
 export interface StorageOptions {
   /** Tests put a double here. */
   readonly fileSystem?: FileSystem;
+  /** Is told what the stores were found to be able to do. */
+  readonly note?: S3BlobsOptions["note"];
 }
 
 type Address = Pick<Config, "database">;
 
 /** All of a server's storage, with the newest schema. Rejects with nothing left open. */
 export async function openStorage(
-  config: Pick<Config, "database" | "blobs">,
+  config: Pick<Config, "database" | "blobs" | "dataDirectory">,
   options: StorageOptions = {},
 ): Promise<Storage> {
   await using opened = new AsyncDisposableStack();
-  const entry = opened.use(enterProcess(join(config.blobs.directory, "processes")));
+  const entry = opened.use(enterProcess(join(config.dataDirectory, "blobs", "processes")));
   // Other machines may use the same PostgreSQL, and this one cannot see their processes.
   const aloneSince = entry.alone && config.database.kind === "sqlite" ? systemClock.now() : null;
   const database = opened.use(await openMigrated(config.database, {}));
-  const blobs = opened.use(await openDiskBlobs({ ...config.blobs, ...options }));
+  const blobs = opened.use(await openBlobs(config.blobs, database, options));
   if (aloneSince !== null) {
     await releaseEnded(database, aloneSince);
     await endClaims(database, aloneSince);
   }
   const all = opened.move();
   return { database, blobs, aloneSince, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+function openBlobs(config: Config["blobs"], database: Database, options: StorageOptions): Promise<BlobStore> {
+  if (config.kind === "disk") return openDiskBlobs({ ...config, ...options });
+  const { note } = options;
+  const { caFile, ...settings } = config;
+  const trust = caFile === null ? null : readFileSync(caFile, "utf8");
+  return Promise.resolve(openS3Blobs({ settings: { ...settings, trust }, database, ...(note && { note }) }));
 }
 
 /** The database alone, beside a server that may be running on it: the reserve for a full disk is the server's. */

@@ -1,6 +1,7 @@
 /** What variables mean together: combinations that must not start, each with what to do about it. */
 import ipaddr from "ipaddr.js";
 import { databaseProblems } from "./database.ts";
+import { blobProblems } from "./blobs.ts";
 import { isLoopbackHost } from "./loopback.ts";
 import { readSmtpUrl, SMTP_URL_EXPECTED } from "./smtp-url.ts";
 import { decodeMasterKey, readJwtKeys } from "./secrets.ts";
@@ -24,6 +25,7 @@ export function crossProblems(values: Partial<Values>): string[] {
     ...proverProblems(values),
     ...chainProblems(values),
     ...databaseProblems(values),
+    ...blobProblems(values),
   ];
 }
 

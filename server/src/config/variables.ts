@@ -1,6 +1,7 @@
 /** The environment variables of the server: what each must be and what it is for. `--help` prints this list. */
 import { CHAIN_NETWORKS } from "@coffer/contract";
 import * as z from "zod/mini";
+import { BLOB_VARIABLES } from "./blob-variables.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -135,6 +136,7 @@ export const VARIABLES = {
     "Whether each process counts requests for itself, or all together in PostgreSQL.",
     "process",
   ),
+  ...BLOB_VARIABLES,
   logLevel: text(
     "SERVICE_LOG_LEVEL",
     z.enum(LEVELS),

@@ -1,0 +1,63 @@
+/** Where the contents of files are, from the variables. */
+import { isLoopbackHost } from "./loopback.ts";
+import type { Values } from "./values.ts";
+
+export type BlobsConfig =
+  { readonly kind: "disk"; readonly directory: string; readonly reserveBytes: number } | S3BlobsConfig;
+
+/** The secrets are in no log. */
+export interface S3BlobsConfig {
+  readonly kind: "s3";
+  readonly endpoint: string;
+  readonly bucket: string;
+  /** In front of all names: empty, or ending in a slash. */
+  readonly prefix: string;
+  readonly region: string;
+  readonly pathStyle: boolean;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken: string | null;
+  readonly encryption: { readonly method: "AES256" | "aws:kms"; readonly keyId: string | null } | null;
+  /** A file with certificates in PEM. */
+  readonly caFile: string | null;
+}
+
+const orNull = (text: string): string | null => (text === "" ? null : text);
+
+export function assembleBlobs(values: Values): BlobsConfig {
+  if (values.blobsUrl === "")
+    return { kind: "disk", directory: `${values.dataDirectory}/blobs`, reserveBytes: values.diskReserve };
+  const url = new URL(values.blobsUrl);
+  const [bucket = "", ...prefix] = url.pathname.split("/").filter((part) => part !== "");
+  const { blobsEncryption: method, blobsEncryptionKey: key } = values;
+  return {
+    ...{ kind: "s3", endpoint: url.origin, bucket, prefix: prefix.map((part) => `${part}/`).join("") },
+    ...{ region: values.blobsRegion, pathStyle: values.blobsAddressing === "path" },
+    ...{ accessKeyId: values.blobsAccessKeyId, secretAccessKey: values.blobsSecretAccessKey },
+    sessionToken: orNull(values.blobsSessionToken),
+    encryption: method === "" ? null : { method, keyId: orNull(key) },
+    caFile: orNull(values.blobsCaFile),
+  };
+}
+
+export function blobProblems(values: Partial<Values>): string[] {
+  const { mode, blobsUrl: url = "", blobsAddressing, blobsEncryption, blobsEncryptionKey, blobRedirect } = values;
+  if (url === "") {
+    const set = [
+      ["SERVICE_BLOBS_ACCESS_KEY_ID", values.blobsAccessKeyId],
+      ["SERVICE_BLOB_REDIRECT", blobRedirect],
+    ].find(([, value]) => value !== undefined && value !== "");
+    return set === undefined ? [] : [`SERVICE_BLOBS_URL: ${String(set[0])} needs it; it is the address of the store`];
+  }
+  const problems: string[] = [];
+  const parsed = URL.parse(url);
+  if (values.blobsAccessKeyId === "") problems.push("SERVICE_BLOBS_ACCESS_KEY_ID: SERVICE_BLOBS_URL needs it");
+  if (values.blobsSecretAccessKey === "") problems.push("SERVICE_BLOBS_SECRET_ACCESS_KEY: SERVICE_BLOBS_URL needs it");
+  if (mode === "production" && parsed?.protocol === "http:" && !isLoopbackHost(parsed.hostname))
+    problems.push("SERVICE_BLOBS_URL: production reaches the store over https, or on this machine");
+  if (blobsEncryptionKey !== undefined && blobsEncryptionKey !== "" && blobsEncryption !== "aws:kms")
+    problems.push("SERVICE_BLOBS_ENCRYPTION: SERVICE_BLOBS_ENCRYPTION_KEY needs aws:kms");
+  if (blobsAddressing === "host" && parsed !== null && /^[\d.]+$|^\[/.test(parsed.hostname))
+    problems.push("SERVICE_BLOBS_ADDRESSING: an address without a name takes the bucket in the path; set path");
+  return problems;
+}
