@@ -70,7 +70,10 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: "tests", include: TESTS, exclude: [...NOWHERE, ...DEEP, ...SHARING] } },
       { extends: true, test: { name: "sharing", include: SHARING, exclude: NOWHERE, isolate: false } },
-      { extends: true, test: { name: "deep", include: DEEP, exclude: NOWHERE, globalSetup: "test/kit/ceph/ceph-run.ts" } },
+      {
+        extends: true,
+        test: { name: "deep", include: DEEP, exclude: NOWHERE, globalSetup: "test/kit/ceph/ceph-run.ts" },
+      },
     ],
     pool: "forks",
     // The machines this runs on have two cores, and some tests start servers of their own.

@@ -155,7 +155,7 @@ export interface Config {
   readonly listen: { readonly host: string; readonly port: number };
   readonly database: DatabaseConfig;
   readonly blobs: BlobsConfig;
-  /** Of this process and the machine: the outbox, and who else is running there. */
+  /** Everything that stays on this machine: the outbox, and which other processes run here. */
   readonly dataDirectory: string;
   readonly mail: MailConfig;
   readonly identityProvider: IdentityProviderConfig | null;
@@ -281,18 +281,22 @@ function assembleSettings(values: Values): Settings {
     servesPages: values.appUrl === "",
     corsOrigins: splitList(values.corsOrigins),
     trustedProxies: splitList(values.trustedProxies),
-    timing: {
-      idleBody: values.idleSeconds * 1000,
-      jsonBody: 30_000,
-      uploadLifetime: values.uploadHours * 3_600_000,
-      keepVersions: values.keepVersionsDays * 86_400_000,
-      idempotency: 24 * 3_600_000,
-      shutdownGrace: values.graceSeconds * 1000,
-      recheck: 4_000,
-      lastUsedFlush: 60_000,
-    },
+    timing: assembleTiming(values),
     redirectsToBlobs: values.blobRedirect === "presigned",
     metricsToken: values.metricsToken === "" ? null : values.metricsToken,
+  };
+}
+
+function assembleTiming(values: Values): Settings["timing"] {
+  return {
+    idleBody: values.idleSeconds * 1000,
+    jsonBody: 30_000,
+    uploadLifetime: values.uploadHours * 3_600_000,
+    keepVersions: values.keepVersionsDays * 86_400_000,
+    idempotency: 24 * 3_600_000,
+    shutdownGrace: values.graceSeconds * 1000,
+    recheck: 4_000,
+    lastUsedFlush: 60_000,
   };
 }
 

@@ -41,7 +41,8 @@ export function assembleBlobs(values: Values): BlobsConfig {
 }
 
 export function blobProblems(values: Partial<Values>): string[] {
-  const { mode, blobsUrl: url = "", blobsAddressing, blobsEncryption, blobsEncryptionKey, blobRedirect } = values;
+  const { mode, blobsUrl: url, blobsAddressing, blobsEncryption, blobsEncryptionKey, blobRedirect } = values;
+  if (url === undefined) return [];
   if (url === "") {
     const set = [
       ["SERVICE_BLOBS_ACCESS_KEY_ID", values.blobsAccessKeyId],

@@ -148,7 +148,8 @@ describe("queued blob deletions", () => {
     await database.run(database.build.insertInto("blob_deletions").values(queue));
     const failing = {
       ...reopened(blobs),
-      delete: (key: string) => (key === bad ? Promise.reject(new Error("EIO")) : blobs.delete(key)),
+      removeAll: async (keys: readonly string[]) =>
+        new Map([...(await blobs.removeAll(keys.filter((key) => key !== bad))), [bad, new Error("EIO")]]),
     };
     expect(await deleteQueuedBlobs({ ...deps(), blobs: failing }, running)).toEqual({ deleted: 1, failed: 1 });
     expect(errors).toEqual(["a blob could not be deleted"]);

@@ -12,7 +12,7 @@ export interface BlobPartialRow {
   writer: number;
   /** Durable bytes: those of the parts and of the tail. */
   length: number;
-  /** Of whole parts. */
+  /** The size of whole parts. */
   part_bytes: number;
   /** The number that the next part gets. No two writers use one. */
   next_part: number;

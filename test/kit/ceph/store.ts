@@ -14,9 +14,10 @@ export interface CephStore extends CephAddress {
   readonly prefix: string;
 }
 
-/** Why tests that need Ceph are skipped; null: they run. Where it is required, they run and fail. */
-export function whySkipped(): string | null {
-  return process.env["COFFER_TEST_CEPH"] === "required" ? null : whyNoCeph();
+/** For `beforeEach` of tests that need Ceph. Where it is required, they run and fail. */
+export function skipWithoutCeph(context: { skip(reason: string): void }): void {
+  const why = process.env["COFFER_TEST_CEPH"] === "required" ? null : whyNoCeph();
+  if (why !== null) context.skip(why);
 }
 
 /** The first one of a run waits until Ceph has started. */

@@ -18,7 +18,7 @@ export interface AssemblingParts {
   readonly pool: BlockPool;
 }
 
-/** Of the last bytes, whoever stores them: so nobody leaves a small part in the middle, which S3 refuses. */
+/** The number of the last bytes. Every writer uses it for them, so no small part is left in the middle, which S3 refuses. */
 const LAST_NUMBER = 10_000;
 /** A writer that was taken over may add a part at any moment. */
 const TURNS = 3;
@@ -55,7 +55,7 @@ export async function readTail({ objects, names, pool }: AssemblingParts, row: B
   throw new Error(`The partial ${row.blob_key} has fewer bytes than were stored`);
 }
 
-/** Of the partial's own objects, for as long as it lives. */
+/** The mark of the partial's objects, the same for as long as it lives. */
 export function markOf({ blob_key: key, created_at: at }: BlobPartialRow): string {
   return `partial-${key}-${String(at)}`;
 }

@@ -126,7 +126,7 @@ export class S3Client {
     const signed = await new AwsV4Signer({ ...this.#signing(), method, url, headers }).sign();
     const bytes = body?.bytes ?? 0;
     const silence = this.#patience.silence;
-    return request(signed.url, {
+    const answer = await request(signed.url, {
       method,
       dispatcher: this.#agent,
       headers: {
@@ -137,6 +137,9 @@ export class S3Client {
       headersTimeout: silence + (bytes / SLOWEST_BYTES_PER_SECOND) * 1000,
       bodyTimeout: silence,
     });
+    // Readers of the body get the error. A body without a reader must not end the process.
+    answer.body.on("error", () => undefined);
+    return answer;
   }
 
   #urlOf(name: string, query: Readonly<Record<string, string>>): string {
@@ -191,7 +194,7 @@ function awayFor({ operation }: Pick<S3Request, "operation">, cause: unknown): B
   return new BlobStoreAwayError(`The blob store does not answer to ${operation}`, { cause });
 }
 
-/** Of connection, name or time-out: not a defect of ours. */
+/** Whether it is about a connection, a name or a time-out, and no defect of ours. */
 export function isOfTheWay(error: unknown): boolean {
   if (error instanceof errors.UndiciError) return !(error instanceof errors.InvalidArgumentError);
   return error instanceof Error && "code" in error && typeof error.code === "string";

@@ -23,7 +23,7 @@ export interface StoredPart {
   readonly etag: string;
 }
 
-/** Says who wrote an object, so that a repeated request knows its own work again. */
+/** The mark says who wrote an object, so that a repeated request recognises its own work. */
 const MARK = "x-amz-meta-coffer-mark";
 const PAGE = "1000";
 /** S3's limit for one request. */
@@ -195,7 +195,7 @@ export class S3Objects {
     }
   }
 
-  /** A success is only what says so in its body: S3 begins its answer before it knows. */
+  /** Only the body says whether it is a success: S3 begins its answer before the end is certain. */
   async completeUpload(name: string, uploadId: string, parts: readonly StoredPart[], onlyNew: boolean): Promise<void> {
     const listed = parts.map(
       ({ number, etag }) => `<Part><PartNumber>${String(number)}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,

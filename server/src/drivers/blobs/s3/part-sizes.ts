@@ -11,13 +11,13 @@ const STEP = 1_000;
 /** So long the end of an append may be a part that is smaller than it might be. */
 const SHORT_UNTIL = 3_000;
 
-/** Of all parts of a blob of that length; null: unknown. */
+/** The size of all parts of a blob of that length; null: unknown. */
 export function partBytesFor(length: number | null): number {
   if (length === null || length <= PART_BYTES * MOST_PLANNED) return PART_BYTES;
   return Math.ceil(length / MOST_PLANNED / MIB) * MIB;
 }
 
-/** Of the part with that number, the first is 1. */
+/** The size of the part with that number; the first is 1. */
 export function sizeOfPart(number: number, partBytes: number): number {
   return number <= SAME_UNTIL ? partBytes : partBytes * 2 ** Math.ceil((number - SAME_UNTIL) / STEP);
 }

@@ -15,7 +15,7 @@ import { pour } from "./uploading.ts";
 
 /** Partials whose digest stays in memory between appends. For others the blob is read once when it is complete. */
 const DIGESTS_KEPT = 1024;
-/** How long a receipt is kept for whoever asks for it again. */
+/** How long a receipt is kept for callers that ask again. */
 const RECEIPTS_KEPT = 7 * 24 * 3_600_000;
 
 export interface PartialsParts extends AssemblingParts {

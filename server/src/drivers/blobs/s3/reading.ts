@@ -55,7 +55,6 @@ class ObjectReader implements AsyncIterable<Uint8Array> {
     this.#objects = objects;
     this.#wanted = wanted;
     this.#first = first;
-    first.body.on("error", () => undefined);
     this.#unread = setTimeout(() => this.#takeFirst()?.body.destroy(), UNREAD_FOR).unref();
   }
 

@@ -1,4 +1,4 @@
-/** What a store's refusal means for whoever asked. */
+/** What a store's refusal means for the caller. */
 import { BlobStoreAwayError, BlobStoreFullError } from "../../../ports/blob-store.ts";
 import { readXml, textOf } from "./xml.ts";
 
@@ -46,7 +46,7 @@ export function passes({ status, code }: Pick<S3Refusal, "status" | "code">): bo
   return PASSING.has(code) || (status >= 500 && status !== 501 && status !== 507) || status === 429 || status === 408;
 }
 
-/** As the port says it. A refusal that tells nothing about the store itself stays as it is. */
+/** As the port says it. A refusal that says nothing about the store itself stays as it is. */
 export function asPortError(error: unknown): unknown {
   if (!(error instanceof S3Refusal)) return error;
   if (FULL.has(error.code) || error.status === 507)

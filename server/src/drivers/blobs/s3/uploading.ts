@@ -5,7 +5,7 @@ import type { S3Body } from "./client.ts";
 
 export interface Pouring {
   readonly pool: BlockPool;
-  /** Of the next part, in bytes. */
+  /** The size of the next part, in bytes. */
   readonly nextSize: () => number;
   /** Stores a part that is full. The block's memory is taken back when it has settled. */
   readonly send: (body: S3Body) => Promise<void>;
@@ -14,7 +14,7 @@ export interface Pouring {
 export interface Poured {
   /** What is too short for a part; the caller releases it. */
   readonly rest: Filling;
-  /** Of all bytes from the beginning on; null: it was not known before. */
+  /** The digest of all bytes from the beginning on; null: it was not known before. */
   readonly digest: Hash | null;
   /** The source's own failure. */
   readonly failure: { readonly error: unknown } | null;

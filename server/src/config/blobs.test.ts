@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { parseConfig } from "../config.ts";
+import { PRODUCTION, problemsOf } from "./test-config.ts";
+
+const STORE = {
+  SERVICE_BLOBS_URL: "https://store.example:9000/bucket/some/where",
+  SERVICE_BLOBS_ACCESS_KEY_ID: "AKEY",
+  SERVICE_BLOBS_SECRET_ACCESS_KEY: "a secret/of+the=store",
+};
+
+describe("the store of contents", () => {
+  it("is the data directory unless there is another", () => {
+    const config = parseConfig({ ...PRODUCTION, SERVICE_DATA_DIR: "/data" });
+    expect(config.blobs).toEqual({ kind: "disk", directory: "/data/blobs", reserveBytes: 256 * 1024 * 1024 });
+  });
+
+  it("is one that speaks S3, with its bucket and prefix in the address", () => {
+    const secret = "a-secret/of+the=store";
+    const { blobs, settings } = parseConfig({ ...PRODUCTION, ...STORE, SERVICE_BLOBS_SECRET_ACCESS_KEY: secret });
+    expect(blobs).toEqual({
+      ...{ kind: "s3", endpoint: "https://store.example:9000", bucket: "bucket", prefix: "some/where/" },
+      ...{ region: "us-east-1", pathStyle: true, accessKeyId: "AKEY", secretAccessKey: secret, sessionToken: null },
+      ...{ encryption: null, caFile: null },
+    });
+    expect(settings.redirectsToBlobs).toBe(false);
+  });
+
+  it.each([
+    ["no bucket", { SERVICE_BLOBS_URL: "https://store.example" }],
+    ["a password in the address", { SERVICE_BLOBS_URL: "https://a:b@store.example/bucket" }],
+    ["a query", { SERVICE_BLOBS_URL: "https://store.example/bucket?x=1" }],
+    ["a way up", { SERVICE_BLOBS_URL: "https://store.example/bucket/../x" }],
+    ["another scheme", { SERVICE_BLOBS_URL: "ftp://store.example/bucket" }],
+    ["plain http to another machine", { SERVICE_BLOBS_URL: "http://store.example/bucket" }],
+    ["no key", { SERVICE_BLOBS_ACCESS_KEY_ID: "" }],
+    ["no secret", { SERVICE_BLOBS_SECRET_ACCESS_KEY: "" }],
+    ["a key without aws:kms", { SERVICE_BLOBS_ENCRYPTION: "AES256", SERVICE_BLOBS_ENCRYPTION_KEY: "k" }],
+    [
+      "a bucket in the name of an address",
+      { SERVICE_BLOBS_URL: "https://127.0.0.1/bucket", SERVICE_BLOBS_ADDRESSING: "host" },
+    ],
+  ])("does not start with %s, and repeats no secret", (_, change) => {
+    const store = { ...STORE, SERVICE_BLOBS_SECRET_ACCESS_KEY: "the-secret-of-the-store" };
+    const problems = problemsOf({ ...PRODUCTION, ...store, ...change });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^SERVICE_BLOBS_/);
+    expect(problems[0]).not.toContain("the-secret");
+  });
+
+  it("is needed by what is set for it", () => {
+    for (const name of ["SERVICE_BLOBS_ACCESS_KEY_ID", "SERVICE_BLOB_REDIRECT"])
+      expect(problemsOf({ ...PRODUCTION, [name]: name.endsWith("REDIRECT") ? "presigned" : "AKEY" })).toEqual([
+        expect.stringContaining(name),
+      ]);
+  });
+});
