@@ -18,11 +18,23 @@ export interface Situation {
   readonly workingDirectory?: string;
   readonly interrupted?: AbortSignal;
   readonly now?: () => number;
+  /** The script that runs. Default: one that is nowhere. */
+  readonly script?: string;
+  /** What programs that it starts end with. */
+  readonly programCode?: number;
 }
 
 /** `home` is where the configuration is kept. Without `answers` there is no terminal. */
 export async function coffer(words: readonly string[], home: string, situation: Situation = {}): Promise<Ran> {
-  const { env = {}, input = "", answers, workingDirectory = home, interrupted, now = Date.now } = situation;
+  const {
+    env = {},
+    input = "",
+    answers,
+    workingDirectory = home,
+    interrupted,
+    now = Date.now,
+    script = "/opt/coffer/main.js",
+  } = situation;
   const isTerminal = answers !== undefined;
   const [out, err] = [sink(isTerminal), sink(isTerminal)];
   const left = [...(answers ?? [])];
@@ -38,14 +50,14 @@ export async function coffer(words: readonly string[], home: string, situation: 
       pieces: () => Readable.from([bytes]),
     },
     interrupted: interrupted ?? new AbortController().signal,
-    self: { command: "/opt/node", args: ["/opt/coffer/main.js"] },
+    self: { command: "/opt/node", args: [script] },
     ask: async (question) => {
       await err.write(question);
       return left.shift() ?? null;
     },
     run: async (program) => {
       programs.push(program);
-      return 0;
+      return situation.programCode ?? 0;
     },
   };
   const code = await runCoffer(words, world);

@@ -12,7 +12,8 @@ export const ALLOWED_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   "@coffer/localnet": ["@coffer/chain"],
   "@coffer/tasks": ["@coffer/sdk", "@coffer/contract"],
   "@coffer/mcp": ["@coffer/tasks", "@coffer/sdk", "@coffer/contract"],
-  "@coffer/cli": ["@coffer/tasks", "@coffer/sdk", "@coffer/contract"],
+  // Of the tool server it starts the program, and imports nothing (FILE_RULES).
+  "@coffer/cli": ["@coffer/tasks", "@coffer/sdk", "@coffer/contract", "@coffer/mcp"],
   // Never crypto, sdk or chain: "the server cannot decrypt" is a property of this graph.
   "@coffer/server": ["@coffer/contract"],
   "@coffer/devstack": ["@coffer/server", "@coffer/localnet", "@coffer/sdk", "@coffer/mcp", "@coffer/contract"],
@@ -75,6 +76,12 @@ export const FILE_RULES: readonly FileRule[] = [
       /^(node:sqlite|better-sqlite3|pg|@electric-sql\/.+|@aws-sdk\/.+|nodemailer|@mysten\/.+|openid-client)(\/|$)/,
     within: /^server\/src\//,
     allowedIn: /^server\/src\/drivers\//,
+  },
+  {
+    name: "the command line starts the tool server's program, and imports nothing of it",
+    imports: /^@coffer\/mcp(\/|$)/,
+    within: /^packages\/cli\/src\//,
+    allowedIn: /^$/,
   },
   {
     name: "examples use published packages alone, so that they can be copied",

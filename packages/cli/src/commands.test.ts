@@ -45,7 +45,7 @@ describe("every command [issue 19]", () => {
       expect(help.out).toContain(command.examples[0].line);
 
       for (const { line } of command.examples) {
-        const [program, ...words] = wordsOf(line.replace(/ (<|\||>|&&) .*$/, ""));
+        const [program, ...words] = wordsOf(line.replace(/ (<|\||>>?|&&) .*$/, ""));
         expect(program).toBe("coffer");
         const reading = await readLine(ROUTES, words);
         expect(reading, line).toMatchObject({ kind: "command", parsed: { command } });

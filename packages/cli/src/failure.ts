@@ -70,7 +70,8 @@ const TIMED_OUT = {
 };
 
 /** The sentence of a task where it says more than the catalogue; else ours. */
-function sentenceFor({ code, message }: TaskFailure): string {
+function sentenceFor({ code, message, cause }: TaskFailure): string {
+  if (code === "signed_out" && cause instanceof Error) return "The service did not accept your key or session";
   const known = isErrorCode(code) ? ERRORS[code].message : LOCAL_FAILURES[code].message;
   return message === known || code === "signed_out" ? (sentenceOf(code) ?? message) : message;
 }

@@ -80,9 +80,9 @@ function ask(question: string, hidden: boolean): Promise<string | null> {
   });
 }
 
-function run({ command, args, env, cwd }: Program): Promise<number> {
+function run({ command, args, env, cwd, isTried }: Program): Promise<number> {
   const child = spawn(command, [...args], {
-    stdio: "inherit",
+    stdio: isTried === true ? ["ignore", "ignore", "inherit"] : "inherit",
     env: { ...process.env, ...env },
     cwd: cwd ?? process.cwd(),
   });

@@ -25,6 +25,8 @@ export interface Program {
   /** Added to the environment. */
   readonly env?: Environment;
   readonly cwd?: string;
+  /** It gets no input, and its output is dropped; what it says on standard error is shown. */
+  readonly isTried?: boolean;
 }
 
 export interface World {

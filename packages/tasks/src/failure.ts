@@ -189,7 +189,10 @@ function fromSdkError(error: Error): TaskFailure | null {
   if (code === undefined || !("nextStep" in error)) return null;
   const requestId = textField(error, "requestId");
   const facts = { cause: error, ...(requestId === undefined ? {} : { requestId }) };
-  if (code === "invalid_credential" || code === "session_ended" || ("status" in error && error.status === 401)) {
+  // With a wrong password nobody was signed in: that failure has words of its own.
+  const isRefused =
+    code === "invalid_credential" || code === "session_ended" || ("status" in error && error.status === 401);
+  if (isRefused && code !== "wrong_credentials") {
     return new TaskFailure("signed_out", { ...facts, message: "The service did not accept this server's credential" });
   }
   if (isErrorCode(code))

@@ -23,6 +23,7 @@ export {
 } from "./access.ts";
 export { joinByInvite, type Joined, type Joining } from "./join.ts";
 export { findInvite, findKey, findWebhook } from "./owned.ts";
+export { findProfile, saveProfile, type ProfileChanges, type ProfilePlace, type ProfileWish } from "./profiles.ts";
 export { parseEnd, parseMoment } from "./moments.ts";
 export { writeSecretFile } from "./secret-file.ts";
 export { narrowByRoots, resolveFolders, type AllowedFolders, type ResolvedFolders } from "./paths/allowed-folders.ts";

@@ -8,12 +8,17 @@ import type { World } from "../world.ts";
 
 /** Prints one proposal in a line, with a tab and what it is. The last word is the one that is being typed. */
 export async function complete(routes: Routes, words: readonly string[], world: World): Promise<ExitCode> {
-  const { words: ordered, found } = await findRoute(routes, words);
+  const { words: ordered, found } = await findRoute(routes, words.slice(0, -1));
   const app = buildFor(routes, found, () => Promise.resolve());
   const context: CommandContext = { process: { stdout: IGNORED, stderr: IGNORED } };
-  const proposals = await proposeCompletions(app, ordered, context).catch(() => []);
-  const lines = proposals.map(({ completion, brief }) => `${completion}\t${brief.replaceAll(/\s+/g, " ")}\n`);
-  await world.stdout.write(lines.join(""));
+  const proposals = await proposeCompletions(app, [...ordered, words.at(-1) ?? ""], context).catch(() => []);
+  // Flags are many, and proposed when one was begun. Each is there in two spellings; people type the one with dashes.
+  const isFlag = words.at(-1)?.startsWith("-") === true;
+  const wanted = proposals.filter(({ kind, completion }) =>
+    kind === "argument:flag" ? isFlag && !/^--.*[A-Z]/.test(completion) : true,
+  );
+  const lines = new Map(wanted.map(({ completion, brief }) => [completion, brief.replaceAll(/\s+/g, " ")]));
+  await world.stdout.write([...lines].map(([completion, brief]) => `${completion}\t${brief}\n`).join(""));
   return EXIT.done;
 }
 

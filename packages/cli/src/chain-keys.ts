@@ -1,0 +1,49 @@
+/** The chain key of this machine. It is saved, used and never shown. */
+import type { Secret, Signer } from "@coffer/sdk";
+import { saveProfile } from "@coffer/tasks";
+import type { Context } from "./context.ts";
+import { CommandFailure } from "./failure.ts";
+import { profileOf, reachableProfile, type ReachableProfile } from "./signing-in.ts";
+
+export interface OwnChainKey {
+  readonly privateKey: Secret;
+  readonly signer: Signer;
+  readonly source: "environment" | "profile";
+}
+
+/** null: there is none. */
+export async function findChainKey(context: Context): Promise<OwnChainKey | null> {
+  const { Secret, chainKeySigner } = await import("@coffer/sdk");
+  const fromEnvironment = context.world.env["SERVICE_CHAIN_PRIVATE_KEY"] ?? "";
+  const privateKey =
+    fromEnvironment === "" ? (await profileOf(context)).former?.chainPrivateKey : new Secret(fromEnvironment);
+  if (privateKey == null) return null;
+  context.redaction.register(privateKey.reveal());
+  const source = fromEnvironment === "" ? "profile" : "environment";
+  return { privateKey, signer: await chainKeySigner(privateKey), source };
+}
+
+export async function requireChainKey(context: Context): Promise<OwnChainKey> {
+  const key = await findChainKey(context);
+  if (key !== null) return key;
+  throw new CommandFailure("shared_vault", {
+    message: "There is no chain key here (SERVICE_CHAIN_PRIVATE_KEY, or one in the profile)",
+    nextStep: "coffer chain generate, or coffer chain import",
+  });
+}
+
+/** Saves a chain key into the profile. Another one that is there is only replaced when that is asked for and confirmed. */
+export async function saveChainKey(context: Context, privateKey: Secret, replace: boolean): Promise<ReachableProfile> {
+  const place = await reachableProfile(context);
+  const former = place.former?.chainPrivateKey;
+  if (former != null && former.reveal() !== privateKey.reveal()) {
+    if (!replace)
+      throw new CommandFailure("key_exists", {
+        message: `The profile ${place.profile} has a chain key already`,
+        nextStep: "coffer chain backup FILE, then repeat with --replace; or name another --profile",
+      });
+    await context.confirm("Replace the chain key? Vaults that only the old one opens stay closed without its backup.");
+  }
+  await saveProfile(place, { chainPrivateKey: privateKey });
+  return place;
+}

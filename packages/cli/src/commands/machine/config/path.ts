@@ -1,0 +1,12 @@
+import { command } from "../../../declarations.ts";
+import { done } from "../../../result.ts";
+import { profileOf } from "../../../signing-in.ts";
+
+export default command({
+  brief: "Print the path of the configuration",
+  examples: [{ line: "coffer config path", does: "the file need not exist" }],
+  run: async (context) => {
+    const { configFile } = await profileOf(context);
+    return done({ path: configFile }, [configFile]);
+  },
+});

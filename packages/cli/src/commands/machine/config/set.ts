@@ -1,0 +1,41 @@
+import { resolve } from "node:path";
+import { saveProfile } from "@coffer/tasks";
+import { FIELDS, SECRETS } from "../../../config-fields.ts";
+import { argument, command } from "../../../declarations.ts";
+import { usage } from "../../../failure.ts";
+import { done } from "../../../result.ts";
+import { profileOf, reachableProfile } from "../../../signing-in.ts";
+import { useProfile } from "../../../use-profile.ts";
+
+export default command({
+  brief: "Change one value of the configuration",
+  description: "Another service's address drops the key and session of the former one.",
+  examples: [
+    { line: "coffer config set base-url https://coffer.example.com", does: "of the profile" },
+    { line: "coffer config set network-file network.json", does: "what shared vaults need" },
+  ],
+  args: [argument("name", FIELDS.join(", "), () => FIELDS), argument("value", "The new value")] as const,
+  run: async (context, _flags, [name, value]) => {
+    if (SECRETS.some((secret) => secret === name))
+      throw usage(
+        "Secrets do not belong on a command line",
+        "coffer login --api-key-stdin, or coffer chain import --stdin",
+      );
+    const saved = await change(name, value);
+    return done({ name, value: saved }, [`${name} is ${saved}`]);
+
+    async function change(field: string, text: string): Promise<string> {
+      if (field === "default-profile") return await useProfile(context, text);
+      if (field === "base-url") {
+        if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ""))
+          throw usage(`${text} is no http address`, "coffer config set base-url https://HOST");
+        await saveProfile({ ...(await profileOf(context)), baseUrl: text }, {});
+        return text;
+      }
+      if (field !== "network-file") throw usage(`There is no value ${field}`, "coffer config set --help");
+      const networkFile = resolve(context.world.workingDirectory, text);
+      await saveProfile(await reachableProfile(context), { networkFile });
+      return networkFile;
+    }
+  },
+});

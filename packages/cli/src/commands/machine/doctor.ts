@@ -1,0 +1,35 @@
+import { untrusted } from "@coffer/tasks";
+import { command, text } from "../../declarations.ts";
+import { checkMachine } from "../../doctor/of-machine.ts";
+import { checkService } from "../../doctor/of-service.ts";
+import type { Check } from "../../doctor/check.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { done } from "../../result.ts";
+
+const MARKS = { ok: "ok ", problem: "NO ", unset: "-  " } as const;
+
+export default command({
+  brief: "Check this machine, the service and the sign-in",
+  description:
+    "It prints where each value came from, and what to do. It shows no secret, and exits with 1 when it found a problem.",
+  examples: [
+    { line: "coffer doctor", does: "everything" },
+    { line: "coffer doctor --vault Team", does: "and why a vault does not open" },
+  ],
+  flags: { vault: text("Vault to check, layer by layer", { placeholder: "VAULT" }) },
+  run: async (context, { vault }) => {
+    const machine = await checkMachine(context);
+    const service = machine.settings === null ? [] : await checkService(context, machine.settings, vault);
+    const checks = [...machine.checks, ...service];
+    const healthy = checks.every(({ state }) => state !== "problem");
+    const width = Math.max(...checks.map(({ name }) => name.length));
+    const lines = checks.map((check) => untrusted(lineOf(check, width)));
+    return done({ ok: healthy, checks }, lines, { exit: healthy ? EXIT.done : EXIT.failed });
+  },
+});
+
+function lineOf({ name, state, value, source, nextStep }: Check, width: number): string {
+  const from = source === null ? "" : ` (${source})`;
+  const next = nextStep === null ? "" : `${value === null ? "" : " → "}${nextStep}`;
+  return `${MARKS[state]} ${name.padEnd(width)}  ${value ?? ""}${from}${next}`;
+}

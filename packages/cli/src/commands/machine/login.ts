@@ -1,0 +1,134 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { joinByInvite } from "@coffer/tasks";
+import type { Context } from "../../context.ts";
+import { command, text, toggle } from "../../declarations.ts";
+import { usage } from "../../failure.ts";
+import { done, type Document } from "../../result.ts";
+import { signInElsewhere } from "../../sign-in-elsewhere.ts";
+import {
+  noteEnvironment,
+  reachableProfile,
+  readSecret,
+  requireSignedOut,
+  saveKey,
+  saveSession,
+  visitor,
+  type ReachableProfile,
+} from "../../signing-in.ts";
+
+export default command({
+  brief: "Sign in: by an invite, an API key, a password or another device",
+  description:
+    "What it gets is saved in the profile (mode 0600). An invite makes a chain key too; the private key never leaves this machine.",
+  examples: [
+    { line: "coffer login --invite-code cofi_XXXX.YYYY", does: "for an agent" },
+    { line: "coffer login --invite-code - < invite.txt", does: "keeps the invite out of the list of processes" },
+    { line: "coffer login --api-key-stdin < key.txt", does: "for a script" },
+    { line: "coffer login --email me@example.com", does: "asks for the password" },
+    { line: "coffer login --zklogin", does: "shows an address to open anywhere" },
+  ],
+  flags: {
+    inviteCode: text("Invite of the owner; - reads standard input", { placeholder: "CODE" }),
+    inviteFile: text("File with the invite", { placeholder: "FILE" }),
+    network: text("Network configuration for shared vaults", { placeholder: "FILE" }),
+    apiKeyStdin: toggle("Read an API key from standard input"),
+    email: text("E-mail address of the account", { placeholder: "EMAIL" }),
+    passwordStdin: toggle("Read the password from standard input"),
+    zklogin: toggle("Sign in with zkLogin on any device"),
+    provider: toggle("Sign in at the identity provider on any device"),
+    accessCode: text("Access code, when the sign-in makes the account", { placeholder: "CODE" }),
+  },
+  run: async (context, flags) => {
+    const ways = [
+      flags.inviteCode ?? flags.inviteFile,
+      flags.apiKeyStdin,
+      flags.email,
+      flags.zklogin || flags.provider,
+    ];
+    if (ways.filter((way) => way !== undefined && way !== false).length > 1)
+      throw usage("Pass one way to sign in", "coffer login --help");
+    const place = await reachableProfile(context);
+    requireSignedOut(place);
+    const result = await signInBy(context, place, flags);
+    noteEnvironment(context);
+    return result;
+  },
+});
+
+interface Ways {
+  readonly inviteCode: string | undefined;
+  readonly inviteFile: string | undefined;
+  readonly network: string | undefined;
+  readonly apiKeyStdin: boolean;
+  readonly email: string | undefined;
+  readonly passwordStdin: boolean;
+  readonly zklogin: boolean;
+  readonly provider: boolean;
+  readonly accessCode: string | undefined;
+}
+
+async function signInBy(context: Context, place: ReachableProfile, ways: Ways): Promise<Document> {
+  if (ways.inviteCode !== undefined || ways.inviteFile !== undefined) return await byInvite(context, place, ways);
+  if (ways.apiKeyStdin) return await byKey(context, place);
+  if (ways.zklogin || ways.provider) {
+    const { tokens, chainAddress } = await signInElsewhere(context, await visitor(place), ways);
+    await saveSession(place, tokens, context);
+    return signedIn(place, chainAddress === null ? [] : [`Your zkLogin address: ${chainAddress}`], { chainAddress });
+  }
+  const email = ways.email ?? (await context.ask("E-mail", "pass --email, --invite-code or --api-key-stdin"));
+  const password = await readSecret(context, ways.passwordStdin, "Password", "--password-stdin");
+  const answer = await (await visitor(place)).auth.login({ email, password }, { signal: context.signal });
+  await saveSession(place, answer, context);
+  return signedIn(place, [], { accountId: answer.user.id, email: answer.user.email });
+}
+
+const signedIn = ({ profile, configFile }: ReachableProfile, lines: readonly string[], facts: object): Document =>
+  done({ profile, configFile, ...facts }, [
+    `Signed in. The keys are in ${configFile} (profile ${profile}).`,
+    ...lines,
+    "Next: coffer whoami",
+  ]);
+
+/** The key is tried before it is saved. */
+async function byKey(context: Context, place: ReachableProfile): Promise<Document> {
+  const { createClient, Secret } = await import("@coffer/sdk");
+  const apiKey = (await context.readInput()).trim();
+  if (apiKey === "") throw usage("There is no key on standard input", "coffer login --api-key-stdin < FILE");
+  context.redaction.register(apiKey);
+  const client = createClient({ baseUrl: place.baseUrl, credentials: { apiKey: new Secret(apiKey) } });
+  const { account } = await client.account.get({ signal: context.signal });
+  await saveKey(place, apiKey, context);
+  return signedIn(place, [], { accountId: account.id, email: account.email });
+}
+
+async function byInvite(context: Context, place: ReachableProfile, ways: Ways): Promise<Document> {
+  const { env, workingDirectory } = context.world;
+  const { Secret } = await import("@coffer/sdk");
+  const code = await inviteText(context, ways);
+  context.redaction.register(code.trim());
+  const network = ways.network ?? env["SERVICE_NETWORK_FILE"] ?? "";
+  const chainKey = env["SERVICE_CHAIN_PRIVATE_KEY"] ?? "";
+  const joined = await joinByInvite({
+    ...{ code, env, baseUrl: place.baseUrl, configFile: place.configFile, profile: place.profile },
+    networkFile: network === "" ? null : resolve(workingDirectory, network),
+    chainPrivateKey: chainKey === "" ? null : new Secret(chainKey),
+  });
+  const { chainAddress, vaultIds } = joined;
+  const adds = vaultIds.map((id) => `  coffer vaults members add ${id} ${chainAddress}`);
+  return done(joined, [
+    `Joined. The keys are in ${joined.configFile} (profile ${joined.profile}).`,
+    `Your chain address: ${chainAddress}`,
+    ...(adds.length === 0 ? [] : ["To let you read its shared vaults, the owner runs:", ...adds]),
+    "Next: coffer mcp install --allow DIR",
+  ]);
+}
+
+async function inviteText(context: Context, { inviteCode, inviteFile }: Ways): Promise<string> {
+  const { workingDirectory } = context.world;
+  if (inviteFile !== undefined) return await readFile(resolve(workingDirectory, inviteFile), "utf8");
+  if (inviteCode !== undefined && inviteCode !== "-") return inviteCode;
+  const text = await context.readInput();
+  if (text.trim() === "") throw usage("There is no invite on standard input", "coffer login --invite-code - < FILE");
+  return text;
+}

@@ -1,0 +1,32 @@
+import { resolve } from "node:path";
+import { findProfile, saveProfile } from "@coffer/tasks";
+import { argument, command, text } from "../../../declarations.ts";
+import { CommandFailure, usage } from "../../../failure.ts";
+import { done } from "../../../result.ts";
+
+export default command({
+  brief: "Add a profile for a service",
+  examples: [
+    {
+      line: "coffer profiles add work --base-url https://coffer.example.com",
+      does: "then sign in with --profile work",
+    },
+  ],
+  flags: { network: text("Network configuration for shared vaults", { placeholder: "FILE" }) },
+  args: [argument("name", "Letters, digits, dots, dashes and underscores")] as const,
+  run: async ({ world, globals }, { network }, [name]) => {
+    if (!/^[\w.-]{1,64}$/.test(name)) throw usage(`${name} is no name for a profile`, "coffer profiles add --help");
+    const place = await findProfile({ env: world.env, profile: name, baseUrl: globals.baseUrl });
+    if (place.former !== null)
+      throw new CommandFailure("name_exists", {
+        message: `There is a profile ${name}`,
+        nextStep: "coffer profiles list",
+      });
+    if (place.baseUrl === null) throw usage("The address of the service is missing", "pass --base-url URL");
+    await saveProfile(place, network === undefined ? {} : { networkFile: resolve(world.workingDirectory, network) });
+    return done({ profile: name, baseUrl: place.baseUrl, configFile: place.configFile }, [
+      `Added the profile ${name} for ${place.baseUrl}.`,
+      `Next: coffer login --profile ${name}`,
+    ]);
+  },
+});

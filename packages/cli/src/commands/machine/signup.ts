@@ -1,0 +1,100 @@
+import { resolve } from "node:path";
+import { saveProfile } from "@coffer/tasks";
+import { findChainKey } from "../../chain-keys.ts";
+import type { Context } from "../../context.ts";
+import { command, text, toggle } from "../../declarations.ts";
+import { done } from "../../result.ts";
+import {
+  noteEnvironment,
+  reachableProfile,
+  readNewPassword,
+  requireSignedOut,
+  saveKey,
+  saveSession,
+  visitor,
+  type ReachableProfile,
+} from "../../signing-in.ts";
+
+export default command({
+  brief: "Make an account, with a chain key of its own",
+  description:
+    "Saves the sign-in and a new chain key in the profile (mode 0600), and links the key's address to the account. With --network it can make shared vaults then.",
+  examples: [
+    {
+      line: "coffer signup --base-url https://coffer.example.com --email me@example.com",
+      does: "asks for the password",
+    },
+    { line: "coffer signup --dev --email me@example.com --network network.json", does: "at a service in development" },
+  ],
+  flags: {
+    email: text("E-mail address", { placeholder: "EMAIL" }),
+    accessCode: text("Access code of the operator", { placeholder: "CODE" }),
+    name: text("Your name", { placeholder: "NAME" }),
+    passwordStdin: toggle("Read the password from standard input"),
+    network: text("Network configuration for shared vaults", { placeholder: "FILE" }),
+    noChainKey: toggle("Make no chain key"),
+    dev: toggle("Sign up without a password at a service in development"),
+  },
+  run: async (context, flags) => {
+    const place = await reachableProfile(context);
+    requireSignedOut(place);
+    const email = flags.email ?? (await context.ask("E-mail", "pass --email EMAIL"));
+    const accountId = flags.dev
+      ? await signUpInDevelopment(context, place, email)
+      : await signUp(context, place, { ...flags, email });
+    const networkFile =
+      flags.network === undefined ? undefined : resolve(context.world.workingDirectory, flags.network);
+    if (networkFile !== undefined) await saveProfile(await reachableProfile(context), { networkFile });
+    context.session.forget();
+    const chainAddress = flags.noChainKey ? null : await linkNewKey(context);
+    noteEnvironment(context);
+    const { profile, configFile } = place;
+    const next = chainAddress === null ? "coffer upload FILE" : 'coffer vaults create "Team" --shared';
+    return done(
+      { accountId, email, profile, configFile, chainAddress },
+      [
+        `Signed up as ${email}. The keys are in ${configFile} (profile ${profile}).`,
+        chainAddress === null ? null : `Your chain address: ${chainAddress}`,
+        `Next: ${next}`,
+      ].filter((line) => line !== null),
+    );
+  },
+});
+
+async function signUpInDevelopment(context: Context, place: ReachableProfile, email: string): Promise<string> {
+  const { id, apiKey } = await (await visitor(place)).development.signup({ email }, { signal: context.signal });
+  await saveKey(place, apiKey, context);
+  return id;
+}
+
+interface Wish {
+  readonly email: string;
+  readonly accessCode: string | undefined;
+  readonly name: string | undefined;
+  readonly passwordStdin: boolean;
+}
+
+async function signUp(context: Context, place: ReachableProfile, wish: Wish): Promise<string> {
+  const { email, accessCode, name } = wish;
+  const password = await readNewPassword(context, wish.passwordStdin, "--password-stdin");
+  const signedIn = await (
+    await visitor(place)
+  ).auth.signup({ email, password, accessCode, name }, { signal: context.signal });
+  await saveSession(place, signedIn, context);
+  return signedIn.user.id;
+}
+
+/** The key is saved before its address is linked, so that a run that is cut off loses none. */
+async function linkNewKey(context: Context): Promise<string> {
+  const { chainKeySigner, generateChainKey } = await import("@coffer/sdk");
+  let signer = (await findChainKey(context))?.signer;
+  if (signer === undefined) {
+    const { privateKey } = await generateChainKey();
+    context.redaction.register(privateKey.reveal());
+    await saveProfile(await reachableProfile(context), { chainPrivateKey: privateKey });
+    context.session.forget();
+    signer = await chainKeySigner(privateKey);
+  }
+  await (await context.client()).account.linkChain(signer, { signal: context.signal });
+  return signer.chainAddress;
+}

@@ -1,0 +1,22 @@
+/** One thing that was looked at, with where its value came from and what to do. */
+export interface Check {
+  readonly name: string;
+  readonly state: "ok" | "problem" | "unset";
+  readonly value: string | null;
+  /** flag, environment, profile, default, service, this machine. */
+  readonly source: string | null;
+  /** What to do about a problem, or to set it. */
+  readonly nextStep: string | null;
+}
+
+export const ok = (name: string, value: string, source: string | null = null): Check => ({
+  ...{ name, value, source, state: "ok", nextStep: null },
+});
+
+export const problem = (name: string, value: string, nextStep: string, source: string | null = null): Check => ({
+  ...{ name, value, source, nextStep, state: "problem" },
+});
+
+export const unset = (name: string, nextStep: string): Check => ({
+  ...{ name, nextStep, state: "unset", value: null, source: null },
+});

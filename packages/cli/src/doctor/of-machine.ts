@@ -1,0 +1,97 @@
+/** What lies on this machine: the configuration, and where each value comes from. */
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Settings } from "@coffer/sdk/node";
+import type { Context } from "../context.ts";
+import { reportOf } from "../failure.ts";
+import { findChainKey } from "../chain-keys.ts";
+import { VERSION } from "../version.ts";
+import { ok, problem, unset, type Check } from "./check.ts";
+
+export interface MachineReport {
+  readonly checks: readonly Check[];
+  /** null: the configuration cannot be used. */
+  readonly settings: Settings | null;
+}
+
+export async function checkMachine(context: Context): Promise<MachineReport> {
+  const { world } = context;
+  const program = ok("program", `coffer ${VERSION}, Node ${process.versions.node}, ${world.platform}`);
+  const { configFile } = await import("@coffer/sdk/node");
+  const file = await checkFile(configFile(world.env), world.platform);
+  try {
+    const settings = await context.settings();
+    for (const secret of [settings.apiKey, settings.chainPrivateKey]) context.redaction.register(secret?.reveal());
+    return {
+      checks: [
+        program,
+        file,
+        ofProfile(context, settings),
+        ofAddress(settings),
+        ofCredential(context, settings),
+        ...(await ofChain(context, settings)),
+      ],
+      settings,
+    };
+  } catch (thrown) {
+    const { message } = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut });
+    return {
+      checks: [program, file, problem("settings", message, "coffer profiles list, or coffer login")],
+      settings: null,
+    };
+  }
+}
+
+async function checkFile(file: string, platform: string): Promise<Check> {
+  const found = await stat(file).catch(() => null);
+  if (found === null)
+    return unset("configuration", `${file} is not there yet: coffer login or coffer signup writes it`);
+  if (platform === "win32") return ok("configuration", file);
+  if ((found.mode & 0o077) !== 0) return problem("configuration", `${file} can be read by others`, `chmod 600 ${file}`);
+  const directory = await stat(dirname(file));
+  if ((directory.mode & 0o022) !== 0)
+    return problem("configuration", `others can write to ${dirname(file)}`, `chmod 700 ${dirname(file)}`);
+  return ok("configuration", file);
+}
+
+function ofProfile({ globals, world }: Context, { profile }: Settings): Check {
+  const fromEnvironment = (world.env["SERVICE_PROFILE"] ?? "") !== "";
+  return ok("profile", profile, globals.profile !== undefined ? "flag" : fromEnvironment ? "environment" : "default");
+}
+
+function ofAddress({ baseUrl, sources }: Settings): Check {
+  if (baseUrl === null) return unset("base-url", "coffer config set base-url URL, or set SERVICE_BASE_URL");
+  if (!URL.canParse(baseUrl)) return problem("base-url", baseUrl, "coffer config set base-url URL", sources.baseUrl);
+  return ok("base-url", baseUrl, sources.baseUrl);
+}
+
+function ofCredential({ world }: Context, { apiKey, session, sources }: Settings): Check {
+  if (apiKey !== null) return ok("credential", "an API key", sources.apiKey);
+  if (session !== null) return ok("credential", "a web session", "profile");
+  const isSet = (world.env["SERVICE_API_KEY"] ?? "") !== "";
+  return unset("credential", isSet ? "set SERVICE_BASE_URL too" : "coffer login");
+}
+
+async function ofChain(context: Context, settings: Settings): Promise<Check[]> {
+  const { networkFile } = settings;
+  const key = await findChainKey(context).catch(() => "unusable" as const);
+  const keyCheck =
+    key === "unusable"
+      ? problem("chain-key", "it is no chain key", "coffer chain import")
+      : key === null
+        ? unset("chain-key", "coffer chain generate (for shared vaults)")
+        : ok("chain-key", key.signer.chainAddress, key.source);
+  const fromEnvironment = (context.world.env["SERVICE_NETWORK_FILE"] ?? "") !== "";
+  if (networkFile === null)
+    return [keyCheck, unset("network-file", "coffer config set network-file FILE (for shared vaults)")];
+  const source = fromEnvironment ? "environment" : "profile";
+  if (key === null || key === "unusable") return [keyCheck, ok("network-file", networkFile, source)];
+  try {
+    const { openSharedVaults } = await import("@coffer/sdk/node");
+    await openSharedVaults({ chainPrivateKey: key.privateKey, networkFile });
+    return [keyCheck, ok("network-file", networkFile, source)];
+  } catch (thrown) {
+    const { message } = reportOf(thrown, { interrupted: context.world.interrupted, timedOut: context.timedOut });
+    return [keyCheck, problem("network-file", message, "coffer config set network-file FILE", source)];
+  }
+}

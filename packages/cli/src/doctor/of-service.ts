@@ -1,0 +1,110 @@
+/** What the service says: whether it answers, what time it has, who is signed in, and why a vault does not open. */
+import { systemGroup } from "@coffer/contract/system";
+import type { AccessCheck, AccountWithCredential, Client } from "@coffer/sdk";
+import type { Settings } from "@coffer/sdk/node";
+import { findVault } from "@coffer/tasks";
+import { findChainKey } from "../chain-keys.ts";
+import type { Context } from "../context.ts";
+import { reportOf } from "../failure.ts";
+import { APPLICATION } from "../version.ts";
+import { ok, problem, unset, type Check } from "./check.ts";
+
+/** Signatures with times are refused beyond it. */
+const MOST_AHEAD_MS = 5 * 60_000;
+const ONE_ATTEMPT = { retries: 0, totalMs: 10_000 };
+
+export async function checkService(
+  context: Context,
+  settings: Settings,
+  vault: string | undefined,
+): Promise<readonly Check[]> {
+  const { baseUrl } = settings;
+  if (baseUrl === null || !URL.canParse(baseUrl)) return [];
+  const answer = await askHealth(context, baseUrl);
+  if (answer.some(({ state }) => state === "problem") && answer.length === 1) return answer;
+  if (settings.apiKey === null && settings.session === null) return answer;
+  const signIn = await attempt(context, "sign-in", async (): Promise<readonly Check[]> => {
+    const facts = await (await context.client()).account.get({ ...ONE_ATTEMPT, signal: context.signal });
+    return await ofAccount(context, facts);
+  });
+  if (vault === undefined || signIn.some(({ name, state }) => name === "sign-in" && state === "problem"))
+    return [...answer, ...signIn];
+  return [...answer, ...signIn, ...(await attempt(context, "vault", () => ofVault(context, vault)))];
+}
+
+async function attempt(
+  context: Context,
+  name: string,
+  work: () => Promise<readonly Check[]>,
+): Promise<readonly Check[]> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const { message, nextStep } = reportOf(thrown, {
+      interrupted: context.world.interrupted,
+      timedOut: context.timedOut,
+    });
+    return [problem(name, message, nextStep)];
+  }
+}
+
+async function askHealth(context: Context, baseUrl: string): Promise<readonly Check[]> {
+  const { createClient } = await import("@coffer/sdk");
+  const client: Client = createClient({ baseUrl, application: APPLICATION });
+  return await attempt(context, "service", async () => {
+    const began = context.world.now();
+    const { output, headers } = await client.request(
+      systemGroup.health,
+      {},
+      { ...ONE_ATTEMPT, signal: context.signal },
+    );
+    const took = context.world.now() - began;
+    return [
+      ok("service", `version ${output.version}, answered in ${String(took)} ms`, "service"),
+      ofClock(headers, context.world.now()),
+    ];
+  });
+}
+
+function ofClock(headers: Headers, now: number): Check {
+  const theirs = Date.parse(headers.get("date") ?? "");
+  if (Number.isNaN(theirs)) return unset("clock", "the service sends no time, so it cannot be compared");
+  const ahead = now - theirs;
+  const words = `${String(Math.round(Math.abs(ahead) / 1_000))} s ${ahead >= 0 ? "ahead of" : "behind"} the service`;
+  return Math.abs(ahead) > MOST_AHEAD_MS
+    ? problem("clock", words, "set this machine's clock, or have the service's set")
+    : ok("clock", words);
+}
+
+async function ofAccount(context: Context, { account, credential }: AccountWithCredential): Promise<readonly Check[]> {
+  const ends = credential.expiresAt === null ? "" : `, until ${credential.expiresAt}`;
+  const signIn = ok("sign-in", `${account.email}, ${account.accessLevel}${ends}`, "service");
+  const own = (await findChainKey(context).catch(() => null))?.signer.chainAddress;
+  const theirs = credential.chainAddress ?? account.chainAddress;
+  if (own === undefined) return [signIn];
+  if (theirs === null) return [signIn, unset("chain-address", "coffer account link-chain")];
+  return [
+    signIn,
+    theirs === own
+      ? ok("chain-address", "the account's and this machine's are the same", "service")
+      : problem(
+          "chain-address",
+          `the service has ${theirs}, this machine's key has ${own}`,
+          "coffer chain import, with the key of that address",
+        ),
+  ];
+}
+
+const LAYERS = ["api", "chain", "keyServers", "clock", "key"] as const satisfies readonly (keyof AccessCheck)[];
+
+async function ofVault(context: Context, vault: string): Promise<readonly Check[]> {
+  const client = await context.client();
+  const { id } = await findVault(context.task, vault);
+  const access = await client.vaults.checkAccess(id, { signal: context.signal });
+  return LAYERS.map((layer) => {
+    const { state, cause, nextStep } = access[layer];
+    const name = `vault: ${layer}`;
+    if (state === "ok") return ok(name, nextStep);
+    return state === "failed" ? problem(name, cause ?? "failed", nextStep) : unset(name, nextStep);
+  });
+}
