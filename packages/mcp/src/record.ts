@@ -3,7 +3,8 @@
  * and each line holds the hash of the one before it. Arguments are there as a hash only.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { appendFile, mkdir, readdir, readFile } from "node:fs/promises";
+import { appendFileSync } from "node:fs";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { canonical } from "./confirmations.ts";
 
@@ -53,7 +54,8 @@ export function createRecord(directoryOf: () => Promise<string>, now: () => Date
       ...{ result: facts.result, bytes: facts.bytes, agreed: facts.agreed, key: facts.key },
     };
     const hash = hashOf(JSON.stringify(body));
-    await appendFile(join(directory, `mcp-${at.slice(0, 7)}.jsonl`), `${JSON.stringify({ ...body, hash })}\n`, {
+    // One short line: handing it to another thread takes longer than to write it.
+    appendFileSync(join(directory, `mcp-${at.slice(0, 7)}.jsonl`), `${JSON.stringify({ ...body, hash })}\n`, {
       mode: 0o600,
     });
     previous = hash;
