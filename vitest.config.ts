@@ -31,6 +31,7 @@ const DEEP = [
   "test/kill/*.test.ts",
   "test/mcp/acting-shared.test.ts",
   "test/mcp/confirming.test.ts",
+  "test/mcp/eval.test.ts",
   "test/mcp/injection.test.ts",
   "test/mcp/join.test.ts",
   "test/mcp/matrix.test.ts",

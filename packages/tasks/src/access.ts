@@ -1,6 +1,6 @@
 /** Keys, invites and members as one list, and the acts of an owner on them. */
 import type { ApiKey, Client, Invite, RevokedAgent, VaultMember } from "@coffer/sdk";
-import { TaskFailure } from "./failure.ts";
+import { TaskFailure, toFailure } from "./failure.ts";
 import type { Task } from "./task.ts";
 
 /** One way in. */
@@ -18,15 +18,26 @@ export interface AccessPage {
   readonly next: string | null;
 }
 
-/** Where a list is: `key~CURSOR`, `invite~CURSOR`, `member~`. */
+/** Where a list is: `key~CURSOR`, `invite~CURSOR`, `member~`. A page goes on with the next kind as long as there is room. */
 export async function listAccess(
   task: Task,
   vaultId: string | null,
   limit: number,
   place: string | null,
 ): Promise<AccessPage> {
+  const rows: Access[] = [];
+  let next: string | null = place ?? "key~";
+  while (next !== null && rows.length < limit) {
+    const part: AccessPage = await readKind(task, vaultId, limit - rows.length, next);
+    rows.push(...part.rows);
+    next = part.next;
+  }
+  return { rows, next };
+}
+
+async function readKind(task: Task, vaultId: string | null, limit: number, place: string): Promise<AccessPage> {
   const client = await task.client();
-  const [kind = "key", cursor = ""] = place?.split("~", 2) ?? [];
+  const [kind = "", cursor = ""] = place.split("~", 2);
   const at = ORDER.find((each) => each === kind);
   if (at === undefined) throw new TaskFailure("invalid_arguments", { message: "cursor is none of this tool" });
   if (at === "member") return { rows: await membersOf(client, task, vaultId), next: null };
@@ -95,6 +106,43 @@ export async function findHolder(task: Task, text: string): Promise<AccessHolder
   throw new TaskFailure(first === undefined ? "not_found" : "ambiguous", {
     nextStep: "access_list shows keys and invites with their ids.",
   });
+}
+
+/**
+ * The actor of changes, as the service names it: the id of a key, or a chain address. Owners may also pass the beginning of
+ * that id, or the exact name of the key.
+ * @throws TaskFailure `not_found`, `ambiguous`; `invalid_arguments` for a caller that may not list keys.
+ */
+export async function findActor(task: Task, text: string): Promise<string> {
+  const given = text.trim();
+  const id = given.toLowerCase();
+  if (/^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|0x[0-9a-f]{64})$/.test(id)) return id;
+  const [byId, byName]: [string[], string[]] = [[], []];
+  for (const key of await allKeys(task)) {
+    if (id.length >= 8 && key.id.startsWith(id)) byId.push(key.id);
+    if (key.name.normalize("NFC") === given.normalize("NFC")) byName.push(key.id);
+  }
+  const found = byId.length > 0 ? byId : byName;
+  const [first, second] = found;
+  if (first !== undefined && second === undefined) return first;
+  throw new TaskFailure(first === undefined ? "not_found" : "ambiguous", {
+    nextStep: "access_list shows keys with their ids and names.",
+  });
+}
+
+async function allKeys(task: Task): Promise<ApiKey[]> {
+  const client = await task.client();
+  try {
+    const keys: ApiKey[] = [];
+    for await (const key of client.apiKeys.list({}, { signal: task.signal })) keys.push(key);
+    return keys;
+  } catch (error) {
+    if (toFailure(error, task.signal).code !== "owner_only") throw error;
+    throw new TaskFailure("invalid_arguments", {
+      message: "An agent names others by the whole id of a key, or by a chain address",
+      nextStep: "change_list shows who did what: leave the argument out.",
+    });
+  }
 }
 
 async function findAddress(task: Task, chainAddress: string): Promise<AccessHolder> {

@@ -13,6 +13,7 @@ export {
   type FailureDetails,
 } from "./failure.ts";
 export {
+  findActor,
   findHolder,
   listAccess,
   revokeHolder,

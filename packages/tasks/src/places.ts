@@ -174,7 +174,10 @@ export async function findItem(
     const found = await itemsStarting(client, task, prefix, vaultId, trashed);
     if (found.length > 0) return only(found, "file", given, itemCandidate);
   }
-  return await itemAt(client, task, needed(vaultId, given), given);
+  const inTrash = trashed ? await trashedAt(client, task, needed(vaultId, given), given) : [];
+  return inTrash.length > 0
+    ? only(inTrash, "file", given, itemCandidate)
+    : await itemAt(client, task, needed(vaultId, given), given);
 }
 
 /** {@link findItem}, where a folder does not serve. */
@@ -235,6 +238,27 @@ async function itemAt(client: Client, task: Task, vaultId: string, path: string)
     ...folders.folders.filter((each) => isCalled(each, name)).map(folderItem),
   ];
   return only(found, "file", path, itemCandidate);
+}
+
+/** What lies in the trash by this name and was in this folder. A single name may have been anywhere. */
+async function trashedAt(client: Client, task: Task, vaultId: string, path: string): Promise<Item[]> {
+  const names = segmentsOf(path);
+  const name = names.at(-1);
+  if (name === undefined) return [];
+  const above = names.length === 1 ? null : await walk(client, task, vaultId, names.slice(0, -1));
+  if (above === null) await requireSearchable(client, task, vaultId);
+  else if (above.missing.length > 0) return [];
+  const query = { vaultId, trashed: true, name, limit: MOST_CANDIDATES };
+  const place = above?.folder?.id ?? null;
+  const { signal } = task;
+  const [files, folders] = await Promise.all([
+    client.files.list({ ...query, ...(place === null ? {} : { folderId: place }) }, { signal }),
+    client.folders.list({ ...query, ...(place === null ? {} : { parentId: place }) }, { signal }),
+  ]);
+  return [
+    ...files.files.filter((each) => isCalled(each, name)).map(fileItem),
+    ...folders.folders.filter((each) => isCalled(each, name)).map(folderItem),
+  ];
 }
 
 /** Vaults that are public. A vault never changes its type. */

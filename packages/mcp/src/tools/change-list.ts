@@ -1,6 +1,6 @@
 import { api } from "@coffer/contract";
 import type { Change } from "@coffer/sdk";
-import { parseMoment, shortIds, TaskFailure, untrusted } from "@coffer/tasks";
+import { findActor, parseMoment, shortIds, untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Fact } from "../result.ts";
 import { TEXT } from "../schema.ts";
@@ -38,12 +38,14 @@ export const changeList = defineTool({
     const vault = await namedVault(call, vaultId);
     const start = readCursor(cursor);
     const client = await call.client();
+    // A call that waits without a cursor is about changes from now on.
+    const from = since ?? (wait > 0 ? "0m" : undefined);
     const page = await client.changes.list(
       {
         limit: Math.min(limit + start.skip, 1_000),
         ...(start.cursor === null ? {} : { cursor: start.cursor }),
-        ...(since === undefined || start.cursor !== null ? {} : { since: parseMoment("since", since) }),
-        ...(by === undefined ? {} : { by: actorIn(by) }),
+        ...(from === undefined || start.cursor !== null ? {} : { since: parseMoment("since", from) }),
+        ...(by === undefined ? {} : { by: await findActor(call, by) }),
         ...(vault === null ? {} : { vaultId: vault }),
         wait,
       },
@@ -63,12 +65,6 @@ export const changeList = defineTool({
     };
   },
 });
-
-function actorIn(by: string): string {
-  const given = by.trim().toLowerCase();
-  if (/^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|0x[0-9a-f]{64})$/.test(given)) return given;
-  throw new TaskFailure("invalid_arguments", { message: "by must be the whole id of a key, or a chain address" });
-}
 
 function rowOf(change: Change, short: (id: string) => string): Fact[] {
   const { object, kind, occurredAt, name } = change;

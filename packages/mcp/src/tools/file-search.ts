@@ -1,6 +1,6 @@
 import { api } from "@coffer/contract";
 import type { FoundFile } from "@coffer/sdk";
-import { findFolder, parseMoment, shortIds, TaskFailure, untrusted } from "@coffer/tasks";
+import { findActor, findFolder, parseMoment, shortIds, TaskFailure, untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
@@ -109,8 +109,7 @@ function rowOf(file: FoundFile, short: (id: string) => string): Fact[] {
 
 /** The author as the service and the local index know it. */
 async function authorId(call: Call, author: string): Promise<string> {
-  const given = author.trim().toLowerCase();
-  if (given !== "me") return given;
+  if (author.trim().toLowerCase() !== "me") return await findActor(call, author);
   const own = await call.chainAddress();
   if (own !== null) return own;
   const { credential } = await (await call.client()).account.get({ signal: call.signal });
