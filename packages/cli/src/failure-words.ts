@@ -148,16 +148,8 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
     "transaction_unknown",
     "ambiguous",
   ],
-  [
-    "coffer ls",
-    "name_exists",
-    "trashed",
-    "not_trashed",
-    "folder_cycle",
-    "too_deep",
-    "not_text",
-    "range_not_satisfiable",
-  ],
+  ["coffer ls", "trashed", "not_trashed", "folder_cycle", "too_deep", "not_text", "range_not_satisfiable"],
+  ["choose another name, or pass --if-exists version, rename or skip to an upload", "name_exists"],
   ["coffer versions list FILE", "current_version"],
   ["pass --force, or empty the vault first: coffer rm --recursive", "vault_not_empty"],
   [

@@ -5,8 +5,10 @@ import type { File, Folder } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { isAllowed, isWritable, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { openDestination, openFolder, type OpenFolder } from "./paths/local-files.ts";
+import { inLanes } from "./lanes.ts";
 import type { Task } from "./task.ts";
-import { failed, rowsOf, type Transferred } from "./uploads.ts";
+import { TransferCount } from "./transfer-count.ts";
+import { failed, reporter, rowsOf, type Transferred } from "./uploads.ts";
 
 export interface DownloadPlan {
   /** A local file for a single file, else a local folder, which is made if its parent exists. */
@@ -64,7 +66,10 @@ function localName(name: string): string {
   });
 }
 
-/** Writes each file below the folder `dest`. Two of one name are refused, not numbered. */
+/** Files on their way at once. */
+const LANES = 4;
+
+/** Writes each file below the folder `dest`, several at once. Two of one name are refused, not numbered. */
 export async function downloadMany(
   task: Task,
   allowed: AllowedFolders,
@@ -73,27 +78,24 @@ export async function downloadMany(
 ): Promise<Transferred[]> {
   await using folder = await ensureDirectory(allowed, plan.dest);
   const directory = folder.path;
+  const count = new TransferCount(task);
+  const parts = files.map(({ name, size }) => count.part(name, size));
   const rows: Transferred[] = [];
-  for (const file of files) {
+  await inLanes(files, LANES, async (file, at) => {
     const path = file.name;
     try {
-      const done = await downloadOne(task, allowed, file, { ...plan, dest: join(directory, localName(file.name)) });
-      rows.push({
-        path,
-        act: "created",
-        fileId: file.id,
-        bytes: done.bytes,
-        sha256: done.sha256,
-        code: null,
-        why: null,
-      });
+      const dest = join(directory, localName(path));
+      const { bytes, sha256 } = await downloadOne(parts[at] ?? task, allowed, file, { ...plan, dest });
+      rows[at] = { path, act: "created", fileId: file.id, bytes, sha256, code: null, why: null };
     } catch (thrown) {
       const failure = toFailure(thrown, task.signal);
       if (failure.code === "cancelled" || failure.code === "signed_out") throw failure;
       const isSkipped = plan.skips && failure.code === "destination_exists";
-      rows.push(isSkipped ? { ...failed(path, failure), act: "skipped" } : failed(path, failure));
+      rows[at] = isSkipped ? { ...failed(path, failure), act: "skipped" } : failed(path, failure);
+    } finally {
+      parts[at]?.end();
     }
-  }
+  });
   return rows;
 }
 
@@ -118,9 +120,7 @@ export async function downloadFolderTo(
     overwrite: plan.overwrite,
     signal: task.signal,
     filter: (path) => isAllowed(allowed, join(directory, path)) && isWritable(allowed, join(directory, path)),
-    onProgress: ({ bytes, totalBytes }) => {
-      task.progress(bytes, totalBytes);
-    },
+    onProgress: reporter(task, basename(directory)),
   });
   return rowsOf(result, basename(directory), plan.skips);
 }

@@ -27,7 +27,13 @@ export { findInvite, findKey, findWebhook } from "./owned.ts";
 export { findProfile, saveProfile, type ProfileChanges, type ProfilePlace, type ProfileWish } from "./profiles.ts";
 export { parseEnd, parseMoment } from "./moments.ts";
 export { writeSecretFile } from "./secret-file.ts";
-export { narrowByRoots, resolveFolders, type AllowedFolders, type ResolvedFolders } from "./paths/allowed-folders.ts";
+export {
+  foldersOfPerson,
+  narrowByRoots,
+  resolveFolders,
+  type AllowedFolders,
+  type ResolvedFolders,
+} from "./paths/allowed-folders.ts";
 export { ownConfiguration, type DenyList } from "./paths/denied.ts";
 export {
   openDestination,
@@ -53,7 +59,8 @@ export {
 } from "./places.ts";
 export { createRedaction, type Redaction } from "./redaction.ts";
 export { createSession, sessionOver, type Session, type SessionOptions, type SetupReport } from "./session.ts";
-export type { Task } from "./task.ts";
+export { inLanes } from "./lanes.ts";
+export type { FileProgress, Task } from "./task.ts";
 export { Untrusted, untrusted, untrustedText } from "./untrusted.ts";
 export { downloadFolderTo, downloadMany, downloadOne, type DownloadPlan, type Fetched } from "./downloads.ts";
 export { ensureFolder, pathBelow } from "./folders.ts";
@@ -68,5 +75,5 @@ export {
   vaultOf,
   type ActOutcome,
 } from "./item-acts.ts";
-export { storeText, uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
+export { storeStream, storeText, uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
 export { uploadPaths, type Transferred, type UploadPlan, type UploadReport } from "./uploads.ts";

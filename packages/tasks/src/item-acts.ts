@@ -2,6 +2,7 @@
 import type { File } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
+import { inLanes } from "./lanes.ts";
 import { findItem, wholeId, type Item } from "./places.ts";
 import type { Task } from "./task.ts";
 
@@ -27,20 +28,15 @@ export async function findItems(
   options: { readonly trashed?: boolean } = {},
 ): Promise<ActOutcome[]> {
   const outcomes: ActOutcome[] = [];
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    for (let at = next++; at < names.length; at = next++) {
-      const named = names[at] ?? "";
-      try {
-        outcomes[at] = { named, item: await findItem(task, vaultId, named, options), failure: null };
-      } catch (thrown) {
-        const failure = toFailure(thrown, task.signal);
-        if (!OF_ONE.has(failure.code)) throw failure;
-        outcomes[at] = { named, item: null, failure };
-      }
+  await inLanes(names, LOOKS, async (named, at) => {
+    try {
+      outcomes[at] = { named, item: await findItem(task, vaultId, named, options), failure: null };
+    } catch (thrown) {
+      const failure = toFailure(thrown, task.signal);
+      if (!OF_ONE.has(failure.code)) throw failure;
+      outcomes[at] = { named, item: null, failure };
     }
-  };
-  await Promise.all(Array.from({ length: Math.min(LOOKS, names.length) }, lane));
+  });
   return outcomes;
 }
 

@@ -1,7 +1,7 @@
 /** The decisions of an upload: is there room, what is it called, what if the name is taken. */
 import { nameProblem } from "@coffer/contract";
 import { createHash } from "node:crypto";
-import type { Account, File, UploadResult } from "@coffer/sdk";
+import type { Account, File, UploadOptions, UploadResult } from "@coffer/sdk";
 import type { Task } from "./task.ts";
 import { TaskFailure, toFailure } from "./failure.ts";
 import type { SourceFile } from "./paths/local-files.ts";
@@ -50,11 +50,22 @@ export async function storeText(
   return await storeContent(task, textContent(bytes, name), { ...wish, ...place, name });
 }
 
+/** Stores what a stream brings, by the same decisions, in bounded memory. It can be sent once. */
+export async function storeStream(
+  task: Task,
+  pieces: AsyncIterable<Uint8Array>,
+  { folder, ...wish }: Omit<UploadWish, "folderId"> & { readonly name: string; readonly folder: string | null },
+): Promise<Stored> {
+  const folderId = await ensureFolder(task, wish.vaultId, folder);
+  const place = folderId === null ? {} : { folderId };
+  return await storeContent(task, streamContent(pieces, wish.name), { ...wish, ...place });
+}
+
 /** What is stored, wherever its bytes lie. */
 interface Content {
   readonly name: string;
-  /** Bytes. */
-  readonly size: number;
+  /** Bytes. null: known at the end. */
+  readonly size: number | null;
   digest(task: Task): Promise<Digest>;
   send(task: Task, place: Place, how: How): Promise<UploadResult>;
 }
@@ -90,15 +101,45 @@ function textContent(bytes: Uint8Array, name: string): Content {
   return {
     ...{ name, size: bytes.length },
     digest: () => Promise.resolve({ bytes: bytes.length, sha256 }),
+    send: async (task, place, { contentType, ...how }) =>
+      await sendBody(
+        task,
+        place,
+        { body: bytes, contentType: contentType ?? (await guessType(name, "text/plain")) },
+        { ...how, ...watched(task, bytes.length) },
+      ),
+  };
+}
+
+function streamContent(pieces: AsyncIterable<Uint8Array>, name: string): Content {
+  let isSent = false;
+  return {
+    ...{ name, size: null },
+    digest: () => Promise.reject(new TypeError("a stream has no digest before its end")),
     send: async (task, place, { contentType, ...how }) => {
-      const { files } = await task.client();
-      const type = contentType ?? (await guessType(name));
-      const options = { ...how, ...watched(task, bytes.length) };
-      if (!("fileId" in place)) return await files.upload({ ...place, contentType: type, body: bytes }, options);
-      const { fileId, ...input } = place;
-      return await files.replace(fileId, { ...input, contentType: type, body: bytes }, options);
+      if (isSent)
+        throw new TaskFailure("name_exists", { message: "Somebody else stored a file of that name meanwhile" });
+      isSent = true;
+      return await sendBody(
+        task,
+        place,
+        { body: pieces, contentType: contentType ?? (await guessType(name, undefined)) },
+        { ...how, ...watched(task, 0) },
+      );
     },
   };
+}
+
+async function sendBody(
+  task: Task,
+  place: Place,
+  content: { readonly body: Uint8Array | AsyncIterable<Uint8Array>; readonly contentType: string | undefined },
+  options: UploadOptions,
+): Promise<UploadResult> {
+  const { files } = await task.client();
+  if (!("fileId" in place)) return await files.upload({ ...place, ...content }, options);
+  const { fileId, ...input } = place;
+  return await files.replace(fileId, { ...input, ...content }, options);
 }
 
 function watched(task: Task, size: number) {
@@ -111,14 +152,14 @@ function watched(task: Task, size: number) {
 }
 
 /** A text that was written in a conversation is text, unless its name says what kind. */
-async function guessType(name: string): Promise<string> {
+async function guessType<Other extends string | undefined>(name: string, other: Other): Promise<string | Other> {
   const { guessContentType } = await import("@coffer/sdk/node");
-  return (await guessContentType(name)) ?? "text/plain";
+  return (await guessContentType(name)) ?? other;
 }
 
 async function storeContent(task: Task, source: Content, wish: UploadWish): Promise<Stored> {
   const name = nameOf(source, wish.name);
-  await judgeRoom(task, source.size, wish);
+  if (source.size !== null) await judgeRoom(task, source.size, wish);
   if (wish.ifExists === "version") return await uploadVersion(task, source, wish, name);
   if (wish.ifExists === "rename") return await uploadRenamed(task, source, wish, name);
   // A repeat under its key finds its own file. Only the service can distinguish it from a stranger's, so this asks

@@ -1,12 +1,14 @@
 /** Local files and folders into a vault: one call, one report, and a repeat sends the rest only. */
 import { lstat, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { FolderResult } from "@coffer/sdk/node";
+import type { FolderProgress, FolderResult } from "@coffer/sdk/node";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder, pathBelow } from "./folders.ts";
 import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { holdsSecret, openBelow, openFolder, openSource, type OpenFolder } from "./paths/local-files.ts";
+import { inLanes } from "./lanes.ts";
 import type { Task } from "./task.ts";
+import { TransferCount } from "./transfer-count.ts";
 import { uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
 import { untrusted, type Untrusted } from "./untrusted.ts";
 
@@ -43,36 +45,77 @@ export interface UploadReport {
   readonly only: Stored | null;
 }
 
-/** Uploads what lies at the paths, in their order. A failure of one file stops no other; one of the call is thrown. */
+/** Files on their way at once. Each takes up to 8 MiB of memory. A folder has as many of its own. */
+const LANES = 4;
+
+/** Uploads what lies at the paths, several at once. A failure of one file stops no other; one of the call is thrown. */
 export async function uploadPaths(
   task: Task,
   allowed: AllowedFolders,
   paths: readonly string[],
   plan: UploadPlan,
 ): Promise<UploadReport> {
-  const isSingle = paths.length === 1;
-  const files: Transferred[] = [];
-  for (const path of paths) {
-    try {
-      const folder = await openFolder(allowed, path);
-      if (folder !== null) {
-        await using directory = folder;
-        refuseForFolder(plan);
-        files.push(...(await uploadDirectory(task, allowed, directory, plan)));
-        continue;
-      }
-      if (!isSingle && plan.name !== undefined)
-        throw new TaskFailure("invalid_arguments", { message: "name is for a single file" });
-      const { row, stored } = await uploadOne(task, allowed, path, plan);
-      if (isSingle) return { files: [row], only: stored };
-      files.push(row);
-    } catch (thrown) {
-      const failure = toFailure(thrown, task.signal);
-      if (isSingle || ENDING.has(failure.code)) throw failure;
-      files.push(failed(path, failure));
-    }
+  if (paths.length > 1 && plan.name !== undefined)
+    throw new TaskFailure("invalid_arguments", { message: "name is for a single file" });
+  const call: UploadCall = { task, allowed, plan, count: new TransferCount(task), folderId: folderOnce(task, plan) };
+  const [only, ...others] = paths;
+  if (only !== undefined && others.length === 0) return await uploadPath(call, only);
+  const rows: (readonly Transferred[])[] = [];
+  const folders: number[] = [];
+  await inLanes(paths, LANES, async (path, at) => {
+    if (await isFolder(allowed, path)) folders.push(at);
+    else rows[at] = await rowsOrFailure(call, path);
+  });
+  await inLanes(folders, 1, async (at) => {
+    rows[at] = await rowsOrFailure(call, paths[at] ?? "");
+  });
+  return { files: rows.flat(), only: null };
+}
+
+interface UploadCall {
+  readonly task: Task;
+  readonly allowed: AllowedFolders;
+  readonly plan: UploadPlan;
+  readonly count: TransferCount;
+  /** The folder that files go into: looked for, and made, once for all of them. */
+  readonly folderId: () => Promise<string | null>;
+}
+
+function folderOnce(task: Task, { vaultId, folder }: UploadPlan): UploadCall["folderId"] {
+  let found: Promise<string | null> | undefined;
+  return () => (found ??= ensureFolder(task, vaultId, folder));
+}
+
+async function isFolder(allowed: AllowedFolders, path: string): Promise<boolean> {
+  try {
+    await using folder = await openFolder(allowed, path);
+    return folder !== null;
+  } catch {
+    // Its own turn says what is wrong.
+    return false;
   }
-  return { files, only: null };
+}
+
+async function rowsOrFailure(call: UploadCall, path: string): Promise<readonly Transferred[]> {
+  try {
+    return (await uploadPath(call, path)).files;
+  } catch (thrown) {
+    const failure = toFailure(thrown, call.task.signal);
+    if (ENDING.has(failure.code)) throw failure;
+    return [failed(path, failure)];
+  }
+}
+
+async function uploadPath(call: UploadCall, path: string): Promise<UploadReport> {
+  const { allowed, count, plan } = call;
+  await using directory = await openFolder(allowed, path);
+  if (directory !== null) {
+    refuseForFolder(plan);
+    const part = count.part(path, 0);
+    return { files: await uploadDirectory(part, allowed, directory, plan), only: null };
+  }
+  const { row, stored } = await uploadOne(call, path);
+  return { files: [row], only: stored };
 }
 
 /** What meets every file. */
@@ -96,18 +139,19 @@ interface One {
   readonly stored: Stored | null;
 }
 
-async function uploadOne(task: Task, allowed: AllowedFolders, path: string, plan: UploadPlan): Promise<One> {
+async function uploadOne({ allowed, count, folderId: place, plan }: UploadCall, path: string): Promise<One> {
   await using source = await openSource(allowed, path);
   const row = { path, bytes: source.size, sha256: null, fileId: null, code: null, why: null };
   await source.refuseSecrets();
   if (plan.dryRun) return { row: { ...row, act: "would send" }, stored: null };
-  const folderId = await ensureFolder(task, plan.vaultId, plan.folder);
+  const folderId = await place();
   const { vaultId, expectedVersion, ifExists, name, mimeType, idempotencyKey } = plan;
   const wish: UploadWish = {
     ...{ vaultId, ifExists, expectedVersion, name, mimeType, idempotencyKey },
     ...(folderId === null ? {} : { folderId }),
   };
-  const stored = await uploadSource(task, source, wish);
+  const part = count.part(path, source.size);
+  const stored = await uploadSource(part, source, wish).finally(() => part.end());
   const { file, bytes, sha256, act } = stored;
   return { row: { ...row, act, fileId: file.id, bytes, sha256 }, stored };
 }
@@ -141,11 +185,17 @@ async function uploadDirectory(
       secrets.add(path);
       return false;
     },
-    onProgress: ({ bytes, totalBytes }) => {
-      task.progress(bytes, totalBytes);
-    },
+    onProgress: reporter(task, name),
   });
   return rowsOf(result, name, plan.ifExists === "skip", secrets);
+}
+
+/** Hands on how far a folder is. `name`: of the folder, which its paths begin with. */
+export function reporter(task: Task, name: string): (progress: FolderProgress) => void {
+  return ({ bytes, totalBytes, files, totalFiles, file }) => {
+    const moved = file ?? { path: "", bytes: 0, size: 0 };
+    task.progress(bytes, totalBytes, { ...moved, path: `${name}/${moved.path}`, files, totalFiles });
+  };
 }
 
 async function folderOrNull(task: Task, plan: UploadPlan, target: string): Promise<string | null> {

@@ -30,6 +30,7 @@ export type {
   FolderProgress,
   FolderReceipt,
   FolderResult,
+  MovingFile,
   SkippedItem,
   SyncFolderOptions,
   UploadFolderOptions,

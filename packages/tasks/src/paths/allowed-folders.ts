@@ -4,10 +4,10 @@
  */
 import type { Stats } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TaskFailure } from "../failure.ts";
-import { isDenied, type DenyList } from "./denied.ts";
+import { isDenied, ownConfiguration, type DenyList } from "./denied.ts";
 import { isObeyed } from "./obeyed.ts";
 
 export interface AllowedFolders {
@@ -16,6 +16,12 @@ export interface AllowedFolders {
   readonly denied: DenyList;
   /** Configured folders that are not there. Default: none. */
   readonly missing?: readonly string[];
+}
+
+/** Paths that a person names: all of the file system, but for this product's own settings and keys. */
+export function foldersOfPerson(paths: readonly string[], env: Parameters<typeof ownConfiguration>[0]): AllowedFolders {
+  const folders = [...new Set(paths.map((path) => parse(path).root))];
+  return { folders, denied: { ...ownConfiguration(env, null), isChosen: true } };
 }
 
 /** Where a path really lies, and what is there. */
@@ -86,7 +92,7 @@ export function isAllowed(allowed: AllowedFolders, path: string): boolean {
 
 /** Whether a download may write the path: not what programs and agents obey, unless the user said so. */
 export function isWritable(allowed: AllowedFolders, path: string): boolean {
-  if (allowed.denied.allowConfigFiles === true) return true;
+  if (allowed.denied.allowConfigFiles === true || allowed.denied.isChosen === true) return true;
   return allowed.folders.some((folder) => contains(folder, path) && !isObeyed(path.slice(folder.length)));
 }
 

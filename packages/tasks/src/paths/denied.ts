@@ -12,6 +12,8 @@ export interface DenyList {
   readonly holdsSecret?: (head: Buffer) => boolean;
   /** Downloads may make and replace files that programs and agents obey. Default: false. */
   readonly allowConfigFiles?: boolean;
+  /** Any name is allowed, and a link that is named is followed: a person chose it, and no model. Default: false. */
+  readonly isChosen?: boolean;
 }
 
 const DENIED_FOLDERS = new Set([".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".coffer", ".password-store"]);
@@ -32,7 +34,7 @@ const EXAMPLE = /^\.env\.(example|sample|template)$/;
 /** Compares names in lower case: some file systems ignore case. */
 export function isDenied(list: DenyList, path: string): boolean {
   const parts = path.toLowerCase().split(sep);
-  if (parts.some(isDeniedName)) return true;
+  if (list.isChosen !== true && parts.some(isDeniedName)) return true;
   return (
     list.folders.some((folder) => path === folder || path.startsWith(folder + sep)) ||
     list.files.some((file) => isBeside(file, path))

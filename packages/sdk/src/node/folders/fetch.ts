@@ -3,6 +3,7 @@ import { lstat, mkdir, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { SdkError } from "../../errors.ts";
 import type { File } from "../../resources/result-types.ts";
+import type { Progress } from "../../upload/input.ts";
 import { sourceChanged } from "../../upload/source.ts";
 import { fetchTo, type Fetched } from "../download-file.ts";
 import { fileErrorCode, syncDirectory } from "../durable-file.ts";
@@ -32,7 +33,7 @@ export async function fetchAll(work: Work, { folders, transfers }: Plan): Promis
       } catch (error) {
         work.outcome.fail(path, error);
       }
-      work.progress.done(transfer.size);
+      work.progress.done(transfer);
     });
   } finally {
     await inLanes(changed, work.lanes, syncIfThere);
@@ -74,13 +75,14 @@ async function makeFolder(work: Work, path: string, places: Map<string, string>,
 
 const RENAME = "Rename it at the service, then call again.";
 
-async function receive(work: Work, { act, path }: Transfer, remote: File, directory: string): Promise<void> {
+async function receive(work: Work, transfer: Transfer, remote: File, directory: string): Promise<void> {
   const { client, outcome, state } = work;
+  const { act, path } = transfer;
   const before = act === "replaced" ? work.local.files.get(path) : undefined;
   await using held = await holdDirectory(directory);
   const place = join(held.way, before === undefined ? nameOf(path) : basename(before.place));
   try {
-    const fetched = await fetchInto(work, remote, place, before, held.confirm);
+    const fetched = await fetchInto(work, transfer, remote, { place, before }, held.confirm);
     const file =
       fetched.storedSha256 === remote.sha256 ? remote : await client.files.get(remote.id, { signal: work.signal });
     if (fetched.storedSha256 !== file.sha256) throw sourceChanged("The file at the service changed while it was read");
@@ -95,14 +97,15 @@ async function receive(work: Work, { act, path }: Transfer, remote: File, direct
 
 /** `confirm` is asked last: then the name is given. */
 async function fetchInto(
-  { client, place: { vaultId }, signal }: Work,
+  { client, place: { vaultId }, progress, signal }: Work,
+  transfer: Transfer,
   remote: File,
-  place: string,
-  before: LocalFile | undefined,
+  { before, place }: { readonly place: string; readonly before: LocalFile | undefined },
   confirm: () => void,
 ): Promise<Fetched> {
   const overwrite = before !== undefined;
-  return await fetchTo(client, remote.id, place, { overwrite, vaultId, signal }, async (temporary) => {
+  const onProgress = ({ bytes }: Progress): void => progress.moved(transfer, bytes);
+  return await fetchTo(client, remote.id, place, { overwrite, vaultId, signal, onProgress }, async (temporary) => {
     if (before !== undefined) await requireUnchanged(before, place);
     // The service's time, so that the next change shows, however soon it comes.
     const time = new Date(remote.updatedAt);

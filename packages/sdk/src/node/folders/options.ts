@@ -22,7 +22,7 @@ export interface FolderOptions {
   readonly journalDirectory?: string | undefined;
   /** Ends the call when it aborts; the next call goes on. Default: it runs to its end. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with the plan, and after each file. Default: no function. */
+  /** Called with the plan, as bytes of a large file move, and after each file. Default: no function. */
   readonly onProgress?: ((progress: FolderProgress) => void) | undefined;
 }
 
@@ -52,10 +52,22 @@ export interface FolderProgress {
   readonly files: number;
   /** Files of the plan that need work. */
   readonly totalFiles: number;
-  /** Bytes of the files that were moved. */
+  /** Bytes that were moved, those of failed files included. */
   readonly bytes: number;
   /** Bytes of the files that have to be moved. */
   readonly totalBytes: number;
+  /** The file that this report is about. null: the plan. */
+  readonly file: MovingFile | null;
+}
+
+/** How far one file is. */
+export interface MovingFile {
+  /** Path below the directory, with `/` between names. */
+  readonly path: string;
+  /** Bytes that were moved. They go back when a part must be sent again. */
+  readonly bytes: number;
+  /** Bytes of the whole. */
+  readonly size: number;
 }
 
 /** What a call sets out to do. */

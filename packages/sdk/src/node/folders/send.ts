@@ -1,7 +1,7 @@
 /** The vault gets what the directory has. */
 import { connectionOf } from "../../client.ts";
 import { Batching, type BatchSlot } from "../../upload/batching.ts";
-import { MAX_BATCHED_BYTES } from "../../upload/input.ts";
+import { MAX_BATCHED_BYTES, type Progress } from "../../upload/input.ts";
 import { sendSource } from "../../upload/send-file.ts";
 import { openSource } from "../../upload/source.ts";
 import type { UploadResult } from "../../upload/target.ts";
@@ -37,7 +37,7 @@ export async function sendAll(work: Work, { folders, transfers }: Plan): Promise
       } finally {
         batch?.leave();
       }
-      work.progress.done(transfer.size);
+      work.progress.done(transfer);
     });
   }
 }
@@ -56,7 +56,7 @@ export function lacksParent({ outcome, progress }: Work, path: string): boolean 
   const parent = parentOf(path);
   if (!outcome.isBlocked(parent)) return false;
   outcome.refuse(path, "parent_failed", `The folder ${JSON.stringify(parent)} could not be made`, "See its own line.");
-  progress.done(0);
+  progress.done({ path, size: 0 });
   return true;
 }
 
@@ -118,15 +118,17 @@ interface Sent {
   readonly mark: Mark;
 }
 
-async function sendAlone(work: Work, { folderId, local, path }: Sending): Promise<Sent> {
-  const { client, padded, place, remote, signal, uploadJournals } = work;
+async function sendAlone(work: Work, sending: Sending): Promise<Sent> {
+  const { client, padded, place, progress, remote, signal, uploadJournals } = work;
+  const { folderId, local, path } = sending;
   const there = remote.files.get(path);
   const { handle, mark } = await openHere(local);
   const target =
     there === undefined
       ? targetIn(place.vaultId, folderId, path)
       : { vaultId: place.vaultId, fileId: there.id, ifMatch: entityTag(there.sha256) };
-  const options = { signal, padded, journalDirectory: uploadJournals, handle };
+  const onProgress = ({ bytes }: Progress): void => progress.moved(sending, bytes);
+  const options = { signal, padded, journalDirectory: uploadJournals, handle, onProgress };
   return { mark, result: await uploadFile(client, local.place, { ...options, ...target }) };
 }
 

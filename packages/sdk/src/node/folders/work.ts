@@ -48,7 +48,9 @@ export interface Plan {
 }
 
 export class ProgressCount {
-  #now: FolderProgress = { files: 0, totalFiles: 0, bytes: 0, totalBytes: 0 };
+  #now: FolderProgress = { files: 0, totalFiles: 0, bytes: 0, totalBytes: 0, file: null };
+  /** Bytes of files that are on their way. */
+  readonly #moving = new Map<string, number>();
   readonly #report: ((progress: FolderProgress) => void) | undefined;
 
   constructor(report: ((progress: FolderProgress) => void) | undefined) {
@@ -56,12 +58,24 @@ export class ProgressCount {
   }
 
   begin(totalFiles: number, totalBytes: number): void {
-    this.#now = { files: 0, totalFiles, bytes: 0, totalBytes };
+    this.#now = { ...this.#now, totalFiles, totalBytes };
     this.#report?.(this.#now);
   }
 
-  done(bytes: number): void {
-    this.#now = { ...this.#now, files: this.#now.files + 1, bytes: this.#now.bytes + bytes };
+  /** A part of a file was moved. */
+  moved({ path, size }: Transfer, bytes: number): void {
+    this.#step(path, { bytes: Math.min(bytes, size), size }, 0);
+    this.#moving.set(path, Math.min(bytes, size));
+  }
+
+  done({ path, size }: Pick<Transfer, "path" | "size">): void {
+    this.#step(path, { bytes: size, size }, 1);
+    this.#moving.delete(path);
+  }
+
+  #step(path: string, file: { readonly bytes: number; readonly size: number }, files: number): void {
+    const bytes = this.#now.bytes + file.bytes - (this.#moving.get(path) ?? 0);
+    this.#now = { ...this.#now, bytes, files: this.#now.files + files, file: { path, ...file } };
     this.#report?.(this.#now);
   }
 }

@@ -1,0 +1,37 @@
+/** Files and folders as lists show them. */
+import { shortIds, untrusted } from "@coffer/tasks";
+import type { File, Folder } from "@coffer/sdk";
+import type { Column } from "../../result.ts";
+import { timeText } from "../../terminal/visible.ts";
+
+/** A file or a folder, as `--json` prints it. */
+export type Row = ({ readonly kind: "file" } & File) | ({ readonly kind: "folder" } & Folder);
+
+export const fileRow = (file: File): Row => ({ kind: "file", ...plain(file) });
+export const folderRow = (folder: Folder): Row => ({ kind: "folder", ...plain(folder) });
+
+/** Without the signed bytes of a shared vault, which say nothing to a reader. */
+export function plain<Item extends object>(item: Item): Item {
+  const { shared: _shared, ...facts } = item as Item & { readonly shared?: unknown };
+  return facts as unknown as Item;
+}
+
+/** This client can read neither name nor size of it. */
+const isClosed = (item: File | Folder): boolean => item.unreadable !== undefined || item.name === "";
+
+export function itemColumns(rows: readonly Row[], more: readonly Column<Row>[] = []): readonly Column<Row>[] {
+  const short = shortIds(rows.map(({ id }) => id));
+  return [
+    { title: "id", of: ({ id }) => short(id) },
+    { title: "bytes", of: (row) => (row.kind === "file" && !isClosed(row) ? row.size : null), isNumber: true },
+    { title: "modified", of: ({ updatedAt }) => timeText(updatedAt) },
+    ...more,
+    {
+      title: "name",
+      of: (row) =>
+        isClosed(row)
+          ? `(closed: ${row.unreadable ?? "shared_vault"})`
+          : untrusted(row.kind === "folder" ? `${row.name}/` : row.name),
+    },
+  ];
+}

@@ -1,0 +1,86 @@
+import { ROOT, shortIds, untrusted } from "@coffer/tasks";
+import type { Client, Vault } from "@coffer/sdk";
+import type { Context } from "../../context.ts";
+import { command, count, optionalArgument, toggle } from "../../declarations.ts";
+import { listing, type Listing } from "../../result.ts";
+import { fileRow, folderRow, itemColumns, type Row } from "./items.ts";
+import { VAULT, whatIsAt } from "./places.ts";
+
+/** Rows that one request brings. */
+const PAGE = 1_000;
+
+export default command({
+  brief: "List a vault or a folder",
+  description: "Without a place it lists the vaults. Folders come first, then files, the newest first.",
+  examples: [
+    { line: "coffer ls", does: "your vaults" },
+    { line: 'coffer ls "Team:"', does: "the top of a vault" },
+    { line: "coffer ls Team:2027/May --json-lines", does: "one JSON document for each item" },
+  ],
+  flags: {
+    vault: VAULT,
+    recursive: toggle("List everything in the vault, with the ids of the folders"),
+    limit: count("At most so many files and folders"),
+  },
+  args: [optionalArgument("place", "VAULT:, VAULT:PATH or the id of a folder")] as const,
+  isList: true,
+  run: async (context, { limit = Infinity, recursive, vault }, [place]) => {
+    if (place === undefined && vault === undefined) return await listVaults(context);
+    const { item, vaultId } = await whatIsAt(context.task, place ?? "", vault);
+    if (item?.kind === "file") return listingOf([fileRow(item.file)]);
+    const client = await context.client();
+    const within = recursive ? null : (item?.id ?? ROOT);
+    const rows = await rowsIn(client, context.signal, { vaultId, within, limit });
+    return listingOf(rows);
+  },
+});
+
+const listingOf = (rows: readonly Row[]): Listing =>
+  listing({ name: "items", items: rows, columns: itemColumns(rows), empty: "Nothing is here." });
+
+interface Wanted {
+  readonly vaultId: string;
+  /** null: everything. */
+  readonly within: string | null;
+  readonly limit: number;
+}
+
+/** Both lists are asked for at once: a folder with a page of each takes one round trip. */
+async function rowsIn(client: Client, signal: AbortSignal, { limit, vaultId, within }: Wanted): Promise<Row[]> {
+  const query = { vaultId, limit: Math.min(limit, PAGE) };
+  const [folders, files] = await Promise.all([
+    firstOf(client.folders.list({ ...query, ...(within === null ? {} : { parentId: within }) }, { signal }), limit),
+    firstOf(client.files.list({ ...query, ...(within === null ? {} : { folderId: within }) }, { signal }), limit),
+  ]);
+  return [...folders.map(folderRow), ...files.map(fileRow)].slice(0, limit);
+}
+
+async function firstOf<Item>(items: AsyncIterable<Item>, limit: number): Promise<Item[]> {
+  const kept: Item[] = [];
+  for await (const item of items) {
+    kept.push(item);
+    if (kept.length >= limit) break;
+  }
+  return kept;
+}
+
+async function listVaults(context: Context): Promise<Listing> {
+  const { vaults } = await context.client();
+  const { signal } = context;
+  const lists = [{}, { shared: true }].map((query) =>
+    firstOf(vaults.list({ ...query, limit: PAGE }, { signal }), Infinity),
+  );
+  const found: Vault[] = (await Promise.all(lists)).flat();
+  const short = shortIds(found.map(({ id }) => id));
+  return listing({
+    name: "vaults",
+    items: found,
+    columns: [
+      { title: "id", of: ({ id }) => short(id) },
+      { title: "type", of: ({ type }) => type },
+      { title: "role", of: ({ role }) => role },
+      { title: "name", of: ({ name }) => untrusted(`${name}:`) },
+    ],
+    empty: "There are no vaults. Make one: coffer vaults create NAME",
+  });
+}

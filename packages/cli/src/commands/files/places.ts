@@ -1,0 +1,76 @@
+/** How a line names what is in a vault: `VAULT:PATH`, an id, or a path with `--vault`. */
+import { findFolder, findItem, findVault, segmentsOf, wholeId, writableVault, type Item } from "@coffer/tasks";
+import type { File, Folder } from "@coffer/sdk";
+import type { Task } from "@coffer/tasks";
+import { text } from "../../declarations.ts";
+import { usage } from "../../failure.ts";
+
+/** A place in a vault, or an id that needs none. */
+export interface Place {
+  /** null: `path` is an id, or the beginning of one. */
+  readonly vaultId: string | null;
+  /** From the top of the vault, or an id. */
+  readonly path: string;
+}
+
+export const VAULT = text("Vault of the paths: its name, its id or the beginning of its id", { placeholder: "VAULT" });
+
+const ID_OR_PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;
+
+/** `VAULT:PATH`. null: the text has no such form. A single letter is a drive of Windows. */
+export function splitPlace(given: string): { readonly vault: string; readonly path: string } | null {
+  const colon = given.indexOf(":");
+  if (colon < 1 || /^(\.{0,2}[/\\]|[a-z]:[/\\])/i.test(given)) return null;
+  return { vault: given.slice(0, colon), path: given.slice(colon + 1) };
+}
+
+/** Where the text leads. A path without any vault is in the only one that the credential has. */
+export async function placeOf(task: Task, given: string, vault: string | undefined): Promise<Place> {
+  if (vault !== undefined) return { vaultId: await vaultIdOf(task, vault), path: given };
+  const split = splitPlace(given);
+  if (split !== null) return { vaultId: await vaultIdOf(task, split.vault), path: split.path };
+  if (ID_OR_PREFIX.test(given.trim())) return { vaultId: null, path: given };
+  return { vaultId: await writableVault(task, null), path: given };
+}
+
+/** A whole id is taken as it is: each call that follows names it to the service anyway. */
+export const vaultIdOf = async (task: Task, vault: string): Promise<string> =>
+  wholeId(vault) ?? (await findVault(task, vault)).id;
+
+export async function fileAt(task: Task, given: string, vault: string | undefined): Promise<File> {
+  const { path, vaultId } = await placeOf(task, given, vault);
+  if (isTop(path)) throw notFile();
+  const item = await findItem(task, vaultId, path);
+  if (item.kind === "folder") throw notFile();
+  return item.file;
+}
+
+/** null: the top of the vault. */
+export type Found =
+  { readonly vaultId: string; readonly item: Item } | { readonly vaultId: string; readonly item: null };
+
+/** A file, a folder, or the top of a vault. */
+export async function whatIsAt(task: Task, given: string, vault: string | undefined): Promise<Found> {
+  const { path, vaultId } = await placeOf(task, given, vault);
+  if (vaultId !== null && isTop(path)) return { vaultId, item: null };
+  const item = await findItem(task, vaultId, path);
+  return { vaultId: item.kind === "file" ? item.file.vaultId : item.folder.vaultId, item };
+}
+
+/** null: the top of the vault. */
+export async function folderAt(
+  task: Task,
+  given: string,
+  vault: string | undefined,
+): Promise<{ readonly vaultId: string; readonly folder: Folder | null }> {
+  const { path, vaultId } = await placeOf(task, given, vault);
+  if (vaultId !== null && isTop(path)) return { vaultId, folder: null };
+  const folder = await findFolder(task, vaultId, path);
+  if (folder !== null) return { vaultId: folder.vaultId, folder };
+  if (vaultId !== null) return { vaultId, folder };
+  throw usage("The top of a vault needs the vault's name", "coffer ls VAULT:");
+}
+
+export const isTop = (path: string): boolean => segmentsOf(path).length === 0;
+
+const notFile = () => usage("This is a folder, and the command takes a file", "name a file: coffer ls VAULT:PATH");

@@ -1,0 +1,70 @@
+import { storeStream, uploadPaths, untrusted, writableVault, type Stored, type UploadPlan } from "@coffer/tasks";
+import { argument, choice, command, text, toggle } from "../../declarations.ts";
+import { usage } from "../../failure.ts";
+import { done, type Document } from "../../result.ts";
+import { sizeText } from "../../terminal/visible.ts";
+import { plain } from "./items.ts";
+import { localPaths } from "./local-paths.ts";
+import { VAULT, vaultIdOf } from "./places.ts";
+import { transferReport, withProgress, type TransferWords } from "./transfers.ts";
+
+export default command({
+  brief: "Upload files and folders",
+  description:
+    "A folder goes with everything in it, under its own name. What is there unchanged is not sent: after a failure run the same line again.",
+  examples: [
+    { line: 'coffer upload report.pdf photos --vault "Team" --folder 2027/May', does: "a file and a folder" },
+    { line: "coffer upload site --vault Backups --if-exists version", does: "replace what has changed" },
+    { line: "coffer upload --stdin --name dump.sql --vault Backups < dump.sql", does: "what a program writes" },
+  ],
+  flags: {
+    vault: VAULT,
+    folder: text("Folder in the vault: a path or an id; what is missing of a path is made", { placeholder: "FOLDER" }),
+    name: text("Name of a single file in the vault", { placeholder: "NAME" }),
+    stdin: toggle("Upload standard input; needs --name"),
+    ifExists: choice("What to do when the name is taken; error without it", ["error", "version", "rename", "skip"]),
+    type: text("Media type of a single file, such as text/plain", { placeholder: "TYPE" }),
+    dryRun: toggle("Only show what would be sent"),
+  },
+  args: { each: argument("path", "File or folder of this machine"), least: 0 } as const,
+  run: async (context, flags, given) => {
+    const { dryRun, folder = null, ifExists = "error", name, stdin, type: mimeType, vault } = flags;
+    if (stdin === given.length > 0)
+      throw usage("Name paths, or pass --stdin with --name", "coffer upload PATH --vault VAULT");
+    if (stdin && (name === undefined || dryRun))
+      throw usage("--stdin needs a name for the file, and sends at once", "pass --name NAME, without --dry-run");
+    const { allowed, paths } = localPaths(context.world, given);
+    const { task } = context;
+    const vaultId = vault === undefined ? await writableVault(task, null) : await vaultIdOf(task, vault);
+    const plan: UploadPlan = { vaultId, folder, ifExists, name, mimeType, dryRun };
+    const { files, only } = await withProgress(context, "Uploading", async (watched) =>
+      name !== undefined && stdin
+        ? { files: [], only: await storeStream(watched, context.world.stdin.pieces(), { ...plan, name }) }
+        : await uploadPaths(watched, allowed, paths, plan),
+    );
+    return only === null ? transferReport(files, { ...WORDS, dryRun }, { vaultId }) : oneStored(only);
+  },
+});
+
+const WORDS: Omit<TransferWords, "dryRun"> = {
+  moved: "uploaded",
+  differs: "it exists there and differs; --if-exists version replaces it",
+};
+
+const SENTENCES: Readonly<Record<Stored["act"], string>> = {
+  created: "Uploaded",
+  replaced: "Uploaded as a new version of",
+  unchanged: "Unchanged, and not sent again:",
+  skipped: "Exists, and was left as it is:",
+};
+
+function oneStored({ act, bytes, file, sha256 }: Stored): Document {
+  const digest = sha256 === "" ? null : sha256;
+  const uploaded = act === "created" || act === "replaced" ? 1 : 0;
+  const counts = { uploaded, unchanged: Number(act === "unchanged"), skipped: Number(act === "skipped"), failed: 0 };
+  return done({ act, ...counts, bytes, sha256: digest, file: plain(file) }, [
+    untrusted(`${SENTENCES[act]} ${file.name} (${sizeText(bytes)})`),
+    `id      ${file.id}`,
+    ...(digest === null ? [] : [`sha256  ${digest}`]),
+  ]);
+}
