@@ -10,8 +10,8 @@ export interface ConfirmRequest {
   readonly stateNow: () => Promise<unknown>;
   /** What the caller passed as `confirm`. */
   readonly token: string | undefined;
-  /** The act leads out of the account. Once text of others was shown, only the host's user can agree to it. */
-  readonly leadsOut?: boolean;
+  /** The act leads out of the account, or cannot be undone. Once text of others was shown, only the host's user can agree to it. */
+  readonly isFinal?: boolean;
 }
 
 /** What a tool needs for its work: one value per call. */

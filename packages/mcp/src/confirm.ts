@@ -52,10 +52,10 @@ export async function requireConfirmed(
   asking: Asking,
   tool: string,
   args: unknown,
-  { preview, state, stateNow, token, leadsOut = false }: ConfirmRequest,
+  { preview, state, stateNow, token, isFinal = false }: ConfirmRequest,
 ): Promise<void> {
   const { confirmations } = asking;
-  const isTaint = leadsOut && asking.isTainted && asking.mode === "auto";
+  const isTaint = isFinal && asking.isTainted && asking.mode === "auto";
   const humanOnly = asking.mode === "human-only" || isTaint;
   const given = typeof args === "object" && args !== null ? { ...args, confirm: undefined } : args;
   const binding = { tool, args: given, state };

@@ -1,5 +1,6 @@
 import { AGENT_SCOPES, api, type Scope } from "@coffer/contract";
 import { findVault, parseEnd, TaskFailure, untrusted } from "@coffer/tasks";
+import type { Vault } from "@coffer/sdk";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import type { Outcome } from "../result.ts";
@@ -47,19 +48,23 @@ export const accessGrant = defineTool({
     if (args.chainAddress === undefined) call.requireHandOut();
     const until = args.until === undefined ? null : parseEnd("until", args.until);
     const who = args.chainAddress ?? "a single-use invite";
-    const state = vaults.map(({ id, role, type }) => `${id} ${role} ${type}`).toSorted();
+    const state = stateOf(vaults);
     await call.confirm({
       preview: `Access for ${who} to ${String(vaults.length)} vaults (${vaults.map(({ id }) => id.slice(0, 8)).join(", ")}), ${until === null ? "without an end" : `until ${moment(until)}`}`,
       state,
-      stateNow: () => Promise.resolve(state),
+      stateNow: async () => stateOf(await Promise.all(vaults.map(({ id }) => findVault(call, id)))),
       token: args.confirm,
-      leadsOut: true,
+      isFinal: true,
     });
     const vaultIds = vaults.map(({ id }) => id);
     if (args.chainAddress !== undefined) return await addMember(call, args.chainAddress, vaultIds, args.name, until);
     return await invite(call, { ...args, vaultIds }, until);
   },
 });
+
+function stateOf(vaults: readonly Pick<Vault, "id" | "role" | "type">[]): string[] {
+  return vaults.map(({ id, role, type }) => `${id} ${role} ${type}`).toSorted();
+}
 
 async function addMember(
   call: Call,

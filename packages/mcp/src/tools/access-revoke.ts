@@ -27,12 +27,13 @@ export const accessRevoke = defineTool({
     const holder = await findHolder(call, who);
     const since = rewindSince === undefined ? null : parseMoment("rewindSince", rewindSince);
     const plan = since === null ? null : await rewind(call, holder, since, true);
-    const state = idOf(holder);
+    const state = stateOf(holder);
     await call.confirm({
       preview: `End the access of ${described(holder)}${plan === null ? "" : `, and undo: ${countText(plan.counts)}; ${String(plan.left.length)} left alone`}`,
       state,
-      stateNow: () => Promise.resolve(state),
+      stateNow: async () => stateOf(await findHolder(call, idOf(holder))),
       token: confirm,
+      isFinal: true,
     });
     const done = await revokeHolder(call, holder);
     const undone = since === null ? null : await rewind(call, holder, since, false);
@@ -66,6 +67,11 @@ function countText(counts: Readonly<Record<string, number>>): string {
 function idOf(holder: AccessHolder): string {
   if (holder.kind === "address") return holder.chainAddress;
   return holder.kind === "key" ? holder.key.id : holder.invite.id;
+}
+
+/** What the preview says of a holder. */
+function stateOf(holder: AccessHolder): string {
+  return holder.kind === "address" ? [holder.chainAddress, ...holder.vaultIds.toSorted()].join(" ") : idOf(holder);
 }
 
 /** Names were chosen by others: ids alone are shown in a preview. */

@@ -17,7 +17,7 @@ export async function agreeToLeave(call: Call, vaultId: string): Promise<void> {
     state: id,
     stateNow: () => Promise.resolve(id),
     token: undefined,
-    leadsOut: true,
+    isFinal: true,
   });
   call.agreedVaults.add(id);
 }

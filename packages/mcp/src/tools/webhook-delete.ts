@@ -20,6 +20,7 @@ export const webhookDelete = defineTool({
       state: updatedAt,
       stateNow: async () => (await findWebhook(call, id)).updatedAt,
       token: confirm,
+      isFinal: true,
     });
     await (await call.client()).webhooks.delete(id, { signal: call.signal });
     return { summary: "The webhook is gone.", facts: { webhookId: id } };

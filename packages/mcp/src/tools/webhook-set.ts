@@ -57,7 +57,7 @@ export const webhookSet = defineTool({
         state,
         stateNow: async () => (before === null ? state : (await findWebhook(call, before.id)).updatedAt),
         token: confirm,
-        leadsOut: true,
+        isFinal: true,
       });
     }
     return before === null ? await create(call, wish) : await change(call, before.id, wish);
