@@ -65,7 +65,7 @@ export async function openToolsHere(options: ToolsHereOptions): Promise<ToolsHer
 export interface FakeService {
   readonly fake: Fake;
   readonly client: SdkClient;
-  connect(...middleware: Middleware[]): SdkClient;
+  readonly connect: (...middleware: Middleware[]) => SdkClient;
 }
 
 /** A service in memory with one account. */

@@ -136,9 +136,8 @@ const HELP = `coffer-mcp: Coffer storage as MCP tools, over stdio or HTTP
   --reveal-shared-text   file_read shows text of shared vaults too. Default: public vaults only.
   --confirm HOW          Who agrees to folders in the trash and the like, where the host cannot ask its user.
                          token: the model, with a token of the preview. human-only: nobody.
-                         auto: as token, but once text of others was shown nobody agrees to giving or ending access,
-                         new webhook addresses, deleting webhooks, and writes into vaults of other accounts.
-                         Default: auto.
+                         auto: as token, until text of others was shown. Then nobody agrees to access, new webhook
+                         addresses, deleting webhooks, and writes into vaults of other accounts. Default: auto.
   --allow-config-files   Downloads may write files that programs and agents obey, like CLAUDE.md or .git/.
   --config FILE          The config file. Default: SERVICE_CONFIG_FILE, else the user's own.
   --http [HOST:]PORT     Streamable HTTP at /mcp for many keys, instead of stdio. Default host: 127.0.0.1.
