@@ -30,6 +30,7 @@ const DEEP = [
   "test/fuzz/fuzz.test.ts",
   "test/kill/*.test.ts",
   "test/mcp/acting-shared.test.ts",
+  "test/mcp/canary.test.ts",
   "test/mcp/confirming.test.ts",
   "test/mcp/eval.test.ts",
   "test/mcp/injection.test.ts",

@@ -175,7 +175,10 @@ describe("webhooks", () => {
     expect(rows[0]?.slice(2, 4)).toEqual(["failed", 500]);
     expect((await call("webhook_set", { webhookId, active: "false" })).facts).toMatchObject({ active: false });
     expect(await handedOut(await call("webhook_set", { webhookId, rotateSecret: true }))).toMatch(/^whsec_/);
-    expect(((await call("webhook_list")).facts["rows"] as unknown[][])[0]?.[1]).toBe("paused");
+    const [row = []] = (await call("webhook_list")).facts["rows"] as unknown[][];
+    expect(row[1]).toBe("paused");
+    expect(String(row[5])).toContain(`${new URL(url).origin}/hook…`);
+    expect(String(row[5])).not.toContain("hidden");
     await agreed("webhook_delete", { webhookId });
     expect((await owner.webhooks.list()).webhooks).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { minute, token, word } from "../words.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
-import { findWebhook, webhookRef } from "./webhook-ref.ts";
+import { findWebhook, shownUrl, webhookRef } from "./webhook-ref.ts";
 
 export const webhookList = defineTool({
   name: "webhook_list",
@@ -73,7 +73,7 @@ function webhookRow(webhook: Webhook, short: (id: string) => string): Fact[] {
     word(lastDeliveryStatus),
     failureCount,
     untrusted(events.join(" ")),
-    untrusted(url),
+    untrusted(shownUrl(url)),
   ];
 }
 

@@ -20,3 +20,15 @@ export async function findWebhook(call: Call, text: string): Promise<Webhook> {
   if (first !== undefined && second === undefined) return first;
   throw new TaskFailure(first === undefined ? "not_found" : "ambiguous", { nextStep: "webhook_list shows the ids." });
 }
+
+/** Longer words at the beginning of a path are no words. */
+const LONGEST_WORD = 20;
+
+/** An address without what may be a secret of its receiver: those stand in paths and queries. */
+export function shownUrl(url: string): string {
+  if (!URL.canParse(url)) return "…";
+  const { origin, pathname } = new URL(url);
+  const word = pathname.split("/")[1] ?? "";
+  const shown = `${origin}/${word.length > LONGEST_WORD ? "" : word}`;
+  return shown === url ? shown : `${shown}…`;
+}
