@@ -34,6 +34,7 @@ const DEEP = [
   "test/mcp/confirming.test.ts",
   "test/mcp/eval.test.ts",
   "test/mcp/injection.test.ts",
+  "test/mcp/confirm*.test.ts",
   "test/mcp/injection*.test.ts",
   "test/mcp/join.test.ts",
   "test/mcp/matrix.test.ts",

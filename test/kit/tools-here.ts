@@ -14,6 +14,12 @@ export interface ToolsHere extends AsyncDisposable {
   readonly host: Client;
 }
 
+/** A message of the host, as it goes over the wire. */
+export interface Sent {
+  readonly method?: string;
+  readonly params?: Record<string, unknown>;
+}
+
 export interface ToolsHereOptions {
   readonly client: SdkClient;
   readonly folders?: readonly string[];
@@ -21,6 +27,8 @@ export interface ToolsHereOptions {
   /** Over the parts that every test has alike. */
   readonly parts?: Partial<ServerParts>;
   readonly era?: Era;
+  /** Changes what the host sends. */
+  readonly tamper?: (message: Sent) => void;
   /** What the host's user answers. Absent: a host that cannot ask. */
   readonly onAsked?: (message: string) => unknown;
 }
@@ -41,6 +49,11 @@ export async function openToolsHere(options: ToolsHereOptions): Promise<ToolsHer
     ...options.parts,
   };
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const send = theirs.send.bind(theirs);
+  theirs.send = (message, sending) => {
+    options.tamper?.(message as Sent);
+    return send(message, sending);
+  };
   const served = serveStdio(() => createServer(parts), { transport: ours });
   const capabilities = onAsked === undefined ? {} : { elicitation: {} };
   const host = new Client({ name: "test", version: "1" }, { capabilities, versionNegotiation: { mode: era } });

@@ -1,4 +1,4 @@
-/** A host that can ask its user asks, in both protocol eras; no answer but a clear yes does anything. */
+/** A host that can ask its user asks, in both protocol eras, through real processes. confirm-matrix.test.ts has every answer. */
 import { join } from "node:path";
 import { sourceLauncher, startStack, type Stack } from "@coffer/devstack";
 import { createClient, type Client as Owner } from "@coffer/sdk";
@@ -81,19 +81,6 @@ describe.each([
     expect(await host.call({ files: [id] })).toMatchObject({ done: 1 });
     expect(host.asked).toEqual([expect.stringContaining("1 files")]);
     expect(await isLive(id)).toBe(false);
-  });
-
-  it.each<[string, Answer]>([
-    ["no", { action: "decline" }],
-    ["away", { action: "cancel" }],
-    ["a yes that is not ticked", { action: "accept", content: { confirm: false } }],
-    ["a yes without a form", { action: "accept" }],
-  ])("does nothing on: %s", async (_what, answer) => {
-    const id = await folder();
-    await using host = await openHost(mode, () => answer);
-    const { error } = await host.call({ files: [id] });
-    expect(["declined", "confirmation_required"]).toContain(error?.code);
-    expect(await isLive(id)).toBe(true);
   });
 
   it("does nothing when the files changed while the user was asked", async () => {

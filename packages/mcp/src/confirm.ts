@@ -31,6 +31,8 @@ export interface Asking {
   readonly mode: ConfirmMode;
   /** Text of others was shown. */
   readonly isTainted: boolean;
+  /** How long a host's user may take, in milliseconds. Default: 30 s. */
+  readonly answerWaitMs: number | undefined;
   /** Takes who agreed. */
   readonly onAgreed: (who: "user" | "token") => void;
 }
@@ -94,13 +96,13 @@ const TAINT_STEP =
 type Answer = "yes" | "no" | "cannot ask";
 
 async function askUser(asking: Asking, message: string, binding: Binding): Promise<Answer> {
-  const { context, mcp } = asking;
+  const { answerWaitMs: timeout = ANSWER_WAIT_MS, context, mcp } = asking;
   const { envelope } = context.mcpReq;
   if (envelope !== undefined) return askInNextRound(asking, Object.entries(envelope), message, binding);
   const peer: AskingPeer = mcp.server;
   if (peer.getClientCapabilities()?.elicitation === undefined) return "cannot ask";
   try {
-    return answerIn(await peer.elicitInput({ message, requestedSchema: FORM }, { timeout: ANSWER_WAIT_MS }));
+    return answerIn(await peer.elicitInput({ message, requestedSchema: FORM }, { timeout }));
   } catch {
     // Nobody answered in time, or the host refused to ask.
     return "cannot ask";

@@ -13,6 +13,8 @@ export interface CallParts {
   /** See {@link Call.handOut}. null: this machine is not the user's. */
   readonly handOut: Call["handOut"] | null;
   readonly memory: Memory;
+  /** How long a host's user may take to agree, in milliseconds. Default: 30 s; hosts give up on a call after 60 s. */
+  readonly answerWaitMs?: number;
 }
 
 /** What a call learns about itself on its way. */
@@ -63,7 +65,9 @@ export function callOf({ tool, args, parts, context, mcp, signal, folders, noted
     handOut: (name, secret) => handOut?.(name, secret) ?? Promise.resolve(null),
     confirm: async (request) => {
       if (context === null) throw new TaskFailure("confirmation_required");
-      const asking = { mcp, context, confirmations, mode: launch.confirm, isTainted: taint.isTainted, onAgreed };
+      const mode = launch.confirm;
+      const { answerWaitMs } = parts;
+      const asking = { mcp, context, confirmations, mode, isTainted: taint.isTainted, answerWaitMs, onAgreed };
       await requireConfirmed(asking, tool, args, request);
     },
   });

@@ -54,7 +54,7 @@ async function previewOf(call: Call, found: readonly ActOutcome[]) {
     if (item.kind === "file") {
       files += 1;
       bytes += item.file.size;
-      state.push(`${item.id} ${String(item.file.revision)}`);
+      state.push(`${item.id} ${String(item.file.revision)} ${item.file.versionId}`);
       continue;
     }
     const inside = await client.files.list({ folderId: item.id, vaultId: item.folder.vaultId, limit: 100 }, call);
@@ -62,9 +62,8 @@ async function previewOf(call: Call, found: readonly ActOutcome[]) {
     const count = `${String(inside.files.length)}${inside.nextCursor === null ? "" : " or more"} files`;
     const more = below.folders.length === 0 ? "" : ` and ${String(below.folders.length)} folders with what is in them`;
     folders.push(`${item.id.slice(0, 8)}: ${count}${more}`);
-    state.push(
-      `${item.id} ${String(item.folder.revision)} ${String(inside.files.length)} ${String(below.folders.length)}`,
-    );
+    const contents = [...inside.files.map(({ versionId }) => versionId), ...below.folders.map(({ id }) => id)];
+    state.push([item.id, String(item.folder.revision), ...contents.toSorted()].join(" "));
   }
   const folderText = folders.length === 0 ? "" : `; folders ${folders.join("; ")}`;
   return {
