@@ -40,6 +40,7 @@ const DEEP = [
   "test/mcp/matrix.test.ts",
   "test/mcp/offers.test.ts",
   "test/mcp/path-fuzz.test.ts",
+  "test/mcp/sizes.test.ts",
   "test/pins/guards-bite.test.ts",
   "test/shared-files/crash.test.ts",
   "test/shared-files/folders.test.ts",
