@@ -25,6 +25,7 @@ const DEEP = [
   "test/chain/gas-of-acts.test.ts",
   "test/chain/journey.test.ts",
   "test/chain/publish.test.ts",
+  "test/cli/owner.test.ts",
   "test/client-folder-crash.test.ts",
   "test/client-real.test.ts",
   "test/fuzz/fuzz.test.ts",

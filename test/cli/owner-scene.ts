@@ -18,7 +18,10 @@ export interface Scene {
   readonly stack: SharedStack;
   readonly networkFile: string;
   readonly owner: Shell;
-  shellOf(person: SharedPerson, more?: Readonly<Record<string, string | undefined>>): Shell;
+  shellOf(
+    person: Pick<SharedPerson, "apiKey" | "privateKey">,
+    more?: Readonly<Record<string, string | undefined>>,
+  ): Shell;
 }
 
 export async function openScene(stack: SharedStack): Promise<Scene> {

@@ -147,6 +147,7 @@ function flagParameter(flag: Flag<unknown>, hidden: boolean): object {
     ...{ ...shared, kind: "parsed", parse },
     ...(placeholder === undefined ? {} : { placeholder }),
     ...(kind === "texts" ? { variadic: "," } : {}),
+    ...(kind === "verbatim" ? { variadic: true } : {}),
     ...proposing(complete),
   };
 }

@@ -6,7 +6,7 @@ type Letter =
   "a" | "b" | "c" | "d" | "e" | "f" | "g" | "i" | "k" | "l" | "m" | "o" | "p" | "r" | "s" | "t" | "u" | "w" | "x" | "z";
 
 export interface Flag<Value> {
-  readonly kind: "switch" | "text" | "texts" | "choice";
+  readonly kind: "switch" | "text" | "texts" | "verbatim" | "choice";
   readonly brief: string;
   /** What stands for the value in help. */
   readonly placeholder?: string;
@@ -60,6 +60,13 @@ export const requiredText = (brief: string, words: FlagWords = {}): Flag<string>
 /** Given several times, or once with commas. */
 export const texts = (brief: string, words: FlagWords = {}): Flag<readonly string[] | undefined> => ({
   kind: "texts",
+  brief,
+  ...words,
+});
+
+/** Given several times; commas are part of a value. */
+export const verbatim = (brief: string, words: FlagWords = {}): Flag<readonly string[] | undefined> => ({
+  kind: "verbatim",
   brief,
   ...words,
 });

@@ -1,5 +1,5 @@
 /** Keys, invites and members as one list, and the acts of an owner on them. */
-import type { ApiKey, Client, Invite, RevokedAgent, VaultMember } from "@coffer/sdk";
+import type { ApiKey, Client, Invite, Rewind, RewindStep, RevokedAgent, VaultMember } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
 import type { Task } from "./task.ts";
 
@@ -158,6 +158,8 @@ export interface Revoked {
   readonly what: "key" | "invite" | "memberships";
   readonly memberships: number;
   readonly effect: string | null;
+  /** What became of each shared vault; null: only the key was revoked, for want of a chain key or an address. */
+  readonly agent: RevokedAgent | null;
 }
 
 /** Key first, then memberships; safe to repeat. */
@@ -166,17 +168,35 @@ export async function revokeHolder(task: Task, holder: AccessHolder): Promise<Re
   const { signal } = task;
   if (holder.kind === "invite") {
     await client.invites.revoke(holder.invite.id, { signal });
-    return { what: "invite", memberships: 0, effect: null };
+    return { what: "invite", memberships: 0, effect: null, agent: null };
   }
   if (holder.kind === "address") {
     for (const vaultId of holder.vaultIds) await client.vaults.members.remove(vaultId, holder.chainAddress, { signal });
-    return { what: "memberships", memberships: holder.vaultIds.length, effect: null };
+    return { what: "memberships", memberships: holder.vaultIds.length, effect: null, agent: null };
   }
   if (holder.key.chainAddress === null || (await task.chainAddress()) === null) {
     await client.apiKeys.revoke(holder.key.id, { signal });
-    return { what: "key", memberships: 0, effect: null };
+    return { what: "key", memberships: 0, effect: null, agent: null };
   }
   const done: RevokedAgent = await client.agents.revoke(holder.key.id, { signal });
   const removed = done.memberships.filter(({ outcome }) => outcome === "removed").length;
-  return { what: "key", memberships: removed, effect: done.effect };
+  return { what: "key", memberships: removed, effect: done.effect, agent: done };
+}
+
+export interface RewindWish {
+  readonly since: string;
+  readonly until?: string;
+  readonly vaultId?: string;
+  readonly dryRun: boolean;
+  readonly onStep?: (step: RewindStep) => void;
+}
+
+/** Undoes what a key, or a chain address, did since a time. Safe to repeat: it goes on where it stopped. */
+export async function rewindHolder(task: Task, holder: AccessHolder, { onStep, ...wish }: RewindWish): Promise<Rewind> {
+  if (holder.kind === "invite")
+    throw new TaskFailure("invalid_arguments", { message: "An invite did nothing that could be undone" });
+  const client = await task.client();
+  const address = holder.kind === "key" ? holder.key.chainAddress : holder.chainAddress;
+  const actor = address === null && holder.kind === "key" ? { keyId: holder.key.id } : { chainAddress: address ?? "" };
+  return await client.agents.rewind({ ...actor, ...wish }, { signal: task.signal, ...(onStep && { onStep }) });
 }

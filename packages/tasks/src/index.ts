@@ -17,16 +17,21 @@ export {
   findHolder,
   listAccess,
   revokeHolder,
+  rewindHolder,
   type Access,
   type AccessHolder,
   type AccessPage,
   type Revoked,
+  type RewindWish,
 } from "./access.ts";
+export { ACCESS_LAYERS, explainAccess, type ExplainedAccess } from "./access-check.ts";
+export { inviteFile, letIn, listAgents, type Agent, type LetIn } from "./agents.ts";
+export { readAudit, type AuditPart, type AuditWish } from "./audit.ts";
 export { joinByInvite, type Joined, type Joining } from "./join.ts";
-export { findInvite, findKey, findWebhook } from "./owned.ts";
+export { findInvite, findKey, findTrashedVault, findWebhook } from "./owned.ts";
 export { findProfile, saveProfile, type ProfileChanges, type ProfilePlace, type ProfileWish } from "./profiles.ts";
 export { parseEnd, parseMoment } from "./moments.ts";
-export { writeSecretFile } from "./secret-file.ts";
+export { dropSecretFile, readSecretFile, writeSecretFile } from "./secret-file.ts";
 export {
   foldersOfPerson,
   narrowByRoots,

@@ -1,5 +1,5 @@
 /** Finds what an account owns by id, by the beginning of one (8 or more digits), or by exact name. It never guesses. */
-import type { ApiKey, Invite, Webhook } from "@coffer/sdk";
+import type { ApiKey, Invite, Vault, Webhook } from "@coffer/sdk";
 import { TaskFailure } from "./failure.ts";
 import { wholeId } from "./places.ts";
 import type { Task } from "./task.ts";
@@ -28,6 +28,12 @@ export async function findWebhook(task: Task, text: string): Promise<Webhook> {
   const id = wholeId(text);
   if (id !== null) return await client.webhooks.get(id, { signal: task.signal });
   return await only(client.webhooks.list({ limit: 1000 }, { signal: task.signal }), text, ({ url }) => url);
+}
+
+/** A vault in the trash. @throws TaskFailure `not_found`, `ambiguous`. */
+export async function findTrashedVault(task: Task, text: string): Promise<Vault> {
+  const client = await task.client();
+  return await only(client.trash.vaults({ limit: 1000 }, { signal: task.signal }), text, ({ name }) => name);
 }
 
 async function only<Item extends { readonly id: string }>(

@@ -1,5 +1,5 @@
 import { AGENT_SCOPES, api, type Scope } from "@coffer/contract";
-import { findVault, parseEnd, TaskFailure, untrusted } from "@coffer/tasks";
+import { findVault, inviteFile, parseEnd, TaskFailure, untrusted } from "@coffer/tasks";
 import type { Vault } from "@coffer/sdk";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
@@ -113,7 +113,7 @@ async function invite(call: Call, wish: Wish, until: string | null): Promise<Out
     },
     { signal: call.signal },
   );
-  const file = await call.handOut(`invite-${made.id}.txt`, made.text);
+  const file = await call.handOut(inviteFile(made.id), made.text);
   if (file === null) {
     await client.invites.revoke(made.id);
     throw new TaskFailure("local_io", { message: "The invite could not be written into a file, and was revoked" });

@@ -1,7 +1,6 @@
 import { api } from "@coffer/contract";
-import { type AccessHolder, findHolder, parseMoment, revokeHolder, TaskFailure } from "@coffer/tasks";
+import { type AccessHolder, findHolder, parseMoment, revokeHolder, rewindHolder } from "@coffer/tasks";
 import * as z from "zod/mini";
-import type { Call } from "../call.ts";
 import { COUNT, OBJECT, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 
@@ -26,7 +25,7 @@ export const accessRevoke = defineTool({
   run: async ({ who, rewindSince, confirm }, call) => {
     const holder = await findHolder(call, who);
     const since = rewindSince === undefined ? null : parseMoment("rewindSince", rewindSince);
-    const plan = since === null ? null : await rewind(call, holder, since, true);
+    const plan = since === null ? null : await rewindHolder(call, holder, { since, dryRun: true });
     const state = stateOf(holder);
     await call.confirm({
       preview: `End the access of ${described(holder)}${plan === null ? "" : `, and undo: ${countText(plan.counts)}; ${String(plan.left.length)} left alone`}`,
@@ -36,7 +35,7 @@ export const accessRevoke = defineTool({
       isFinal: true,
     });
     const done = await revokeHolder(call, holder);
-    const undone = since === null ? null : await rewind(call, holder, since, false);
+    const undone = since === null ? null : await rewindHolder(call, holder, { since, dryRun: false });
     return {
       summary: "The access has ended.",
       facts: {
@@ -48,15 +47,6 @@ export const accessRevoke = defineTool({
     };
   },
 });
-
-async function rewind(call: Call, holder: AccessHolder, since: string, dryRun: boolean) {
-  if (holder.kind === "invite")
-    throw new TaskFailure("invalid_arguments", { message: "An invite did nothing that could be undone" });
-  const client = await call.client();
-  const address = holder.kind === "key" ? holder.key.chainAddress : holder.chainAddress;
-  const actor = address === null && holder.kind === "key" ? { keyId: holder.key.id } : { chainAddress: address ?? "" };
-  return await client.agents.rewind({ ...actor, since, dryRun }, { signal: call.signal });
-}
 
 function countText(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)

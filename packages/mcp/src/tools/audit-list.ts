@@ -1,6 +1,6 @@
 import { api } from "@coffer/contract";
 import type { AuditEvent } from "@coffer/sdk";
-import { parseMoment, untrusted } from "@coffer/tasks";
+import { parseMoment, readAudit, untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import type { Fact, Outcome } from "../result.ts";
@@ -56,38 +56,22 @@ async function listLog(
   limit: number,
   cursor: string | undefined,
 ): Promise<Outcome> {
-  const client = await call.client();
   const from = since === undefined ? null : parseMoment("since", since);
-  const actor = by?.trim().toLowerCase();
   const start = readCursor(cursor);
-  const rows: AuditEvent[] = [];
-  let at = start.cursor;
-  let skip = start.skip;
-  let isOver = false;
-  for (let page = 0; page < MOST_PAGES && rows.length < limit && !isOver; page += 1) {
-    const query = { limit: limit - rows.length + skip, ...(at === null ? {} : { cursor: at }) };
-    const { events, nextCursor } = await client.audit.list(query, { signal: call.signal });
-    const young = events.slice(skip).filter(({ occurredAt }) => from === null || occurredAt >= from);
-    rows.push(...young.filter((event) => actor === undefined || isBy(event, actor)));
-    isOver = nextCursor === null || young.length < events.length - skip;
-    at = nextCursor;
-    skip = 0;
-  }
+  const wish = { since: from, by: by ?? null, limit, mostPages: MOST_PAGES };
+  const { events, nextCursor } = await readAudit(call, { ...wish, ...start });
+  const isOver = nextCursor === null;
   return {
-    summary: isOver ? `${String(rows.length)} entries.` : `${String(rows.length)} entries, and there may be more.`,
-    facts: { complete: isOver, nextCursor: isOver ? null : token(at) },
+    summary: isOver ? `${String(events.length)} entries.` : `${String(events.length)} entries, and there may be more.`,
+    facts: { complete: isOver, nextCursor: token(nextCursor) },
     table: {
       name: "entries",
       columns: ["sequence", "time", "action", "by", "targets"],
-      rows: rows.map(rowOf),
+      rows: events.map(rowOf),
       // Rows of several pages, or filtered ones, have no place in one page: the first page is cut, and read again.
-      ...(actor === undefined && from === null ? { cursorAfter: cursorAfter(start) } : {}),
+      ...(by === undefined && from === null ? { cursorAfter: cursorAfter(start) } : {}),
     },
   };
-}
-
-function isBy({ actor }: AuditEvent, wanted: string): boolean {
-  return actor.chainAddress === wanted || (wanted.length >= 8 && (actor.id?.startsWith(wanted) ?? false));
 }
 
 function rowOf({ sequence, occurredAt, action, actor, targets }: AuditEvent): Fact[] {

@@ -1,6 +1,6 @@
 import { api } from "@coffer/contract";
 import type { AccessCheck, LayerCheck } from "@coffer/sdk";
-import { TaskFailure, untrusted } from "@coffer/tasks";
+import { ACCESS_LAYERS, type ExplainedAccess, explainAccess, untrusted } from "@coffer/tasks";
 import type { Fact } from "../result.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
@@ -19,53 +19,36 @@ export const vaultAccessCheck = defineTool({
   output: { vaultId: TEXT, chainAddress: TEXT, type: TEXT, ends: TEXT, nextStep: TEXT },
   table: "layers",
   run: async (args, call) => {
-    const client = await call.client();
     const vaultId = (await namedVault(call, args.vaultId)) ?? args.vaultId;
-    const chainAddress = await call.chainAddress();
-    if (chainAddress === null)
-      return await withoutChainKey(vaultId, client.vaults.get(vaultId, { signal: call.signal }));
-    const vault = await client.vaults.get(vaultId, { signal: call.signal }).catch(() => null);
-    if (vault?.type === "public") return publicVault(vaultId);
-    const check = await client.vaults.checkAccess(vaultId, { signal: call.signal });
+    const access = await explainAccess(call, vaultId);
+    if (access.kind === "public")
+      return {
+        summary: "The vault is public: whoever may read it at the service can.",
+        facts: { vaultId, type: "public" },
+      };
+    const { check, firstFailed } = access;
+    const { chainAddress, endsAt } = check;
     return {
-      summary: summaryOf(check),
-      facts: { vaultId, chainAddress, ends: check.endsAt === null ? null : moment(check.endsAt), ...nextStepOf(check) },
+      summary: summaryOf(access),
+      facts: {
+        ...{ vaultId, chainAddress, ends: endsAt === null ? null : moment(endsAt) },
+        ...(firstFailed === null ? {} : { nextStep: stepOf(check, firstFailed) }),
+      },
       table: tableOf(check),
     };
   },
 });
 
-/** In the order in which you repair them. */
-const LAYERS = ["api", "clock", "chain", "keyServers", "key"] as const satisfies readonly (keyof AccessCheck)[];
+type Shared = Extract<ExplainedAccess, { kind: "shared" }>;
 
-function publicVault(vaultId: string) {
-  return {
-    summary: "The vault is public: whoever may read it at the service can.",
-    facts: { vaultId, type: "public" },
-  };
-}
-
-async function withoutChainKey(vaultId: string, asked: Promise<{ readonly type: string }>) {
-  const { type } = await asked;
-  if (type === "public") return publicVault(vaultId);
-  throw new TaskFailure("shared_vault");
-}
-
-function summaryOf(check: AccessCheck): string {
-  const failed = LAYERS.filter((layer) => check[layer].state === "failed");
-  if (failed.length > 0) return `The vault does not open: ${failed.join(", ")} failed.`;
-  const open = LAYERS.every((layer) => check[layer].state === "ok");
-  return open ? "The vault opens." : "Nothing speaks against it, but not everything could be looked at.";
-}
-
-/** Begin with the first layer that failed. */
-function nextStepOf(check: AccessCheck): Record<string, Fact> {
-  const first = LAYERS.map((layer) => check[layer]).find(({ state }) => state === "failed");
-  return first === undefined ? {} : { nextStep: stepOf(check, first) };
+function summaryOf({ check, opens }: Shared): string {
+  const failed = ACCESS_LAYERS.filter((layer) => check[layer].state === "failed");
+  if (opens === "no") return `The vault does not open: ${failed.join(", ")} failed.`;
+  return opens === "yes" ? "The vault opens." : "Nothing speaks against it, but not everything could be looked at.";
 }
 
 function tableOf(check: AccessCheck): { name: string; columns: string[]; rows: Fact[][] } {
-  const rows = LAYERS.map((layer) => {
+  const rows = ACCESS_LAYERS.map((layer) => {
     const { state, cause } = check[layer];
     return [layer, state, cause === null ? null : word(cause), stepOf(check, check[layer])];
   });

@@ -1,8 +1,9 @@
 import { api } from "@coffer/contract";
+import { findWebhook } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { findWebhook, webhookRef } from "./webhook-ref.ts";
+import { webhookRef } from "./webhook-ref.ts";
 
 export const webhookDelete = defineTool({
   name: "webhook_delete",

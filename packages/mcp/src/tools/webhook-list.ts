@@ -1,6 +1,6 @@
 import { api } from "@coffer/contract";
 import type { Delivery, Webhook } from "@coffer/sdk";
-import { shortIds, untrusted } from "@coffer/tasks";
+import { findWebhook, shortIds, untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import type { Fact, Outcome } from "../result.ts";
@@ -8,7 +8,7 @@ import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { minute, token, word } from "../words.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
-import { findWebhook, shownUrl, webhookRef } from "./webhook-ref.ts";
+import { shownUrl, webhookRef } from "./webhook-ref.ts";
 
 export const webhookList = defineTool({
   name: "webhook_list",

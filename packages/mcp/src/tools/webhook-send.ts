@@ -1,10 +1,10 @@
 import { api } from "@coffer/contract";
-import { untrusted } from "@coffer/tasks";
+import { findWebhook, untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { COUNT, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { word } from "../words.ts";
-import { findWebhook, webhookRef } from "./webhook-ref.ts";
+import { webhookRef } from "./webhook-ref.ts";
 
 export const webhookSend = defineTool({
   name: "webhook_send",

@@ -1,12 +1,12 @@
 import { api, EVENT_KINDS } from "@coffer/contract";
-import { TaskFailure, untrusted } from "@coffer/tasks";
+import { findWebhook, TaskFailure, untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import type { Outcome } from "../result.ts";
 import { FLAG, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { moment } from "../words.ts";
-import { findWebhook, webhookRef } from "./webhook-ref.ts";
+import { webhookRef } from "./webhook-ref.ts";
 
 type Event = (typeof EVENT_KINDS)[number] | "*";
 

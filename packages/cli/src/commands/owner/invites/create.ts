@@ -1,4 +1,4 @@
-import { findVault, parseEnd, untrusted, writeSecretFile } from "@coffer/tasks";
+import { findVault, inviteFile, parseEnd, untrusted, writeSecretFile } from "@coffer/tasks";
 import type { NewInvite, Scope } from "@coffer/sdk";
 import { AGENT_SCOPES, INVITE_HOURS } from "@coffer/contract";
 import type { Context } from "../../../context.ts";
@@ -60,7 +60,7 @@ export default command({
       (invite) => invite.text,
     );
     // Kept until the agent is let in: its secret proves the agent's address (agents list --approve).
-    await writeSecretFile(world.env, `invite-${made.id}.txt`, made.text);
+    await writeSecretFile(world.env, inviteFile(made.id), made.text);
     return await shownInvite(context, made, file, flags.prompt);
   },
 });

@@ -1,5 +1,6 @@
 import { findVault, parseEnd } from "@coffer/tasks";
-import { argument, command, optionalArgument, text } from "../../../declarations.ts";
+import { command, optionalArgument, text } from "../../../declarations.ts";
+import { VAULT } from "../vault-argument.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
 import { inviteText } from "../invites/invite-text.ts";
@@ -25,10 +26,7 @@ export default command({
     until: text("When the access ends: a date, a time, or a span like 3d", { placeholder: "TIME" }),
     label: text("Note about the member, for the owner alone"),
   },
-  args: [
-    argument("VAULT", "Name, id, or beginning of the id"),
-    optionalArgument("ADDRESS", "0x and 64 digits"),
-  ] as const,
+  args: [VAULT, optionalArgument("ADDRESS", "0x and 64 digits")] as const,
   run: async (context, { invite, inviteFile, until, label }, [name, address]) => {
     const { task, signal, world } = context;
     const given = await inviteText(context, invite, inviteFile);

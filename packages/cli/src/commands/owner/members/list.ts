@@ -1,5 +1,6 @@
 import { findVault, untrusted } from "@coffer/tasks";
-import { argument, command } from "../../../declarations.ts";
+import { command } from "../../../declarations.ts";
+import { VAULT } from "../vault-argument.ts";
 import { listing } from "../../../result.ts";
 import { endText, word } from "../words.ts";
 
@@ -7,7 +8,7 @@ export default command({
   brief: "List the members of a shared vault",
   description: "As the service and the chain see them, the owner first. The chain alone decides who can decrypt.",
   examples: [{ line: "coffer vaults members list Team", does: "addresses, roles, ends, and both layers" }],
-  args: [argument("VAULT", "Name, id, or beginning of the id")] as const,
+  args: [VAULT] as const,
   isList: true,
   run: async ({ task, client, signal }, _flags, [name]) => {
     const vault = await findVault(task, name);

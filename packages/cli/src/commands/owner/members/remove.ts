@@ -1,5 +1,6 @@
 import { findVault } from "@coffer/tasks";
 import { argument, command, toggle } from "../../../declarations.ts";
+import { VAULT } from "../vault-argument.ts";
 import { EXIT } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
@@ -20,7 +21,7 @@ export default command({
     rotate: toggle("Then encrypt everything in the vault again, under new keys"),
     noRewrap: toggle("Leave what was written before as it is, which is the default"),
   },
-  args: [argument("VAULT", "Name, id, or beginning of the id"), argument("ADDRESS", "0x and 64 digits")] as const,
+  args: [VAULT, argument("ADDRESS", "0x and 64 digits")] as const,
   run: async (context, { rotate, noRewrap }, [name, given]) => {
     const { task, signal, confirm } = context;
     if (rotate && noRewrap) throw usage("--rotate and --no-rewrap contradict each other", "leave one out");

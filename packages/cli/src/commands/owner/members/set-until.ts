@@ -1,5 +1,6 @@
 import { findVault, parseEnd } from "@coffer/tasks";
 import { argument, command } from "../../../declarations.ts";
+import { VAULT } from "../vault-argument.ts";
 import { done } from "../../../result.ts";
 import { endText, inCommands, noteWarnings } from "../words.ts";
 
@@ -18,7 +19,7 @@ export default command({
     },
   ],
   args: [
-    argument("VAULT", "Name, id, or beginning of the id"),
+    VAULT,
     argument("ADDRESS", "0x and 64 digits"),
     argument("TIME", "A date, a time, a span like 3d, or never"),
   ] as const,

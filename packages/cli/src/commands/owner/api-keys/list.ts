@@ -1,0 +1,32 @@
+import { shortIds, untrusted } from "@coffer/tasks";
+import { command } from "../../../declarations.ts";
+import { PAGE_FLAGS, partListing, readPart } from "../../../pages.ts";
+import { timeText } from "../../../terminal/visible.ts";
+import { endText, scopesText, vaultsText, word } from "../words.ts";
+
+export default command({
+  brief: "List API keys",
+  description: "Revoked and expired ones too, newest first. Never the keys themselves.",
+  examples: [{ line: "coffer api-keys list", does: "rights, ends, and when each was last used" }],
+  flags: PAGE_FLAGS,
+  isList: true,
+  run: async (context, wanted) => {
+    const client = await context.client();
+    const part = await readPart(wanted, (query) => client.apiKeys.list(query, { signal: context.signal }));
+    const short = shortIds(part.items.flatMap(({ vaultIds }) => vaultIds ?? []));
+    return partListing(context, part, {
+      name: "apiKeys",
+      empty: "No API keys.",
+      columns: [
+        { title: "id", of: ({ id }) => id },
+        { title: "key", of: ({ prefix, last4 }) => word(`${prefix}…${last4}`) },
+        { title: "level", of: ({ accessLevel }) => word(accessLevel) },
+        { title: "ends", of: ({ revokedAt, expiresAt }) => (revokedAt === null ? endText(expiresAt) : "revoked") },
+        { title: "last used", of: ({ lastUsedAt }) => timeText(lastUsedAt) },
+        { title: "scopes", of: ({ scopes }) => scopesText(scopes) },
+        { title: "vaults", of: ({ vaultIds }) => vaultsText(vaultIds, short) },
+        { title: "name", of: ({ name }) => untrusted(name) },
+      ],
+    });
+  },
+});

@@ -1,0 +1,19 @@
+import { command, text } from "../../../declarations.ts";
+import { VAULT, vaultIdOf } from "../vault-argument.ts";
+import { shownAct } from "./acting.ts";
+
+export default command({
+  brief: "Take over a shared vault that was offered to you",
+  description: "From then on it counts for your account. This removes the owner before. Safe to repeat.",
+  examples: [{ line: 'coffer vaults accept Team --name "Team of Ann"', does: "asks first" }],
+  flags: { name: text("Its name in your account; as before without it") },
+  args: [VAULT] as const,
+  run: async (context, { name }, [given]) => {
+    const vaultId = await vaultIdOf(context.task, given);
+    await context.confirm(`Take over the vault ${vaultId}? It then counts for your account.`);
+    const client = await context.client();
+    const words = { signal: context.signal, ...(name === undefined ? {} : { name }) };
+    const result = await client.vaults.acceptOwnership(vaultId, words);
+    return shownAct(context, vaultId, result, `The vault ${vaultId} is yours.`);
+  },
+});

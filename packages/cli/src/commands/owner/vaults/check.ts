@@ -1,0 +1,40 @@
+import { ACCESS_LAYERS, explainAccess, untrusted } from "@coffer/tasks";
+import { command } from "../../../declarations.ts";
+import { EXIT } from "../../../exit-codes.ts";
+import { done } from "../../../result.ts";
+import { VAULT, vaultIdOf } from "../vault-argument.ts";
+import { endText, inCommands } from "../words.ts";
+
+const TITLES = { api: "service", clock: "clock", chain: "chain", keyServers: "key servers", key: "key" } as const;
+const SAID = { yes: "The vault opens.", no: "The vault does not open.", unknown: "Not everything could be looked at." };
+
+export default command({
+  brief: "Explain why a vault opens, or does not",
+  description: "Layer by layer: service, clock, chain, key servers, key. It exits with 1 when one of them failed.",
+  examples: [{ line: "coffer vaults check Team", does: "what to do comes first" }],
+  args: [VAULT] as const,
+  run: async ({ task }, _flags, [given]) => {
+    const access = await explainAccess(task, await vaultIdOf(task, given));
+    if (access.kind === "public") {
+      const line = "The vault is public: whoever may read it at the service can.";
+      return done({ vaultId: access.vaultId, type: "public", opens: "yes" }, [line]);
+    }
+    const { check, opens, firstFailed } = access;
+    const layers = ACCESS_LAYERS.map((layer) => {
+      const { state, cause, nextStep } = check[layer];
+      return { layer: TITLES[layer], state, cause, nextStep: inCommands(nextStep) };
+    });
+    const nextStep = firstFailed === null ? null : inCommands(firstFailed.nextStep);
+    const json = { vaultId: check.vaultId, type: "shared", opens, chainAddress: check.chainAddress };
+    const lines = [
+      SAID[opens],
+      `your chain address: ${check.chainAddress}, access ends: ${endText(check.endsAt)}`,
+      ...layers.map(({ layer, state, cause, nextStep: step }) =>
+        untrusted(`${layer.padEnd(11)}  ${state}${cause === null ? "" : ` (${cause})`}: ${step}`),
+      ),
+    ];
+    return done({ ...json, endsAt: check.endsAt, nextStep, layers }, lines, {
+      exit: opens === "no" ? EXIT.failed : EXIT.done,
+    });
+  },
+});

@@ -1,0 +1,31 @@
+import { untrusted } from "@coffer/tasks";
+import { command } from "../../../declarations.ts";
+import { EXIT } from "../../../exit-codes.ts";
+import { done } from "../../../result.ts";
+import { VAULT, vaultIdOf } from "../vault-argument.ts";
+import { inCommands, noteWarnings } from "../words.ts";
+
+export default command({
+  brief: "Seal the keys of a shared vault for other key servers",
+  description: "For those that the network file names first. Files and names stay as they are. Safe to repeat.",
+  examples: [{ line: "coffer vaults reseal Team", does: "after the network file changed" }],
+  args: [VAULT] as const,
+  run: async (context, _flags, [given]) => {
+    const vaultId = await vaultIdOf(context.task, given);
+    const client = await context.client();
+    const result = await client.vaults.reseal(vaultId, { signal: context.signal });
+    const { resealed, already, effect, warnings } = result;
+    noteWarnings(context, warnings);
+    const failed = result.failed.map((key) => ({ ...key, generation: Number(key.generation) }));
+    const lines = [
+      `Sealed again: ${String(resealed)} keys. Sealed before: ${String(already)}.`,
+      ...failed.map(({ generation, code, message }) =>
+        untrusted(`not sealed: a key of generation ${String(generation)}: ${code}: ${message}`),
+      ),
+      inCommands(effect),
+    ];
+    return done({ vaultId, resealed, already, failed, effect, warnings }, lines, {
+      exit: failed.length === 0 ? EXIT.done : EXIT.someFailed,
+    });
+  },
+});

@@ -1,0 +1,21 @@
+import { command } from "../../../declarations.ts";
+import { EXIT } from "../../../exit-codes.ts";
+import { done } from "../../../result.ts";
+import { VAULT, vaultIdOf } from "../vault-argument.ts";
+import { rotateVault, rotationLines } from "./rotating.ts";
+
+export default command({
+  brief: "Encrypt a shared vault again, under new keys",
+  description:
+    "For everything that was written while somebody was a member who is none any more. Readers go on meanwhile. Cut off, the same command goes on.",
+  examples: [{ line: "coffer vaults rotate Team", does: "asks first: every file is sent again" }],
+  args: [VAULT] as const,
+  run: async (context, _flags, [given]) => {
+    const vaultId = await vaultIdOf(context.task, given);
+    await context.confirm(`Encrypt everything in ${vaultId} again? Each file is read and sent once more.`);
+    const rotation = await rotateVault(context, vaultId);
+    return done({ vaultId, ...rotation }, rotationLines(rotation), {
+      exit: rotation.failed.length === 0 ? EXIT.done : EXIT.someFailed,
+    });
+  },
+});

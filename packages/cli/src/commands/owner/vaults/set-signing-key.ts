@@ -1,0 +1,22 @@
+import { command, parsed } from "../../../declarations.ts";
+import { VAULT, vaultIdOf } from "../vault-argument.ts";
+import { shownAct } from "./acting.ts";
+
+export default command({
+  brief: "Name the key that signs what you write in a shared vault",
+  description: "Your chain key's own, unless you name another one. A member without a signing key only reads.",
+  examples: [{ line: "coffer vaults set-signing-key Team", does: "the key of this machine" }],
+  flags: { key: parsed("Ed25519 public key, 64 hex digits", parseKey, { placeholder: "HEX" }) },
+  args: [VAULT] as const,
+  run: async (context, { key }, [given]) => {
+    const vaultId = await vaultIdOf(context.task, given);
+    const client = await context.client();
+    const result = await client.vaults.setSigningKey(vaultId, key, { signal: context.signal });
+    return shownAct(context, vaultId, result, `The vault ${vaultId} names the signing key.`);
+  },
+});
+
+function parseKey(given: string): Uint8Array {
+  if (/^(0x)?[0-9a-f]{64}$/i.test(given)) return Uint8Array.from(Buffer.from(given.replace(/^0x/i, ""), "hex"));
+  throw new Error("expected 64 hex digits");
+}

@@ -1,0 +1,34 @@
+import { findVault, untrusted } from "@coffer/tasks";
+import { command, count, toggle } from "../../../declarations.ts";
+import { done } from "../../../result.ts";
+import { VAULT } from "../vault-argument.ts";
+import { treeLines, treeOf } from "./tree-of.ts";
+
+export default command({
+  brief: "Show the folders and files of a vault as a tree",
+  examples: [
+    { line: "coffer vaults tree Team", does: "everything" },
+    { line: "coffer vaults tree Team --folders --depth 2", does: "two levels of folders" },
+  ],
+  flags: { folders: toggle("Folders alone"), depth: count("So many levels") },
+  args: [VAULT] as const,
+  run: async (context, { folders, depth = Number.POSITIVE_INFINITY }, [given]) => {
+    const { task, signal } = context;
+    const vault = await findVault(task, given);
+    const client = await context.client();
+    const found = { folders: await all(client.folders.list({ vaultId: vault.id, limit: 1000 }, { signal })) };
+    const files = folders ? [] : await all(client.files.list({ vaultId: vault.id, limit: 1000 }, { signal }));
+    const tree = treeOf(found.folders, files, depth);
+    return done({ vaultId: vault.id, name: vault.name, ...tree }, [
+      untrusted(vault.name),
+      ...treeLines(tree.items),
+      `${String(found.folders.length)} folders${folders ? "" : `, ${String(files.length)} files`}`,
+    ]);
+  },
+});
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}

@@ -1,0 +1,52 @@
+/** Entries of the audit log by one actor, or since a time. The service filters by the action alone. */
+import type { AuditEvent } from "@coffer/sdk";
+import type { Task } from "./task.ts";
+
+export interface AuditWish {
+  /** RFC 3339; null: all. */
+  readonly since: string | null;
+  /** Id of a key, 8 or more digits of one, or a chain address; null: anyone. */
+  readonly by: string | null;
+  /** `api_key.created`, or `api_key` for all that begin with it. */
+  readonly action?: string;
+  readonly limit: number;
+  readonly cursor: string | null;
+  /** Rows of the first page that were shown before. */
+  readonly skip: number;
+  /** Pages of the log that are looked at for rows that match. */
+  readonly mostPages: number;
+}
+
+export interface AuditPart {
+  readonly events: readonly AuditEvent[];
+  /** null: there is no more. */
+  readonly nextCursor: string | null;
+}
+
+/** Newest first. */
+export async function readAudit(task: Task, wish: AuditWish): Promise<AuditPart> {
+  const client = await task.client();
+  const { since, action, limit, mostPages } = wish;
+  const by = wish.by?.trim().toLowerCase() ?? null;
+  const rows: AuditEvent[] = [];
+  let { cursor, skip } = wish;
+  let isOver = false;
+  for (let page = 0; page < mostPages && rows.length < limit && !isOver; page += 1) {
+    const query = {
+      limit: Math.min(1_000, limit - rows.length + skip),
+      ...(cursor === null ? {} : { cursor }),
+      ...(action === undefined ? {} : { action }),
+    };
+    const { events, nextCursor } = await client.audit.list(query, { signal: task.signal });
+    const young = events.slice(skip).filter(({ occurredAt }) => since === null || occurredAt >= since);
+    rows.push(...young.filter((event) => by === null || isBy(event, by)));
+    isOver = nextCursor === null || young.length < events.length - skip;
+    cursor = nextCursor;
+    skip = 0;
+  }
+  return { events: rows, nextCursor: isOver ? null : cursor };
+}
+
+function isBy({ actor }: AuditEvent, wanted: string): boolean {
+  return actor.chainAddress === wanted || (wanted.length >= 8 && (actor.id?.startsWith(wanted) ?? false));
+}
