@@ -14,6 +14,7 @@ const NOWHERE = ["**/node_modules/**", "**/dist/**"];
  * `npx vitest run <file>` runs either kind.
  */
 const DEEP = [
+  "packages/cli/src/random-lines.test.ts",
   "packages/mcp/src/interop.test.ts",
   "server/src/drivers/database/*races.test.ts",
   "server/src/drivers/blobs/s3-ceph.test.ts",
@@ -25,7 +26,9 @@ const DEEP = [
   "test/chain/gas-of-acts.test.ts",
   "test/chain/journey.test.ts",
   "test/chain/publish.test.ts",
+  "test/cli/completion.test.ts",
   "test/cli/owner.test.ts",
+  "test/cli/signing-in.test.ts",
   "test/client-folder-crash.test.ts",
   "test/client-real.test.ts",
   "test/fuzz/fuzz.test.ts",

@@ -52,7 +52,8 @@ export async function coffer(words: readonly string[], home: string, situation: 
     interrupted: interrupted ?? new AbortController().signal,
     self: { command: "/opt/node", args: [script] },
     ask: async (question) => {
-      await err.write(question);
+      // A person's Enter is on the screen, too.
+      await err.write(`${question}\n`);
       return left.shift() ?? null;
     },
     run: async (program) => {

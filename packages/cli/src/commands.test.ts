@@ -2,28 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { coffer } from "../../../test/kit/coffer.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
-import { isGroup, type Command, type Routes } from "./declarations.ts";
 import { readLine } from "./reading.ts";
 import { ROUTES } from "./routes.ts";
+import { placesOf } from "./test-places.ts";
 import { VERSION } from "./version.ts";
 import manifest from "../package.json" with { type: "json" };
-
-interface Place {
-  readonly path: readonly string[];
-  readonly brief: string;
-  readonly command: Command;
-}
-
-async function placesOf(routes: Routes, path: readonly string[] = []): Promise<Place[]> {
-  const places = await Promise.all(
-    Object.entries(routes).map(async ([name, route]) => {
-      const own = [...path, name];
-      if (isGroup(route)) return await placesOf(route.routes, own);
-      return [{ path: own, brief: route.brief, command: (await route.load()).default }];
-    }),
-  );
-  return places.flat();
-}
 
 const places = await placesOf(ROUTES);
 const home = makeDirectory();

@@ -201,7 +201,6 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
   ["coffer api-keys list", "key_inactive", "already_created"],
   ["coffer changes, without --after", "cursor_expired"],
   ["coffer billing show", "plan_unchanged", "subscription_required", "usage_above_plan"],
-  ["ask the operator to set it up", "not_configured"],
   ["upload it with this client: coffer upload PATH --vault VAULT", "not_encrypted"],
   ["coffer chain generate, then coffer config set network-file FILE", "shared_vault"],
   ["send some SUI to the address: coffer chain address", "no_gas"],

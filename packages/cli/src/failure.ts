@@ -45,6 +45,7 @@ export function reportOf(thrown: unknown, { interrupted, timedOut }: Circumstanc
   if (timedOut.aborted) return { ...TIMED_OUT, trace };
   const failure = toFailure(thrown);
   const { code, retryable, requestId, candidates, preview } = failure;
+  if (isNotSetUp(failure)) return { ...NOT_SET_UP, requestId, trace };
   const isOwn = failure instanceof CommandFailure;
   const message = [
     isOwn ? failure.message : sentenceFor(failure),
@@ -67,6 +68,18 @@ const INTERRUPTED = {
 const TIMED_OUT = {
   ...{ code: "timeout", message: "The time of --timeout is over", nextStep: "run it again with a longer --timeout" },
   ...{ retryable: true, requestId: null, exit: EXIT.temporary },
+};
+
+/** The service's own code of this name, which is not about the configuration of this machine. */
+const isNotSetUp = ({ code, cause }: TaskFailure): boolean =>
+  code === "not_configured" &&
+  cause instanceof Error &&
+  "status" in cause &&
+  cause.status === ERRORS.not_configured.status;
+
+const NOT_SET_UP = {
+  ...{ code: "not_configured", message: ERRORS.not_configured.message, retryable: false, exit: EXIT.failed },
+  nextStep: "use another way, or ask the operator to set it up",
 };
 
 /** The sentence of a task where it says more than the catalogue; else ours. */

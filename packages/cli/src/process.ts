@@ -20,7 +20,8 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
 // The reader of our output may have read enough: `coffer ls | head`.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
-process.exitCode = await runCoffer(process.argv.slice(2), {
+// Not awaited here: parts of the bundle import this one, and would wait for its end.
+void runCoffer(process.argv.slice(2), {
   env: process.env,
   platform: process.platform,
   workingDirectory: process.cwd(),
@@ -32,9 +33,10 @@ process.exitCode = await runCoffer(process.argv.slice(2), {
   self: self(),
   ask,
   run,
-} satisfies World);
-// Connections that are kept open for a next request would hold the process.
-process.exit();
+} satisfies World).then((code) => {
+  // Connections that are kept open for a next request would hold the process.
+  process.exit(code);
+});
 
 function outputOf(stream: NodeJS.WriteStream): OutputStream {
   return {
