@@ -68,6 +68,8 @@ export interface Settings {
   };
   readonly webhooks: WebhookSettings;
   readonly rates: RateSettings;
+  /** All processes count them together, in the database. */
+  readonly sharesRates: boolean;
   /** Everybody who signs up needs an access code; false: the operator switched them off. */
   readonly accessCodesRequired: boolean;
   /** Chain addresses and their signatures belong to this network. */
@@ -260,19 +262,8 @@ function assembleSettings(values: Values): Settings {
       endpointConcurrency: values.webhookEndpointConcurrency,
       endpointRate: values.webhookEndpointRate,
     },
-    rates: {
-      mail: values.mailRate,
-      mailAddress: values.mailAddressRate,
-      login: values.loginRate,
-      signInFailures: values.signInFailures,
-      signup: values.signupRate,
-      idp: values.idpRate,
-      anonymous: values.anonymousRate,
-      refresh: values.refreshRate,
-      general: values.generalRate,
-      generalBurst: values.generalBurst,
-      webhookTest: values.webhookTestRate,
-    },
+    rates: assembleRates(values),
+    sharesRates: values.rateLimits === "shared",
     accessCodesRequired: values.accessCodes === "required",
     network: values.network,
     allowUnsignedRedeem: values.allowUnsignedRedeem === "1",
@@ -297,6 +288,22 @@ function assembleTiming(values: Values): Settings["timing"] {
     shutdownGrace: values.graceSeconds * 1000,
     recheck: 4_000,
     lastUsedFlush: 60_000,
+  };
+}
+
+function assembleRates(values: Values): RateSettings {
+  return {
+    mail: values.mailRate,
+    mailAddress: values.mailAddressRate,
+    login: values.loginRate,
+    signInFailures: values.signInFailures,
+    signup: values.signupRate,
+    idp: values.idpRate,
+    anonymous: values.anonymousRate,
+    refresh: values.refreshRate,
+    general: values.generalRate,
+    generalBurst: values.generalBurst,
+    webhookTest: values.webhookTestRate,
   };
 }
 

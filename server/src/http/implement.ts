@@ -96,13 +96,15 @@ async function handle(route: Route, request: FastifyRequest, reply: FastifyReply
   requireVersionForm(request.headers["api-version"]);
   route.guard?.(request);
   if (route.addressBucket !== undefined) {
-    request.call.quota = pipeline.limits.take(route.addressBucket, clientKeyOf(addressOf(request)));
+    const taken = pipeline.limits.take(route.addressBucket, clientKeyOf(addressOf(request)));
+    request.call.quota = taken instanceof Promise ? await taken : taken;
   }
   if (endpoint.auth === "credential") {
     // Before any byte of the body: who calls, and whether they may.
     const principal = await pipeline.authenticator.authenticate(request.headers, originOf(request));
     request.call.principal = principal;
-    request.call.quota = pipeline.limits.take("general", credentialIdOf(request.call) ?? principal.accountId);
+    const taken = pipeline.limits.take("general", credentialIdOf(request.call) ?? principal.accountId);
+    request.call.quota = taken instanceof Promise ? await taken : taken;
     pipeline.limits.takeRequest(principal.budgets);
     authorize(endpoint, principal);
   }

@@ -2,6 +2,7 @@
 import { endpointsOf, type Api } from "@coffer/contract";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { Deps } from "../deps.ts";
+import { registerDatabase } from "./database-metrics.ts";
 import type { Call } from "./call.ts";
 import type { Transfers } from "./transfers.ts";
 
@@ -23,7 +24,11 @@ export interface Metrics {
   render(): Promise<{ text: string; contentType: string }>;
 }
 
-export function createMetrics(api: Api, transfers: Transfers, storage: Pick<Deps, "database" | "blobs">): Metrics {
+export function createMetrics(
+  api: Api,
+  transfers: Transfers,
+  storage: Pick<Deps, "database" | "blobs" | "clock">,
+): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "coffer_" });
   const tallies = new Map<string, Tally>();
@@ -34,6 +39,7 @@ export function createMetrics(api: Api, transfers: Transfers, storage: Pick<Deps
   registerBytes(registry, bytes);
   registerTransfers(registry, transfers);
   registerStorage(registry, storage);
+  registerDatabase(registry, storage);
   return {
     observe(call, status, milliseconds) {
       const tally = tallies.get(call.endpointId ?? UNMATCHED);

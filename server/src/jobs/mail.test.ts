@@ -62,7 +62,7 @@ beforeEach(async () => {
 /** The database, but for some of its methods. */
 function standIn(more: Partial<Pick<Database, "run" | "first">>): Database {
   return {
-    ...{ build: database.build, capabilities: database.capabilities },
+    ...{ build: database.build, capabilities: database.capabilities, news: database.news, load: database.load },
     all: (query) => database.all(query),
     first: (query) => database.first(query),
     run: (query) => database.run(query),

@@ -4,11 +4,12 @@ import { deleteQueuedBlobs } from "./blob-deletions.ts";
 import { expireEntries, expireIdempotency, expireUploads, expireVersions } from "./expiry.ts";
 import { expireIdentity } from "./identity-expiry.ts";
 import { mailJob } from "./mail.ts";
-import { schedule } from "./schedule.ts";
+import { type Job, schedule } from "./schedule.ts";
 import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
 import { tellEnds } from "../features/members/ending.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";
+import { removeFull } from "../features/rates/store.ts";
 import { openLeases } from "../ports/leases.ts";
 import type { Storage } from "../storage.ts";
 import type { JobDeps } from "./job-deps.ts";
@@ -20,6 +21,20 @@ const DELETION_PAUSE = 15_000;
 const ENDS_PAUSE = 10_000;
 /** They do not count as usage: what is over their bounds should not stay long. */
 const VERSIONS_PAUSE = 60_000;
+
+/** A minute of a busy service leaves a row for each of its callers. */
+const RATES_PAUSE = 60_000;
+
+const forgetRates = (deps: JobDeps): Job[] =>
+  deps.settings.sharesRates
+    ? [
+        {
+          name: "forget full rates",
+          pause: RATES_PAUSE,
+          run: async () => ({ removed: await removeFull(deps.database) }),
+        },
+      ]
+    : [];
 
 /**
  * Starts the jobs, in the process that holds their lease: each runs once now, afterwards at its own pace. Never throws.
@@ -40,6 +55,7 @@ export function startJobs(deps: JobDeps, aloneSince: Storage["aloneSince"]): () 
       { name: "remove old audit entries", pause: HOUR, run: (signal) => removeOldEntries(deps, signal) },
       { name: "remove old deliveries", pause: HOUR, run: (signal) => removeOldDeliveries(deps, signal) },
       { name: "remove rotated webhook secrets", pause: HOUR, run: () => removeEndedSecrets(deps) },
+      ...forgetRates(deps),
       { name: "purge trash", pause: HOUR, run: (signal) => purgeTrash(deps, signal) },
       { name: "delete blobs", pause: DELETION_PAUSE, run: (signal) => deleteQueuedBlobs(deps, signal) },
       {

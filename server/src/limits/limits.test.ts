@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../service-error.ts";
 import type { RateSettings } from "../config.ts";
-import { type Bucket, createLimits, type Limits } from "./limits.ts";
+import { type Bucket, createLimits, type Limits, type Quota } from "./limits.ts";
 
 /** Decisions §2. */
 const RATES: RateSettings = {
@@ -11,10 +11,20 @@ const RATES: RateSettings = {
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
+/** One process that counts for itself answers at once. */
+interface LimitsOfOne extends Limits {
+  take(bucket: Bucket, key: string): Quota;
+  tryTake(bucket: Bucket, key: string): boolean;
+}
+
 function openLimits(rates: Partial<RateSettings> = {}, capacity?: number) {
   const clock = { now: 12_345.678 };
-  const limits = createLimits({ ...RATES, ...rates }, { elapsed: () => clock.now }, capacity);
-  return { limits, clock };
+  const limits = createLimits(
+    { ...RATES, ...rates },
+    { elapsed: () => clock.now },
+    capacity === undefined ? {} : { capacity },
+  );
+  return { limits: limits as LimitsOfOne, clock };
 }
 
 /** "taken", or the refusal's headers. */

@@ -1,4 +1,7 @@
-/** How often: buckets of requests that fill up again with time (decisions §2). One process counts for itself. */
+/**
+ * How often: buckets of requests that fill up again with time (decisions §2). One process counts for itself, or all together in the
+ * database where the operator asks for it.
+ */
 import { hash } from "node:crypto";
 import { HEADERS } from "@coffer/contract";
 import type { RateSettings } from "../config.ts";
@@ -6,7 +9,7 @@ import type { Budget } from "../handler.ts";
 import type { Clock } from "../ports/clock.ts";
 import { ServiceError } from "../service-error.ts";
 import { type Bucket, policiesOf, type Policy } from "./policies.ts";
-import { Rate } from "./rate.ts";
+import { Rate, type Taken } from "./rate.ts";
 import { type RequestBudget, RequestBudgets, type RequestsLeft } from "./request-budgets.ts";
 
 export type { Bucket } from "./policies.ts";
@@ -24,9 +27,9 @@ export interface Quota {
 
 export interface Limits {
   /** Takes one; throws `rate_limited` with Retry-After, RateLimit and RateLimit-Policy when there is none left. */
-  take(bucket: Bucket, key: string): Quota;
+  take(bucket: Bucket, key: string): Quota | Promise<Quota>;
   /** Takes one if there is one; never throws. For limits that must not show. */
-  tryTake(bucket: Bucket, key: string): boolean;
+  tryTake(bucket: Bucket, key: string): boolean | Promise<boolean>;
   /** Takes one request of each budget of the caller's key; throws `budget_exceeded` when one has none left. */
   takeRequest(budgets: readonly Budget[]): void;
   requestsLeft(budget: RequestBudget): RequestsLeft;
@@ -35,22 +38,38 @@ export interface Limits {
 /** Keys that one bucket remembers of each kind (see {@link Rate}); about 10 MB when full. */
 const CAPACITY = 50_000;
 
-export function createLimits(rates: RateSettings, clock: Pick<Clock, "elapsed">, capacity = CAPACITY): Limits {
+/** Counts for all processes. */
+export type TakeShared = (policy: Policy, key: string) => Promise<Taken>;
+
+export function createLimits(
+  rates: RateSettings,
+  clock: Pick<Clock, "elapsed">,
+  {
+    capacity = CAPACITY,
+    takeShared = null,
+  }: { readonly capacity?: number; readonly takeShared?: TakeShared | null } = {},
+): Limits {
   const policies = policiesOf(rates);
   const buckets = Object.fromEntries(
     Object.values(policies).map((policy) => [policy.name, openBucket(policy, capacity)]),
   ) as Readonly<Record<Bucket, OpenBucket>>;
   const requests = new RequestBudgets(capacity);
+  /** What this process refuses by itself all together refuse, too: a flood does not reach the database. */
+  const taken = (bucket: Bucket, given: string): Taken | Promise<Taken> => {
+    const key = shorten(given);
+    const here = buckets[bucket].rate.take(key, clock.elapsed());
+    return takeShared === null || !here.allowed ? here : takeShared(policies[bucket], key);
+  };
   return {
     take(bucket, key) {
-      const { rate, policy, begin } = buckets[bucket];
-      const { allowed, left, wait } = rate.take(shorten(key), clock.elapsed());
-      const seconds = toSeconds(wait);
-      const quota = { policy, state: `${begin}${left};t=${seconds}` };
-      if (!allowed) throw refusal(seconds, headersOf(quota));
-      return quota;
+      const result = taken(bucket, key);
+      if (!(result instanceof Promise)) return quotaOf(buckets[bucket], result);
+      return result.then((shared) => quotaOf(buckets[bucket], shared));
     },
-    tryTake: (bucket, key) => buckets[bucket].rate.take(shorten(key), clock.elapsed()).allowed,
+    tryTake(bucket, key) {
+      const result = taken(bucket, key);
+      return result instanceof Promise ? result.then(({ allowed }) => allowed) : result.allowed;
+    },
     takeRequest(budgets) {
       if (budgets.length === 0) return;
       const refused = requests.take(budgets, clock.elapsed());
@@ -58,6 +77,13 @@ export function createLimits(rates: RateSettings, clock: Pick<Clock, "elapsed">,
     },
     requestsLeft: (budget) => requests.left(budget, clock.elapsed()),
   };
+}
+
+function quotaOf({ policy, begin }: OpenBucket, { allowed, left, wait }: Taken): Quota {
+  const seconds = toSeconds(wait);
+  const quota = { policy, state: `${begin}${left};t=${seconds}` };
+  if (!allowed) throw refusal(seconds, headersOf(quota));
+  return quota;
 }
 
 export function headersOf({ policy, state }: Quota): Readonly<Record<string, string>> {

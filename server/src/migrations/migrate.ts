@@ -26,6 +26,7 @@ import { budgets } from "./0021-budgets.ts";
 import { uploadsThatKeepNothing } from "./0024-uploads-that-keep-nothing.ts";
 import { waitingEntries } from "./0026-waiting-entries.ts";
 import { blobParts } from "./0028-blob-parts.ts";
+import { sharedRates } from "./0030-shared-rates.ts";
 import type { Migration } from "./migration.ts";
 
 /** All of them, oldest first. */
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   uploadsThatKeepNothing,
   waitingEntries,
   blobParts,
+  sharedRates,
 ];
 
 interface MigrationRow {

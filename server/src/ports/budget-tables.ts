@@ -35,7 +35,15 @@ export interface BudgetHoldRow {
   expires_at: number;
 }
 
+/** A bucket that all processes fill together, see features/rates/store.ts. */
+export interface RateRow {
+  key: string;
+  /** When it is full again, in microseconds by the clock of the database. */
+  full_at: number;
+}
+
 export interface BudgetTables {
+  rates: RateRow;
   upload_holds: UploadHoldRow;
   budgets: BudgetRow;
   budget_slots: BudgetSlotRow;

@@ -3,6 +3,7 @@
  * So the same queries serve SQLite and PostgreSQL, and a hot query is compiled once (see {@link prepared}).
  */
 import { type Compilable, type CompiledQuery, type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
+import type { News } from "./news.ts";
 import type { AccountRow, Tables } from "./tables.ts";
 
 /** Something that runs compiled queries: the database itself (committed state only) or one transaction. */
@@ -20,6 +21,15 @@ export interface DatabaseCapabilities {
   readonly dialect: "sqlite" | "postgres";
   /** Several processes may write at the same time without waiting for each other's transactions. */
   readonly concurrentWriters: boolean;
+}
+
+/** How busy the driver is, at this moment. */
+export interface DatabaseLoad {
+  /** Connections that are open, and those of them that rest. */
+  readonly open: number;
+  readonly idle: number;
+  /** Callers that wait for one. */
+  readonly waiting: number;
 }
 
 export interface TransactionOptions {
@@ -51,6 +61,9 @@ export type Work<Result> = (transaction: Queries) => Promise<Result>;
  */
 export interface Database extends Queries, AsyncDisposable {
   readonly capabilities: DatabaseCapabilities;
+  /** Which accounts acts have changed. Some engines tell of those of other processes, too. */
+  readonly news: News;
+  readonly load: DatabaseLoad;
   /**
    * The unit of writing (docs/decisions/0032-the-account-is-the-unit-of-writing.md): an act of an account changes
    * everything that belongs to it. Its first statement locks the rows of the accounts, in the order of their ids,

@@ -188,6 +188,16 @@ function statementsFor(database: Database) {
   return { acquire, renew, release, held };
 }
 
+/** How many leases somebody holds. */
+export async function countHeld(database: Database): Promise<number> {
+  const held = database.build
+    .selectFrom("leases")
+    .select((row) => row.fn.countAll<number>().as("count"))
+    .where("holder", "is not", null)
+    .where("until", ">", clockOf(database));
+  return (await database.first(held))?.count ?? 0;
+}
+
 /**
  * Holds a name until the transaction ends, for things without a row. One of several transactions that hold it goes on,
  * and the others see its committed state. No lease may have such a name.

@@ -5,6 +5,7 @@ import { type Compilable, type CompiledQuery, type Kysely, sql } from "kysely";
 import {
   type Database,
   type DatabaseCapabilities,
+  type DatabaseLoad,
   DatabaseUnavailableError,
   isPrepared,
   lockOrder,
@@ -13,15 +14,17 @@ import {
   type Work,
 } from "../../ports/database.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
+import { type News, NO_NEWS } from "../../ports/news.ts";
+import { Bulletin } from "./postgres/bulletin.ts";
 import { compilerFor } from "./postgres/compiler.ts";
 import { metAnother } from "./postgres/failures.ts";
-import { type Connection, Connections, type PoolOptions, type PoolUse } from "./postgres/pool.ts";
+import { type Connection, Connections, type PoolOptions } from "./postgres/pool.ts";
 
-export type PostgresOptions = Partial<PoolOptions> & Pick<PoolOptions, "url">;
-
-export interface PostgresDatabase extends Database {
-  readonly pool: PoolUse;
-}
+export type PostgresOptions = Partial<PoolOptions> &
+  Pick<PoolOptions, "url"> & {
+    /** Past a pooler; null: what other processes do is looked for. */
+    readonly directUrl?: string | null;
+  };
 
 export const POSTGRES_DEFAULTS = {
   connections: 10,
@@ -40,23 +43,30 @@ const FIRST_WAIT = 8;
 const SCHEMA_LOCK = 0x636f66666572;
 
 /** Opens no connection yet: whoever asks first learns whether there is a server. */
-export function openPostgres(options: PostgresOptions): PostgresDatabase {
-  return new Postgres(new Connections({ ...POSTGRES_DEFAULTS, ...options }));
+export function openPostgres({ directUrl = null, ...options }: PostgresOptions): Database {
+  const bulletin = directUrl === null ? null : new Bulletin(directUrl);
+  return new Postgres(new Connections({ ...POSTGRES_DEFAULTS, ...options }), bulletin);
 }
 
-class Postgres implements PostgresDatabase {
+class Postgres implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "postgres", concurrentWriters: true };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly #connections: Connections;
+  readonly #bulletin: Bulletin | null;
   /** Whether the caller is inside a transaction's work; see {@link Database}. */
   readonly #inside = new AsyncLocalStorage<{ open: boolean }>();
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, bulletin: Bulletin | null) {
     this.#connections = connections;
+    this.#bulletin = bulletin;
   }
 
-  get pool(): PoolUse {
-    return this.#connections.use;
+  get news(): News {
+    return this.#bulletin ?? NO_NEWS;
+  }
+
+  get load(): DatabaseLoad {
+    return this.#connections.load;
   }
 
   async all<Row>(query: Compilable<Row>): Promise<Row[]> {
@@ -71,16 +81,18 @@ class Postgres implements PostgresDatabase {
     return (await this.#single(query)).changed;
   }
 
-  act<Result>(
+  async act<Result>(
     accountIds: readonly string[],
     work: (transaction: Queries, accounts: readonly AccountRow[]) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
     const ids = lockOrder(accountIds);
-    return this.transaction(async (transaction) => {
+    const result = await this.transaction(async (transaction) => {
       const accounts = await transaction.all(lockAccounts(transaction, ids));
       return work(transaction, accounts);
     }, options);
+    this.#bulletin?.tell(ids);
+    return result;
   }
 
   transaction<Result>(work: Work<Result>, options: TransactionOptions = {}): Promise<Result> {
@@ -112,8 +124,9 @@ class Postgres implements PostgresDatabase {
     await connection.run("SELECT 1");
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#connections.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#bulletin?.[Symbol.asyncDispose]();
+    await this.#connections.close();
   }
 
   /** One statement is a transaction of its own. A read that lost its connection is asked once more. */

@@ -8,6 +8,7 @@ import {
   accountToLock,
   type Database,
   type DatabaseCapabilities,
+  type DatabaseLoad,
   DatabaseFullError,
   DatabaseUnavailableError,
   hintsOf,
@@ -16,6 +17,7 @@ import {
   type TransactionOptions,
   type Work,
 } from "../../ports/database.ts";
+import { NO_NEWS } from "../../ports/news.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
@@ -71,6 +73,7 @@ function makePrivate(path: string): void {
 class SqliteDatabase implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: false };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
+  readonly news = NO_NEWS;
   readonly #path: string;
   readonly #writer: SqliteConnection;
   readonly #committed: CommittedReads;
@@ -92,6 +95,11 @@ class SqliteDatabase implements Database {
     this.#committed = new CommittedReads(reader);
     this.#reserve = reserve;
     this.#busyAttempts = busyAttempts;
+  }
+
+  /** One connection writes and one reads; writers wait for their turn. */
+  get load(): DatabaseLoad {
+    return { open: 2, idle: this.#turn.waiting === 0 ? 2 : 1, waiting: Math.max(0, this.#turn.waiting - 1) };
   }
 
   async all<Row>(query: Compilable<Row>): Promise<Row[]> {

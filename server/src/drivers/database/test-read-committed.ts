@@ -27,6 +27,7 @@ import {
   type Work,
 } from "../../ports/database.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
+import { NO_NEWS } from "../../ports/news.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
 import { openSnapshot, type Snapshot } from "./sqlite/snapshot.ts";
@@ -70,6 +71,8 @@ export function openReadCommitted(path: string, options: ReadCommittedOptions = 
 class ReadCommitted implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: true };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
+  readonly news = NO_NEWS;
+  readonly load = { open: 1, idle: 0, waiting: 0 };
   readonly #path: string;
   readonly #options: ReadCommittedOptions;
   readonly #connection: SqliteConnection;

@@ -53,6 +53,6 @@ function addressIn(text: string): string {
  * (decisions §2).
  */
 async function askQuietly(deps: Needs, purpose: MailPurpose, to: string): Promise<void> {
-  if (!deps.limits.tryTake("mailAddress", `${purpose} ${to}`)) return;
+  if (!(await deps.limits.tryTake("mailAddress", `${purpose} ${to}`))) return;
   await requestMail(deps, deps.database, purpose, to);
 }

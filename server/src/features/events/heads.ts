@@ -1,22 +1,20 @@
 /**
- * The heads of the followed accounts. One look at the database four times a second serves all feeds of this process,
- * and one follows at once when an account changes here. Other processes' writes show with the next look.
+ * The heads of the followed accounts. One look at the database serves all feeds of this process, and one follows at once when an account
+ * changes here. Other processes' writes show with the news of the database, and at the latest with the next look.
  */
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Queries } from "../../ports/database.ts";
+import { lookPause, type News, NO_NEWS } from "../../ports/news.ts";
 import { findHeads } from "./store.ts";
 
 export interface HeadsParts {
-  readonly database: Queries;
+  readonly database: Queries & Partial<Pick<Database, "news">>;
   readonly clock: Pick<Clock, "elapsed">;
   /** Resolves after so many milliseconds, or as soon as the signal aborts; never rejects. Tests bring their own. */
   readonly pause?: Pause;
 }
 
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;
-
-/** Between two looks. Milliseconds. */
-const POLL = 250;
 
 export interface Awaited {
   readonly accountId: string;
@@ -39,6 +37,11 @@ export class Heads {
 
   constructor(parts: HeadsParts) {
     this.#parts = parts;
+    this.#news.onChange((accountIds) => this.wake(accountIds));
+  }
+
+  get #news(): News {
+    return this.#parts.database.news ?? NO_NEWS;
   }
 
   /** Resolves once the head is beyond, the time is over, or the signal aborts. Rejects when the database does. */
@@ -62,9 +65,10 @@ export class Heads {
     return promise;
   }
 
-  /** These accounts may have a new head. */
-  wake(accountIds: readonly string[]): void {
-    for (const { accountId } of this.#waiting) if (accountIds.includes(accountId)) return this.#pausing.abort();
+  /** These accounts may have a new head; null: any may. */
+  wake(accountIds: ReadonlySet<string> | null): void {
+    for (const { accountId } of this.#waiting)
+      if (accountIds === null || accountIds.has(accountId)) return this.#pausing.abort();
   }
 
   async #look(): Promise<void> {
@@ -72,7 +76,7 @@ export class Heads {
     this.#isLooking = true;
     try {
       while (this.#waiting.size > 0) {
-        await pause(POLL, this.#pausing.signal);
+        await pause(lookPause(this.#news), this.#pausing.signal);
         // What wakes from here on may be too late for this look, and is in time for the next.
         this.#pausing = new AbortController();
         if (this.#waiting.size === 0) break;
@@ -95,12 +99,16 @@ export function waking(database: Database, heads: Pick<Heads, "wake">): Database
   return {
     build: database.build,
     capabilities: database.capabilities,
+    news: database.news,
+    get load() {
+      return database.load;
+    },
     all: (query) => database.all(query),
     first: (query) => database.first(query),
     run: (query) => database.run(query),
     async act(accountIds, work, options) {
       const result = await database.act(accountIds, work, options);
-      heads.wake(accountIds);
+      heads.wake(new Set(accountIds));
       return result;
     },
     transaction: (work, options) => database.transaction(work, options),

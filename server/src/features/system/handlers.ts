@@ -26,10 +26,13 @@ export const systemHandlers = (deps: Needs): GroupHandlers<typeof api.system> =>
   async ready() {
     const { state } = deps.readiness;
     if (state !== "ready") throw new ServiceError("unavailable", `The server is ${state}`);
-    try {
-      await Promise.all([deps.database.ping(), deps.blobs.ping()]);
-    } catch (cause) {
-      throw new ServiceError("unavailable", "The database or the blob store does not answer", { cause });
+    const pings = await Promise.allSettled([deps.database.ping(), deps.blobs.ping()]);
+    const away = pings.flatMap((ping, part) =>
+      ping.status === "rejected" ? [{ part, cause: ping.reason as unknown }] : [],
+    );
+    if (away.length > 0) {
+      const names = away.map(({ part }) => (part === 0 ? "the database" : "the blob store")).join(" and ");
+      throw new ServiceError("unavailable", `Away: ${names}`, { cause: away[0]?.cause });
     }
     return { status: "ready" };
   },

@@ -72,7 +72,7 @@ async function submit(view: View, request: FastifyRequest, reply: FastifyReply):
   let values: Values = new Map();
   try {
     requireOwnPage(request, options.settings.publicUrl);
-    takeFromBucket(form.endpoint, request, options);
+    await takeFromBucket(form.endpoint, request, options);
     values = readFields(form, await readForm(request, options));
     await perform(view, request, reply, values);
   } catch (error) {
@@ -117,9 +117,13 @@ function requireOwnPage({ headers }: FastifyRequest, publicUrl: string | null): 
   if (!isOwn) throw new ServiceError("form_origin");
 }
 
-function takeFromBucket(endpoint: EndpointDefinition, request: FastifyRequest, { limits }: PagesOptions): void {
+async function takeFromBucket(
+  endpoint: EndpointDefinition,
+  request: FastifyRequest,
+  { limits }: PagesOptions,
+): Promise<void> {
   const bucket = addressBucketOf(endpoint);
-  if (bucket !== undefined) request.call.quota = limits.take(bucket, clientKeyOf(addressOf(request)));
+  if (bucket !== undefined) request.call.quota = await limits.take(bucket, clientKeyOf(addressOf(request)));
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";

@@ -1,6 +1,7 @@
 /** Connections to one PostgreSQL: how many, how long anybody waits for one, and what runs on them. */
 import type { CompiledQuery } from "kysely";
 import { Pool, type PoolClient, type QueryConfig } from "pg";
+import type { DatabaseLoad } from "../../../ports/database.ts";
 import { isAnswer, translated } from "./failures.ts";
 import { TYPES } from "./values.ts";
 
@@ -23,12 +24,6 @@ export interface PoolOptions {
 /** What a transaction that nobody ends holds, others wait for: longer than any of ours rests between two statements. */
 const IDLE_IN_TRANSACTION = 60_000;
 const IDLE = 30_000;
-
-export interface PoolUse {
-  readonly open: number;
-  readonly idle: number;
-  readonly waiting: number;
-}
 
 export class Connections {
   readonly #pool: Pool;
@@ -62,7 +57,7 @@ export class Connections {
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
   }
 
-  get use(): PoolUse {
+  get load(): DatabaseLoad {
     return { open: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
   }
 

@@ -1,11 +1,11 @@
-/** Keeps the engine turning: a look four times a second, and an exchange whenever attempts are over. */
+/** Keeps the engine turning: looks, more often where there are no news, and an exchange whenever attempts are over. */
+import { lookPause } from "../../../ports/news.ts";
 import { Engine, type EngineDeps } from "./engine.ts";
 
-/**
- * Between two looks, in milliseconds. The engine looks, and the writer of a change does not call it. So no write pays
- * for it, and it finds other processes' changes in the same way.
- */
+/** Between two turns, in milliseconds: a lane that rested may send again. Without a look nothing is read. */
 const PAUSE = 250;
+/** Between two looks that news ask for. The writer of a change waits for none. */
+const LEAST_PAUSE = 50;
 /** After a failed turn: a database that is full or away is not asked, nor complained about, four times a second. */
 const REST = 5_000;
 /**
@@ -25,10 +25,16 @@ export function startWebhooks(deps: EngineDeps): (patience: number) => Promise<v
   const engine = new Engine(deps);
   const stopping = new AbortController();
   const bell = new Bell();
+  const looks = new Looks(deps);
   engine.onFinished = () => bell.ring();
-  const running = turnUntil(stopping.signal, { engine, bell, deps });
+  const deaf = deps.database.news.onChange(() => {
+    looks.hasten();
+    bell.ring();
+  });
+  const running = turnUntil(stopping.signal, { engine, bell, looks, deps });
   let stopped: Promise<void> | null = null;
   const stop = async (patience: number): Promise<void> => {
+    deaf();
     stopping.abort();
     bell.ring();
     await running;
@@ -42,28 +48,60 @@ export function startWebhooks(deps: EngineDeps): (patience: number) => Promise<v
 interface Turning {
   readonly engine: Engine;
   readonly bell: Bell;
+  readonly looks: Looks;
   readonly deps: EngineDeps;
 }
 
+/** When the next look is due, in elapsed milliseconds. */
+class Looks {
+  readonly #deps: Pick<EngineDeps, "clock" | "database">;
+  #last = -Infinity;
+  #dueAt = -Infinity;
+
+  constructor(deps: Pick<EngineDeps, "clock" | "database">) {
+    this.#deps = deps;
+  }
+
+  get wait(): number {
+    return this.#dueAt - this.#deps.clock.elapsed();
+  }
+
+  begin(): void {
+    this.#last = this.#deps.clock.elapsed();
+    this.#dueAt = this.#last + lookPause(this.#deps.database.news);
+  }
+
+  /** There is more right away. */
+  again(): void {
+    this.#dueAt = -Infinity;
+  }
+
+  hasten(): void {
+    this.#dueAt = Math.min(this.#dueAt, Math.max(this.#deps.clock.elapsed(), this.#last + LEAST_PAUSE));
+  }
+}
+
 async function turnUntil(signal: AbortSignal, turning: Turning): Promise<void> {
-  const { engine, bell, deps } = turning;
-  let lookAt = -Infinity;
+  const { engine, bell, looks, deps } = turning;
   while (!signal.aborted) {
     try {
-      if (deps.clock.elapsed() >= lookAt) lookAt = (await engine.look()) ? -Infinity : deps.clock.elapsed() + PAUSE;
+      if (looks.wait <= 0) {
+        looks.begin();
+        if (await engine.look()) looks.again();
+      }
       await engine.exchange();
     } catch (error) {
       deps.log.error({ job: "webhooks", err: error }, "webhooks have to wait");
       await bell.wait(REST, () => signal.aborted);
       continue;
     }
-    if (lookAt === -Infinity) {
+    if (looks.wait === -Infinity) {
       // Requests come in between.
       await new Promise((resolve) => setImmediate(resolve));
       continue;
     }
-    const idle = (): boolean => engine.unrecorded > 0 || signal.aborted;
-    await bell.wait(Math.max(1, lookAt - deps.clock.elapsed()), idle);
+    const isDue = (): boolean => engine.unrecorded > 0 || looks.wait <= 0 || signal.aborted;
+    await bell.wait(Math.min(PAUSE, Math.max(1, looks.wait)), isDue);
     await gather(signal, turning);
   }
 }
