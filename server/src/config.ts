@@ -7,7 +7,7 @@ import { type JwtKey, readJwtKeys, readMasterKey } from "./config/secrets.ts";
 import { type Environment, readValues, splitList, type Values } from "./config/values.ts";
 
 export { type DatabaseConfig, placeOf } from "./config/database.ts";
-export type { BlobsConfig, S3BlobsConfig } from "./config/blobs.ts";
+export { type BlobsConfig, placeOfBlobs, type S3BlobsConfig } from "./config/blobs.ts";
 export type { JwtKey } from "./config/secrets.ts";
 export { type Environment, findUnread, renderUsage } from "./config/values.ts";
 export { isLoopbackHost } from "./config/loopback.ts";

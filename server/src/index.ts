@@ -73,7 +73,11 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const settings = { ...config.settings };
     const providers = openProviders({ ...config, settings }, clock);
     if (providers.chain !== null) stack.use(providers.chain);
-    const { database, blobs, aloneSince } = stack.use(await openStorage(config));
+    const { database, blobs, aloneSince } = stack.use(
+      await openStorage(config, {
+        note: (fields, message) => log.events.info({ event: "storage", ...fields }, message),
+      }),
+    );
     const deps: Deps = {
       ...{ database, blobs },
       mailer: stack.use(await openMailer(config.mail, { clock, random: systemRandom })),

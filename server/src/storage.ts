@@ -17,6 +17,7 @@ import { enterProcess } from "./drivers/processes.ts";
 import type { BlobStore } from "./ports/blob-store.ts";
 import { type Database, type DatabaseReader, DatabaseUnavailableError } from "./ports/database.ts";
 import { systemClock } from "./ports/clock.ts";
+import { requireHere } from "./moving/state.ts";
 import { releaseEnded } from "./ports/leases.ts";
 
 export interface Storage extends AsyncDisposable {
@@ -54,8 +55,21 @@ export async function openStorage(
     await releaseEnded(database, aloneSince);
     await endClaims(database, aloneSince);
   }
+  await requireHere(database);
   const all = opened.move();
   return { database, blobs, aloneSince, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** Both halves, to move all data from or to, also where no server may start. */
+export async function openForMove(
+  config: Pick<Config, "database" | "blobs" | "dataDirectory">,
+): Promise<Pick<Storage, "database" | "blobs"> & { readonly alone: boolean } & AsyncDisposable> {
+  await using opened = new AsyncDisposableStack();
+  const entry = opened.use(enterProcess(join(config.dataDirectory, "blobs", "processes")));
+  const database = opened.use(await openMigrated(config.database, {}));
+  const blobs = opened.use(await openBlobs(config.blobs, database, {}));
+  const all = opened.move();
+  return { database, blobs, alone: entry.alone, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 function openBlobs(config: Config["blobs"], database: Database, options: StorageOptions): Promise<BlobStore> {

@@ -40,6 +40,11 @@ export function assembleBlobs(values: Values): BlobsConfig {
   };
 }
 
+/** What an operator may read of it: no key. */
+export function placeOfBlobs(blobs: BlobsConfig): string {
+  return blobs.kind === "disk" ? blobs.directory : `${blobs.endpoint}/${blobs.bucket}/${blobs.prefix}`;
+}
+
 export function blobProblems(values: Partial<Values>): string[] {
   const { mode, blobsUrl: url, blobsAddressing, blobsEncryption, blobsEncryptionKey, blobRedirect } = values;
   if (url === undefined) return [];

@@ -40,6 +40,7 @@ export function createMetrics(
   registerTransfers(registry, transfers);
   registerStorage(registry, storage);
   registerDatabase(registry, storage);
+  registerBlobRequests(registry, storage);
   return {
     observe(call, status, milliseconds) {
       const tally = tallies.get(call.endpointId ?? UNMATCHED);
@@ -146,6 +147,33 @@ function registerTransfers(registry: Registry, transfers: Transfers): void {
     help: "Byte bodies on their way in or out",
     registers: [registry],
     collect: () => gauge.set(transfers.size),
+  });
+}
+
+/** Only a store that is elsewhere counts what it was asked. */
+function registerBlobRequests(registry: Registry, { blobs }: Pick<Deps, "blobs">): void {
+  if (blobs.tallies === undefined) return;
+  const requests: Counter<"operation" | "outcome"> = new Counter({
+    name: "coffer_blob_store_requests_total",
+    help: "Requests to the blob store, each try: done, refused for good, or failed",
+    labelNames: ["operation", "outcome"],
+    registers: [registry],
+    collect() {
+      requests.reset();
+      for (const { operation, ...tally } of blobs.tallies?.() ?? [])
+        for (const outcome of ["done", "refused", "failed"] as const)
+          requests.inc({ operation, outcome }, tally[outcome]);
+    },
+  });
+  const seconds: Counter<"operation"> = new Counter({
+    name: "coffer_blob_store_request_seconds_total",
+    help: "Seconds until the blob store answered",
+    labelNames: ["operation"],
+    registers: [registry],
+    collect() {
+      seconds.reset();
+      for (const tally of blobs.tallies?.() ?? []) seconds.inc({ operation: tally.operation }, tally.seconds);
+    },
   });
 }
 

@@ -27,6 +27,7 @@ import { uploadsThatKeepNothing } from "./0024-uploads-that-keep-nothing.ts";
 import { waitingEntries } from "./0026-waiting-entries.ts";
 import { blobParts } from "./0028-blob-parts.ts";
 import { sharedRates } from "./0030-shared-rates.ts";
+import { moves } from "./0031-moves.ts";
 import type { Migration } from "./migration.ts";
 
 /** All of them, oldest first. */
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   waitingEntries,
   blobParts,
   sharedRates,
+  moves,
 ];
 
 interface MigrationRow {

@@ -2,6 +2,7 @@
 import { createAccessCodes, listAllAccessCodes, revokeAccessCodes } from "./access-codes.ts";
 import { auditVerify } from "./audit-verify.ts";
 import type { OperatorCommand } from "./command.ts";
+import { moveData } from "./move.ts";
 import { deleteVaults } from "./vaults.ts";
 
 export { type OperatorCommand, type Streams, UsageError } from "./command.ts";
@@ -12,6 +13,7 @@ const COMMANDS: readonly OperatorCommand[] = [
   revokeAccessCodes,
   auditVerify,
   deleteVaults,
+  moveData,
 ];
 
 /** The command that `words` begins with, and the words after it; null when there is none. */

@@ -1,6 +1,7 @@
 /** The rows of the database. Times are milliseconds since the Unix epoch; flags are 0 or 1; `*_json` holds JSON text. */
 import type { AuthoredRow, ItemEntryRow } from "./entry-tables.ts";
 import type { BlobPartTables } from "./blob-part-tables.ts";
+import type { MoveTables } from "./move-tables.ts";
 import type { BudgetTables } from "./budget-tables.ts";
 import type * as shared from "./shared-vault-tables.ts";
 import type * as webhooks from "./webhook-tables.ts";
@@ -359,7 +360,7 @@ export interface BlobDeletionRow {
   bytes: number;
 }
 
-export interface Tables extends BudgetTables, BlobPartTables {
+export interface Tables extends BudgetTables, BlobPartTables, MoveTables {
   accounts: AccountRow;
   api_keys: ApiKeyRow;
   vaults: VaultRow;

@@ -161,6 +161,14 @@ export async function addEntries(transaction: Queries, files: readonly IndexedFi
   }
 }
 
+/** The entries of files whose rows came from another database, with their ids. */
+export async function indexAgain(transaction: Queries, files: readonly FoundFile[]): Promise<void> {
+  await putTerms(
+    transaction,
+    files.map((file) => entryFor(file, file.search_id)),
+  );
+}
+
 function entryFor(file: IndexedFile, id: number): TermsEntry {
   return { searchId: id, terms: termsOf(file, id) };
 }

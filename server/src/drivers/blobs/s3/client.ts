@@ -71,13 +71,16 @@ export class S3Client {
   }
 
   /** The same, with the body as text. A body that breaks off is asked for again. */
-  async text(asked: S3Request, check: (text: string) => void = () => undefined): Promise<S3Answer & { text: string }> {
+  async text(
+    asked: S3Request,
+    check: (text: string, answer: S3Answer) => void = () => undefined,
+  ): Promise<S3Answer & { text: string }> {
     const began = performance.now();
     for (let turn = 0; ; turn += 1) {
       const answer = await this.ask(asked);
       try {
         const text = await readText(answer);
-        check(text);
+        check(text, answer);
         return { ...answer, repeats: answer.repeats + turn, text };
       } catch (error) {
         if (error instanceof S3Refusal && !passes(error)) throw error;

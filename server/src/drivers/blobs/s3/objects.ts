@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { BlobStoreAwayError } from "../../../ports/blob-store.ts";
 import { readText, type S3Answer, type S3Body, type S3Client, type S3Request } from "./client.ts";
-import { refusalOf, S3Refusal } from "./refusal.ts";
+import { codeIn, refusalOf, S3Refusal } from "./refusal.ts";
 import type { S3Settings } from "./settings.ts";
 import { all, type Element, escapeXml, readXml, textOf } from "./xml.ts";
 
@@ -52,10 +52,10 @@ export class S3Objects {
   ): Promise<boolean> {
     const condition: Record<string, string> = onlyNew ? { "if-none-match": "*" } : {};
     const headers = { ...this.#encryption, ...condition, [MARK]: mark };
-    const answer = await this.#client.text({
-      ...{ operation: "put", method: "PUT", name, headers, body },
-      ...(onlyNew ? { expected: [412, 409] } : {}),
-    });
+    const answer = await this.#client.text(
+      { operation: "put", method: "PUT", name, headers, body, ...(onlyNew ? { expected: [412, 409] } : {}) },
+      requireStored("put"),
+    );
     if (answer.status < 300) return true;
     // The answer to an earlier try may have been lost.
     return answer.repeats > 0 && (await this.find(name))?.mark === mark;
@@ -153,7 +153,8 @@ export class S3Objects {
   /** The part's ETag. */
   async putPart(name: string, uploadId: string, number: number, body: S3Body): Promise<string> {
     const query = { partNumber: String(number), uploadId };
-    const answer = await this.#client.text({ operation: "put-part", method: "PUT", name, query, body });
+    const asked: S3Request = { operation: "put-part", method: "PUT", name, query, body };
+    const answer = await this.#client.text(asked, requireStored("put-part"));
     return header(answer, "etag");
   }
 
@@ -232,6 +233,15 @@ function requireElement(operation: string, name: string): (text: string) => void
     const root = readXml(text);
     if (root.name === "Error") throw refusalOf(operation, 200, text);
     if (root.name !== name) throw new SyntaxError(`The answer to ${operation} is a ${root.name}`);
+  };
+}
+
+/** A store that has stored something names it. */
+function requireStored(operation: string): (text: string, answer: S3Answer) => void {
+  return (text, answer) => {
+    if (answer.status >= 300) return;
+    if (codeIn(text) !== "") throw refusalOf(operation, 200, text);
+    if (header(answer, "etag") === "") throw new Error(`The answer to ${operation} names no ETag`);
   };
 }
 

@@ -1,0 +1,114 @@
+/** `move` as an operator runs it, on real engines, with real servers before and after. Deep: see DEEP in vitest.config.ts. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { patternBytes } from "../../../test/kit/bytes.ts";
+import { cephStore, skipWithoutCeph } from "../../../test/kit/ceph/store.ts";
+import { makeDirectory } from "../../../test/kit/directory.ts";
+import { createDatabase } from "../../../test/kit/postgres/databases.ts";
+import { startServerProcess } from "../../../test/kill/server-process.ts";
+
+const MAIN = new URL("../main.ts", import.meta.url).pathname;
+const CONTENTS = [0, 5_000, 12 * 1024 * 1024 + 5].map((size, at) => patternBytes(`moved ${String(at)}`, size));
+
+type Settings = Readonly<Record<string, string>>;
+
+async function run(
+  settings: Settings,
+  ...words: string[]
+): Promise<{ code: number | null; out: string; said: string }> {
+  const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, ...words], {
+    env: { PATH: process.env["PATH"], SERVICE_ENV: "development", ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const text = { out: "", said: "" };
+  child.stdout.on("data", (chunk: Buffer) => (text.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (text.said += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...text };
+}
+
+function settingsFile(settings: Settings): string {
+  const path = join(makeDirectory(), "settings.env");
+  const all = { SERVICE_ENV: "development", ...settings };
+  writeFileSync(
+    path,
+    Object.entries(all)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(""),
+  );
+  return path;
+}
+
+const serverOn = ({ SERVICE_DATA_DIR: directory = "", ...environment }: Settings) =>
+  startServerProcess({ directory, environment });
+
+async function fill(settings: Settings): Promise<{ key: string; ids: string[] }> {
+  await using server = await serverOn(settings);
+  const sent = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"email":"moved@example.test"}',
+  };
+  const { apiKey: key } = (await (await fetch(`${server.baseUrl}/api/auth/dev-signup`, sent)).json()) as {
+    apiKey: string;
+  };
+  const ids: string[] = [];
+  for (const [at, body] of CONTENTS.entries()) {
+    const answer = await fetch(`${server.baseUrl}/api/files?name=moved-${String(at)}`, {
+      ...{ method: "POST", body: new Uint8Array(body) },
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/octet-stream" },
+    });
+    ids.push(((await answer.json()) as { file: { id: string } }).file.id);
+  }
+  await server.end("SIGTERM");
+  return { key, ids };
+}
+
+async function requireServed(settings: Settings, { key, ids }: { key: string; ids: readonly string[] }): Promise<void> {
+  await using server = await serverOn(settings);
+  const headers = { authorization: `Bearer ${key}` };
+  for (const [at, id] of ids.entries()) {
+    const answer = await fetch(`${server.baseUrl}/api/files/${id}/content`, { headers });
+    expect(Buffer.from(await answer.arrayBuffer()).equals(CONTENTS[at] ?? Buffer.alloc(0))).toBe(true);
+  }
+  const found = await fetch(`${server.baseUrl}/api/files/search?q=moved`, { headers });
+  expect(((await found.json()) as { files: unknown[] }).files).toHaveLength(ids.length);
+  await server.end("SIGTERM");
+}
+
+describe("moving from SQLite and disk to PostgreSQL and S3, and back", () => {
+  beforeEach(skipWithoutCeph);
+
+  it("brings everything over, and the storage that was left serves nobody", async () => {
+    await using database = await createDatabase("empty");
+    const { endpoint, bucket, prefix, accessKeyId, secretAccessKey } = await cephStore();
+    const small: Settings = { SERVICE_DATA_DIR: makeDirectory() };
+    const large: Settings = {
+      ...{ SERVICE_DATA_DIR: makeDirectory(), SERVICE_DATABASE_URL: database.url },
+      SERVICE_BLOBS_URL: `${endpoint}/${bucket}/${prefix}`,
+      ...{ SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId, SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey },
+    };
+    const filled = await fill(small);
+
+    const tried = await run(small, "move", "--to", settingsFile(large), "--dry-run");
+    expect([tried.code, tried.out]).toEqual([0, expect.stringContaining("files: 3")]);
+    expect(tried.said).not.toContain(secretAccessKey);
+    await requireServed(small, filled);
+
+    const moved = await run(small, "move", "--to", settingsFile(large));
+    expect([moved.code, moved.said]).toEqual([0, expect.stringContaining("3 contents are whole")]);
+    expect(moved.said).not.toContain(secretAccessKey);
+    await requireServed(large, filled);
+    await expect(serverOn(small)).rejects.toThrow("The data moved to");
+    expect(await run(small, "move", "--to", settingsFile(large))).toMatchObject({ code: 1 });
+
+    const back: Settings = { SERVICE_DATA_DIR: makeDirectory() };
+    const returned = await run({}, "move", "--from", settingsFile(large), "--to", settingsFile(back));
+    expect([returned.code, returned.said]).toEqual([0, expect.stringContaining("done: ")]);
+    await requireServed(back, filled);
+    await expect(serverOn(large)).rejects.toThrow("The data moved to");
+  });
+});
