@@ -17,7 +17,7 @@ import { enterProcess } from "./drivers/processes.ts";
 import type { BlobStore } from "./ports/blob-store.ts";
 import { type Database, type DatabaseReader, DatabaseUnavailableError } from "./ports/database.ts";
 import { systemClock } from "./ports/clock.ts";
-import { requireHere } from "./moving/state.ts";
+import { requireHere } from "./features/moving/state.ts";
 import { releaseEnded } from "./ports/leases.ts";
 
 export interface Storage extends AsyncDisposable {

@@ -1,4 +1,4 @@
-/** Whether the data are here, or on their way to or from other storage (moving/state.ts). */
+/** Whether the data are here, or on their way to or from other storage (features/moving/state.ts). */
 import type { Migration } from "./migration.ts";
 
 export const moves: Migration = {

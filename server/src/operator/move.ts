@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual, parseEnv } from "node:util";
 import { type Config, parseConfig, placeOf, placeOfBlobs } from "../config.ts";
-import { listContents } from "../moving/blobs.ts";
-import { cancelMove, MoveError, moveAll, type Side } from "../moving/moving.ts";
-import { countRows } from "../moving/rows.ts";
-import { MOVED } from "../moving/tables.ts";
+import { listContents } from "../features/moving/blobs.ts";
+import { cancelMove, MoveError, moveAll, type Side } from "../features/moving/moving.ts";
+import { countRows } from "../features/moving/rows-store.ts";
+import { MOVED } from "../features/moving/tables.ts";
 import { systemClock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";

@@ -1,8 +1,8 @@
 /** Rows from one database to another, page by page in the order of their keys: what is there already is not sent again. */
 import { createHash } from "node:crypto";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { type FoundFile, indexAgain } from "../features/search-index/store.ts";
-import type { Database, Queries } from "../ports/database.ts";
+import { type FoundFile, indexAgain } from "../search-index/store.ts";
+import type { Database, Queries } from "../../ports/database.ts";
 import type { MovedTable } from "./tables.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export async function countRows(queries: Queries, table: MovedTable): Promise<nu
   return (await queries.first(query))?.count ?? 0;
 }
 
-/** Answers how many rows it sent; tells of each page. */
+/** Answers how many rows it sent, and reports each page. */
 export async function copyRows(
   source: Database,
   target: Database,

@@ -3,13 +3,13 @@
  * that was broken off goes on. Only when everything was read back and compared does the old storage give up its place.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import type { BlobStore } from "../ports/blob-store.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Database } from "../ports/database.ts";
-import { type Lease, openLeases } from "../ports/leases.ts";
-import type { Random } from "../ports/random.ts";
+import type { BlobStore } from "../../ports/blob-store.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import { type Lease, openLeases } from "../../ports/leases.ts";
+import type { Random } from "../../ports/random.ts";
 import { type Content, copyContents, listContents, verifyContents } from "./blobs.ts";
-import { copyRows, countRows, digestRows } from "./rows.ts";
+import { copyRows, countRows, digestRows } from "./rows-store.ts";
 import { endMove, findMove, putMove } from "./state.ts";
 import { MOVED } from "./tables.ts";
 
@@ -32,7 +32,7 @@ export interface Moving {
   readonly patience?: number;
 }
 
-/** What stands in the way, for the operator. */
+/** A move that cannot go on. The message says why. */
 export class MoveError extends Error {
   override readonly name = "MoveError";
 }

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "kysely";
 import { describe, expect, it } from "vitest";
-import { collect, patternBytes } from "../../../test/kit/bytes.ts";
-import { openTestApp, type TestApp } from "../test-app.ts";
-import { openMemoryBlobs, openTestDatabase } from "../test-storage.ts";
-import { makeDirectory } from "../../../test/kit/directory.ts";
-import { systemRandom } from "../ports/random.ts";
-import { systemClock } from "../ports/clock.ts";
-import type { BlobStore } from "../ports/blob-store.ts";
+import { collect, patternBytes } from "../../../../test/kit/bytes.ts";
+import { openTestApp, type TestApp } from "../../test-app.ts";
+import { openMemoryBlobs, openTestDatabase } from "../../test-storage.ts";
+import { makeDirectory } from "../../../../test/kit/directory.ts";
+import { systemRandom } from "../../ports/random.ts";
+import { systemClock } from "../../ports/clock.ts";
+import type { BlobStore } from "../../ports/blob-store.ts";
 import { listContents } from "./blobs.ts";
 import { cancelMove, MoveError, moveAll, type Side } from "./moving.ts";
-import { digestRows } from "./rows.ts";
+import { digestRows } from "./rows-store.ts";
 import { findMove, requireHere } from "./state.ts";
 import { LEFT_BEHIND, MOVED } from "./tables.ts";
 

@@ -1,6 +1,6 @@
 /** Where the data are: a storage that was left, or is not complete yet, serves nobody. */
-import type { Database, Queries } from "../ports/database.ts";
-import type { MoveRow } from "../ports/move-tables.ts";
+import type { Database, Queries } from "../../ports/database.ts";
+import type { MoveRow } from "../../ports/move-tables.ts";
 
 export function findMove(queries: Queries): Promise<MoveRow | null> {
   return queries.first(queries.build.selectFrom("moves").selectAll().limit(1));

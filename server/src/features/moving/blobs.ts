@@ -1,7 +1,7 @@
 /** Contents from one store to another. Their rows say which there are, and what each must be. */
 import { createHash } from "node:crypto";
-import type { BlobStore } from "../ports/blob-store.ts";
-import type { Queries } from "../ports/database.ts";
+import type { BlobStore } from "../../ports/blob-store.ts";
+import type { Queries } from "../../ports/database.ts";
 
 export interface Content {
   readonly blob_key: string;

@@ -1,5 +1,5 @@
 /** What moves, in an order in which every row finds the rows that it names. */
-import type { Tables } from "../ports/tables.ts";
+import type { Tables } from "../../ports/tables.ts";
 
 export interface MovedTable {
   readonly name: keyof Tables;
