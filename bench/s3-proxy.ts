@@ -1,7 +1,7 @@
 /** `s3-proxy.ts PORT BUCKET KEY SECRET`: the least that a proxy in front of a store can do. It hashes, streams both ways and stores nothing. */
 import { createHash } from "node:crypto";
 import { request } from "node:http";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { AwsV4Signer } from "aws4fetch";
 import Fastify from "fastify";
 
@@ -17,6 +17,8 @@ async function sign(method: string, url: string): Promise<Record<string, string>
   const signer = { method, url, headers, accessKeyId, secretAccessKey, service: "s3", region: "us-east-1" };
   return Object.fromEntries((await new AwsV4Signer(signer).sign()).headers);
 }
+
+app.get("/", () => ({ ready: true }));
 
 app.put("/:name", async (incoming, reply) => {
   const url = `${bucket}/${(incoming.params as { name: string }).name}`;

@@ -53,6 +53,6 @@ export const MOVED: readonly MovedTable[] = [
 
 /** What binds running processes and unfinished uploads, or is made again. */
 export const LEFT_BEHIND: readonly string[] = [
-  ...["leases", "upload_holds", "budget_holds", "blob_partials", "blob_parts", "moves", "migrations"],
+  ...["leases", "rates", "upload_holds", "budget_holds", "blob_partials", "blob_parts", "moves", "migrations"],
   ...["file_terms"],
 ];
