@@ -38,6 +38,7 @@ const DEEP = [
   "test/mcp/acting-shared.test.ts",
   "test/mcp/canary.test.ts",
   "test/mcp/confirm*.test.ts",
+  "test/mcp/damage.test.ts",
   "test/mcp/eval.test.ts",
   "test/mcp/injection*.test.ts",
   "test/mcp/join.test.ts",
