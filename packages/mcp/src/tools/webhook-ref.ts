@@ -8,7 +8,7 @@ export const webhookRef = z
 /** Longer words at the beginning of a path are no words. */
 const LONGEST_WORD = 20;
 
-/** An address without what may be a secret of its receiver: those stand in paths and queries. */
+/** An address without its path and query, where receivers put secrets. The first word of the path stays. */
 export function shownUrl(url: string): string {
   if (!URL.canParse(url)) return "…";
   const { origin, pathname } = new URL(url);

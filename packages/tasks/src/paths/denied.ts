@@ -16,29 +16,51 @@ export interface DenyList {
   readonly isChosen?: boolean;
 }
 
-const DENIED_FOLDERS = new Set([".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".coffer", ".password-store"]);
+const DENIED_FOLDERS: ReadonlySet<string> = new Set([
+  ...[".ssh", ".gnupg", ".aws", ".azure", ".gcloud", ".kube", ".minikube", ".docker", ".coffer", ".password-store"],
+  ...[".sui", ".solana", ".ethereum", ".bitcoin", ".electrum", ".terraform.d", ".mozilla", ".chef", "keychains"],
+]);
+
+/** Folders of settings that hold keys, by the name above. */
+const DENIED_BELOW: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  [".config", new Set(["gh", "gcloud", "op", "rclone", "hub", "doctl", "heroku"])],
+]);
 
 const DENIED_FILES: readonly RegExp[] = [
-  /^\.env(\..+)?$/,
-  /^\.(netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd|vault-token)$/,
+  /^\.env(\..+|rc)?$/,
+  /^\.(netrc|npmrc|pypirc|pgpass|my\.cnf|git-credentials|htpasswd|vault-token|dockercfg|s3cfg|boto|terraformrc|secrets?|token)$/,
+  /^\.(bash|zsh|sh|psql|mysql|sqlite|python|node_repl|irb|rediscli)_history$/,
   /^_netrc$/,
   // `npm start` keeps its keys so, and so do the command lines of several clouds.
-  /^credentials(-\d+)?\.json$/,
+  /^\.?credentials(-\d+)?\.(json|csv|xml|ya?ml|toml|ini|db)(\.enc)?$/,
+  /^(application_default_credentials|client_secrets?[\w.-]*|service[-_]?account([-_][\w.-]*)?)\.json$/,
+  /^secrets?\.(json|ya?ml|toml|ini|env|properties|xml)$/,
+  /^(auth|tokens?|logins|sftp-config|key3|key4)\.(json|db)$/,
+  /^(sitemanager|recentservers|filezilla)\.xml$/,
+  /^(wallet\.dat|cookies\.sqlite|login data|rclone\.conf|wp-config\.php|database\.yml)$/,
+  /^utc--\d{4}-/,
   /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?(\..+)?$/,
-  /\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|age)$/,
+  /^ssh_host_.*_key$/,
+  /\.(pem|key|p8|p12|pfx|pkcs12|jks|jceks|bks|keystore|keytab|keychain|keychain-db|kdb|kdbx|ppk|asc|gpg|age|agekey|ovpn)$/,
+  /\.(tfstate|tfvars|secrets?|credentials|mobileprovision)(\.backup|\.json)?$/,
 ];
 
 /** An example is written to be read. */
-const EXAMPLE = /^\.env\.(example|sample|template)$/;
+const EXAMPLE = /\.(example|sample|template|dist)$/;
 
 /** Compares names in lower case: some file systems ignore case. */
 export function isDenied(list: DenyList, path: string): boolean {
   const parts = path.toLowerCase().split(sep);
-  if (list.isChosen !== true && parts.some(isDeniedName)) return true;
+  const isSecret = parts.some((part, at) => isDeniedName(part) || isDeniedBelow(parts[at - 1] ?? "", part));
+  if (list.isChosen !== true && isSecret) return true;
   return (
     list.folders.some((folder) => path === folder || path.startsWith(folder + sep)) ||
     list.files.some((file) => isBeside(file, path))
   );
+}
+
+function isDeniedBelow(folder: string, name: string): boolean {
+  return DENIED_BELOW.get(folder)?.has(name) === true;
 }
 
 function isDeniedName(name: string): boolean {

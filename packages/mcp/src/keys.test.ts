@@ -1,0 +1,62 @@
+import type { Client } from "@coffer/sdk";
+import { expect, it } from "vitest";
+import { createKeys } from "./keys.ts";
+
+/** A service that accepts `good`, and counts how often it was asked about each key. */
+function serviceOf(asked: string[]): (key: string) => Client {
+  return (key) => {
+    const get = (): Promise<unknown> => {
+      asked.push(key);
+      if (key === "away") return Promise.reject(Object.assign(new Error("x"), { code: "timeout", nextStep: "" }));
+      if (key !== "good")
+        return Promise.reject(Object.assign(new Error("x"), { code: "invalid_credential", nextStep: "" }));
+      return Promise.resolve({ credential: { kind: "api-key", id: "k1" } });
+    };
+    return { account: { get } } as unknown as Client;
+  };
+}
+
+it("the service is asked once about a key, also by calls at once, and again when its trust has ended", async () => {
+  const asked: string[] = [];
+  let now = 0;
+  const keys = createKeys({ clientFor: serviceOf(asked), now: () => now });
+  const found = await Promise.all(Array.from({ length: 20 }, () => keys.find("good")));
+  expect([asked.length, new Set(found).size]).toEqual([1, 1]);
+  now += 5 * 60_000;
+  const later = await keys.find("good");
+  expect(asked).toHaveLength(2);
+  // Its confirmations, transfers and what was read go on.
+  const holderOf = (each: typeof later) => (each.kind === "holder" ? each.holder.memory : null);
+  expect(holderOf(later)).toBe(holderOf(found[0] ?? later));
+});
+
+it("a refused key is not asked about again at once, one of a silent service is", async () => {
+  const asked: string[] = [];
+  let now = 0;
+  const keys = createKeys({ clientFor: serviceOf(asked), now: () => now });
+  for (let each = 0; each < 5; each += 1) expect((await keys.find("bad")).kind).toBe("refused");
+  expect(asked).toHaveLength(1);
+  now += 30_001;
+  await keys.find("bad");
+  for (let each = 0; each < 2; each += 1) expect((await keys.find("away")).kind).toBe("unreachable");
+  expect(asked).toEqual(["bad", "bad", "away", "away"]);
+});
+
+it("a key has so many calls at once, and so many a minute", async () => {
+  let now = 0;
+  const limits = { atOnce: 2, perMinute: 5 };
+  const keys = createKeys({ clientFor: serviceOf([]), limits, now: () => now });
+  const found = await keys.find("good");
+  if (found.kind !== "holder") throw new Error("the key is good");
+  const { holder } = found;
+  expect([holder.enter(), holder.enter(), holder.enter()]).toEqual([null, null, 1]);
+  for (let each = 0; each < 3; each += 1) {
+    holder.leave();
+    expect(holder.enter()).toBeNull();
+  }
+  holder.leave();
+  now += 20_000;
+  expect(holder.enter()).toBe(40);
+  now += 40_000;
+  expect(holder.enter()).toBeNull();
+});
