@@ -6,22 +6,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createClient, type Client } from "@coffer/sdk";
 import { uploadFolder } from "@coffer/sdk/node";
+import { installPeers, PEER_MODULES } from "../scripts/mcp-peers.ts";
 import { measured, median, medianRatio, renderRatios, type Benchmark } from "./outcome.ts";
 import { openScratch, startService } from "./service.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const LAUNCHER = join(ROOT, "packages", "mcp", "dist", "main.js");
-const PEER = join(
-  ROOT,
-  "test",
-  "mcp",
-  "peers",
-  "node_modules",
-  "@modelcontextprotocol",
-  "server-filesystem",
-  "dist",
-  "index.js",
-);
+const PEER = join(PEER_MODULES, "@modelcontextprotocol", "server-filesystem", "dist", "index.js");
 const START_ROUNDS = 20;
 /** In turns: a process that has just slept is slower at its first calls, whoever calls it. */
 const CALL_ROUNDS = 8;
@@ -72,14 +63,14 @@ async function greet(server: Spoken): Promise<void> {
   server.notify("notifications/initialized");
 }
 
-function requireBuilt(): void {
+async function requireBuilt(): Promise<void> {
   if (!existsSync(LAUNCHER)) throw new Error("run npm run build first");
-  if (!existsSync(PEER)) throw new Error("run npm ci --prefix test/mcp/peers first");
+  await installPeers();
 }
 
 /** Both from the first byte of the process, without credentials, as a host starts them. */
 export const mcpStart: Benchmark = async () => {
-  requireBuilt();
+  await requireBuilt();
   await using scratch = await openScratch();
   const environment = { HOME: scratch.directory };
   const ways = { ours: times([LAUNCHER, "--profile", "owner"]), peer: times([PEER, scratch.directory]) };
@@ -133,7 +124,7 @@ function times(args: readonly string[]) {
  * call over uploadFolder.
  */
 export const mcpCalls: Benchmark = async () => {
-  requireBuilt();
+  await requireBuilt();
   await using scratch = await openScratch();
   await mkdir(join(scratch.directory, "service"));
   await using service = await startService(join(scratch.directory, "service"));

@@ -62,6 +62,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
       script("check:hovers"),
       script("size:packed"),
       script("newcomer", ["--built"]),
+      script("bundle:mcp"),
       script("conformance:mcp"),
     ]);
     await inLanes([script("docs:check", ["--all"])]);

@@ -3,28 +3,19 @@
  * key of a real service. Then the official Inspector against the process over stdio. Nothing may fail that a revision
  * requires: there is no list of expected failures.
  */
-import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { sourceLauncher, startStack, type Stack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { createKeys, serveHttp } from "@coffer/mcp/http";
+import { installPeers, PEER_PROGRAMS } from "../../../scripts/mcp-peers.ts";
 import { createFixtures } from "./fixtures.ts";
 
-const PEERS = join(import.meta.dirname, "..", "peers");
-const BIN = join(PEERS, "node_modules", ".bin");
 const REVISIONS = ["2025-11-25", "2026-07-28"];
-
-/** Installs the suite where it is not there yet. */
-async function installPeers(): Promise<void> {
-  if (existsSync(join(BIN, "conformance"))) return;
-  console.error("installing the conformance suite and the Inspector …");
-  await promisify(execFile)("npm", ["ci", "--ignore-scripts"], { cwd: PEERS });
-}
 
 /** The suite sends no key: this passes each request on with one, and leaves Host and Origin as they are. */
 async function listenWithKey(target: string, key: string): Promise<{ url: string; close: () => void }> {
@@ -63,7 +54,7 @@ function run(
   return new Promise((resolve) => {
     const home = mkdtempSync(join(tmpdir(), "coffer-peer-"));
     const env = { PATH: process.env["PATH"], HOME: home, ...environment };
-    const child = spawn(process.execPath, [join(BIN, program), ...args], {
+    const child = spawn(process.execPath, [join(PEER_PROGRAMS, program), ...args], {
       cwd: home,
       env,
       stdio: ["ignore", "pipe", "pipe"],

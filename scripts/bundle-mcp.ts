@@ -1,0 +1,127 @@
+/**
+ * `npm run bundle:mcp [-- --url ADDRESS]`: packs the tool server as `packages/mcp/dist/coffer.mcpb` for hosts that install bundles, with
+ * the official packer. Then it unpacks the file and starts the server as a host does. With the address of a release it also writes
+ * `packages/mcp/dist/server.json`, which names the bundle with its digest.
+ */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs, promisify } from "node:util";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { installPeers, PEER_MODULES, PEER_PROGRAMS } from "./mcp-peers.ts";
+import { mcpbManifest } from "./mcpb-manifest.ts";
+
+const PACKAGE = path.join(import.meta.dirname, "..", "packages", "mcp");
+const DIST = path.join(PACKAGE, "dist");
+const BUNDLE = path.join(DIST, "coffer.mcpb");
+const MOST_BYTES = 2_000_000;
+
+const { values } = parseArgs({ options: { url: { type: "string" } } });
+const scratch = mkdtempSync(path.join(tmpdir(), "coffer-mcpb-"));
+try {
+  await installPeers();
+  const directory = path.join(scratch, "bundle");
+  writeBundle(directory);
+  await mcpb("validate", path.join(directory, "manifest.json"));
+  await mcpb("pack", directory, BUNDLE);
+  const bytes = statSync(BUNDLE).size;
+  if (bytes > MOST_BYTES) throw new Error(`the bundle has ${String(bytes)} bytes, at most ${String(MOST_BYTES)}`);
+  const unpacked = path.join(scratch, "installed");
+  await mcpb("unpack", BUNDLE, unpacked);
+  const tools = await startAsHost(unpacked);
+  const sha256 = createHash("sha256").update(readFileSync(BUNDLE)).digest("hex");
+  if (values.url !== undefined) writeServerJson(values.url, sha256);
+  console.log(`${BUNDLE}: ${String(bytes)} bytes, ${String(tools)} tools, sha256 ${sha256}`);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+async function mcpb(...args: string[]): Promise<void> {
+  const program = path.join(PEER_PROGRAMS, "mcpb");
+  await promisify(execFile)(process.execPath, [program, ...args], { env: { ...process.env, HOME: scratch } });
+}
+
+function readJson(...names: string[]): Record<string, unknown> {
+  return JSON.parse(readFileSync(path.join(PACKAGE, ...names), "utf8")) as Record<string, unknown>;
+}
+
+function writeBundle(directory: string): void {
+  if (!existsSync(path.join(DIST, "main.js"))) throw new Error("run npm run build first");
+  for (const file of partsOf(path.join(DIST, "main.js"))) {
+    const target = path.join(directory, "server", path.relative(DIST, file));
+    mkdirSync(path.dirname(target), { recursive: true });
+    cpSync(file, target);
+  }
+  // Node takes a file for an ES module when the nearest package says so.
+  writeFileSync(path.join(directory, "server", "package.json"), '{ "type": "module" }\n');
+  cpSync(path.join(PACKAGE, "..", "..", "LICENSE"), path.join(directory, "LICENSE"));
+  const { version, engines } = readJson("package.json") as { version: string; engines: { node: string } };
+  const tools = JSON.parse(readFileSync(path.join(PACKAGE, "src", "tool-list.json"), "utf8")) as Parameters<
+    typeof mcpbManifest
+  >[2];
+  writeFileSync(
+    path.join(directory, "manifest.json"),
+    JSON.stringify(mcpbManifest(version, engines.node, tools), null, 2),
+  );
+}
+
+/** The file and all that it imports, also later: parts of older builds are beside them. */
+function partsOf(first: string): Set<string> {
+  const found = new Set<string>();
+  const waiting = [first];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (found.has(file)) continue;
+    found.add(file);
+    for (const [, , name = ""] of readFileSync(file, "utf8").matchAll(/(["'`])(\.{1,2}\/[\w./-]+\.js)\1/g)) {
+      const part = path.join(path.dirname(file), name);
+      if (existsSync(part)) waiting.push(part);
+    }
+  }
+  return found;
+}
+
+interface Started {
+  readonly command: string;
+  readonly args: string[];
+  readonly env: Record<string, string>;
+}
+
+/** Fills the manifest in with the official code, as a host does after its user chose two folders and nothing else. */
+async function startAsHost(directory: string): Promise<number> {
+  const official = path.join(PEER_MODULES, "@anthropic-ai", "mcpb", "dist", "index.js");
+  const { getMcpConfigForManifest } = (await import(pathToFileURL(official).href)) as {
+    getMcpConfigForManifest: (options: object) => Promise<Started>;
+  };
+  const folders = ["one folder", "two"].map((name) => path.join(scratch, name));
+  for (const folder of folders) mkdirSync(folder);
+  const manifest = JSON.parse(readFileSync(path.join(directory, "manifest.json"), "utf8")) as object;
+  const started = await getMcpConfigForManifest({
+    ...{ manifest, extensionPath: directory, systemDirs: {}, userConfig: { folders }, pathSeparator: path.sep },
+  });
+  const client = new Client({ name: "bundle", version: "1" });
+  const env = { ...started.env, PATH: process.env["PATH"] ?? "", HOME: scratch };
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: started.args, env, stderr: "inherit" }),
+  );
+  try {
+    const { tools } = await client.listTools();
+    const { structuredContent } = await client.callTool({ name: "status_check", arguments: {} });
+    const { allowedFolders, problem } = structuredContent as { allowedFolders?: string[]; problem?: string };
+    if (allowedFolders?.length !== folders.length || problem !== "signed_out")
+      throw new Error(`the started server says: ${JSON.stringify(structuredContent)}`);
+    return tools.length;
+  } finally {
+    await client.close();
+  }
+}
+
+function writeServerJson(url: string, fileSha256: string): void {
+  const described = readJson("server.json") as { packages: object[] };
+  const bundle = { registryType: "mcpb", identifier: url, fileSha256, transport: { type: "stdio" } };
+  const whole = { ...described, packages: [...described.packages, bundle] };
+  writeFileSync(path.join(DIST, "server.json"), `${JSON.stringify(whole, null, 2)}\n`);
+}
