@@ -42,6 +42,7 @@ const DEEP = [
   "test/mcp/eval.test.ts",
   "test/mcp/injection*.test.ts",
   "test/mcp/join.test.ts",
+  "test/mcp/interop.test.ts",
   "test/mcp/matrix.test.ts",
   "test/mcp/offers.test.ts",
   "test/mcp/path-fuzz.test.ts",

@@ -10,6 +10,7 @@ import {
   type InputRequiredResult,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { addApps, pageOf } from "./apps.ts";
 import type { Call } from "./call.ts";
 import { AskUser } from "./confirm.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
@@ -80,6 +81,7 @@ function addOffers(mcp: McpServer, tools: readonly ToolEntry[], parts: ServerPar
   const names = tools.map(({ name }) => name);
   addResources(mcp, { names, loadTool, callOf: callFor, lonely: () => callFor(null) });
   addPrompts(mcp, names);
+  addApps(mcp, names);
   SKILLS.attach(mcp);
 }
 
@@ -103,6 +105,7 @@ function offerOf(launch: Launch): Offer {
 type ListedTool = Pick<ToolEntry, "name" | "title" | "description" | "annotations"> & {
   inputSchema: { type: "object"; [name: string]: unknown };
   outputSchema: { type: "object"; [name: string]: unknown };
+  _meta?: Record<string, unknown>;
 };
 
 /** The schemas go out as they are: what a library would add costs every model tokens in every session. */
@@ -115,6 +118,7 @@ function listed(tool: ToolEntry, launch: Launch): ListedTool {
     inputSchema: { ...(launch.vaultId === null ? inputSchema : withoutVault(inputSchema)), type: "object" },
     outputSchema: { ...outputSchema, type: "object" },
     annotations,
+    ...pageOf(name),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run conformance:mcp`: the official suite on both protocol revisions, through the HTTP shell that ships, with a real
- * key of a real service. Then the official Inspector against the process over stdio. Nothing may fail that a revision
+ * key of a real service. Then the official Inspector against the process over both transports. Nothing may fail that a revision
  * requires: there is no list of expected failures.
  */
 import { spawn } from "node:child_process";
@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { sourceLauncher, startStack, type Stack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { createKeys, serveHttp } from "@coffer/mcp/http";
+import { spawnShell } from "../../kit/mcp-http.ts";
 import { installPeers, PEER_PROGRAMS } from "../../../scripts/mcp-peers.ts";
 import { createFixtures } from "./fixtures.ts";
 
@@ -98,21 +99,37 @@ async function runSuite(stack: Stack): Promise<void> {
   await shell.close();
 }
 
+/** The official Inspector over both transports, and in both eras. */
 async function runInspector(stack: Stack): Promise<void> {
   const { command, args } = sourceLauncher();
-  const environment = {
-    SERVICE_CONFIG_FILE: stack.credentialsFile,
-    SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client"),
+  const own = { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") };
+  const environment = { SERVICE_CONFIG_FILE: stack.credentialsFile, ...own };
+  await using shell = await spawnShell({ SERVICE_BASE_URL: stack.baseUrl, ...own }, ["--profile", "owner"]);
+  const header = `Authorization: Bearer ${stack.apiKey}`;
+  const ways: Readonly<Record<string, readonly string[]>> = {
+    stdio: [command, ...args, "--profile", "owner"],
+    "HTTP, 2025 era": [shell.url, "--transport", "http", "--header", header],
+    "HTTP, 2026 era": [shell.url, "--transport", "http", "--protocol-era", "modern", "--header", header],
   };
-  const inspect = (...method: string[]) =>
-    run("mcp-inspector", ["--cli", command, ...args, "--profile", "owner", "--method", ...method], environment);
-  report("inspector initialize", await inspect("initialize", "--format", "json"), /^$/);
-  report(
-    "inspector skills/list --verify",
-    await inspect("skills/list", "--verify", "--require-digests", "--format", "json"),
-    /^$/,
-  );
-  report("inspector tools/list --strict", await inspect("tools/list", "--strict", "--format", "json"), /^$/);
+  for (const [way, target] of Object.entries(ways)) {
+    const inspect = (...method: string[]) =>
+      run("mcp-inspector", ["--cli", ...target, "--method", ...method, "--format", "json"], environment);
+    report(`inspector initialize, ${way}`, await inspect("initialize"), /^$/);
+    report(`inspector tools/list --strict, ${way}`, await inspect("tools/list", "--strict"), /^$/);
+    report(
+      `inspector skills/list --verify, ${way}`,
+      await inspect("skills/list", "--verify", "--require-digests"),
+      /^$/,
+    );
+    const apps = await inspect("tools/list", "--app-info");
+    report(`inspector tools/list --app-info, ${way}`, { ...apps, code: hasApps(apps.output) ? apps.code : 1 }, /^$/);
+  }
+}
+
+/** Every tool that names a page has one, of the right type, that asks for no address outside. */
+function hasApps(output: string): boolean {
+  const found = [...output.matchAll(/"resourceUri":"ui:\/\/coffer\/(files|consent)"/g)].map(([, kind]) => kind);
+  return new Set(found).size === 2 && !/"(connectDomains|resourceDomains|frameDomains)":\["/.test(output);
 }
 
 await installPeers();
