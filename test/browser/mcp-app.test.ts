@@ -2,10 +2,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { openToolClient, sourceLauncher, startStack, type ToolAnswer } from "@coffer/devstack";
+import { launcherCommand, openToolClient, sourceLauncher, startStack, type ToolAnswer } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { renderPage, type ViewKind } from "../../packages/mcp/src/apps/page.ts";
 import { storeTree } from "../mcp/eval/truth.ts";
 import { listenOnLoopback } from "../kit/loopback.ts";
 import { findChromium, requireChromium, startChromium, type Chromium } from "./chromium.ts";
@@ -20,6 +21,8 @@ let chromium: Chromium;
 let origin: string;
 let call: (tool: string, args: object) => Promise<ToolAnswer>;
 let vaultId: string;
+/** As the server gives them to a host. */
+const pages = new Map<string, string>();
 
 beforeAll(async () => {
   const program = findChromium();
@@ -42,6 +45,7 @@ beforeAll(async () => {
     }),
   );
   call = (tool, args) => tools.call(tool, args as Record<string, unknown>);
+  await readPages();
   const site = await listenOnLoopback((request, response) => {
     response.writeHead(200, { "content-type": "text/html" }).end(documents.get(request.url ?? "") ?? "");
   });
@@ -51,6 +55,19 @@ beforeAll(async () => {
   chromium = cleanup.use(await startChromium(program, relay.url));
 });
 afterAll(() => cleanup.disposeAsync(), 60_000);
+
+/** From the built launcher: its functions have other names than those in the source. */
+async function readPages(): Promise<void> {
+  const { command, args } = launcherCommand();
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StdioClientTransport({ command, args: [...args, "--profile", "owner"], stderr: "pipe" }));
+  for (const kind of ["files", "consent"]) {
+    const { contents } = await client.readResource({ uri: `ui://coffer/${kind}` });
+    expect(contents[0]?.mimeType).toBe("text/html;profile=mcp-app");
+    pages.set(kind, (contents[0] as { text: string }).text);
+  }
+  await client.close();
+}
 
 interface Shown {
   readonly tab: Tab;
@@ -64,8 +81,14 @@ const resultOf = ({ isError, facts, text }: ToolAnswer): object => ({
 });
 
 /** A host: it frames the page, greets it, gives it one answer, and passes its calls on to the test. */
-async function open(kind: ViewKind, tool: string, args: object, answer: ToolAnswer, theme = "light"): Promise<Shown> {
-  const said = { args, result: resultOf(answer), page: renderPage(kind), tool, theme };
+async function open(
+  kind: "files" | "consent",
+  tool: string,
+  args: object,
+  answer: ToolAnswer,
+  theme = "light",
+): Promise<Shown> {
+  const said = { args, result: resultOf(answer), page: pages.get(kind), tool, theme };
   const host = (await readFile(new URL("pages/mcp-host.html", import.meta.url), "utf8")).replace("SAID", () =>
     JSON.stringify(said).replaceAll("<", String.raw`\u003c`),
   );

@@ -1,8 +1,5 @@
-/** Clients of both libraries and both eras over HTTP, every legacy revision over both transports, and one copy of the server's library. */
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+/** Clients of both libraries and both eras over HTTP, and every legacy revision over both transports. */
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { openToolClient, sourceLauncher, startStack, type Stack } from "@coffer/devstack";
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -46,7 +43,7 @@ async function legacyOverHttp(): Promise<AnyClient> {
   const transport = new StreamableHTTPClientTransport(new URL(shell.url), {
     requestInit: { headers: authorization() },
   });
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  await client.connect(transport);
   return client;
 }
 
@@ -116,18 +113,4 @@ it("tools answer the same over stdio and HTTP, but for their marks", async () =>
   const bare = (words: string): string => words.replaceAll(/<\/?[\w-]{8}>/g, "<>");
   expect(bare(remote[0]?.text ?? "")).toBe(bare(text));
   await client.close();
-});
-
-it("the tree has one copy of the server's library, at the version that the package names", async () => {
-  const root = join(import.meta.dirname, "..", "..");
-  const { stdout } = await promisify(execFile)("find", [
-    ...[join(root, "node_modules"), join(root, "packages"), join(root, "server")],
-    ...["-path", "*/@modelcontextprotocol/server/package.json", "-not", "-path", "*/dist/*"],
-  ]);
-  const [only = "", ...others] = stdout.trim().split("\n");
-  expect(others).toEqual([]);
-  const read = async (file: string) =>
-    JSON.parse(await readFile(file, "utf8")) as { version: string; dependencies: Record<string, string> };
-  const wanted = (await read(join(root, "packages", "mcp", "package.json"))).dependencies;
-  expect((await read(only)).version).toBe(wanted["@modelcontextprotocol/server"]);
 });

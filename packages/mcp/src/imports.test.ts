@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 const SOURCE = fileURLToPath(new URL(".", import.meta.url));
 /** The only files that may know the protocol library, and those that reach it through them. */
 const PROTOCOL = [
+  "apps.ts",
   "confirm.ts",
   "connections.ts",
   "event-store.ts",

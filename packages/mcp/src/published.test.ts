@@ -1,13 +1,11 @@
-/** What registries and hosts read of this package: server.json by the rules of its schema (2025-12-11), and the bundle's manifest. */
+/** What registries and hosts read of this package: server.json by the rules of its schema (2025-12-11). */
 import { readFileSync } from "node:fs";
 import * as z from "zod/mini";
 import { describe, expect, it } from "vitest";
-import { mcpbManifest } from "../../../scripts/mcpb-manifest.ts";
 import { parseFlags } from "./flags.ts";
-import { ENTRIES } from "./tool-list.ts";
 
 const read = (name: string): unknown => JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), "utf8"));
-const manifest = read("package.json") as { name: string; version: string; mcpName: string; engines: { node: string } };
+const manifest = read("package.json") as { name: string; version: string; mcpName: string };
 
 const input = {
   description: z.optional(z.string()),
@@ -56,30 +54,5 @@ describe("server.json [G21]", () => {
       ["SERVICE_API_KEY", true],
       ["SERVICE_CHAIN_PRIVATE_KEY", true],
     ]);
-  });
-});
-
-describe("the bundle's manifest [G21]", () => {
-  const made = mcpbManifest(manifest.version, manifest.engines.node, ENTRIES) as {
-    user_config: Record<string, { sensitive?: boolean; multiple?: boolean; required: boolean; default?: string }>;
-    server: { mcp_config: { args: string[]; env: Record<string, string> } };
-    tools: { name: string }[];
-  };
-
-  it("asks for folders, several, and keeps keys where hosts keep secrets", () => {
-    const { folders, key, chain_key: chainKey } = made.user_config;
-    expect(folders).toMatchObject({ multiple: true, required: true });
-    expect([key?.sensitive, chainKey?.sensitive]).toEqual([true, true]);
-  });
-
-  it("has a value for whatever the user leaves out, and nothing in it starts as a secret", () => {
-    const { args, env } = made.server.mcp_config;
-    const used = [...args, ...Object.values(env)].flatMap((text) => /\$\{user_config\.(\w+)\}/.exec(text)?.[1] ?? []);
-    expect(used.toSorted()).toEqual(Object.keys(made.user_config).toSorted());
-    const optional = Object.values(made.user_config).filter(({ required }) => !required);
-    expect(optional.every((each) => typeof each.default === "string")).toBe(true);
-    expect(made.tools.map(({ name }) => name)).toEqual(
-      ENTRIES.filter(({ profile }) => profile !== "owner").map(({ name }) => name),
-    );
   });
 });

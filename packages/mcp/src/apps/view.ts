@@ -8,7 +8,7 @@ type Facts = Readonly<Record<string, unknown>>;
 interface ViewHost {
   request(method: string, params: object): Promise<Facts>;
   notify(method: string, params: object): void;
-  /** Takes what the host tells from now on. */
+  /** Passes on each later notification of the host. */
   on(method: string, listener: (params: Facts) => void): void;
 }
 
@@ -240,7 +240,7 @@ export function startConsent(host: ViewHost, main: HTMLElement, tool: string): v
   });
 }
 
-/** Greets the host, and tells it the height of the content. */
+/** Greets the host, and reports the height of the content. */
 export async function startView(kind: "files" | "consent"): Promise<void> {
   const host = connectHost();
   const main = document.querySelector("main") ?? document.body;
