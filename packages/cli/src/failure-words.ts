@@ -13,6 +13,8 @@ const EXITS: Readonly<Partial<Record<FailureCode, ExitCode>>> = {
   sign_in_ended: EXIT.signIn,
   shared_vault: EXIT.signIn,
   invalid_arguments: EXIT.usage,
+  address_invalid: EXIT.usage,
+  end_invalid: EXIT.usage,
   ambiguous: EXIT.usage,
   vault_required: EXIT.usage,
   vault_unnamed: EXIT.usage,

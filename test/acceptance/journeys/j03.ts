@@ -9,6 +9,7 @@ import { filesHolding } from "../kit/data-directory.ts";
 import { send, type Answer } from "../kit/http.ts";
 import { textOf } from "../kit/stack.ts";
 import { startToolServer, writeCredentials } from "../kit/tool-server.ts";
+import { invitesByCommand } from "./commands.ts";
 import type { Checks, World } from "./run.ts";
 
 export async function ownerInvites({ stack, scratch }: World): Promise<Checks> {
@@ -21,6 +22,7 @@ export async function ownerInvites({ stack, scratch }: World): Promise<Checks> {
     send(baseUrl, "/api/auth/invites", { method: "POST", key: owner.apiKey, body: { name: "bot", ...body } });
   let code = "";
   return {
+    ...(await invitesByCommand({ baseUrl, scratch })),
     "J3-default-lifetime": async () => {
       const fields = fieldsOf(await invite({}));
       const seconds = (Date.parse(textOf(fields, "expiresAt")) - Date.now()) / 1000;

@@ -9,6 +9,7 @@ import { send, type Answer } from "../kit/http.ts";
 import { textOf, type Stack } from "../kit/stack.ts";
 import { openWebhookSink, verifyArrived, type Receiver } from "../kit/webhook-sink.ts";
 import { openWebhooks, type NewWebhook } from "../kit/webhooks.ts";
+import { joinsByCommand } from "./commands.ts";
 import type { Checks, World } from "./run.ts";
 
 /** Each time takes two signatures, two redeems and a revocation. */
@@ -28,7 +29,7 @@ interface Scene {
   readonly webhook: NewWebhook;
 }
 
-export async function agentRedeems({ stack, cleanup }: World): Promise<Checks> {
+export async function agentRedeems({ stack, scratch, cleanup }: World): Promise<Checks> {
   const owner = await signUp(stack.baseUrl);
   const created = await send(stack.baseUrl, "/api/vaults", {
     ...{ method: "POST", key: owner.apiKey, body: { name: "V", type: "public" } },
@@ -41,7 +42,8 @@ export async function agentRedeems({ stack, cleanup }: World): Promise<Checks> {
   const receiver = cleanup.use(await openWebhookSink()).receiver();
   const webhook = await openWebhooks(stack.baseUrl, owner.apiKey).create(receiver.url, ["invite.redeemed"]);
   const scene: Scene = { stack, owner, rights, chain: newChainKey(stack.baseUrl), code, wire: [], receiver, webhook };
-  return { ...firstRedeem(scene), ...refusals(scene), ...levels(scene), ...privateKey(scene) };
+  const byCommand = joinsByCommand({ baseUrl: stack.baseUrl, scratch });
+  return { ...byCommand, ...firstRedeem(scene), ...refusals(scene), ...levels(scene), ...privateKey(scene) };
 }
 
 async function invite(stack: Stack, owner: NewAccount, rights: object = {}): Promise<string> {

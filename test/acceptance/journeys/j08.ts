@@ -29,6 +29,7 @@ import {
   type NewWebhook,
   type Webhooks,
 } from "../kit/webhooks.ts";
+import { webhooksByCommand } from "./commands.ts";
 import type { Checks, World } from "./run.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -58,6 +59,7 @@ export async function webhookToOwner(world: World): Promise<Checks> {
   const canary = `canary-${randomBytes(6).toString("hex")}`;
   const scene: Scene = { world, owner, webhooks, sink, receiver, made, agent, canary };
   return {
+    ...webhooksByCommand({ baseUrl, scratch: world.scratch }, receiver.url),
     ...slow(scene),
     ...records(scene),
     ...signatures(scene),

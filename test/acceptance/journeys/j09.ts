@@ -7,6 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { assertError, createKey, fieldsOf, fileNames, objectAt, revokeKey, type NewKey } from "../kit/account.ts";
 import { blobBytes, databasePath, runSql } from "../kit/data-directory.ts";
 import { openUpload, send } from "../kit/http.ts";
+import { revokesByCommand } from "./commands.ts";
 import type { Checks, World } from "./run.ts";
 import { startServerProcess } from "../kit/server-process.ts";
 import type { Stack } from "../kit/stack.ts";
@@ -18,12 +19,13 @@ const PIECE = new Uint8Array(1024 * 1024).fill(7);
 const PIECES = 200;
 
 export async function keyRevoked(world: World): Promise<Checks> {
-  const { stack, cleanup } = world;
+  const { stack, scratch, cleanup } = world;
   const receiver = cleanup.use(await openWebhookSink()).receiver();
   await openWebhooks(stack.baseUrl, stack.apiKey).create(receiver.url, ["api_key.revoked"]);
   const victim = await createKey(stack.baseUrl, stack.apiKey, { name: "victim" });
   assert.equal((await send(stack.baseUrl, "/api/account", { key: victim.key })).status, 200);
   return {
+    ...revokesByCommand({ baseUrl: stack.baseUrl, scratch }),
     "J9-next-request": async () => {
       assert.equal((await revokeKey(stack.baseUrl, stack.apiKey, victim.id)).status, 204);
       assertError(await send(stack.baseUrl, "/api/account", { key: victim.key }), 401);

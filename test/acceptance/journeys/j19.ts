@@ -6,15 +6,18 @@ import { newChainKey } from "../kit/chain.ts";
 import { operatorVariables, runSql } from "../kit/data-directory.ts";
 import { runOperator, type CommandOutcome } from "../kit/operator.ts";
 import { parseObject, type Stack } from "../kit/stack.ts";
+import { auditByCommand } from "./commands.ts";
 import type { Checks, World } from "./run.ts";
 
-export async function auditLog({ stack }: World): Promise<Checks> {
+export async function auditLog({ stack, scratch }: World): Promise<Checks> {
   const owner = await signUp(stack.baseUrl);
   const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: owner.apiKey } });
   const acts = await actOut(stack, client);
   const verify = async (): Promise<CommandOutcome> =>
     runOperator(["audit", "verify", "--json"], await operatorVariables(stack.dataDirectory));
+  const place = { baseUrl: stack.baseUrl, scratch };
   return {
+    ...auditByCommand(place, owner.apiKey, Object.keys(acts.actors)),
     "J19-list": async () => {
       const { events } = await client.audit.list({ limit: 1000 });
       for (const [action, actor] of Object.entries(acts.actors)) {

@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import { fieldsOf, objectAt, objectsAt, signUp } from "../kit/account.ts";
 import { failureCode } from "../kit/failures.ts";
 import { send } from "../kit/http.ts";
+import { createsByCommand } from "./commands-shared.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 
-export async function sharedVaultCreated({ service }: SharedWorld): Promise<Checks> {
+export async function sharedVaultCreated(world: SharedWorld): Promise<Checks> {
+  const { service } = world;
   const { baseUrl, tap, localnet, chain } = service;
   const owner = await service.signUp();
   const { client } = owner;
@@ -17,6 +19,7 @@ export async function sharedVaultCreated({ service }: SharedWorld): Promise<Chec
   let objectId = "";
   let vaultId = "";
   return {
+    ...createsByCommand(world),
     "J2-sdk-link-first": async () => {
       const { apiKey } = await signUp(baseUrl);
       const { privateKey } = await generateChainKey();

@@ -7,9 +7,11 @@ import { send } from "../kit/http.ts";
 import type { SharedPerson } from "../kit/shared-service.ts";
 import { openWebhookSink, verifyArrived } from "../kit/webhook-sink.ts";
 import { openWebhooks } from "../kit/webhooks.ts";
+import { addsByCommand } from "./commands-shared.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 
-export async function memberAdded({ service, cleanup }: SharedWorld): Promise<Checks> {
+export async function memberAdded(world: SharedWorld): Promise<Checks> {
+  const { service, cleanup } = world;
   const { baseUrl, chain, tap } = service;
   const owner = await service.signUp();
   const vault = await owner.client.vaults.create({ name: "Joined", type: "shared" });
@@ -19,6 +21,7 @@ export async function memberAdded({ service, cleanup }: SharedWorld): Promise<Ch
   const allowlist = async () => chain.readVault(vault.chainObjectId ?? "", { maxAge: 0 });
   const members = `/api/vaults/${vault.id}/members`;
   return {
+    ...addsByCommand(world),
     "J6-sdk-add": async () => {
       const before = await allowlist();
       await owner.client.vaults.members.add(vault.id, agent.address, { label: "bot" });

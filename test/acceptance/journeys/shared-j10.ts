@@ -7,6 +7,7 @@ import { send } from "../kit/http.ts";
 import type { SharedPerson } from "../kit/shared-service.ts";
 import { openWebhookSink, verifyArrived, type Receiver } from "../kit/webhook-sink.ts";
 import { openWebhooks, type NewWebhook } from "../kit/webhooks.ts";
+import { removesByCommand } from "./commands-shared.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 
 /** Everything that the checks of this journey share. */
@@ -48,7 +49,7 @@ export async function memberRemoved(world: SharedWorld): Promise<Checks> {
   const loop = cleanup.use(readAlong(colleague, oldFile));
   const people = { owner, agent, second, colleague };
   const scene: Scene = { world, ...people, ...place, oldFile, newFile, receiver, webhook, loop };
-  return { ...removal(scene), ...(await afterwards(scene)), ...interrupted(scene) };
+  return { ...removesByCommand(scene), ...removal(scene), ...(await afterwards(scene)), ...interrupted(scene) };
 }
 
 async function upload({ client }: SharedPerson, vaultId: string, name: string): Promise<string> {

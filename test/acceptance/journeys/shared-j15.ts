@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { recordedSecrets } from "../../kit/secret-recorder.ts";
 import { revokeKey } from "../kit/account.ts";
 import type { SharedPerson, ToolsOptions } from "../kit/shared-service.ts";
+import { explainsByCommand } from "./commands-shared.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 import { layersIn } from "./shared-j05.ts";
 
@@ -19,7 +20,8 @@ globalThis.Date = class extends Date {
 };
 `;
 
-export async function accessExplained({ service, scratch }: SharedWorld): Promise<Checks> {
+export async function accessExplained(world: SharedWorld): Promise<Checks> {
+  const { service, scratch } = world;
   const owner = await service.signUp();
   const { id: vaultId } = await owner.client.vaults.create({ name: "Explained", type: "shared" });
   await owner.client.files.upload({ vaultId, name: "first.txt", body: new Uint8Array(10) });
@@ -37,7 +39,9 @@ export async function accessExplained({ service, scratch }: SharedWorld): Promis
     Object.entries(await explain(person, more)).flatMap(([layer, [state, cause]]) =>
       state === "failed" ? [[layer, cause]] : [],
     );
+  const facts = { world, owner, vaultId, stranger, member, clock: TEN_MINUTES_AHEAD };
   return {
+    ...explainsByCommand(facts),
     "J15-all-well": async () => {
       const environment = { SERVICE_CHAIN_PRIVATE_KEY: member.privateKey };
       assert.deepEqual(await failedIn(member, { chainPrivateKey: stranger.privateKey, environment }), []);

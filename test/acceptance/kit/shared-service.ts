@@ -40,6 +40,8 @@ export interface SharedService extends AsyncDisposable {
   readonly tap: WireTap;
   readonly baseUrl: string;
   readonly dataDirectory: string;
+  /** Of the network, for programs. */
+  readonly networkFile: string;
   /** An account of its own, linked to a chain key of its own. */
   signUp(): Promise<SharedPerson>;
   /** An agent of the owner's account; no member of anything yet. */
@@ -103,7 +105,7 @@ async function open(opened: AsyncDisposableStack, settings: Readonly<Record<stri
   const { baseUrl } = tap;
   const place = { baseUrl, network, chainKeys };
   return {
-    ...{ localnet, network, tap, baseUrl, dataDirectory },
+    ...{ localnet, network, tap, baseUrl, dataDirectory, networkFile },
     chain: openChain(network),
     requireNoChainKeys,
     signUp: () => openAccount(place),

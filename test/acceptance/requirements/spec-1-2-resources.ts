@@ -17,7 +17,7 @@ export const specResources = [
     "S1-client-sdk: An SDK is a client of the service.",
     "S1-client-scripts: Scripts and CI pipelines are clients of the service (plain HTTP).",
     "S1-client-tools: Tool-server integrations are clients of the service (MCP).",
-    "S1-client-cli (pending: cli): A command-line tool is a client of the service.",
+    "S1-client-cli: A command-line tool is a client of the service.",
     "S1-client-web (pending: web-console): A web application is a client of the service.",
     "S1-identified-by: Accounts are identified by e-mail and password or by an external provider, with an optional chain identity.",
     "S1-api-keys: Programmatic access uses API keys.",

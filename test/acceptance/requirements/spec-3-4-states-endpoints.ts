@@ -16,8 +16,8 @@ const CLI_OPERATIONS = [
   "S4.3-cli-invite-create: The CLI creates invites.",
   "S4.3-cli-invite-list: The CLI lists invites.",
   "S4.3-cli-invite-revoke: The CLI revokes invites.",
-  "S4.3-cli-invite-redeem (pending: cli): The CLI redeems invites.",
-  "S4.3-cli-link-chain (pending: cli): The CLI links a chain address to the account.",
+  "S4.3-cli-invite-redeem: The CLI redeems invites.",
+  "S4.3-cli-link-chain: The CLI links a chain address to the account.",
 ];
 
 export const specStatesAndEndpoints = [

@@ -43,7 +43,7 @@ export const specAuthentication = [
     "S5.3-hash-lookup: The server hashes the presented key with SHA-256 and looks it up by that hash.",
     "S5.3-immediate-revocation: Revocation is immediate.",
     "S5.3-401: Expired, revoked or unknown keys return 401.",
-    "S5.3-cli-variable (pending: cli): The CLI reads the key from SERVICE_API_KEY.",
+    "S5.3-cli-variable: The CLI reads the key from SERVICE_API_KEY.",
   ]),
   ...section("spec §5.4", [
     "S5.4-access-token: The access token is an HS256 JWT, 15 minutes, in the Authorization header.",
@@ -67,7 +67,7 @@ export const specAuthentication = [
     "S5.7-grant-access: Granting or revoking vault access needs both keys.",
     "S5.7-list: Listing files, account information and the like need an API key only.",
     "S5.7-on-allowlist: The chain key must match an address on the vault's allowlist.",
-    "S5.7-client-storage (pending: cli): The key is stored in config.json, SERVICE_CHAIN_PRIVATE_KEY (precedence), a tool-server config or a wallet.",
+    "S5.7-client-storage: The key is stored in config.json, SERVICE_CHAIN_PRIVATE_KEY (precedence), a tool-server config or a wallet.",
     "S5.7-never-reaches-server: The chain key never reaches the server.",
     "S5.7-allowlist-placement: The linked address lets its user be placed on allowlists: the owner's client adds it, the server records it.",
     "S5.7-link-chain: The chain public address is linked to the account by a link-chain operation.",
@@ -75,7 +75,7 @@ export const specAuthentication = [
   ...section("spec §5.8", [
     "S5.8-owner-creates: The owner creates an invite code.",
     "S5.8-agent-key: Redeeming, the agent receives an API key for the keypair that it generated.",
-    "S5.8-agent-redeems (pending: cli): It redeems with the login command, which generates the keypair and stores both.",
+    "S5.8-agent-redeems: It redeems with the login command, which generates the keypair and stores both.",
     "S5.8-owner-adds: The owner adds the agent's address as a member; the agent can then encrypt and decrypt.",
   ]),
   ...section("spec §5.9", PERMISSIONS),

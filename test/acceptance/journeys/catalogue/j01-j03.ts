@@ -18,8 +18,8 @@ const signUp = journey("J1", "Owner signs up", [
 ]);
 
 const sharedVault = journey("J2", "Owner creates a shared vault", [
-  "J2-link-first cli (pending: cli): the chain address is linked first",
-  "J2-create-shared cli (pending: cli): vaults create --shared prints the vault id",
+  "J2-link-first cli (shared): the chain address is linked first [S4.3-cli-link-chain]",
+  "J2-create-shared cli (shared): vaults create --shared prints the vault id",
   "J2-sdk-link-first sdk (shared): before the chain address is linked vaults.create signs nothing and says so; afterwards it makes the vault",
   "J2-sdk-create sdk (shared): vaults.create answers a vault that names its object on the chain",
   "J2-allowlist api (shared): the allowlist object is on the chain with exactly the owner's address",
@@ -27,19 +27,19 @@ const sharedVault = journey("J2", "Owner creates a shared vault", [
   "J2-killed-between sdk (shared): killed between chain and service, a re-run finishes the same vault: no second object is made",
   "J2-sdk-no-chain-key sdk (shared): without a chain key the SDK answers shared_vault with what is missing, and sends no request [S5.7-manage-vaults]",
   "J2-public-no-chain-key api: a public vault needs no chain key",
-  "J2-no-chain-key cli (pending: cli): without a chain key: exit 4 or 2, a message naming SERVICE_CHAIN_PRIVATE_KEY, and no request",
+  "J2-no-chain-key cli (shared): without a chain key: exit 4 or 2, a message naming SERVICE_CHAIN_PRIVATE_KEY, and no request",
 ]);
 
 const invite = journey("J3", "Owner invites an agent", [
-  "J3-create cli (pending: cli): invites create prints the code with the invite prefix once",
-  "J3-list cli (pending: cli): invites list shows state created and no code",
+  "J3-create cli: invites create prints the code with the invite prefix once [S1-client-cli S5.3-cli-variable]",
+  "J3-list cli: invites list shows state created and no code",
   "J3-default-lifetime api: the default lifetime is 1 h (expires at +3600 s ±1)",
   "J3-api-create api: the owner's request answers a code of the invite prefix, with its rights",
   "J3-api-list api: the list shows the state created and no code",
   "J3-api-hours api: 72 hours are accepted, 73 refused",
   "J3-sdk-create sdk: the SDK's invite names the same rights, and is listed",
-  "J3-expires-73 cli (pending: cli): --expires 73 is refused",
-  "J3-expires-72 cli (pending: cli): --expires 72 is accepted",
+  "J3-expires-73 cli: --expires 73 is refused",
+  "J3-expires-72 cli: --expires 72 is accepted",
   "J3-hash-only api: the database holds only the SHA-256 of the code",
   "J3-mcp-file mcp: access_grant answers a file path of mode 0600, once the user agreed",
   "J3-mcp-no-code mcp: the code does not occur in the JSON-RPC stream",

@@ -1,7 +1,7 @@
 import { journey, type Journey } from "../observable.ts";
 
 const redeem = journey("J4", "Agent redeems", [
-  "J4-login cli (pending: cli): login --invite-code makes a key file of mode 0600, stores the API key, prints the address",
+  "J4-login cli: login --invite-code makes a key file of mode 0600, stores the API key, prints the address [S4.3-cli-invite-redeem S5.8-agent-redeems S5.7-client-storage]",
   'J4-account api: the account of that key says "agent", the agent\'s address, scopes and vaults as invited',
   "J4-sdk-redeem sdk: the SDK redeems; the secret of the invite's text never reaches the service [D4-invite-secret]",
   "J4-webhook webhook: invite.redeemed arrives at the owner's sink: the key's id and the agent's address, and no code or key",
@@ -26,7 +26,7 @@ const blind = journey("J5", "Before membership the agent is blind", [
 ]);
 
 const addMember = journey("J6", "Owner adds the agent's address", [
-  "J6-transaction cli (pending: cli): vaults members add makes a transaction; the allowlist is {owner, agent}",
+  "J6-transaction cli (shared): vaults members add makes a transaction; the allowlist is {owner, agent}",
   "J6-sdk-add sdk (shared): members.add makes a transaction; the allowlist is {owner, agent} [D0-owner-signs]",
   "J6-listed api (shared): the member is listed with both layers active",
   "J6-webhook webhook (shared): vault.member_added arrives at the sink",

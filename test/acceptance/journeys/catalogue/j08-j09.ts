@@ -1,7 +1,7 @@
 import { journey, type Journey } from "../observable.ts";
 
 const webhook = journey("J8", "Webhook to the owner's system", [
-  "J8-create cli (pending: cli): webhooks create prints the secret once",
+  "J8-create cli: webhooks create prints the secret once",
   "J8-api-create api: the request answers { webhook, secret }; the secret is shown once",
   'J8-none api: before any delivery lastDeliveryStatus is "none"',
   "J8-test-record api: the test answers 200 { delivery } with all fields; httpStatus 200, attempts 1, lastError a string [S4.1-test S6-test-record]",
@@ -27,7 +27,7 @@ const webhook = journey("J8", "Webhook to the owner's system", [
 ]);
 
 const revoked = journey("J9", "Key revoked", [
-  "J9-cli-revoke cli (pending: cli): api-keys revoke revokes the key",
+  "J9-cli-revoke cli: api-keys revoke revokes the key",
   "J9-next-request api: the next request with the key is 401 { error } [S3-key-revoked S5.3-immediate-revocation]",
   "J9-webhook webhook: api_key.revoked arrives at the owner's sink, once",
   "J9-second-process api: so it is from a second server process on the same data",

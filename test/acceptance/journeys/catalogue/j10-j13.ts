@@ -1,16 +1,16 @@
 import { journey, type Journey } from "../observable.ts";
 
 const removed = journey("J10", "Member removed (the cascade)", [
-  "J10-report cli (pending: cli): agents revoke prints what became of each layer",
+  "J10-report cli (shared): agents revoke prints what became of each layer",
   "J10-sdk-report sdk (shared): agents.revoke reports: key revoked, removed on chain, generation n→n+1 [D0-revoke-agent]",
   "J10-webhook webhook (shared): vault.member_removed arrives at the sink",
   "J10-warm-given sdk (shared): given the bytes of an old file, a warm client still opens it: what a removal does not end",
   "J10-fresh-client sdk (shared): a fresh key-server client's key request is refused [D0-chain-sui S1-allowlist]",
   "J10-warm-new sdk (shared): a warm client cannot decrypt what was uploaded after the removal: not with a new key, not given the bytes",
   "J10-warm-old api (shared): old files: the service answers 403 to it at once, with a new key too",
-  "J10-still-has cli (pending: cli): what it had downloaded it still has; the command says so",
+  "J10-still-has cli (shared): what it had downloaded it still has; the command says so",
   "J10-others-read sdk (shared): owner and remaining members read everything",
-  "J10-killed cli (pending: cli): killed between chain step and key step, a re-run finishes",
+  "J10-killed cli (shared): killed between chain step and key step, a re-run finishes",
   "J10-sdk-killed sdk (shared): cut off between the chain and the service, a re-run finishes",
   "J10-reader-loop sdk (shared): no file is unreadable for remaining members at any moment",
 ]);

@@ -8,11 +8,11 @@ const injection = journey("J14", "Prompt injection", [
 ]);
 
 const explainer = journey("J15", "Explainer", [
-  "J15-doctor cli (pending: cli): doctor names five different causes for five induced faults",
+  "J15-doctor cli (shared): doctor names five different causes for five induced faults",
   "J15-all-well mcp (shared): vault_access_check finds nothing where all is well; SERVICE_CHAIN_PRIVATE_KEY wins over the profile [D0-variable-chain-key]",
   "J15-access-check mcp (shared): for no membership, a revoked key, key servers down, a wrong key and a clock 10 min off it names five causes",
   "J15-mcp-no-secret mcp (shared): none of its answers holds a secret",
-  "J15-no-secret cli (pending: cli): doctor prints none either",
+  "J15-no-secret cli (shared): doctor prints none either",
 ]);
 
 const twoAgents = journey("J16", "Two agents, one vault", [
@@ -41,9 +41,9 @@ const audit = journey("J19", "Audit", [
   "J19-list api: the audit log shows each act with key id and chain address",
   "J19-verify api: the operator's audit verify finds the log intact",
   "J19-sdk-verify sdk: the SDK's verify finds it intact, over the API alone",
+  "J19-cli cli: audit list shows those acts, and audit verify says the same",
   "J19-edited api: after one edited database row audit verify names that entry",
   "J19-sdk-edited sdk: so does the SDK's",
-  "J19-cli cli (pending: cli): audit list and audit verify say the same",
 ]);
 
 export const journeys14to19: readonly Journey[] = [injection, explainer, twoAgents, exit, drift, audit];
