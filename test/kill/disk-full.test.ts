@@ -40,7 +40,7 @@ async function fillAndEmpty(directory: string): Promise<void> {
   // Ever smaller, so that at last the database finds no room either.
   for (const size of [BYTES.length, 100_000, 5_000]) ids.push(...(await uploadUntilFull(baseUrl, key, size)));
   expect(ids.length).toBeGreaterThan(2);
-  expect(countFiles(directory)).toBe(ids.length);
+  expect(await countFiles(directory)).toBe(ids.length);
   expect(await inspectData(directory)).toEqual([]);
 
   const [first = "", ...others] = ids;

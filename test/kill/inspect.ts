@@ -1,7 +1,7 @@
 /** Looks into a server's data directory from outside: every row has its bytes, and all bytes have a row. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { openRowReader } from "./row-reader.ts";
 
 interface Rows {
   readonly files: { blob_key: string; size: number }[];
@@ -39,7 +39,7 @@ const TORN = `with items as (select id, entry_number from files union all select
 
 /** Problems of a directory whose server is idle; empty when all is well. */
 export async function inspectData(directory: string): Promise<string[]> {
-  const rows = readRows(join(directory, "coffer.sqlite"));
+  const rows = await readRows(directory);
   const blobs = await listBlobs(join(directory, "blobs", "blobs"));
   const partials = await names(join(directory, "blobs", "partial"));
   const temporaries = await names(join(directory, "blobs", "temporary"));
@@ -70,27 +70,25 @@ export async function inspectData(directory: string): Promise<string[]> {
   return problems;
 }
 
-export function countFiles(directory: string): number {
-  return readRows(join(directory, "coffer.sqlite")).files.length;
+export async function countFiles(directory: string): Promise<number> {
+  return (await readRows(directory)).files.length;
 }
 
-function readRows(path: string): Rows {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
-  try {
-    const check = database.prepare("pragma integrity_check").get();
-    if (check?.integrity_check !== "ok") throw new Error(`integrity_check: ${JSON.stringify(check)}`);
-    return {
-      files: database.prepare("select blob_key, size from files").all() as unknown as Rows["files"],
-      versions: database.prepare("select blob_key, size from file_versions").all() as unknown as Rows["versions"],
-      uploads: database.prepare("select blob_key, finished_file_id from uploads").all() as unknown as Rows["uploads"],
-      deletions: database.prepare("select blob_key from blob_deletions").all() as unknown as Rows["deletions"],
-      drifted: database.prepare(DRIFTED).all() as unknown as Rows["drifted"],
-      miscounted: database.prepare(MISCOUNTED).all() as unknown as Rows["miscounted"],
-      torn: database.prepare(TORN).all() as unknown as Rows["torn"],
-    };
-  } finally {
-    database.close();
-  }
+async function readRows(directory: string): Promise<Rows> {
+  await using reader = openRowReader(directory);
+  await reader.check();
+  const all = async <Name extends keyof Rows>(query: string) => (await reader.all(query)) as unknown as Rows[Name];
+  const sized = async <Name extends "files" | "versions">(table: string) =>
+    (await all<Name>(`select blob_key, size from ${table}`)).map((row) => ({ ...row, size: Number(row.size) }));
+  return {
+    files: await sized<"files">("files"),
+    versions: await sized<"versions">("file_versions"),
+    uploads: await all<"uploads">("select blob_key, finished_file_id from uploads"),
+    deletions: await all<"deletions">("select blob_key from blob_deletions"),
+    drifted: await all<"drifted">(DRIFTED),
+    miscounted: await all<"miscounted">(MISCOUNTED),
+    torn: await all<"torn">(TORN),
+  };
 }
 
 /** Key to size of every complete blob. */

@@ -78,7 +78,7 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
     const recoveryMs = starts[1] ?? Infinity;
     await verifyFiles(scene, scene.ledger.files);
     await verifyKeys(scene);
-    return { ledger: scene.ledger, kills: options.kills, files: countFiles(directory), recoveryMs };
+    return { ledger: scene.ledger, kills: options.kills, files: await countFiles(directory), recoveryMs };
   } finally {
     await scene.server[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
@@ -186,7 +186,7 @@ async function verifyKeys({ server, key, ledger }: Scene): Promise<void> {
 }
 
 async function fill({ server, key, directory, draw }: Scene, files: number): Promise<void> {
-  for (let count = countFiles(directory); count < files; count += 1) {
+  for (let count = await countFiles(directory); count < files; count += 1) {
     const input = { query: { name: `fill-${String(count)}` }, headers: {}, body: new Uint8Array(draw.bytes(100)) };
     const { status } = await fetch(renderRequest(server.baseUrl, api.files.upload, input, { key }));
     if (status !== 201) throw new Error(`filling the store answered ${String(status)}`);

@@ -1,8 +1,9 @@
 /** Server processes on one data directory, of which any may be killed at any moment; another one takes its place, on a port of its own. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Draw } from "../../fuzz/draw.ts";
+import { ADDRESS_FILE } from "../row-reader.ts";
 import { type ServerProcess, startServerProcess } from "../server-process.ts";
 
 /** Accounts make keys and invites all the time, and end few. */
@@ -15,6 +16,8 @@ interface Member {
 
 export interface Fleet extends AsyncDisposable {
   readonly directory: string;
+  /** What leads an operator's command to the same rows. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly kills: number;
   /** What the processes logged as errors. */
   readonly faults: readonly string[];
@@ -26,25 +29,34 @@ export interface Fleet extends AsyncDisposable {
   settle(): Promise<void>;
 }
 
-export async function openFleet(size: number): Promise<Fleet> {
+/** @param postgres the address of an empty database; null: SQLite in the directory. */
+export async function openFleet(size: number, postgres: string | null = null): Promise<Fleet> {
   const directory = await mkdtemp(join(tmpdir(), "coffer-fleet-"));
+  if (postgres !== null) await writeFile(join(directory, ADDRESS_FILE), postgres);
+  const environment = postgres === null ? ENVIRONMENT : { ...ENVIRONMENT, SERVICE_DATABASE_URL: postgres };
+  const start = () => startServerProcess({ directory, environment });
   const members: Member[] = [];
-  for (let at = 0; at < size; at += 1) members.push({ server: await start(directory) });
-  return new Processes(directory, members);
+  for (let at = 0; at < size; at += 1) members.push({ server: await start() });
+  return new Processes({ directory, environment }, members, start);
 }
-
-const start = (directory: string): Promise<ServerProcess> =>
-  startServerProcess({ directory, environment: ENVIRONMENT });
 
 class Processes implements Fleet {
   readonly directory: string;
+  readonly environment: Readonly<Record<string, string>>;
   readonly faults: string[] = [];
   kills = 0;
   readonly #members: readonly Member[];
+  readonly #start: () => Promise<ServerProcess>;
 
-  constructor(directory: string, members: readonly Member[]) {
+  constructor(
+    { directory, environment }: Pick<Fleet, "directory" | "environment">,
+    members: readonly Member[],
+    start: () => Promise<ServerProcess>,
+  ) {
     this.directory = directory;
+    this.environment = environment;
     this.#members = members;
+    this.#start = start;
   }
 
   pick(draw: Draw): string {
@@ -59,14 +71,14 @@ class Processes implements Fleet {
     if (member === undefined || up.length <= this.#members.length / 2) return;
     await this.#end(member);
     this.kills += 1;
-    member.server = await start(this.directory);
+    member.server = await this.#start();
   }
 
   async settle(): Promise<void> {
     for (const member of this.#members) await this.#end(member);
     const [member] = this.#members;
     if (member === undefined) return;
-    member.server = await start(this.directory);
+    member.server = await this.#start();
     await member.server.waitForLine((line) => line.event === "job" && line.job === "start-up");
   }
 

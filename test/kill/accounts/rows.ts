@@ -1,6 +1,5 @@
 /** What the database says of accounts, read beside the processes that write to it. */
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { openRowReader, type Row, type RowReader } from "../row-reader.ts";
 import type { State, Thing } from "./model.ts";
 
 export interface AccountRows {
@@ -12,37 +11,42 @@ export interface AccountRows {
   readonly changes: number;
 }
 
-type Row = Readonly<Record<string, string | number | null>>;
-
-export class Rows implements Disposable {
-  readonly #database: DatabaseSync;
+export class Rows implements AsyncDisposable {
+  readonly #reader: RowReader;
 
   constructor(directory: string) {
-    this.#database = new DatabaseSync(join(directory, "coffer.sqlite"), { readOnly: true, timeout: 10_000 });
+    this.#reader = openRowReader(directory);
   }
 
-  /** The account's things whose names begin so. */
-  state(accountId: string, prefix: string): State {
-    const of = (table: string, columns: string): Row[] =>
-      this.#all(`select ${columns} from ${table} where account_id = ? and name like ? || '%'`, accountId, prefix);
-    const ended = (kind: "key" | "invite", table: string): Thing[] =>
-      of(table, "id, name, revoked_at").map((row) => ({ kind, ...named(row), ended: row["revoked_at"] !== null }));
+  /** The account's things whose names begin so, once what was asked for before is over. */
+  async state(accountId: string, prefix: string): Promise<State> {
+    await this.#reader.settle();
+    const of = (table: string, columns: string): Promise<Row[]> =>
+      this.#reader.all(`select ${columns} from ${table} where account_id = ? and name like ?`, accountId, `${prefix}%`);
+    const ended = async (kind: "key" | "invite", table: string): Promise<Thing[]> =>
+      (await of(table, "id, name, revoked_at")).map((row) => ({
+        ...{ kind, ...named(row), ended: row["revoked_at"] !== null },
+      }));
+    const [files, folders] = [
+      await of("files", "id, name, folder_id, size, sha256, trashed_at"),
+      await of("folders", "id, name"),
+    ];
     return [
-      ...of("files", "id, name, folder_id, size, sha256, trashed_at").map((row): Thing => ({
+      ...files.map((row): Thing => ({
         ...{ kind: "file", ...named(row), folderId: row["folder_id"] === null ? null : String(row["folder_id"]) },
         ...{ size: Number(row["size"]), sha256: String(row["sha256"]), trashed: row["trashed_at"] !== null },
       })),
-      ...of("folders", "id, name").map((row): Thing => ({ kind: "folder", ...named(row) })),
-      ...ended("key", "api_keys"),
-      ...ended("invite", "invites"),
+      ...folders.map((row): Thing => ({ kind: "folder", ...named(row) })),
+      ...(await ended("key", "api_keys")),
+      ...(await ended("invite", "invites")),
     ];
   }
 
-  account(accountId: string): AccountRows {
-    const [row] = this.#all(
+  async account(accountId: string): Promise<AccountRows> {
+    const [row] = await this.#reader.all(
       `select usage_bytes - usage_version_bytes as usage_bytes, usage_files, accounts.sequence as sequence, min(changes.sequence) as lowest,
         max(changes.sequence) as highest, count(*) as changes
-        from accounts join changes on changes.account_id = accounts.id where accounts.id = ?`,
+        from accounts join changes on changes.account_id = accounts.id where accounts.id = ? group by accounts.id`,
       accountId,
     );
     const number = (column: string): number => Number(row?.[column]);
@@ -53,20 +57,16 @@ export class Rows implements Disposable {
   }
 
   /** How often the audit log has each action, after the entry with this number. */
-  actions(accountId: string, after: number): ReadonlyMap<string, number> {
-    const rows = this.#all(
+  async actions(accountId: string, after: number): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#reader.all(
       "select action, count(*) as times from changes where account_id = ? and sequence > ? group by action",
       ...[accountId, after],
     );
     return new Map(rows.map(({ action, times }) => [String(action), Number(times)]));
   }
 
-  [Symbol.dispose](): void {
-    this.#database.close();
-  }
-
-  #all(query: string, ...values: (string | number)[]): Row[] {
-    return this.#database.prepare(query).all(...values) as Row[];
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#reader[Symbol.asyncDispose]();
   }
 }
 

@@ -18,6 +18,8 @@ export interface Schedule {
   /** It is over sooner after so many kills. */
   readonly kills?: number;
   readonly accounts: number;
+  /** In the place of a kill, as often: what else may go wrong. */
+  readonly disturb?: (draw: Draw) => Promise<void>;
   /** How long to wait for uploads whose writers were killed; 0: they stay as they are. Milliseconds. */
   readonly patience: number;
 }
@@ -34,7 +36,7 @@ const LONGEST_LIFE = 1200;
 
 export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Outcome> {
   const draw = openDraw(schedule.seed);
-  using rows = new Rows(fleet.directory);
+  await using rows = new Rows(fleet.directory);
   const counts = { acknowledged: 0, cut: 0, happened: 0, replayed: 0, resumed: 0 };
   const scene: Scene = { fleet, rows, findings: [], counts };
   const accounts = await Promise.all(Array.from({ length: schedule.accounts }, () => signUp(fleet, draw)));
@@ -43,7 +45,8 @@ export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Out
   );
   const ending = new AbortController();
   const working = workers.map((worker) => worker.work(ending.signal));
-  const killing = kill(ending.signal, fleet, draw, fleet.kills + (schedule.kills ?? Infinity));
+  const disturb = schedule.disturb ?? ((by: Draw) => fleet.kill(by));
+  const killing = kill(ending.signal, fleet, { draw, disturb }, fleet.kills + (schedule.kills ?? Infinity));
   try {
     const time = pause(schedule.milliseconds, undefined, { signal: ending.signal });
     await Promise.race([time.catch(() => undefined), killing]);
@@ -64,16 +67,21 @@ export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Out
 /** What is wrong with the data of all schedules together: with one process left, which has cleaned up behind the others. */
 export async function inspectAll(fleet: Fleet): Promise<string[]> {
   await fleet.settle();
-  const variables = { SERVICE_ENV: "development", SERVICE_DATA_DIR: fleet.directory };
+  const variables = { SERVICE_ENV: "development", SERVICE_DATA_DIR: fleet.directory, ...fleet.environment };
   const audit = await runOperator(["audit", "verify"], variables);
   const altered = audit.code === 0 ? [] : [`audit verify: ${audit.stdout}${audit.stderr}`];
   return [...altered, ...(await inspectData(fleet.directory)), ...fleet.faults];
 }
 
-async function kill(ending: AbortSignal, fleet: Fleet, draw: Draw, upTo: number): Promise<void> {
+async function kill(
+  ending: AbortSignal,
+  fleet: Fleet,
+  { draw, disturb }: { readonly draw: Draw; readonly disturb: (draw: Draw) => Promise<void> },
+  upTo: number,
+): Promise<void> {
   while (!ending.aborted && fleet.kills < upTo) {
     await pause(draw.int(LONGEST_LIFE));
-    if (!ending.aborted) await fleet.kill(draw);
+    if (!ending.aborted) await disturb(draw);
   }
 }
 

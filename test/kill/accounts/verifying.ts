@@ -20,14 +20,14 @@ export async function verifyAccount(quiet: Quiet, account: Account, workers: rea
   const files = known.filter((thing) => thing.kind === "file");
   const usage = { bytes: files.reduce((sum, { size }) => sum + size, 0), files: files.length };
 
-  const row = quiet.rows.account(account.id);
+  const row = await quiet.rows.account(account.id);
   expect("the usage in its row", { bytes: row.usageBytes, files: row.usageFiles }, usage);
   expect("the first change's number", row.lowest, 1);
   expect("the last change's number", [row.highest, row.changes], [row.sequence, row.sequence]);
   const changes = workers.flatMap(({ actions }) => actions);
-  expect("what the audit log has", sorted(quiet.rows.actions(account.id, account.begunAt)), sorted(countsOf(changes)));
+  expect("what the audit log has", sorted(await quiet.rows.actions(account.id, account.begunAt)), sorted(countsOf(changes)));
   for (const { prefix, state } of workers)
-    expect(`what the database has of ${prefix}`, renderState(quiet.rows.state(account.id, prefix)), renderState(state));
+    expect(`what the database has of ${prefix}`, renderState(await quiet.rows.state(account.id, prefix)), renderState(state));
 
   const ask = asking(quiet.baseUrl, account);
   const answered = await listAll(ask);

@@ -93,8 +93,8 @@ export class Worker {
   }
 
   /** Without an answer it happened, or it did not; nothing else. The process that had it is dead. */
-  #findOut(step: Step): void {
-    const seen = this.#scene.rows.state(this.account.id, this.prefix);
+  async #findOut(step: Step): Promise<void> {
+    const seen = await this.#scene.rows.state(this.account.id, this.prefix);
     const happened = renderState(seen) === renderState(step.after);
     if (happened) this.actions.push(step.action);
     else if (renderState(seen) !== renderState(this.state))
@@ -138,8 +138,8 @@ export class Worker {
     this.#unfinished.push(upload);
   }
 
-  #finished({ name, bytes }: Unfinished): void {
-    const seen = this.#scene.rows.state(this.account.id, name);
+  async #finished({ name, bytes }: Unfinished): Promise<void> {
+    const seen = await this.#scene.rows.state(this.account.id, name);
     const [file] = seen;
     const wanted = { kind: "file", id: file?.id ?? "", name, folderId: null, size: bytes.length } as const;
     const made = { ...wanted, sha256: sha256Of(bytes), trashed: false };

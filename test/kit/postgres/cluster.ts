@@ -3,7 +3,7 @@
  * databases of its own. It ends with the run, also when that is killed (`serve.sh`).
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -59,6 +59,22 @@ export function startCluster(directory: string, owner: number, settings: readonl
   child.unref();
   if (child.pid === undefined) throw new Error("no shell could be started");
   return child.pid;
+}
+
+/** A cluster of the test's own, which it may restart; it ends with the test. */
+export async function openCluster(): Promise<Cluster & AsyncDisposable & { restart(): void }> {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "coffer-pg-")));
+  const pid = startCluster(directory, process.pid);
+  const cluster = clusterAt(directory);
+  await ready(cluster);
+  return {
+    ...cluster,
+    restart: () => void process.kill(pid, "SIGUSR1"),
+    async [Symbol.asyncDispose]() {
+      process.kill(pid, "SIGTERM");
+      for (let left = PATIENCE; left > 0 && existsSync(directory); left -= 50) await sleep(50);
+    },
+  };
 }
 
 export function clusterAt(directory: string): Cluster {

@@ -1,6 +1,7 @@
 /** The SQL of the index of names (decision 0053): which files are in it, and which wait. What they are found by: terms-store.ts. */
 import { type Compilable, type RawBuilder, sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
+import { holdName } from "../../ports/leases.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { inPieces } from "../in-pieces.ts";
 import type { TermsEntry } from "./term-query.ts";
@@ -52,9 +53,15 @@ export async function newEntry(
   const account = { accountId: file.account_id };
   const scope =
     (await transaction.first(nextEntry(transaction, account))) ??
-    (await transaction.first(firstEntry(transaction, account)));
+    (await takingNumber(transaction, () => transaction.first(firstEntry(transaction, account))));
   if (scope === null) throw new Error("the scope of an account's search has no row");
   return { searchId: searchIdOf(scope.number, scope.next), isTurn: scope.waiting >= TURN };
+}
+
+/** Accounts get their numbers one after the other: the next one is the highest and one. */
+async function takingNumber<Result>(transaction: Queries, take: () => Promise<Result>): Promise<Result> {
+  await holdName(transaction, "numbers of accounts in the index of names");
+  return take();
 }
 
 const COLUMNS = [
@@ -152,7 +159,10 @@ const entryAtOnce = prepared((build, value: { accountId: string }) =>
 export async function addEntries(transaction: Queries, files: readonly IndexedFile[]): Promise<void> {
   for (const file of files) {
     if (!isSearchable(file)) continue;
-    const scope = await transaction.first(entryAtOnce(transaction, { accountId: file.account_id }));
+    const account = { accountId: file.account_id };
+    const put = () => transaction.first(entryAtOnce(transaction, account));
+    const isNew = (await findAccountNumber(transaction, file.account_id)) === null;
+    const scope = await (isNew ? takingNumber(transaction, put) : put());
     if (scope === null) throw new Error("the scope of an account's search has no row");
     const id = searchIdOf(scope.number, scope.next);
     await removeTerms(transaction, file.id);
