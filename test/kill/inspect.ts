@@ -79,7 +79,10 @@ async function readRows(directory: string): Promise<Rows> {
   await reader.check();
   const all = async <Name extends keyof Rows>(query: string) => (await reader.all(query)) as unknown as Rows[Name];
   const sized = async <Name extends "files" | "versions">(table: string) =>
-    (await all<Name>(`select blob_key, size from ${table}`)).map((row) => ({ ...row, size: Number(row.size) }));
+    (await all<Name>(`select blob_key, size from ${table}`)).map((row) => ({
+      ...row,
+      size: Number(row.size as unknown),
+    }));
   return {
     files: await sized<"files">("files"),
     versions: await sized<"versions">("file_versions"),

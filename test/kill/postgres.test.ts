@@ -12,7 +12,8 @@ const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const SECONDS = FULL ? 240 : 40;
 /** Longer than the lease of a killed writer. */
 const PATIENCE = 90_000;
-const TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'service'";
+const TERMINATE =
+  "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'service'";
 
 it("two processes on PostgreSQL agree with a model of each account, whatever is killed, cut off or restarted [issue-20]", async () => {
   await using cluster = await openCluster();
@@ -48,5 +49,7 @@ it("two processes on PostgreSQL agree with a model of each account, whatever is 
  */
 function isExpected(finding: string): boolean {
   if (/^(?:orphan blob|temporary file|orphan partial):/.test(finding)) return true;
-  return finding.startsWith("logged:") && /The database (?:cannot be reached|is busy)|the commit is uncertain/.test(finding);
+  return (
+    finding.startsWith("logged:") && /The database (?:cannot be reached|is busy)|the commit is uncertain/.test(finding)
+  );
 }

@@ -25,9 +25,17 @@ export async function verifyAccount(quiet: Quiet, account: Account, workers: rea
   expect("the first change's number", row.lowest, 1);
   expect("the last change's number", [row.highest, row.changes], [row.sequence, row.sequence]);
   const changes = workers.flatMap(({ actions }) => actions);
-  expect("what the audit log has", sorted(await quiet.rows.actions(account.id, account.begunAt)), sorted(countsOf(changes)));
+  expect(
+    "what the audit log has",
+    sorted(await quiet.rows.actions(account.id, account.begunAt)),
+    sorted(countsOf(changes)),
+  );
   for (const { prefix, state } of workers)
-    expect(`what the database has of ${prefix}`, renderState(await quiet.rows.state(account.id, prefix)), renderState(state));
+    expect(
+      `what the database has of ${prefix}`,
+      renderState(await quiet.rows.state(account.id, prefix)),
+      renderState(state),
+    );
 
   const ask = asking(quiet.baseUrl, account);
   const answered = await listAll(ask);

@@ -17,7 +17,7 @@ import type { AccountRow, Tables } from "../../ports/tables.ts";
 import { type News, NO_NEWS } from "../../ports/news.ts";
 import { Bulletin } from "./postgres/bulletin.ts";
 import { compilerFor } from "./postgres/compiler.ts";
-import { metAnother } from "./postgres/failures.ts";
+import { metAnother, wasNeverSent } from "./postgres/failures.ts";
 import { type Connection, Connections, type PoolOptions } from "./postgres/pool.ts";
 
 export type PostgresOptions = Partial<PoolOptions> &
@@ -216,7 +216,7 @@ async function commit(connection: Connection): Promise<void> {
   try {
     answer = await connection.run("COMMIT");
   } catch (error) {
-    throw connection.isBroken ? new UncertainCommit(error) : error;
+    throw connection.isBroken && !wasNeverSent(error) ? new UncertainCommit(error) : error;
   }
   // What a work goes on with after a statement that failed is lost, without an error of the server's.
   if (answer !== "COMMIT") throw new Error("The transaction went on after a statement that failed: it was rolled back");

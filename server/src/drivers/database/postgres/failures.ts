@@ -27,6 +27,12 @@ export function isAnswer(error: unknown): boolean {
   return error instanceof DatabaseError && !AWAY.test(error.code ?? "") && error.severity !== "FATAL";
 }
 
+/** The connection had ended before, so the statement did not reach the server. */
+export function wasNeverSent(failure: unknown): boolean {
+  const error = failure instanceof DatabaseUnavailableError ? failure.cause : failure;
+  return error instanceof Error && /^Client (?:has encountered a connection error|was closed)/.test(error.message);
+}
+
 export function translated(error: unknown): unknown {
   if (isPortError(error)) return error;
   if (!(error instanceof DatabaseError)) return isConnectionFailure(error) ? away(error) : error;

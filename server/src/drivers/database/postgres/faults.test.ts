@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDatabase, type OwnDatabase } from "../../../../../test/kit/postgres/databases.ts";
+import { accountRow, insertAccount } from "../../../../../test/kit/rows.ts";
+import { type Database, DatabaseUnavailableError, prepared, type Queries } from "../../../ports/database.ts";
+import { openPostgres } from "../postgres.ts";
+
+let place: OwnDatabase;
+beforeAll(async () => {
+  place = await createDatabase("migrated");
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+const HERE = "datname = current_database() AND pid <> pg_backend_pid()";
+const cutOff = (): Promise<void> => place.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${HERE}`);
+
+const raise = (queries: Queries, id: string): Promise<number> =>
+  queries.run(
+    queries.build
+      .updateTable("accounts")
+      .set((row) => ({ sequence: row("sequence", "+", 1) }))
+      .where("id", "=", id),
+  );
+
+const read = async (database: Queries, id: string): Promise<number> =>
+  (await database.first(database.build.selectFrom("accounts").select("sequence").where("id", "=", id)))?.sequence ?? -1;
+
+describe("PostgreSQL that cuts connections off", () => {
+  it("loses and doubles no act that was acknowledged, and is there again at once", async () => {
+    await using database = openPostgres({ url: place.url });
+    const { accountId } = await insertAccount(database);
+    let [acknowledged, uncertain] = [0, 0];
+    const until = performance.now() + 1_000;
+    const writers = Array.from({ length: 8 }, async () => {
+      while (performance.now() < until)
+        try {
+          await database.act([accountId], (transaction) => raise(transaction, accountId));
+          acknowledged += 1;
+        } catch (error) {
+          expect(error).toBeInstanceOf(DatabaseUnavailableError);
+          if (error instanceof Error && error.message.includes("uncertain")) uncertain += 1;
+        }
+    });
+    for (let times = 0; times < 8; times += 1) {
+      await sleep(100);
+      await cutOff();
+    }
+    await Promise.all(writers);
+    const committed = await read(database, accountId);
+    expect(acknowledged).toBeGreaterThan(20);
+    expect(committed).toBeGreaterThanOrEqual(acknowledged);
+    expect(committed).toBeLessThanOrEqual(acknowledged + uncertain);
+  });
+
+  it("ends no process by a connection that rests, and runs work again that had not asked for its commit", async () => {
+    await using database = openPostgres({ url: place.url });
+    const { accountId } = await insertAccount(database);
+    await cutOff();
+    expect(await read(database, accountId)).toBe(0);
+    let runs = 0;
+    await database.act([accountId], async (transaction) => {
+      runs += 1;
+      await raise(transaction, accountId);
+      if (runs === 1) await cutOff();
+    });
+    expect([await read(database, accountId), runs <= 2]).toEqual([1, true]);
+  });
+});
+
+describe("PostgreSQL with limits", () => {
+  it("refuses who waits too long for a connection, and serves the next", async () => {
+    await using database = openPostgres({ url: place.url, connections: 2, connectTimeout: 100 });
+    const { accountId } = await insertAccount(database);
+    const { promise: over, resolve } = Promise.withResolvers<undefined>();
+    const holders = [1, 2].map(() => database.transaction(() => over));
+    await expect(read(database, accountId)).rejects.toMatchObject({ name: "DatabaseUnavailableError" });
+    resolve(undefined);
+    await Promise.all(holders);
+    expect(await read(database, accountId)).toBe(0);
+  });
+
+  it("ends a statement, and a wait for a lock, that takes too long", async () => {
+    await using database = openPostgres({ url: place.url, statementTimeout: 300, lockTimeout: 100 });
+    const { accountId } = await insertAccount(database);
+    const slow = sql`select pg_sleep(5)`;
+    const sleeping = database.run({ compile: () => slow.compile(database.build) });
+    await expect(sleeping).rejects.toMatchObject({ name: "DatabaseUnavailableError", busy: true });
+    await database.act([accountId], async () => {
+      await using other = openPostgres({ url: place.url, lockTimeout: 100 });
+      const waiting = other.act([accountId], async () => undefined);
+      await expect(waiting).rejects.toMatchObject({ name: "DatabaseUnavailableError", busy: true });
+    });
+  });
+
+  it("cannot be reached where nobody listens, and says nothing of its password", async () => {
+    await using database = openPostgres({ url: "postgres://coffer:secret-word@127.0.0.1:1/coffer" });
+    const failure: unknown = await database.ping().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(DatabaseUnavailableError);
+    expect(JSON.stringify(failure, Object.getOwnPropertyNames(failure))).not.toContain("secret-word");
+  });
+});
+
+describe("transactions that meet", () => {
+  it("run again when they wait for each other in a circle", async () => {
+    await using database = openPostgres({ url: place.url });
+    const ids = [(await insertAccount(database)).accountId, (await insertAccount(database)).accountId];
+    const both = (order: readonly string[]) =>
+      database.transaction(async (transaction) => {
+        for (const id of order) {
+          await raise(transaction, id);
+          await sleep(20);
+        }
+      });
+    await Promise.all([both(ids), both(ids.toReversed())]);
+    expect(await Promise.all(ids.map((id) => read(database, id)))).toEqual([2, 2]);
+  });
+
+  it("are rolled back with an error when the work goes on after a statement that failed", async () => {
+    await using database = openPostgres({ url: place.url });
+    const { accountId } = await insertAccount(database);
+    const work = database.transaction(async (transaction) => {
+      const twice = transaction.build.insertInto("accounts").values(accountRow({ id: accountId }));
+      await expect(transaction.run(twice)).rejects.toMatchObject({ kind: "unique" });
+    });
+    await expect(work).rejects.toThrow("rolled back");
+  });
+});
+
+describe("values", () => {
+  it("of numbers that are not exact are refused, and lists may be empty", async () => {
+    await using database = openPostgres({ url: place.url });
+    const large = sql<{ value: number }>`select 9007199254740993::bigint as value`;
+    await expect(database.first({ compile: () => large.compile(database.build) })).rejects.toThrow(RangeError);
+    const none = database.build.selectFrom("accounts").select("id");
+    expect(await database.all(none.where("id", "in", []))).toEqual([]);
+    expect((await database.all(none.where("id", "not in", []))).length).toBeGreaterThan(0);
+  });
+});
+
+const byId = prepared((build, value: { id: string }) =>
+  build.selectFrom("accounts").select("id").where("id", "=", value.id),
+);
+
+it("keeps prepared statements by name, and none behind a pooler in transaction mode", async () => {
+  const names = async (database: Database) => {
+    const { accountId: id } = await insertAccount(database);
+    await database.first(byId(database, { id }));
+    const kept = sql<{ name: string }>`select name from pg_prepared_statements`;
+    return (await database.all({ compile: () => kept.compile(database.build) })).length;
+  };
+  await using sessions = openPostgres({ url: place.url, connections: 1 });
+  expect(await names(sessions)).toBeGreaterThan(0);
+  await using pooled = openPostgres({ url: place.url, connections: 1, sessions: false });
+  expect(await names(pooled)).toBe(0);
+});
