@@ -51,7 +51,9 @@ export class MessageKeys {
   /** As {@link MessageKeys.decryptPieces}, in one buffer. */
   async decrypt(ciphertext: Uint8Array, firstChunk: number): Promise<{ plaintext: Uint8Array; complete: boolean }> {
     const { complete, pieces } = await this.decryptPieces(ciphertext, firstChunk);
-    return { plaintext: concatBytes(...pieces), complete };
+    const [only] = pieces;
+    // One piece is the caller's as it is.
+    return { plaintext: only !== undefined && pieces.length === 1 ? only : concatBytes(...pieces), complete };
   }
 }
 

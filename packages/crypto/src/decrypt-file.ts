@@ -89,8 +89,8 @@ async function contentOf(plaintext: Uint8Array): Promise<Uint8Array> {
 
 /** Compares the data key with the file's commitment, and the stated length with the possible ones. */
 export async function openFileKeys(platform: CryptoPlatform, start: FileStart, key: FileKey): Promise<MessageKeys> {
-  const prefix = concatBytes(start.salt, start.commitment);
-  const keys = await openMessageKeys(platform, key.dataKey.reveal(), prefix, fileContext(start.headerPrefix));
+  const context = fileContext(start.headerPrefix);
+  const keys = await openMessageKeys(platform, key.dataKey.reveal(), start.messagePrefix, context);
   if (key.messageLength !== undefined) statedPlaintextSize(key.messageLength);
   return keys;
 }
@@ -118,7 +118,7 @@ async function* checkedMessage(
   reader: PieceReader,
 ): AsyncGenerator<Uint8Array, void, void> {
   const hash = digest === undefined || digest === null ? null : platform.createSha256();
-  hash?.update(concatBytes(start.salt, start.commitment));
+  hash?.update(start.messagePrefix);
   let seen = MESSAGE_PREFIX_BYTES;
   for await (const piece of reader) {
     seen += piece.length;

@@ -83,7 +83,7 @@ export function parseEntryStatement(bytes: Uint8Array): EntryStatement {
   };
   requireLinked(fields.revision, fields.previous, "entry");
   if (fields.folderId === fields.id) throw damaged("entry", "the entry lies in itself");
-  return { ...fields, ...takeSignature(reader, isJoint), bytes: Uint8Array.from(bytes) };
+  return { ...fields, ...takeSignature(reader, isJoint), bytes: reader.whole };
 }
 
 /** The 16 bytes of a folder; zeros for the root. */

@@ -1,5 +1,5 @@
 /** Fixed fields, one after the other, integers big endian: the layout of everything signed and bound (file-format §6). */
-import { copyBytes, decodeU16, decodeU64, encodeText, encodeU16, encodeU64 } from "./bytes.ts";
+import { copyBytes, encodeText, encodeU16, encodeU64 } from "./bytes.ts";
 
 const MAX_U64 = (1n << 64n) - 1n;
 
@@ -46,10 +46,17 @@ export function isZero(bytes: Uint8Array): boolean {
  */
 export class FieldReader {
   readonly #bytes: Uint8Array;
+  readonly #view: DataView;
   #offset = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = copyBytes(bytes);
+    this.#view = new DataView(this.#bytes.buffer);
+  }
+
+  /** The copy that all fields lie in. */
+  get whole(): Uint8Array {
+    return this.#bytes;
   }
 
   get left(): number {
@@ -68,11 +75,11 @@ export class FieldReader {
   }
 
   takeU16(): number {
-    return decodeU16(this.#bytes, this.#pass(2));
+    return this.#view.getUint16(this.#pass(2));
   }
 
   takeU64(): bigint {
-    return decodeU64(this.#bytes, this.#pass(8));
+    return this.#view.getBigUint64(this.#pass(8));
   }
 
   /** Skips `length` bytes; answers where they begin. */

@@ -12,13 +12,17 @@ export interface FileStart {
   readonly header: FileHeader;
   /** The 48 bytes as they are in the file. */
   readonly headerBytes: Uint8Array;
-  /** Their first 44: the part in keys' contexts and signatures. */
+  /** Header and envelope as they are in the file. */
+  readonly beforeMessage: Uint8Array;
+  /** The header's first 44 bytes: the part in keys' contexts and signatures. */
   readonly headerPrefix: Uint8Array;
   readonly envelope: Uint8Array;
   /** Where the message begins: 48 + envelope. */
   readonly payloadOffset: number;
   readonly salt: Uint8Array;
   readonly commitment: Uint8Array;
+  /** Both, as they are in the file. */
+  readonly messagePrefix: Uint8Array;
 }
 
 /**
@@ -30,13 +34,17 @@ export function parseFileStart(bytes: Uint8Array): FileStart {
   const payloadOffset = HEADER_BYTES + header.envelopeLength;
   if (bytes.length < payloadOffset + MESSAGE_PREFIX_BYTES) throw damaged("length", "the file ends before its chunks");
   const commitmentOffset = payloadOffset + SALT_BYTES;
+  // One copy, in which all fields lie.
+  const start = copyBytes(bytes, 0, payloadOffset + MESSAGE_PREFIX_BYTES);
   return {
     header,
-    headerBytes: copyBytes(bytes, 0, HEADER_BYTES),
-    headerPrefix: copyBytes(bytes, 0, HEADER_PREFIX_BYTES),
-    envelope: copyBytes(bytes, HEADER_BYTES, payloadOffset),
+    headerBytes: start.subarray(0, HEADER_BYTES),
+    beforeMessage: start.subarray(0, payloadOffset),
+    headerPrefix: start.subarray(0, HEADER_PREFIX_BYTES),
+    envelope: start.subarray(HEADER_BYTES, payloadOffset),
     payloadOffset,
-    salt: copyBytes(bytes, payloadOffset, commitmentOffset),
-    commitment: copyBytes(bytes, commitmentOffset, commitmentOffset + COMMITMENT_BYTES),
+    salt: start.subarray(payloadOffset, commitmentOffset),
+    commitment: start.subarray(commitmentOffset, commitmentOffset + COMMITMENT_BYTES),
+    messagePrefix: start.subarray(payloadOffset),
   };
 }

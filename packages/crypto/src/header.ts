@@ -41,23 +41,29 @@ export function encodeHeader(header: FileHeader): Uint8Array {
  * damaged.
  */
 export function parseHeader(bytes: Uint8Array): FileHeader {
+  const prefix = parseHeaderPrefix(bytes);
+  if (bytes.length < HEADER_BYTES) throw damaged("header", "the file ends within its header");
+  const envelopeLength = decodeU32(bytes, HEADER_PREFIX_BYTES);
+  if (envelopeLength > MAX_ENVELOPE_BYTES) throw damaged("header", "the envelope is longer than 4096 bytes");
+  return { ...prefix, envelopeLength };
+}
+
+/** The same of the first 44 bytes alone. */
+export function parseHeaderPrefix(bytes: Uint8Array): Omit<FileHeader, "envelopeLength"> {
   const magic = bytes.subarray(0, MAGIC.length);
   if (magic.length === 0 || !equalBytes(magic, MAGIC.subarray(0, magic.length)))
     throw new CryptoError("not_encrypted", "header", "these are not the bytes of an encrypted file");
-  if (bytes.length < HEADER_BYTES) throw damaged("header", "the file ends within its header");
+  if (bytes.length < HEADER_PREFIX_BYTES) throw damaged("header", "the file ends within its header");
   const [version, suite, flags = 0, reserved] = bytes.subarray(MAGIC.length, MAGIC.length + 4);
   if (version !== VERSION)
     throw new CryptoError("unsupported_version", "header", `format version ${String(version)} is not known here`);
   if (suite !== COBBLESTONE_256)
     throw new CryptoError("unsupported_suite", "header", `cipher suite ${String(suite)} is not known here`);
   if (flags > PADDED || reserved !== 0) throw damaged("header", "the header has bits set that must be zero");
-  const envelopeLength = decodeU32(bytes, HEADER_PREFIX_BYTES);
-  if (envelopeLength > MAX_ENVELOPE_BYTES) throw damaged("header", "the envelope is longer than 4096 bytes");
   return {
     fileId: decodeUuid(bytes.subarray(12, 28)),
     versionId: decodeUuid(bytes.subarray(28, 44)),
     padded: flags === PADDED,
-    envelopeLength,
   };
 }
 

@@ -4,7 +4,7 @@
  * small file. Key, digest and signature alone decide whether a signature is true, and the memory compares all of them.
  * It does not remember who may sign: each check looks that up in the vault.
  */
-import { concatBytes } from "./bytes.ts";
+import { concatBytes, latin1 } from "./bytes.ts";
 import { sized } from "./fields.ts";
 
 export interface SignedDigest {
@@ -39,5 +39,5 @@ export function noteSignature(signed: SignedDigest): void {
 /** All bytes, one character each: fixed lengths, so that no two signatures share a name. */
 function nameOf({ publicKey, digest, signature }: SignedDigest): string {
   const fields = [sized(publicKey, 32, "public key"), sized(digest, 32, "digest"), sized(signature, 64, "signature")];
-  return String.fromCharCode(...concatBytes(...fields));
+  return latin1(concatBytes(...fields));
 }

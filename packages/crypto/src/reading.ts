@@ -1,5 +1,5 @@
 /** The reading order (file-format §10): the checks before a byte of content or a name is believed; a failure names its step. */
-import { concatBytes, equalBytes } from "./bytes.ts";
+import { equalBytes } from "./bytes.ts";
 import { parseEntryStatement, type EntryKind, type EntryStatement } from "./entry-statement.ts";
 import { decryptMetadata } from "./entry-metadata.ts";
 import { parseEnvelope, type Envelope } from "./envelope.ts";
@@ -46,8 +46,8 @@ export interface VersionQuestion extends ReadingPlace {
 
 /** The service's answer. */
 export interface VersionAnswer {
-  /** The signed statement. */
-  readonly statement: Uint8Array;
+  /** The signed statement, as bytes or as they were read. */
+  readonly statement: Uint8Array | VersionStatement;
   readonly start: FileStart;
   /** Bytes of the whole stored file; null when only its end shows that: the reader of the chunks then counts them. */
   readonly fileSize: number | null;
@@ -77,9 +77,9 @@ export async function verifyVersion(
 ): Promise<VerifiedVersion> {
   const statement = await verifyVersionStatement(question, answer.statement);
   if (question.entry !== undefined) requireSiblings(statement, question.entry);
-  const { headerBytes, headerPrefix, envelope, commitment, payloadOffset } = answer.start;
+  const { beforeMessage, headerPrefix, envelope, commitment, payloadOffset } = answer.start;
   requireIds(question, statement, answer.start);
-  if (!equalBytes(platform.sha256(concatBytes(headerBytes, envelope)), statement.startDigest))
+  if (!equalBytes(platform.sha256(beforeMessage), statement.startDigest))
     throw damaged("start", "header and envelope are not those of the version statement");
   const { record, wrapped } = await verifyEnvelope(question.view, statement, envelope);
   const vaultKey = await findVaultKey(record);
@@ -100,9 +100,9 @@ export async function verifyVersion(
  */
 export async function verifyVersionStatement(
   question: Pick<VersionQuestion, "vault" | "view" | "seen">,
-  bytes: Uint8Array,
+  given: Uint8Array | VersionStatement,
 ): Promise<VersionStatement> {
-  const statement = parseVersionStatement(bytes);
+  const statement = given instanceof Uint8Array ? parseVersionStatement(given) : given;
   await requireSigned(question, statement, versionPart(statement), "statement");
   requireNotOlder({ ...statement, number: statement.sequence }, question.seen, "statement");
   return statement;
@@ -118,8 +118,8 @@ export interface EntryQuestion extends ReadingPlace {
 
 /** The service's answer. */
 export interface EntryAnswer {
-  /** The signed statement. */
-  readonly statement: Uint8Array;
+  /** The signed statement, as bytes or as they were read. */
+  readonly statement: Uint8Array | EntryStatement;
   /** As stored. */
   readonly metadata: Uint8Array;
   /** The record that the statement names by its key id; null in a vault with plain names. */
@@ -156,9 +156,9 @@ export async function openEntry(
 /** The part before record and metadata. Throws CryptoError at step `pins` or `entry`. */
 export async function verifyEntryStatement(
   question: Pick<EntryQuestion, "vault" | "view" | "seen">,
-  bytes: Uint8Array,
+  given: Uint8Array | EntryStatement,
 ): Promise<EntryStatement> {
-  const statement = parseEntryStatement(bytes);
+  const statement = given instanceof Uint8Array ? parseEntryStatement(given) : given;
   await requireSigned(question, statement, entryPart(statement), "entry");
   if (isZero(statement.keyId) !== question.view.plainNames)
     throw damaged("entry", "the entry names a key where names are plain, or none where they are encrypted");

@@ -43,8 +43,24 @@ export async function signRecord(fields: RecordFields, signer: StatementSigner):
   return parseRecord(concatBytes(body, await signStatement("coffer/vault-key/v1", body, signer)));
 }
 
-/** Reads one record and nothing after it. Throws CryptoError `damaged`; {@link verifyRecord} checks its signer. */
+/** The records read last, the newest first: every file and entry of a generation brings the same one. */
+const recent: VaultKeyRecord[] = [];
+const MOST_RECENT = 4;
+
+/**
+ * Reads one record and nothing after it. The same bytes may give the same object again. Throws CryptoError `damaged`;
+ * {@link verifyRecord} checks its signer.
+ */
 export function parseRecord(bytes: Uint8Array): VaultKeyRecord {
+  const known = recent.find((record) => equalBytes(record.bytes, bytes));
+  if (known !== undefined) return known;
+  const record = parseNew(bytes);
+  recent.unshift(record);
+  recent.length = Math.min(recent.length, MOST_RECENT);
+  return record;
+}
+
+function parseNew(bytes: Uint8Array): VaultKeyRecord {
   if (bytes.length <= FIXED_BYTES || bytes.length > MAX_RECORD_BYTES)
     throw damaged("record", `a vault key's record has ${FIXED_BYTES + 1} to ${MAX_RECORD_BYTES} bytes`);
   const reader = new FieldReader(bytes);
@@ -54,40 +70,28 @@ export function parseRecord(bytes: Uint8Array): VaultKeyRecord {
   if (sealedLength + SIGNATURE_BYTES !== reader.left)
     throw damaged("record", "the record's length is not that of its sealed key");
   const sealedKey = reader.take(sealedLength);
-  const whole = Uint8Array.from(bytes);
-  return { ...places, check, sealedKey, signature: reader.take(SIGNATURE_BYTES), bytes: whole, keyId: sha256(whole) };
+  const signature = reader.take(SIGNATURE_BYTES);
+  return { ...places, check, sealedKey, signature, bytes: reader.whole, keyId: sha256(reader.whole) };
 }
+
+/** What each read of the vault object has shown to be true: every file of a generation brings the same record. */
+const verified = new WeakMap<VaultView, WeakSet<VaultKeyRecord>>();
 
 /**
  * Whether the record is of this vault and signed by a member at its place. Anyone could wrap a key of their own
  * choosing for a vault. Throws CryptoError at step `record`: `vault_changed` for another vault's, else `damaged`.
  */
 export async function verifyRecord(view: VaultView, record: VaultKeyRecord): Promise<void> {
+  if (verified.get(view)?.has(record) === true) return;
   if (!equalBytes(record.vault, view.vault))
     throw new CryptoError("vault_changed", "record", "the vault key's record is another vault's");
   const key = findSigner(view, record.creator, record);
   if (key === null) throw damaged("record", "who made the vault key was not a member at its place");
-  if (!(await isSignedBy(record, key)))
+  const body = record.bytes.subarray(0, -SIGNATURE_BYTES);
+  if (!(await verifyStatement("coffer/vault-key/v1", body, key, record.signature)))
     throw damaged("record", "the signature of the vault key's record is not its creator's");
-}
-
-/**
- * Records by their digest, which covers the signature, each with its verified signing key: every file of a generation
- * brings it.
- */
-const verified = new Map<string, Uint8Array>();
-const MAX_VERIFIED = 1024;
-
-async function isSignedBy({ bytes, signature }: VaultKeyRecord, key: Uint8Array): Promise<boolean> {
-  const [body, last] = [bytes.subarray(0, -SIGNATURE_BYTES), bytes.subarray(-SIGNATURE_BYTES)];
-  const name = String.fromCharCode(...sha256(bytes));
-  const known = verified.get(name);
-  if (known !== undefined && equalBytes(known, key) && equalBytes(last, signature)) return true;
-  if (!(await verifyStatement("coffer/vault-key/v1", body, key, signature))) return false;
-  if (!equalBytes(last, signature)) return true;
-  if (verified.size >= MAX_VERIFIED) verified.clear();
-  verified.set(name, Uint8Array.from(key));
-  return true;
+  const records = verified.get(view) ?? new WeakSet();
+  verified.set(view, records.add(record));
 }
 
 /**

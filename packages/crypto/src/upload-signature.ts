@@ -64,12 +64,26 @@ function isNamed({ sibling }: { readonly sibling: Uint8Array | null }, digest: U
   return sibling !== null && equalBytes(sibling, digest);
 }
 
+/** By the statement's own bytes: verifying it and comparing it with its sibling both ask. */
+const digests = {
+  "coffer/version/v1": new WeakMap<Uint8Array, Uint8Array>(),
+  "coffer/entry/v1": new WeakMap<Uint8Array, Uint8Array>(),
+};
+
 function versionDigest(version: Signed<VersionStatement>): Uint8Array {
-  return bodyDigest("coffer/version/v1", bodyOf(version));
+  return digestOnce("coffer/version/v1", version);
 }
 
 function entryDigest(entry: Signed<EntryStatement>): Uint8Array {
-  return bodyDigest("coffer/entry/v1", bodyOf(entry));
+  return digestOnce("coffer/entry/v1", entry);
+}
+
+function digestOnce(title: StatementTitle, statement: Signed<VersionStatement | EntryStatement>): Uint8Array {
+  const known = digests[title].get(statement.bytes);
+  if (known !== undefined) return known;
+  const digest = bodyDigest(title, bodyOf(statement));
+  digests[title].set(statement.bytes, digest);
+  return digest;
 }
 
 function bodyOf({ bytes, sibling }: Signed<VersionStatement | EntryStatement>): Uint8Array {

@@ -3,7 +3,7 @@ import { concatBytes } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { damaged } from "./errors.ts";
 import { FieldReader, sized, u64 } from "./fields.ts";
-import { parseHeader } from "./header.ts";
+import { parseHeaderPrefix } from "./header.ts";
 import { encodePlace, takePlace, type Place } from "./place.ts";
 import { signStatement } from "./signatures.ts";
 import { plaintextSize } from "./sizes.ts";
@@ -89,8 +89,8 @@ export function parseVersionStatement(bytes: Uint8Array): VersionStatement {
     time: takeSafe(reader, "statement"),
   };
   requireLinked(fields.sequence, fields.previous, "statement");
-  const { fileId, versionId } = parseHeader(concatBytes(fields.headerPrefix, new Uint8Array(4)));
-  return { ...fields, fileId, versionId, ...takeSignature(reader, isJoint), bytes: Uint8Array.from(bytes) };
+  const { fileId, versionId } = parseHeaderPrefix(fields.headerPrefix);
+  return { ...fields, fileId, versionId, ...takeSignature(reader, isJoint), bytes: reader.whole };
 }
 
 function takeMessageLength(reader: FieldReader): number {

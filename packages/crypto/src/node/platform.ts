@@ -94,7 +94,8 @@ function decrypt(key: KeyObject, baseNonce: Uint8Array, ciphertext: Uint8Array, 
     const block = ciphertext.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
     const chunk = openBlock(key, chunkNonce(baseNonce, firstChunk + at), block);
     if (chunk === null) return { pieces, complete: false };
-    pieces.push(chunk);
+    // As a plain Uint8Array: `slice` of a Buffer is no copy.
+    pieces.push(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length));
   }
   return { pieces, complete: true };
 }

@@ -8,6 +8,7 @@ import {
   type RangeKey,
   type VaultView,
   type VerifiedVersion,
+  type VersionStatement,
 } from "@coffer/crypto";
 import { collect, type Download } from "../../download/download.ts";
 import type { File } from "../../file.ts";
@@ -28,8 +29,8 @@ export interface Reading {
   readonly connection: Connection;
   readonly vault: OpenVault;
   readonly file: File;
-  /** The version's statement, as the service gave it. */
-  readonly statement: Uint8Array;
+  /** The version's statement, as the service gave it: read, and not verified. */
+  readonly statement: VersionStatement;
   /** Verified, and its metadata. */
   readonly entry: OpenedEntry["statement"];
   readonly metadata: OpenedEntry["metadata"];

@@ -152,7 +152,7 @@ async function openFile(
   const view = await viewNaming((wanted) => vault.view(wanted), [claim], held);
   if (claim.generation < view.floor)
     throw vaultError("rolled_back", "The version is from before the vault's last rotation", { step: "statement" });
-  const reading: Reading = { connection, vault, file, statement: bytes, entry, metadata, view, options };
+  const reading: Reading = { connection, vault, file, statement: claim, entry, metadata, view, options };
   return options.range === undefined ? openWhole(reading, stored) : openRange(reading, options.range);
 }
 

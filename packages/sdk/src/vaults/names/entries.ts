@@ -157,7 +157,7 @@ export async function openEntryOf(
     throw new CryptoError("vault_changed", "pins", `the entry of ${item.id} is another vault's`);
   const { view, record } = await viewOf(vault, parsed);
   const question = { vault: vault.objectId, view, kind, id: item.id, seen };
-  const answer = { statement: entry, metadata, record: record?.bytes ?? null };
+  const answer = { statement: parsed, metadata, record: record?.bytes ?? null };
   return { ...(await openEntry(vault.platform, question, answer, vault.findKey)), view };
 }
 
