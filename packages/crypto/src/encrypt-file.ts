@@ -1,5 +1,5 @@
 import { readPieces, type ByteSource, type Pieces } from "./byte-source.ts";
-import { equalBytes } from "./bytes.ts";
+import { concatBytes, equalBytes } from "./bytes.ts";
 import { CryptoError } from "./errors.ts";
 import { claimPlan, encodeFileStart, type FilePlan } from "./file-plan.ts";
 import { encryptChunks } from "./message-stream.ts";
@@ -28,6 +28,40 @@ export function encryptFile(
 ): AsyncGenerator<Uint8Array, void, void> {
   claimPlan(plan);
   return fileBytes(plan, content, options);
+}
+
+/** A file that is in memory as a whole, and the SHA-256 of its message. */
+export interface EncryptedFile {
+  readonly bytes: Uint8Array;
+  readonly digest: Uint8Array;
+}
+
+/**
+ * The same for content that is in memory as a whole, and in one step: for small files a stream's steps would cost more
+ * than the bytes. Rejects as `encryptFile` throws.
+ */
+export async function encryptFileBytes(
+  platform: CryptoPlatform,
+  plan: FilePlan,
+  content: Uint8Array,
+): Promise<EncryptedFile> {
+  claimPlan(plan);
+  const { contentSize, fileSize, messageSize, padded, payloadOffset } = plan;
+  if (fileSize === null || messageSize === null || contentSize === null)
+    throw new TypeError("a content of unknown size is encrypted as it comes");
+  if (content.length !== contentSize)
+    throw sourceChanged(`the content is ${content.length > contentSize ? "longer" : "shorter"} than planned`);
+  const padding = padded ? [...paddingBetween(contentSize, contentSize, plaintextSize(messageSize))] : [];
+  const plaintext = padding.length === 0 ? content : concatBytes(content, ...padding);
+  const bytes = new Uint8Array(fileSize);
+  const start = encodeFileStart(plan);
+  bytes.set(start);
+  let filled = start.length;
+  for (const piece of await plan.keys.encryptPieces(plaintext, 0, true)) {
+    bytes.set(piece, filled);
+    filled += piece.length;
+  }
+  return { bytes, digest: platform.sha256(bytes.subarray(payloadOffset)) };
 }
 
 async function* fileBytes(

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { inChunks } from "../../../test/kit/bytes.ts";
 import { toReadableStream } from "./byte-source.ts";
 import { decryptFile, decryptFileBytes } from "./decrypt-file.ts";
-import { digestMessage, encryptFile, encryptFileAgain } from "./encrypt-file.ts";
+import { digestMessage, encryptFile, encryptFileAgain, encryptFileBytes } from "./encrypt-file.ts";
 import { newFilePlan } from "./file-plan.ts";
 import { parseFileStart } from "./file-start.ts";
 import { encodeHeader } from "./header.ts";
@@ -36,6 +36,11 @@ describe.each([nodePlatform, webPlatform])("file-format §1: a file, on the $nam
           expect(file.length).toBe(plan.fileSize);
           expect(await collect(decryptFile(platform, inChunks(file, ...pieces), { unlock }))).toEqual(content);
           expect(await decryptFileBytes(platform, file, unlock)).toEqual(content);
+          const whole = await planFile({ contentSize: size, padded });
+          const made = await encryptFileBytes(platform, whole.plan, content);
+          expect(made.bytes.length).toBe(whole.plan.fileSize);
+          expect(await collect(decryptFile(platform, made.bytes, { unlock: whole.unlock }))).toEqual(content);
+          expect(made.digest).toEqual(platform.sha256(made.bytes.subarray(whole.plan.payloadOffset)));
         },
       ),
       { numRuns: FULL ? 1000 : 40 },
@@ -126,6 +131,20 @@ describe("file-format §5: one content per plan", () => {
     expect(() => encryptFileAgain(nodePlatform, plan, contentOf(5), new Uint8Array(32))).toThrow(
       "a plan encrypts one file once",
     );
+    await expect(encryptFileBytes(nodePlatform, plan, contentOf(5))).rejects.toThrow("a plan encrypts one file once");
+    const { plan: other } = await planFile({ contentSize: 5 });
+    await encryptFileBytes(nodePlatform, other, contentOf(5));
+    expect(() => encryptFile(other, contentOf(5))).toThrow("a plan encrypts one file once");
+  });
+
+  it.each([
+    ["longer", 6],
+    ["shorter", 4],
+  ])("a content in memory that is %s than planned is source_changed", async (_, size) => {
+    const { plan } = await planFile({ contentSize: 5 });
+    await expect(encryptFileBytes(nodePlatform, plan, contentOf(size))).rejects.toMatchObject({
+      code: "source_changed",
+    });
   });
 
   it.each([

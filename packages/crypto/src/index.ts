@@ -106,7 +106,14 @@ export {
 export { toReadableStream, type ByteSource } from "./byte-source.ts";
 export { decryptMessage, deriveMessageKeys, encryptMessage, MessageKeys } from "./cobblestone.ts";
 export { decryptFile, decryptFileBytes, type DecryptFileOptions, type FileKey, type Unlock } from "./decrypt-file.ts";
-export { digestMessage, encryptFile, encryptFileAgain, type EncryptFileOptions } from "./encrypt-file.ts";
+export {
+  digestMessage,
+  encryptFile,
+  encryptFileAgain,
+  encryptFileBytes,
+  type EncryptedFile,
+  type EncryptFileOptions,
+} from "./encrypt-file.ts";
 export {
   chunkCount,
   encryptPart,

@@ -4,6 +4,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, encodeText } from "./bytes.ts";
 import { encodeFolderId } from "./entry-statement.ts";
 import { titleBytes } from "./fields.ts";
+import { findNodeCrypto } from "./node-crypto.ts";
 import type { VaultKey } from "./vault-key.ts";
 
 /** In bytes. */
@@ -11,12 +12,19 @@ export const NAME_INDEX_BYTES = 16;
 
 /** HMAC-SHA-256 under the subkey `name-index`, its first 16 bytes. The root is null; the name is put into NFC first. */
 export function nameIndex(vaultKey: VaultKey, folderId: string | null, name: string): Uint8Array {
-  return hmac(sha256, vaultKey.subkey("name-index"), place(folderId, name)).slice(0, NAME_INDEX_BYTES);
+  return hmacSha256(vaultKey.subkey("name-index"), place(folderId, name)).slice(0, NAME_INDEX_BYTES);
 }
 
 /** The same for a vault with plain names, where nothing is hidden: SHA-256 of title and place, its first 16 bytes. */
 export function plainNameIndex(folderId: string | null, name: string): Uint8Array {
   return sha256(concatBytes(titleBytes("coffer/name-index/v1"), place(folderId, name))).slice(0, NAME_INDEX_BYTES);
+}
+
+/** Node's own where there is one, as in sha256.ts. */
+function hmacSha256(key: Uint8Array, message: Uint8Array): Uint8Array {
+  const node = findNodeCrypto();
+  if (node === null) return hmac(sha256, key, message);
+  return new Uint8Array(node.createHmac("sha256", node.createSecretKey(key)).update(message).digest());
 }
 
 function place(folderId: string | null, name: string): Uint8Array {

@@ -13,12 +13,13 @@ export interface Content {
   readonly size: number;
   /** Can be read from the beginning again. */
   readonly rereadable: boolean;
-  readonly inMemory: boolean;
+  /** All of it; null: it is not in memory. */
+  readonly bytes: Uint8Array | null;
 }
 
-/** A source that has counted and hashed its bytes, from the beginning forward. */
+/** A source that knows the digest of its bytes: of those read so far, from the beginning forward, or of all. */
 export interface HashedSource extends Source {
-  /** SHA-256 of the content, once it was read to its end. */
+  /** SHA-256 of the content, once it was read to its end or is in memory. */
   digest(): Uint8Array;
 }
 
@@ -31,7 +32,7 @@ export async function openContent(source: Source, platform: CryptoPlatform, jour
   if (source.size !== null && (journaled || source.size > MEMORY_BYTES))
     return {
       ...{ source: hashed(source, platform), size: source.size },
-      ...{ rereadable: source.rereadable === true, inMemory: false },
+      ...{ rereadable: source.rereadable === true, bytes: null },
     };
   const buffer = new Uint8Array((source.size ?? PART_BYTES) + 1);
   const filled = await source.read(0, buffer);
@@ -39,8 +40,14 @@ export async function openContent(source: Source, platform: CryptoPlatform, jour
     throw new ContractError("request", "files.upload", ["size: needed for a stream above 8 MiB in a shared vault"]);
   if (source.size !== null && filled !== source.size)
     throw sourceChanged(`The source does not have the stated ${String(source.size)} bytes`);
-  const memory = openSource(buffer.subarray(0, filled));
-  return { source: hashed(memory, platform), size: filled, rereadable: true, inMemory: true };
+  const bytes = buffer.subarray(0, filled);
+  return { source: inMemory(bytes, platform), size: filled, rereadable: true, bytes };
+}
+
+/** Hashed in one step, when the digest is asked for. */
+function inMemory(bytes: Uint8Array, platform: CryptoPlatform): HashedSource {
+  let digest: Uint8Array | null = null;
+  return { ...openSource(bytes), digest: () => (digest ??= platform.sha256(bytes)) };
 }
 
 function hashed(source: Source, platform: CryptoPlatform): HashedSource {

@@ -4,7 +4,7 @@ import {
   comparePlaces,
   CryptoError,
   digestMessage,
-  encryptFile,
+  encryptFileBytes,
   makeEnvelope,
   makeUploadStatements,
   newFilePlan,
@@ -116,20 +116,15 @@ async function encrypt(
   options: EncryptedSourceOptions,
 ): Promise<Encrypted> {
   const { signal } = options;
+  signal?.throwIfAborted();
+  if (content.bytes !== null) {
+    const { bytes, digest } = await encryptFileBytes(platform, plan, content.bytes);
+    return { digest, source: openSource(bytes) };
+  }
   const all = () => readContent(content.source, 0, content.size);
-  if (!content.inMemory) {
-    const digest =
-      content.rereadable && content.size <= DIGEST_BYTES ? await digestMessage(platform, plan, all(), signal) : null;
-    return { digest, source: encryptedSource(platform, plan, content.source, { ...options, digest }) };
-  }
-  const bytes = new Uint8Array(plan.fileSize ?? 0);
-  const digest = platform.createSha256();
-  let filled = 0;
-  for await (const piece of encryptFile(plan, all(), { digest, ...(signal === undefined ? {} : { signal }) })) {
-    bytes.set(piece, filled);
-    filled += piece.length;
-  }
-  return { digest: digest.digest(), source: openSource(bytes, undefined) };
+  const digest =
+    content.rereadable && content.size <= DIGEST_BYTES ? await digestMessage(platform, plan, all(), signal) : null;
+  return { digest, source: encryptedSource(platform, plan, content.source, { ...options, digest }) };
 }
 
 interface ToSign {

@@ -129,7 +129,7 @@ async function readAgain({ connection, options }: Upload, target: SharedUploadTa
 async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {
   const { connection, vault, content, options } = upload;
   // Much to send, or much already sent: worth a question to the chain.
-  const fresh = content.inMemory ? {} : { maxAge: 0 };
+  const fresh = content.bytes !== null ? {} : { maxAge: 0 };
   const view = await vault.view(options.journal?.kept == null ? {} : fresh);
   const sending = (await resume(upload, view)) ?? (await begin(upload, view, target));
   const { begun } = sending;
