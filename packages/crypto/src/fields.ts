@@ -5,8 +5,13 @@ const MAX_U64 = (1n << 64n) - 1n;
 
 /** `title` ‖ 00: the beginning of every context and of everything signed, so that nobody can confuse two kinds. */
 export function titleBytes(title: string): Uint8Array {
-  return encodeText(`${title}\0`);
+  const known = titles.get(title) ?? encodeText(`${title}\0`);
+  titles.set(title, known);
+  return known;
 }
+
+/** All titles are this package's own. Nobody changes their bytes: they are copied into what begins with them. */
+const titles = new Map<string, Uint8Array>();
 
 export function u8(value: number): Uint8Array {
   return Uint8Array.of(inRange(value, 0xffn));

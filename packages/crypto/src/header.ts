@@ -1,5 +1,6 @@
-import { concatBytes, decodeU32, decodeUuid, encodeText, encodeU32, encodeUuid, equalBytes } from "./bytes.ts";
+import { concatBytes, decodeU32, decodeUuid, encodeU32, encodeUuid, equalBytes } from "./bytes.ts";
 import { CryptoError, damaged } from "./errors.ts";
+import { titleBytes } from "./fields.ts";
 
 /** file-format §1. */
 export const HEADER_BYTES = 48;
@@ -70,5 +71,5 @@ export function parseHeaderPrefix(bytes: Uint8Array): Omit<FileHeader, "envelope
 /** The context of a file's message (file-format §2): `"coffer/file/v1" || 00 || header[0..44)`. */
 export function fileContext(headerPrefix: Uint8Array): Uint8Array {
   if (headerPrefix.length !== HEADER_PREFIX_BYTES) throw new TypeError("a header's prefix has 44 bytes");
-  return concatBytes(encodeText("coffer/file/v1"), Uint8Array.of(0), headerPrefix);
+  return concatBytes(titleBytes("coffer/file/v1"), headerPrefix);
 }

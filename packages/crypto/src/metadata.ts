@@ -1,5 +1,5 @@
 /** The name, content type and true size of a file, or the name of a folder (file-format §9). */
-import { concatBytes, encodeText } from "./bytes.ts";
+import { concatBytes, encodeText, latin1 } from "./bytes.ts";
 import { damaged } from "./errors.ts";
 import { FieldReader, u16, u64, u8 } from "./fields.ts";
 import type { EntryKind } from "./entry-statement.ts";
@@ -76,7 +76,7 @@ function takeMetadata(kind: EntryKind, bytes: Uint8Array): { metadata: Metadata;
     if (reader.takeU8() !== ENCODING)
       throw damaged("metadata", "the metadata is not in an encoding that is known here");
     const name = decodeName(reader.take(reader.takeU16()));
-    const contentType = String.fromCharCode(...reader.take(reader.takeU8()));
+    const contentType = latin1(reader.take(reader.takeU8()));
     const size = reader.takeU64();
     const metadata = { name, contentType, size: size > BigInt(Number.MAX_SAFE_INTEGER) ? Number.NaN : Number(size) };
     const problem = metadataProblem(kind, metadata);

@@ -1,5 +1,5 @@
 /** The runtime's own Ed25519: fourteen times as fast as a portable one (0.14 ms against 2 to verify). */
-import { concatBytes } from "./bytes.ts";
+import { concatBytes, latin1 } from "./bytes.ts";
 import { findNodeCrypto, type NodeCrypto } from "./node-crypto.ts";
 import type { SecretKey } from "./secret-key.ts";
 
@@ -41,7 +41,7 @@ const MAX_IMPORTED = 256;
 function nodeEd25519(node: NodeCrypto): NativeEd25519 {
   const imported = new Map<string, ReturnType<NodeCrypto["createPublicKey"]>>();
   const importPublic = (publicKey: Uint8Array) => {
-    const name = String.fromCharCode(...publicKey);
+    const name = latin1(publicKey);
     const known = imported.get(name);
     if (known !== undefined) return known;
     const der = Buffer.from(concatBytes(PUBLIC_PREFIX, publicKey));

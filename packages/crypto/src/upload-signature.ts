@@ -79,9 +79,7 @@ function entryDigest(entry: Signed<EntryStatement>): Uint8Array {
 }
 
 function digestOnce(title: StatementTitle, statement: Signed<VersionStatement | EntryStatement>): Uint8Array {
-  const known = digests[title].get(statement.bytes);
-  if (known !== undefined) return known;
-  const digest = bodyDigest(title, bodyOf(statement));
+  const digest = digests[title].get(statement.bytes) ?? bodyDigest(title, bodyOf(statement));
   digests[title].set(statement.bytes, digest);
   return digest;
 }

@@ -165,7 +165,7 @@ async function sign(
   };
   const { version, entry } = await makeUploadStatements(view, await vault.author(view), content, prepared.unsigned);
   const shared = { version: toBase64(version.bytes), ...toShared(prepared, entry) };
-  return { plan, statement: version, name, contentType, shared };
+  return { plan, statement: version, entry, name, contentType, shared };
 }
 
 interface Before {

@@ -14,6 +14,7 @@ import {
   placeOf,
   reopenFilePlan,
   unwrapDataKey,
+  type EntryStatement,
   type FilePlan,
   type PartRecord,
   type VaultView,
@@ -21,6 +22,7 @@ import {
 } from "@coffer/crypto";
 import type { SharedFile } from "@coffer/contract";
 import { fromBase64 } from "../../digest.ts";
+import { ownStatement } from "../names/entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import type { PartJournal } from "./encrypted-source.ts";
 import type { UploadJournal } from "../../journals.ts";
@@ -30,6 +32,7 @@ export interface BegunVersion {
   readonly plan: FilePlan;
   readonly shared: SharedFile;
   readonly statement: VersionStatement;
+  readonly entry: EntryStatement;
   /** Chunks of one part. */
   readonly partChunks: number;
   /** The members' view of it. */
@@ -58,8 +61,9 @@ export async function reopenVersion(
   try {
     const statement = parseVersionStatement(fromBase64(kept.shared.version) ?? new Uint8Array(0));
     if (statement.generation !== view.generation || comparePlaces(statement, placeOf(view)) < 0) return null;
+    const entry = ownStatement(kept.shared);
     const plan = await reopenPlan(vault, kept.plan);
-    return { begun: { ...kept, plan, statement }, parts: parts.filter((part) => part !== null) };
+    return { begun: { ...kept, plan, statement, entry }, parts: parts.filter((part) => part !== null) };
   } catch (error) {
     if (error instanceof CryptoError) return null;
     throw error;

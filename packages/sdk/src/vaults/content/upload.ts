@@ -21,7 +21,7 @@ import { uploadSource, type SendingOptions } from "../../upload/upload.ts";
 import { openContent, type Content } from "./content.ts";
 import { encryptedSource } from "./encrypted-source.ts";
 import { authorsOf } from "../names/authors.ts";
-import { noteOwnEntry, ownStatement } from "../names/entries.ts";
+import { noteOwnEntry } from "../names/entries.ts";
 import { beginVersion, folderOf, type Sending, type SharedUploadTarget } from "./new-version.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { stageFolder } from "../names/staging.ts";
@@ -138,7 +138,7 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
   const place = targetOf(vault, target, begun.shared, view.plainNames);
   const { journal, ...plain } = { ...options, idempotencyKey: undefined };
   const sent = await uploadSource(connection, place, sending.source, plain, journal);
-  const entry = ownStatement(begun.shared);
+  const { entry } = begun;
   const { file } = sent;
   if (file.id !== entry.id || file.vaultId !== vault.id || file.folderId !== entry.folderId)
     throw vaultError("damaged", `The service answers with file ${file.id}, which is not the one that was sent there`, {

@@ -41,6 +41,8 @@ export class KeyRing {
   readonly #ladder: Ladder;
   /** By key id. A promise, so that readers that ask at once share one request; a record refused for its bytes stays refused. */
   readonly #keys = new Map<string, Promise<Opened>>();
+  /** By record: every file of a generation brings the same one. */
+  readonly #opened = new WeakMap<VaultKeyRecord, VaultKey>();
   /** By place: one writer publishes, the others wait for it. */
   readonly #writing = new Map<string, Promise<WritingKey>>();
   readonly #servers: KeyServers;
@@ -92,6 +94,12 @@ export class KeyRing {
 
   /** The key of a record, or of another record of the same key for key servers that this client accepts. */
   async find(record: VaultKeyRecord): Promise<VaultKey> {
+    const key = this.#opened.get(record) ?? (await this.#findOpened(record));
+    this.#opened.set(record, key);
+    return key;
+  }
+
+  async #findOpened(record: VaultKeyRecord): Promise<VaultKey> {
     const opened = await this.#find(record);
     if ("key" in opened) return opened.key;
     // Its `check` alone may be copied from a record that is true.
