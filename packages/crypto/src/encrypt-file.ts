@@ -37,8 +37,8 @@ export interface EncryptedFile {
 }
 
 /**
- * The same for content that is in memory as a whole, and in one step: for small files a stream's steps would cost more
- * than the bytes. Rejects as `encryptFile` throws.
+ * The same for content that is in memory as a whole, in one step. For small files a stream's steps would cost more than
+ * the bytes. Rejects as `encryptFile` throws.
  */
 export async function encryptFileBytes(
   platform: CryptoPlatform,

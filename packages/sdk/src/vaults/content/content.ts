@@ -17,7 +17,7 @@ export interface Content {
   readonly bytes: Uint8Array | null;
 }
 
-/** A source that knows the digest of its bytes: of those read so far, from the beginning forward, or of all. */
+/** A source with the digest of its content. One that is not in memory must be read from the beginning forward. */
 export interface HashedSource extends Source {
   /** SHA-256 of the content, once it was read to its end or is in memory. */
   digest(): Uint8Array;
