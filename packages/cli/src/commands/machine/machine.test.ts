@@ -1,0 +1,200 @@
+/** What needs no service: configuration, profiles, MCP clients, and where the development stack is. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { coffer, type Situation } from "../../../../../test/kit/coffer.ts";
+import { makeDirectory } from "../../../../../test/kit/directory.ts";
+
+const ROOT = join(import.meta.dirname, "../../../../..");
+const KEY = `cof_${"a".repeat(49)}`;
+const [HERE, ELSEWHERE] = ["https://one.example.com", "https://two.example.com"];
+let home: string;
+
+beforeEach(() => {
+  home = makeDirectory();
+});
+
+const file = (): string => join(home, ".config", "coffer", "config.json");
+const saved = async () =>
+  JSON.parse(await readFile(file(), "utf8")) as {
+    defaultProfile: string;
+    profiles: Record<string, Record<string, string>>;
+  };
+
+async function save(profiles: Record<string, object>): Promise<void> {
+  await mkdir(join(home, ".config", "coffer"), { recursive: true, mode: 0o700 });
+  await writeFile(file(), JSON.stringify({ version: 1, defaultProfile: Object.keys(profiles)[0], profiles }), {
+    mode: 0o600,
+  });
+}
+
+async function json(words: readonly string[], situation?: Situation): Promise<Record<string, unknown>> {
+  const ran = await coffer([...words, "--json"], home, situation);
+  expect(ran.err).toBe("");
+  return JSON.parse(ran.out) as Record<string, unknown>;
+}
+
+const errorOf = (document: Record<string, unknown>) => document["error"] as Record<string, unknown>;
+
+describe("config", () => {
+  it("reads and sets addresses, and shows of a secret only that it is there", async () => {
+    await save({ work: { baseUrl: HERE, apiKey: KEY } });
+    expect(await json(["config", "get", "base-url"])).toEqual({ name: "base-url", value: HERE });
+    expect(await json(["config", "get", "api-key"])).toEqual({ name: "api-key", value: "set" });
+    expect(errorOf(await json(["config", "get", "network-file"]))).toMatchObject({
+      nextStep: "coffer config set network-file VALUE",
+    });
+    expect(errorOf(await json(["config", "set", "api-key", KEY]))).toMatchObject({ code: "invalid_arguments" });
+    expect(await json(["config", "set", "network-file", "net.json"])).toEqual({
+      name: "network-file",
+      value: join(home, "net.json"),
+    });
+    const list = await coffer(["config", "list"], home);
+    expect(list.out).toContain("api-key");
+    expect(list.out).not.toContain(KEY);
+    expect((await saved()).profiles["work"]).toMatchObject({ apiKey: KEY, networkFile: join(home, "net.json") });
+    expect(await json(["config", "path"])).toEqual({ path: file() });
+  });
+
+  it("another service's address drops key and session: they are never sent there", async () => {
+    await save({ work: { baseUrl: HERE, apiKey: KEY, session: { refreshToken: "r" }, chainPrivateKey: "c" } });
+    expect((await coffer(["config", "set", "base-url", `${HERE}/`], home)).code).toBe(0);
+    expect((await saved()).profiles["work"]).toHaveProperty("apiKey");
+    expect((await coffer(["config", "set", "base-url", ELSEWHERE], home)).code).toBe(0);
+    expect((await saved()).profiles["work"]).toEqual({ baseUrl: ELSEWHERE, chainPrivateKey: "c" });
+    expect((await coffer(["config", "set", "base-url", "ftp://x"], home)).code).toBe(2);
+  });
+
+  it("a file that cannot be read is no reason to show its content", async () => {
+    await save({});
+    await writeFile(file(), `{"apiKey": "${KEY}"`);
+    const ran = await coffer(["config", "list"], home);
+    expect([ran.code, ran.out]).toEqual([2, ""]);
+    expect(ran.err).not.toContain(KEY);
+    expect(ran.err).toContain("next: coffer doctor");
+  });
+});
+
+describe("profiles", () => {
+  it("are added, listed and used", async () => {
+    expect(await json(["profiles", "add", "work", "--base-url", HERE])).toMatchObject({ profile: "work" });
+    expect(await json(["profiles", "add", "home", "--base-url", ELSEWHERE])).toMatchObject({ profile: "home" });
+    expect(errorOf(await json(["profiles", "add", "home", "--base-url", ELSEWHERE]))).toMatchObject({
+      code: "name_exists",
+    });
+    expect((await saved()).defaultProfile).toBe("work");
+    await json(["profiles", "use", "home"]);
+    expect(errorOf(await json(["profiles", "use", "nobody"]))).toMatchObject({ code: "not_found" });
+    const { profiles } = (await json(["profiles", "list"])) as { profiles: { name: string; isDefault: boolean }[] };
+    expect(profiles.map(({ name, isDefault }) => [name, isDefault])).toEqual([
+      ["work", false],
+      ["home", true],
+    ]);
+    expect(await json(["config", "get", "base-url", "--profile", "work"])).toMatchObject({ value: HERE });
+    expect(await json(["config", "get", "base-url"], { env: { SERVICE_PROFILE: "work" } })).toMatchObject({
+      value: HERE,
+    });
+  });
+});
+
+describe("mcp", () => {
+  const script = (): string => join(home, "app", "node_modules", "@coffer", "cli", "dist", "main.js");
+  const server = (): string => join(home, "app", "node_modules", "@coffer", "mcp", "dist", "main.js");
+
+  beforeEach(async () => {
+    await mkdir(join(server(), ".."), { recursive: true });
+    await writeFile(server(), "");
+    await mkdir(join(home, ".cursor"));
+  });
+
+  it("install, status and uninstall change the clients that are here, and name no secret", async () => {
+    const env = { SERVICE_API_KEY: KEY, SERVICE_CONFIG_FILE: "c.json" };
+    const given = { env, script: script() };
+    const planned = await coffer(["mcp", "install", "--allow", "shared", "--dry-run"], home, given);
+    expect([planned.code, planned.out]).toEqual([0, expect.stringContaining("Cursor: would be added")]);
+    await expect(readFile(join(home, ".cursor", "mcp.json"))).rejects.toThrow("ENOENT");
+    const words = ["mcp", "install", "--allow", "shared", "--profile", "work", "--", "--profile", "read"];
+    const done = await coffer(words, home, given);
+    expect(done.code).toBe(0);
+    expect(done.programs).toEqual([
+      { command: "/opt/node", args: expect.arrayContaining(["--profile", "read"]), isTried: true },
+    ]);
+    const text = await readFile(join(home, ".cursor", "mcp.json"), "utf8");
+    expect(text).not.toContain(KEY);
+    expect(JSON.parse(text)).toEqual({
+      mcpServers: {
+        coffer: {
+          command: "/opt/node",
+          args: [server(), "--allow", join(home, "shared"), "--profile", "read"],
+          env: { SERVICE_CONFIG_FILE: join(home, "c.json"), SERVICE_PROFILE: "work" },
+        },
+      },
+    });
+    const { clients } = (await json(["mcp", "status"], given)) as { clients: { client: string; state: string }[] };
+    expect(clients.find(({ client }) => client === "cursor")?.state).toBe("installed");
+    expect((await coffer(["mcp", "uninstall"], home, given)).out).toContain("Cursor: removed");
+  });
+
+  it("flags that the server refuses are refused before anything is written", async () => {
+    const ran = await coffer(["mcp", "install", "--", "--no-such"], home, { script: script(), programCode: 2 });
+    expect(ran).toMatchObject({ code: 2, err: expect.stringContaining("The tool server refuses these flags") });
+    await expect(readFile(join(home, ".cursor", "mcp.json"))).rejects.toThrow("ENOENT");
+  });
+
+  it("serve starts the server's program: --profile before -- is the credentials', after it the tools'", async () => {
+    const ran = await coffer(["mcp", "serve", "--profile", "work", "--", "--profile", "read"], home, {
+      script: script(),
+    });
+    expect(ran.programs).toEqual([
+      { command: "/opt/node", args: [server(), "--profile", "read"], env: { SERVICE_PROFILE: "work" } },
+    ]);
+    expect((await coffer(["mcp", "serve", "--json"], home, { script: script() })).code).toBe(2);
+    expect((await coffer(["mcp", "serve"], home)).code).toBe(3);
+  });
+});
+
+describe("dev", () => {
+  it("starts the stack of the clone that the person is in, and elsewhere says how to get one", async () => {
+    const inside = await coffer(["dev", "--port", "0", "--once"], home, { workingDirectory: join(ROOT, "docs") });
+    expect(inside.code).toBe(0);
+    expect(inside.programs[0]?.args).toEqual([
+      "--conditions=coffer-source",
+      join(ROOT, "packages/devstack/src/start.ts"),
+      "--port",
+      "0",
+      "--once",
+    ]);
+    const outside = await coffer(["dev"], home);
+    expect([outside.code, outside.err]).toEqual([3, expect.stringContaining("next: clone the repository")]);
+  });
+});
+
+describe("the line itself", () => {
+  it("takes the flags of every command before and behind its name", async () => {
+    await save({ work: { baseUrl: HERE } });
+    for (const words of [
+      ["--json", "config", "get", "base-url"],
+      ["config", "get", "base-url", "--json"],
+      ["--profile=work", "--json", "config", "get", "base-url"],
+    ])
+      expect(JSON.parse((await coffer(words, home)).out)).toMatchObject({ value: HERE });
+    expect((await coffer(["confg"], home)).err).toContain("did you mean `config`");
+    expect((await coffer(["config"], home)).code).toBe(2);
+    expect((await coffer(["help", "config", "get"], home)).out).toContain("coffer config get base-url");
+    expect((await coffer([], home)).code).toBe(0);
+  });
+
+  it("shows a stack trace with --verbose alone, and no secret with it", async () => {
+    const env = { SERVICE_BASE_URL: HERE, SERVICE_API_KEY: KEY };
+    const quiet = await coffer(["doctor", "--base-url", "nonsense"], home, { env });
+    expect(quiet.err).not.toMatch(/^\s+at /m);
+    const loud = await coffer(["doctor", "--base-url", "nonsense", "--verbose"], home, { env });
+    expect(loud.err).toMatch(/^\s+at /m);
+    expect(loud.err).not.toContain(KEY);
+  });
+
+  it("an interrupted command is 130, one that takes too long is 8", async () => {
+    const stopped = await coffer(["whoami"], home, { interrupted: AbortSignal.abort() });
+    expect([stopped.code, stopped.err.split("\n")[0]]).toEqual([130, "error: Interrupted."]);
+  });
+});
