@@ -29,6 +29,7 @@ const DEEP = [
   "test/chain/journey.test.ts",
   "test/chain/publish.test.ts",
   "test/cli/completion.test.ts",
+  "test/cli/onboarding.test.ts",
   "test/cli/owner.test.ts",
   "test/cli/signing-in.test.ts",
   "test/client-folder-crash.test.ts",

@@ -46,7 +46,7 @@ describe("signing up and in [J1, issue 19]", () => {
   it("signup asks for the password, saves session and chain key in a 0600 file, and links the address", async () => {
     const ada = person();
     const address = email("ada");
-    const words = ["signup", "--email", address, "--network", networkFile];
+    const words = ["signup", "--email", address, "--network-file", networkFile];
     const done = await ada.run(words, { answers: [PASSWORD, PASSWORD] });
     expect([done.code, done.out]).toEqual([0, expect.stringContaining('Next: coffer vaults create "Team" --shared')]);
     const file = join(ada.home, ".config", "coffer", "config.json");
@@ -123,7 +123,7 @@ describe("an invite [J4]", () => {
     const invite = await stack.owner.client.invites.create({ name: "bot", vaultIds: [vault.id] });
     const bot = person();
     const [words, situation] = given(invite.text);
-    const joined = await bot.run(["login", ...words, "--network", networkFile], situation);
+    const joined = await bot.run(["login", ...words, "--network-file", networkFile], situation);
     expect([joined.code, joined.err]).toEqual([0, ""]);
     const { chainPrivateKey, apiKey } = await bot.profile();
     const address = (await bot.json(["chain", "address"]))["chainAddress"];
@@ -200,7 +200,9 @@ describe("doctor [J15]", () => {
   it("says where each value came from, and names what is wrong without a secret", async () => {
     const dan = person();
     const address = email("dan");
-    await dan.run(["signup", "--email", address, "--password-stdin", "--network", networkFile], { input: PASSWORD });
+    await dan.run(["signup", "--email", address, "--password-stdin", "--network-file", networkFile], {
+      input: PASSWORD,
+    });
     const well = await dan.json(["doctor"]);
     expect(well["ok"]).toBe(true);
     const sources = Object.fromEntries(

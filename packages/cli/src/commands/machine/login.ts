@@ -31,7 +31,7 @@ export default command({
   flags: {
     inviteCode: text("Invite of the owner; - reads standard input", { placeholder: "CODE" }),
     inviteFile: text("File with the invite", { placeholder: "FILE" }),
-    network: text("Network configuration for shared vaults", { placeholder: "FILE" }),
+    networkFile: text("Network configuration for shared vaults", { placeholder: "FILE" }),
     apiKeyStdin: toggle("Read an API key from standard input"),
     email: text("E-mail address of the account", { placeholder: "EMAIL" }),
     passwordStdin: toggle("Read the password from standard input"),
@@ -59,7 +59,7 @@ export default command({
 interface Ways {
   readonly inviteCode: string | undefined;
   readonly inviteFile: string | undefined;
-  readonly network: string | undefined;
+  readonly networkFile: string | undefined;
   readonly apiKeyStdin: boolean;
   readonly email: string | undefined;
   readonly passwordStdin: boolean;
@@ -107,7 +107,7 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
   const { Secret } = await import("@coffer/sdk");
   const code = await inviteText(context, ways);
   context.redaction.register(code.trim());
-  const network = ways.network ?? env["SERVICE_NETWORK_FILE"] ?? "";
+  const network = ways.networkFile ?? env["SERVICE_NETWORK_FILE"] ?? "";
   const chainKey = env["SERVICE_CHAIN_PRIVATE_KEY"] ?? "";
   const joined = await joinByInvite({
     ...{ code, env, baseUrl: place.baseUrl, configFile: place.configFile, profile: place.profile },

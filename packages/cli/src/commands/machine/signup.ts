@@ -18,20 +18,23 @@ import {
 export default command({
   brief: "Make an account, with a chain key of its own",
   description:
-    "Saves the sign-in and a new chain key in the profile (mode 0600), and links the key's address to the account. With --network it can make shared vaults then.",
+    "Saves the sign-in and a new chain key in the profile (mode 0600), and links the key's address to the account. With --network-file it can make shared vaults then.",
   examples: [
     {
       line: "coffer signup --base-url https://coffer.example.com --email me@example.com",
       does: "asks for the password",
     },
-    { line: "coffer signup --dev --email me@example.com --network network.json", does: "at a service in development" },
+    {
+      line: "coffer signup --dev --email me@example.com --network-file network.json",
+      does: "at a service in development",
+    },
   ],
   flags: {
     email: text("E-mail address", { placeholder: "EMAIL" }),
     accessCode: text("Access code of the operator", { placeholder: "CODE" }),
     name: text("Your name", { placeholder: "NAME" }),
     passwordStdin: toggle("Read the password from standard input"),
-    network: text("Network configuration for shared vaults", { placeholder: "FILE" }),
+    networkFile: text("Network configuration for shared vaults", { placeholder: "FILE" }),
     noChainKey: toggle("Make no chain key"),
     dev: toggle("Sign up without a password at a service in development"),
   },
@@ -43,7 +46,7 @@ export default command({
       ? await signUpInDevelopment(context, place, email)
       : await signUp(context, place, { ...flags, email });
     const networkFile =
-      flags.network === undefined ? undefined : resolve(context.world.workingDirectory, flags.network);
+      flags.networkFile === undefined ? undefined : resolve(context.world.workingDirectory, flags.networkFile);
     if (networkFile !== undefined) await saveProfile(await reachableProfile(context), { networkFile });
     context.session.forget();
     const chainAddress = flags.noChainKey ? null : await linkNewKey(context);

@@ -12,9 +12,9 @@ export default command({
       does: "then sign in with --profile work",
     },
   ],
-  flags: { network: text("Network configuration for shared vaults", { placeholder: "FILE" }) },
+  flags: { networkFile: text("Network configuration for shared vaults", { placeholder: "FILE" }) },
   args: [argument("name", "Letters, digits, dots, dashes and underscores")] as const,
-  run: async ({ world, globals }, { network }, [name]) => {
+  run: async ({ world, globals }, { networkFile: network }, [name]) => {
     if (!/^[\w.-]{1,64}$/.test(name)) throw usage(`${name} is no name for a profile`, "coffer profiles add --help");
     const place = await findProfile({ env: world.env, profile: name, baseUrl: globals.baseUrl });
     if (place.former !== null)
