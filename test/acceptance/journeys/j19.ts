@@ -7,9 +7,11 @@ import { operatorVariables, runSql } from "../kit/data-directory.ts";
 import { runOperator, type CommandOutcome } from "../kit/operator.ts";
 import { parseObject, type Stack } from "../kit/stack.ts";
 import { auditByCommand } from "./commands.ts";
+import { columnOf, openTools } from "./own-tools.ts";
 import type { Checks, World } from "./run.ts";
 
-export async function auditLog({ stack, scratch }: World): Promise<Checks> {
+export async function auditLog(world: World): Promise<Checks> {
+  const { stack, scratch } = world;
   const owner = await signUp(stack.baseUrl);
   const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: owner.apiKey } });
   const acts = await actOut(stack, client);
@@ -36,6 +38,15 @@ export async function auditLog({ stack, scratch }: World): Promise<Checks> {
       assert.equal(fault, null);
       assert.ok(entries >= Object.keys(acts.actors).length, `${entries} entries`);
     },
+    "J19-tools": async () => {
+      const tools = await openTools(world, owner.apiKey);
+      const listed = await tools.call("audit_list", { limit: 100 });
+      const actions = columnOf(listed.facts, "entries", "action");
+      for (const action of Object.keys(acts.actors)) assert.ok(actions.includes(action), action);
+      const byAgent = await tools.call("audit_list", { by: acts.agentKeyId.slice(0, 8) });
+      assert.deepEqual(columnOf(byAgent.facts, "entries", "action"), ["file.uploaded"], byAgent.wire);
+      assert.equal((await tools.call("audit_list", { verify: true })).facts["intact"], true);
+    },
     "J19-edited": async () => {
       const edit = "UPDATE changes SET actor_json = replace(actor_json, ?, ?) WHERE id = ?";
       await runSql(stack.dataDirectory, edit, acts.agentKeyId, acts.ownerKeyId, acts.uploadEventId);
@@ -51,6 +62,8 @@ export async function auditLog({ stack, scratch }: World): Promise<Checks> {
     },
     "J19-sdk-edited": async () => {
       assert.equal((await client.audit.verify()).fault?.id, acts.uploadEventId);
+      const told = await (await openTools(world, owner.apiKey)).call("audit_list", { verify: true });
+      assert.equal(told.facts["intact"], false, told.wire);
     },
   };
 }

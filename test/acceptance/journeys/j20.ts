@@ -3,11 +3,13 @@ import { createClient, type Client, type File } from "@coffer/sdk";
 import assert from "node:assert/strict";
 import { createKey } from "../kit/account.ts";
 import { runSql } from "../kit/data-directory.ts";
+import { openTools } from "./own-tools.ts";
 import type { Checks, World } from "./run.ts";
 
 const CONTENTS = ["first", "the second", "third", "the fourth one", "fifth"];
 
-export async function yesterdaysVersion({ stack }: World): Promise<Checks> {
+export async function yesterdaysVersion(world: World): Promise<Checks> {
+  const { stack } = world;
   const { baseUrl, apiKey } = stack;
   const { key, id: agentId } = await createKey(baseUrl, apiKey, { name: "agent" });
   const owner = createClient({ baseUrl, credentials: { apiKey } });
@@ -43,6 +45,19 @@ export async function yesterdaysVersion({ stack }: World): Promise<Checks> {
       assert.deepEqual([newest?.number, newest?.how], [6, "restore"]);
       assert.equal((await owner.account.get()).account.usage.bytes, usage.bytes);
     },
+    "J20-tools": async () => {
+      const tools = await openTools(world, key);
+      const look = await tools.call("file_get", { files: [file.id] });
+      const rows = look.facts["rows"] as unknown[][];
+      assert.deepEqual(
+        rows.map(([number]) => number),
+        [6, 5, 4, 3, 2, 1],
+      );
+      await tools.call("file_restore", { files: [file.id], version: "3" });
+      assert.equal(await read(), CONTENTS[2]);
+      await tools.call("file_restore", { files: [file.id], version: "6" });
+      assert.equal(await read(), CONTENTS[3]);
+    },
     "J20-kept-days": async () => {
       // Days pass: the clock of a running stack cannot be moved, so its rows are.
       const end = "UPDATE file_versions SET expires_at = ? WHERE version_id = ?";
@@ -51,7 +66,7 @@ export async function yesterdaysVersion({ stack }: World): Promise<Checks> {
       const { versions } = await agent.files.versions(file.id);
       assert.deepEqual(
         versions.map(({ number }) => number),
-        [6],
+        [8],
       );
       assert.equal(await read(), CONTENTS[3]);
     },

@@ -2,6 +2,7 @@
 import { chainKeySigner, type Client, createClient, generateChainKey, type Rewind, SdkError } from "@coffer/sdk";
 import assert from "node:assert/strict";
 import { actOn, bodyOf, fill, look, untilAfterNow } from "./rewound-vault.ts";
+import { openTools } from "./own-tools.ts";
 import type { Checks, World } from "./run.ts";
 
 const SIZES = { files: 60, folders: 8, acts: 200 };
@@ -19,7 +20,8 @@ function mortal(baseUrl: string, apiKey: string, writes: number): Client {
   });
 }
 
-export async function rewound({ stack }: World): Promise<Checks> {
+export async function rewound(world: World): Promise<Checks> {
+  const { stack } = world;
   const { baseUrl, apiKey } = stack;
   const owner = createClient({ baseUrl, credentials: { apiKey } });
   const vault = await owner.vaults.create({ name: "Rewound", type: "public" });
@@ -92,6 +94,19 @@ export async function rewound({ stack }: World): Promise<Checks> {
       const again = await owner.agents.rewind(input);
       assert.deepEqual(again.steps, []);
       assert.deepEqual(await look(owner, vault.id), state);
+    },
+    "J21-tools": async () => {
+      const tools = await openTools(world);
+      const args = { who: b.id, rewindSince: since };
+      const asked = await tools.call("access_revoke", args);
+      const { code, confirm } = asked.facts["error"] as { code: string; confirm: string };
+      assert.equal(code, "confirmation_required", asked.wire);
+      assert.equal((await owner.apiKeys.get(b.id)).revokedAt, null);
+      const done = await tools.call("access_revoke", { ...args, confirm });
+      assert.equal(done.isError, false, done.wire);
+      assert.notEqual((await owner.apiKeys.get(b.id)).revokedAt, null);
+      assert.deepEqual((await owner.agents.rewind({ keyId: b.id, since, dryRun: true })).steps, []);
+      assert.notEqual((await look(owner, vault.id)).get(renamed)?.name, "by B");
     },
   };
 }

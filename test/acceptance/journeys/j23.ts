@@ -2,9 +2,11 @@
 import { createClient, type Change, type Client } from "@coffer/sdk";
 import assert from "node:assert/strict";
 import { createKey } from "../kit/account.ts";
+import { columnOf, openTools } from "./own-tools.ts";
 import type { Checks, World } from "./run.ts";
 
-export async function whatChanged({ stack }: World): Promise<Checks> {
+export async function whatChanged(world: World): Promise<Checks> {
+  const { stack } = world;
   const { baseUrl, apiKey } = stack;
   const owner = createClient({ baseUrl, credentials: { apiKey } });
   const vault = await owner.vaults.create({ name: "Followed", type: "public" });
@@ -39,6 +41,19 @@ export async function whatChanged({ stack }: World): Promise<Checks> {
         ["file.updated", "renamed"],
       ]);
       await assert.rejects(async () => agent.changes.list({ vaultId: other.id }), { code: "not_found" });
+    },
+    "J23-tools": async () => {
+      const byOwner = await (await openTools(world)).call("change_list", { since, by: "agent" });
+      assert.deepEqual(columnOf(byOwner.facts, "changes", "kind"), ["file.uploaded", "file.updated"], byOwner.wire);
+      const tools = await openTools(world, key);
+      const seenByAgent = await tools.call("change_list", { since });
+      assert.deepEqual(columnOf(seenByAgent.facts, "changes", "name"), ["by the owner", "renamed", "renamed"]);
+      const waiting = tools.call("change_list", { wait: 20 });
+      // It waits from the moment at which the service takes it.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await put(owner, other.id, "not for the agent either");
+      await put(owner, vault.id, "waited for");
+      assert.deepEqual(columnOf((await waiting).facts, "changes", "name"), ["waited for"]);
     },
     "J23-poll": async () => {
       const places: string[] = [];

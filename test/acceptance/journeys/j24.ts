@@ -2,10 +2,12 @@
 import { createClient } from "@coffer/sdk";
 import assert from "node:assert/strict";
 import { createKey } from "../kit/account.ts";
+import { columnOf, openTools } from "./own-tools.ts";
 import type { Checks, World } from "./run.ts";
 import { namesOf, storeNames, STREETS } from "./search-names.ts";
 
-export async function foundInPublic({ stack }: World): Promise<Checks> {
+export async function foundInPublic(world: World): Promise<Checks> {
+  const { stack } = world;
   const { baseUrl, apiKey } = stack;
   const client = createClient({ baseUrl, credentials: { apiKey } });
   const { id: vaultId } = await client.vaults.create({ name: "Searched", type: "public" });
@@ -23,6 +25,19 @@ export async function foundInPublic({ stack }: World): Promise<Checks> {
       // The account has a shared vault, which a client without a chain key cannot search.
       const all = await client.search({ q: "nowhere" });
       assert.deepEqual([all.complete, all.unsearched.map(({ reason }) => reason)], [false, ["shared_vault"]]);
+    },
+    "J24-tools": async () => {
+      const tools = await openTools(world);
+      const find = async (query: object) => {
+        const { facts } = await tools.call("file_search", { query: "facade", vaultId: "Searched", ...query });
+        return columnOf(facts, "files", "name");
+      };
+      assert.deepEqual(await find({ author: "agent" }), ["Façade of the tower.pdf"]);
+      assert.deepEqual(await find({ folder: "plans" }), ["Façade of the tower.pdf"]);
+      assert.deepEqual(await find({ type: "application/pdf" }), ["Façade of the tower.pdf"]);
+      assert.deepEqual(await find({ since: own.file.createdAt }), ["façade by the owner"]);
+      const all = await tools.call("file_search", { query: "nowhere" });
+      assert.equal(all.facts["complete"], false, all.wire);
     },
     "J24-filters": async () => {
       const find = (query: object) => namesOf(client.search({ q: "facade", ...query }));

@@ -20,7 +20,7 @@ button:focus-visible { outline: 2px solid var(--color-ring-primary, #3b82f6); ou
 .crumb { padding: 2px 6px; border-radius: 6px; font-weight: 600; max-width: 100%; overflow-wrap: anywhere; }
 .crumb + .crumb::before { content: "/"; margin-inline-end: 8px; opacity: .5; }
 .row {
-  display: grid; grid-template-columns: 20px minmax(0, 1fr) 72px 150px; gap: 8px; width: 100%; box-sizing: border-box;
+  display: grid; grid-template-columns: 20px minmax(0, 1fr) 72px 172px; gap: 8px; width: 100%; box-sizing: border-box;
   padding: 7px 8px; align-items: baseline;
 }
 .row + .row { border-top: 1px solid var(--color-border-tertiary, light-dark(#e6e8eb, #303338)); }

@@ -42,6 +42,7 @@ const audit = journey("J19", "Audit", [
   "J19-verify api: the operator's audit verify finds the log intact",
   "J19-sdk-verify sdk: the SDK's verify finds it intact, over the API alone",
   "J19-cli cli: audit list shows those acts, and audit verify says the same",
+  "J19-tools mcp: the owner's tool shows each act, those of one key, and that the chain is whole",
   "J19-edited api: after one edited database row audit verify names that entry",
   "J19-sdk-edited sdk: so does the SDK's",
 ]);

@@ -7,6 +7,7 @@ const rewind = journey("J21", "Rewind", [
   "J21-others sdk: what another agent changed afterwards stays, and is reported",
   "J21-again sdk: once more, nothing is left to do",
   "J21-rights sdk: an agent cannot rewind another one",
+  "J21-tools mcp: the owner's tool previews the end of an agent and of what it did, and does both once the user agreed",
   "J21-shared sdk (shared): the same in a shared vault, by the caller's own signatures",
 ]);
 

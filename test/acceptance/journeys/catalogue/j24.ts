@@ -2,6 +2,7 @@ import { journey, type Journey } from "../observable.ts";
 
 const findIt = journey("J24", "Find it", [
   "J24-words sdk: a part of a word finds public names, without case and accents, whole words first [D5-search-words]",
+  "J24-tools mcp: a word part, the author's name, a folder's path, type and date find the same, and an unsearched vault is no \"none\"",
   "J24-filters sdk: type, date, author and a folder with all below it narrow a search",
   "J24-merged sdk (shared): one search finds names of public and shared vaults, each once, in one order [D5-search-client]",
   "J24-shared-filters sdk (shared): word part, type, date, author and subtree find the same in a shared vault",
