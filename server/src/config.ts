@@ -104,8 +104,6 @@ export interface Settings {
     /** How often the last use of keys is written down. */
     readonly lastUsedFlush: number;
   };
-  /** Downloads are answered with an address of the blob store, where it has such. */
-  readonly redirectsToBlobs: boolean;
   /** Bearer token of /metrics; null: only from loopback. */
   readonly metricsToken: string | null;
 }
@@ -273,7 +271,6 @@ function assembleSettings(values: Values): Settings {
     corsOrigins: splitList(values.corsOrigins),
     trustedProxies: splitList(values.trustedProxies),
     timing: assembleTiming(values),
-    redirectsToBlobs: values.blobRedirect === "presigned",
     metricsToken: values.metricsToken === "" ? null : values.metricsToken,
   };
 }

@@ -58,12 +58,6 @@ export const BLOB_VARIABLES = {
     "a file with certificates in PEM",
     "The authorities that vouch for the store, instead of the system's.",
   ),
-  blobRedirect: text(
-    "SERVICE_BLOB_REDIRECT",
-    z.enum(["", "presigned"]),
-    "presigned or nothing",
-    "presigned answers downloads with an address of the store that works for 60 seconds for anybody. Without it, bytes go through the server.",
-  ),
 } as const;
 
 function requirePlace(context: { value: string; issues: unknown[] }): void {

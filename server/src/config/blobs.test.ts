@@ -16,13 +16,12 @@ describe("the store of contents", () => {
 
   it("is one that speaks S3, with its bucket and prefix in the address", () => {
     const secret = "a-secret/of+the=store";
-    const { blobs, settings } = parseConfig({ ...PRODUCTION, ...STORE, SERVICE_BLOBS_SECRET_ACCESS_KEY: secret });
+    const { blobs } = parseConfig({ ...PRODUCTION, ...STORE, SERVICE_BLOBS_SECRET_ACCESS_KEY: secret });
     expect(blobs).toEqual({
       ...{ kind: "s3", endpoint: "https://store.example:9000", bucket: "bucket", prefix: "some/where/" },
       ...{ region: "us-east-1", pathStyle: true, accessKeyId: "AKEY", secretAccessKey: secret, sessionToken: null },
       ...{ encryption: null, caFile: null },
     });
-    expect(settings.redirectsToBlobs).toBe(false);
   });
 
   it.each([
@@ -48,9 +47,8 @@ describe("the store of contents", () => {
   });
 
   it("is needed by what is set for it", () => {
-    for (const name of ["SERVICE_BLOBS_ACCESS_KEY_ID", "SERVICE_BLOB_REDIRECT"])
-      expect(problemsOf({ ...PRODUCTION, [name]: name.endsWith("REDIRECT") ? "presigned" : "AKEY" })).toEqual([
-        expect.stringContaining(name),
-      ]);
+    expect(problemsOf({ ...PRODUCTION, SERVICE_BLOBS_ACCESS_KEY_ID: "AKEY" })).toEqual([
+      expect.stringContaining("SERVICE_BLOBS_ACCESS_KEY_ID"),
+    ]);
   });
 });

@@ -46,13 +46,12 @@ export function placeOfBlobs(blobs: BlobsConfig): string {
 }
 
 export function blobProblems(values: Partial<Values>): string[] {
-  const { mode, blobsUrl: url, blobsAddressing, blobsEncryption, blobsEncryptionKey, blobRedirect } = values;
+  const { mode, blobsUrl: url, blobsAddressing, blobsEncryption, blobsEncryptionKey } = values;
   if (url === undefined) return [];
   if (url === "") {
-    const set = [
-      ["SERVICE_BLOBS_ACCESS_KEY_ID", values.blobsAccessKeyId],
-      ["SERVICE_BLOB_REDIRECT", blobRedirect],
-    ].find(([, value]) => value !== undefined && value !== "");
+    const set = [["SERVICE_BLOBS_ACCESS_KEY_ID", values.blobsAccessKeyId]].find(
+      ([, value]) => value !== undefined && value !== "",
+    );
     return set === undefined ? [] : [`SERVICE_BLOBS_URL: ${String(set[0])} needs it; it is the address of the store`];
   }
   const problems: string[] = [];

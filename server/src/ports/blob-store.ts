@@ -54,12 +54,6 @@ export interface BlobStoreTally {
   readonly seconds: number;
 }
 
-/** What an answer to an address of {@link BlobStore.presign} says of the bytes. */
-export interface PresignedAnswer {
-  readonly contentType: string;
-  readonly disposition: string;
-}
-
 /**
  * Failure contract.
  * - `put` and `complete` resolve only when the blob is durable under its key (it survives kill -9 and power loss).
@@ -119,8 +113,6 @@ export interface BlobStore extends AsyncDisposable {
   list(): AsyncIterable<StoredBlob>;
   /** Rejects when the store cannot serve (a directory is gone, a flush has failed). */
   ping(): Promise<void>;
-  /** An address that answers the blob to anybody for so many seconds; not every store has such. */
-  presign?(key: BlobKey, seconds: number, answer: PresignedAnswer): Promise<string>;
   /** Counts since the process began; only stores that are elsewhere have them. */
   tallies?(): readonly BlobStoreTally[];
 }

@@ -10,7 +10,6 @@ import {
   type BlobStore,
   type BlobStoreCapabilities,
   type BlobStoreTally,
-  type PresignedAnswer,
   type PutOptions,
   type SmallBlob,
   type StoredBlob,
@@ -43,8 +42,10 @@ export interface S3BlobsOptions {
   readonly note?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
-/** Blocks of 256 KiB that stay for the next transfer. */
-const BLOCKS_KEPT = 320;
+/** Blocks of 256 KiB that stay for the next transfer: as many as eight large ones hold. */
+const BLOCKS_KEPT = 480;
+/** Parts of one `put` on their way: one alone waits for the store's flush between any two. */
+const PUT_IN_FLIGHT = 2;
 /** How long `ping` waits. */
 const PING = { attempts: 1, within: 0 } as const;
 
@@ -84,7 +85,7 @@ class S3BlobStore implements BlobStore {
     try {
       const onlyNew = await this.#requireFree(key);
       const send = (body: Parameters<WholeUpload["send"]>[0]): Promise<void> => upload.send(body);
-      const pouring = { pool: this.#pool, nextSize: () => upload.nextSize(), send };
+      const pouring = { pool: this.#pool, nextSize: () => upload.nextSize(), inFlight: PUT_IN_FLIGHT, send };
       const { rest, digest, failure } = await pour(source, pouring, { digest: "from the start" });
       try {
         if (failure !== null) throw failure.error;
@@ -190,16 +191,6 @@ class S3BlobStore implements BlobStore {
     await readText(await this.#client.ask({ operation: "ping", method: "HEAD", name: "" }, PING));
   }
 
-  async presign(key: BlobKey, seconds: number, answer: PresignedAnswer): Promise<string> {
-    assertKey(key);
-    const query = {
-      "response-content-type": answer.contentType,
-      "response-content-disposition": answer.disposition,
-      "response-cache-control": "private, no-store",
-    };
-    return this.#client.presign(this.#names.blob(key), seconds, query);
-  }
-
   tallies(): readonly BlobStoreTally[] {
     return this.#client.tally.read();
   }
@@ -246,12 +237,12 @@ class WholeUpload {
   readonly #parts: StoredPart[] = [];
   #length = 0;
   #number = 1;
-  #uploadId: string | null = null;
+  #uploadId: Promise<string> | null = null;
 
   constructor(objects: S3Objects, name: string, length: number | null) {
     this.#objects = objects;
     this.#name = name;
-    this.#partBytes = partBytesFor(length);
+    this.#partBytes = partBytesFor(length, LEAST_PART_BYTES);
   }
 
   nextSize(): number {
@@ -261,8 +252,8 @@ class WholeUpload {
   async send(body: { blocks: readonly Uint8Array[]; bytes: number; sha256: string }): Promise<void> {
     const number = this.#number;
     this.#number += 1;
-    this.#uploadId ??= await this.#objects.beginUpload(this.#name, this.#mark);
-    const etag = await this.#objects.putPart(this.#name, this.#uploadId, number, body);
+    this.#uploadId ??= this.#objects.beginUpload(this.#name, this.#mark);
+    const etag = await this.#objects.putPart(this.#name, await this.#uploadId, number, body);
     this.#parts.push({ number, etag });
     this.#length += body.bytes;
   }
@@ -276,14 +267,16 @@ class WholeUpload {
     }
     if ((await objects.find(name)) !== null) throw new Error("The key is taken");
     if (rest.bytes > 0) await this.send(rest);
-    await this.#complete(this.#uploadId, onlyNew);
+    this.#parts.sort((left, right) => left.number - right.number);
+    await this.#complete(await this.#uploadId, onlyNew);
     this.#uploadId = null;
     return this.#length;
   }
 
   async abort(): Promise<void> {
     // What cannot be aborted now is listed as incomplete, and the sweep does it.
-    if (this.#uploadId !== null) await this.#objects.abortUpload(this.#name, this.#uploadId).catch(() => undefined);
+    const uploadId = await this.#uploadId?.catch(() => null);
+    if (uploadId != null) await this.#objects.abortUpload(this.#name, uploadId).catch(() => undefined);
   }
 
   async #complete(uploadId: string, onlyNew: boolean): Promise<void> {

@@ -92,13 +92,6 @@ export class S3Client {
     }
   }
 
-  /** An address that reads the object without a credential, for so many seconds. */
-  async presign(name: string, seconds: number, query: Readonly<Record<string, string>>): Promise<string> {
-    const url = this.#urlOf(name, { ...query, "X-Amz-Expires": String(seconds) });
-    const signed = await new AwsV4Signer({ ...this.#signing(), method: "GET", url, signQuery: true }).sign();
-    return signed.url.href;
-  }
-
   async close(): Promise<void> {
     await this.#agent.destroy();
   }

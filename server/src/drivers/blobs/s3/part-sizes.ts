@@ -12,8 +12,8 @@ const STEP = 1_000;
 const SHORT_UNTIL = 3_000;
 
 /** The size of all parts of a blob of that length; null: unknown. */
-export function partBytesFor(length: number | null): number {
-  if (length === null || length <= PART_BYTES * MOST_PLANNED) return PART_BYTES;
+export function partBytesFor(length: number | null, least = PART_BYTES): number {
+  if (length === null || length <= least * MOST_PLANNED) return least;
   return Math.ceil(length / MOST_PLANNED / MIB) * MIB;
 }
 

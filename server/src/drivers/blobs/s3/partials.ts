@@ -162,6 +162,8 @@ class Growing {
         source,
         {
           pool: this.#parts.pool,
+          // One after the other: each says how long the partial is by then.
+          inFlight: 1,
           nextSize: () => sizeOfPart(this.#number, before.part_bytes),
           send: (body) => this.#send(body),
         },

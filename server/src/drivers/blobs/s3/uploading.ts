@@ -1,4 +1,4 @@
-/** Bytes become parts: one fills while the one before is on its way, and no transfer holds more. */
+/** Bytes become parts: one fills while those before are on their way, and no transfer holds more. */
 import type { Hash } from "node:crypto";
 import { type BlockPool, Filling } from "./blocks.ts";
 import type { S3Body } from "./client.ts";
@@ -7,6 +7,8 @@ export interface Pouring {
   readonly pool: BlockPool;
   /** The size of the next part, in bytes. */
   readonly nextSize: () => number;
+  /** How many parts may be on their way while the next one fills. */
+  readonly inFlight: number;
   /** Stores a part that is full. The block's memory is taken back when it has settled. */
   readonly send: (body: S3Body) => Promise<void>;
 }
@@ -23,20 +25,15 @@ export interface Poured {
 /** The store's failures reject; a source's failure comes with what had arrived. */
 export async function pour(
   source: AsyncIterable<Uint8Array>,
-  { pool, nextSize, send }: Pouring,
+  { pool, nextSize, inFlight, send }: Pouring,
   { rest: first, digest: before }: { readonly rest?: Filling; readonly digest: Hash | null | "from the start" },
 ): Promise<Poured> {
   let filling = first ?? new Filling(pool);
   /** The whole digest is the first part's own until that is full: most blobs are hashed once. */
   let isWhole = before === "from the start";
   let digest = before === "from the start" ? null : before;
-  let sending: Promise<unknown> | null = null;
+  const sending: Promise<unknown>[] = [];
   let failure: { readonly error: unknown } | null = null;
-  const settle = async (): Promise<void> => {
-    const under = sending;
-    sending = null;
-    await under;
-  };
   const add = async (chunk: Uint8Array): Promise<void> => {
     for (let at = 0; at < chunk.length;) {
       const room = nextSize() - filling.length;
@@ -46,11 +43,12 @@ export async function pour(
       at += piece.length;
       if (filling.length < nextSize()) continue;
       if (isWhole) [digest, isWhole] = [filling.digest(), false];
-      await settle();
+      if (sending.length >= inFlight) await sending.shift();
       const full = filling;
-      sending = send(full.body()).finally(() => full.release());
+      const sent = send(full.body()).finally(() => full.release());
       // It is awaited later: until then its failure is nobody's.
-      sending.catch(() => undefined);
+      sent.catch(() => undefined);
+      sending.push(sent);
       filling = new Filling(pool);
     }
   };
@@ -66,10 +64,10 @@ export async function pour(
     } finally {
       if (failure === null) await steps.return?.();
     }
-    await settle();
+    await Promise.all(sending);
   } catch (error) {
     filling.release();
-    await (sending as Promise<unknown> | null)?.catch(() => undefined);
+    await Promise.allSettled(sending);
     throw error;
   }
   return { rest: filling, digest: isWhole ? filling.digest() : digest, failure };
