@@ -24,7 +24,8 @@ while (Atomics.load(end, 0) === 0) {
     try {
       renameSync(away, place);
     } catch {
-      rmSync(place, { recursive: true, force: true });
+      // The call may be writing into the folder that it made: then it is tried again.
+      rmSync(place, { recursive: true, force: true, maxRetries: 20, retryDelay: 1 });
     }
   }
   pause(rest);

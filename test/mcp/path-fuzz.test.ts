@@ -3,7 +3,7 @@
  * or written, also while folders are exchanged for links. A thread of its own exchanges them.
  */
 import { createHash } from "node:crypto";
-import { link, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import fc from "fast-check";
@@ -24,6 +24,7 @@ let tools: ToolsHere;
 let vaultId: string;
 let fileId: string;
 let folderId: string;
+const treeFiles: string[] = [];
 /** Bytes and names that left for the service. */
 const sent: string[] = [];
 /** What the model read. */
@@ -56,7 +57,9 @@ beforeAll(async () => {
   const below = await service.client.folders.create({ vaultId, name: "box", parentId: folderId });
   fileId = (await service.client.files.upload({ vaultId, name: "got.txt", body: "downloaded" })).file.id;
   for (const name of ["one.txt", "two.txt"])
-    await service.client.files.upload({ vaultId, folderId: below.id, name, body: "downloaded" });
+    treeFiles.push(
+      (await service.client.files.upload({ vaultId, folderId: below.id, name, body: "downloaded" })).file.id,
+    );
   tools = await openToolsHere({
     ...{ client: watching, folders: [root] },
     parts: {
@@ -246,12 +249,12 @@ const RACES: Readonly<Record<string, { readonly place: string; readonly race: Ra
   "a folder is written over it": {
     place: "over/tree/box",
     race: {
-      times: 300,
-      act: async () => {
-        const done = await call("file_download", { folder: "tree", vaultId, dest: "race/over", ifExists: "replace" });
-        for (const name of ["one.txt", "two.txt"])
-          await rm(raced(`over/tree/box/${name}`), { force: true }).catch(() => undefined);
-        return done;
+      times: 150,
+      act: async (at) => {
+        // There is something to write each time.
+        for (const id of treeFiles)
+          await service.client.files.replace(id, { body: `content ${String(at)}`, keep: false });
+        return await call("file_download", { folder: "tree", vaultId, dest: "race/over", ifExists: "replace" });
       },
     },
   },
