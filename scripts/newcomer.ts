@@ -1,6 +1,6 @@
 // A newcomer's first hour as a program: `npm run newcomer`. It installs the packed packages in an empty folder, first
 // without the chain. It type-checks the guide under strict with three compilers, and runs the guide's first program.
-// It bundles a page and reads its size. Prints each step and its seconds. Exits 1 at the first that fails, and 3 when
+// It bundles a page and reads its size. In another empty folder it installs the programs, and runs `npx coffer`. Prints each step and its seconds. Exits 1 at the first that fails, and 3 when
 // it cannot get the packages. `--built` uses the packages of the last `npm run build`; `--keep` leaves the folder.
 import { execFile } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,6 +17,8 @@ import { moduleOf } from "./docs/program-blocks.ts";
 
 const GUIDE = "packages/sdk/README.md";
 const PUBLISHED = ["contract", "crypto", "chain", "sdk"];
+/** What the command line needs beside those. */
+const PROGRAMS = ["tasks", "mcp", "cli"];
 /** The last of each line that people use. */
 const COMPILERS = ["5.9.3", "6.0.3", "7.0.2"];
 /** What npm says when it reaches no registry. */
@@ -42,6 +44,11 @@ interface Manifest {
 const { values } = parseArgs({ options: { built: { type: "boolean" }, keep: { type: "boolean" } } });
 const execute = promisify(execFile);
 const folder = mkdtempSync(path.join(tmpdir(), "coffer-newcomer-"));
+const programs = path.join(folder, "programs");
+const INSTALL = [
+  ...["install", "--prefer-offline", "--fetch-retries=1", "--no-audit", "--no-fund"],
+  ...["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=1000"],
+];
 const began = performance.now();
 try {
   if (values.built !== true) await step("build", () => npm(["run", "--silent", "build"], ROOT));
@@ -60,6 +67,8 @@ try {
       run("node", [`node_modules/typescript-${version}/bin/tsc`, "--noEmit", "-p", "."]),
     );
   await step("run the guide's program", () => runGuide(stack));
+  await step("install the command line", installPrograms);
+  await step("run npx coffer", () => runCoffer(stack));
   console.log(`the newcomer is done after ${seconds(began)} s`);
 } catch (error) {
   const { message, stdout, stderr } = error as Error & { readonly stdout?: string; readonly stderr?: string };
@@ -85,37 +94,50 @@ async function step<Value>(name: string, work: () => Value | Promise<Value>): Pr
 
 /** As the guide says it, so that a newcomer's folder holds what a registry would. */
 async function pack(): Promise<void> {
-  await npm(["pack", ...PUBLISHED.flatMap((name) => ["-w", `packages/${name}`]), "--pack-destination", folder], ROOT);
+  const all = [...PUBLISHED, ...PROGRAMS];
+  await npm(["pack", ...all.flatMap((name) => ["-w", `packages/${name}`]), "--pack-destination", folder], ROOT);
 }
 
 /** From npm's cache where it has the packages, else from the registry. */
 async function install(packages: readonly string[]): Promise<void> {
   const { devDependencies } = manifestOf("package.json");
-  const tarballs = packages.map((name) => {
-    const [file] = globSync(`coffer-${name}-*.tgz`, { cwd: folder });
-    if (file === undefined) throw new Error(`${name} was not packed`);
-    return `./${file}`;
-  });
   const tools = [
     ...COMPILERS.map((version) => `typescript-${version}@npm:typescript@${version}`),
     ...["esbuild", "@types/node"].map((name) => `${name}@${devDependencies[name] ?? ""}`),
     `vite@${manifestOf("node_modules/vite/package.json").version}`,
   ];
   writeFileSync(path.join(folder, "package.json"), JSON.stringify({ name: "newcomer", private: true, type: "module" }));
-  await npm(
-    [
-      "install",
-      "--prefer-offline",
-      "--fetch-retries=1",
-      "--fetch-retry-mintimeout=1000",
-      "--fetch-retry-maxtimeout=1000",
-      "--no-audit",
-      "--no-fund",
-      ...tarballs,
-      ...tools,
-    ],
-    folder,
-  );
+  await npm([...INSTALL, ...tarballsOf(packages), ...tools], folder);
+}
+
+function tarballsOf(packages: readonly string[]): string[] {
+  return packages.map((name) => {
+    const [file] = globSync(`coffer-${name}-*.tgz`, { cwd: folder });
+    if (file === undefined) throw new Error(`${name} was not packed`);
+    return path.join(folder, file);
+  });
+}
+
+async function installPrograms(): Promise<void> {
+  await mkdir(programs);
+  writeFileSync(path.join(programs, "package.json"), JSON.stringify({ name: "programs", private: true }));
+  await npm([...INSTALL, ...tarballsOf([...PUBLISHED, ...PROGRAMS])], programs);
+}
+
+/** A new user's first commands, from what npm installed alone. */
+async function runCoffer({ baseUrl }: Stack): Promise<void> {
+  const env = { HOME: programs, PATH: process.env["PATH"], SERVICE_BASE_URL: baseUrl };
+  const coffer = async (...words: readonly string[]): Promise<Record<string, unknown>> => {
+    const { stdout } = await execute("npx", ["--no-install", "coffer", ...words, "--json"], { cwd: programs, env });
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const { version } = await coffer("version");
+  if (version !== manifestOf("packages/cli/package.json").version) throw new Error(`coffer is ${String(version)}`);
+  await coffer("signup", "--dev", "--email", "newcomer-of-programs@example.com");
+  await coffer("upload", "package.json");
+  const { items } = (await coffer("ls", "Files")) as { items?: readonly unknown[] };
+  if (items?.length !== 1) throw new Error("coffer ls does not list the one file");
+  await coffer("mcp", "status");
 }
 
 /** Users of public vaults alone install nothing of the chain. */
