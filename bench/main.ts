@@ -10,6 +10,7 @@ import { mcpCalls, mcpStart } from "./mcp.ts";
 import { memory } from "./memory.ts";
 import { metadata } from "./metadata.ts";
 import { renderOutcome, type Benchmark, type Outcome } from "./outcome.ts";
+import { postgres } from "./postgres.ts";
 import { s3 } from "./s3.ts";
 import { sdkCall } from "./sdk-call.ts";
 import { sdkUpload } from "./sdk-upload.ts";
@@ -32,6 +33,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   download,
   upload,
   memory,
+  postgres,
   s3,
   listing,
   search,

@@ -18,7 +18,7 @@ import { type News, NO_NEWS } from "../../ports/news.ts";
 import { Bulletin } from "./postgres/bulletin.ts";
 import { compilerFor } from "./postgres/compiler.ts";
 import { metAnother, wasNeverSent } from "./postgres/failures.ts";
-import { type Connection, Connections, type PoolOptions } from "./postgres/pool.ts";
+import { type Answered, Broken, type Connection, Connections, type PoolOptions } from "./postgres/pool.ts";
 
 export type PostgresOptions = Partial<PoolOptions> &
   Pick<PoolOptions, "url"> & {
@@ -130,16 +130,22 @@ class Postgres implements Database {
   }
 
   /** One statement is a transaction of its own. A read that lost its connection is asked once more. */
-  async #single<Row>(query: Compilable<Row>): Promise<{ rows: Row[]; changed: number }> {
+  async #single<Row>(query: Compilable<Row>): Promise<Answered<Row>> {
     const compiled = query.compile();
     const isRead = compiled.query.kind === "SelectQueryNode";
     if (!isRead) this.#requireOutside();
+    try {
+      return await this.#connections.single(compiled, isPrepared(query));
+    } catch (error) {
+      const again = isRead && error instanceof Broken;
+      if (!again && !metAnother(error)) throw error instanceof Broken ? error.by : error;
+    }
     const once = async () => {
-      using connection = await this.#connections.take();
       try {
-        return await connection.query(compiled, isPrepared(query));
+        return await this.#connections.single(compiled, isPrepared(query));
       } catch (error) {
-        throw isRead && connection.isBroken ? new Interrupted(error) : error;
+        if (!(error instanceof Broken)) throw error;
+        throw isRead ? new Interrupted(error.by) : error.by;
       }
     };
     return this.#repeating(once);
@@ -238,7 +244,7 @@ class PostgresTransaction implements Queries {
   first: Queries["first"] = async (query) => (await this.#query(query)).rows[0] ?? null;
   run: Queries["run"] = async (query) => (await this.#query(query)).changed;
 
-  #query<Row>(query: Compilable<Row>): Promise<{ rows: Row[]; changed: number }> {
+  #query<Row>(query: Compilable<Row>): Promise<Answered<Row>> {
     if (!this.#marker.open) throw new Error("The transaction is over");
     return this.#connection.query(query.compile(), isPrepared(query));
   }

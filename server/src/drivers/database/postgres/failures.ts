@@ -33,7 +33,8 @@ export function wasNeverSent(failure: unknown): boolean {
   return error instanceof Error && /^Client (?:has encountered a connection error|was closed)/.test(error.message);
 }
 
-export function translated(error: unknown): unknown {
+export function translated(failure: unknown): Error {
+  const error = failure instanceof Error ? failure : new Error(String(failure));
   if (isPortError(error)) return error;
   if (!(error instanceof DatabaseError)) return isConnectionFailure(error) ? away(error) : error;
   const { code = "", message } = error;

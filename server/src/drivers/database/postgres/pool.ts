@@ -1,6 +1,6 @@
 /** Connections to one PostgreSQL: how many, how long anybody waits for one, and what runs on them. */
 import type { CompiledQuery } from "kysely";
-import { Pool, type PoolClient, type QueryConfig } from "pg";
+import { Pool, type PoolClient, type QueryConfig, type QueryResult } from "pg";
 import type { DatabaseLoad } from "../../../ports/database.ts";
 import { isAnswer, translated } from "./failures.ts";
 import { TYPES } from "./values.ts";
@@ -70,9 +70,44 @@ export class Connections {
     }
   }
 
+  /**
+   * One statement by itself. Most of what a service asks is such a read, so there is one promise for all of it.
+   * @throws Broken when the connection ended meanwhile.
+   */
+  single<Row>(query: CompiledQuery<Row>, isPrepared: boolean): Promise<Answered<Row>> {
+    const config: QueryConfig = { text: query.sql, values: query.parameters as unknown[] };
+    if (isPrepared && this.#statements !== null) config.name = this.#statements.of(query.sql);
+    return new Promise((resolve, reject) => {
+      this.#pool.connect((failure, client, release) => {
+        if (failure !== undefined || client === undefined) return reject(translated(failure));
+        client.query(config, (error: Error | null, result: QueryResult) => {
+          const isBroken = error !== null && error !== undefined && !isAnswer(error);
+          release(isBroken);
+          if (isBroken) reject(new Broken(translated(error)));
+          else if (error) reject(translated(error));
+          else resolve({ rows: result.rows as Row[], changed: result.rowCount ?? 0 });
+        });
+      });
+    });
+  }
+
   /** A second call waits for the same end. */
   close(): Promise<void> {
     return (this.#closed ??= this.#pool.end());
+  }
+}
+
+export interface Answered<Row> {
+  readonly rows: Row[];
+  readonly changed: number;
+}
+
+/** The connection ended while the statement was under way. */
+export class Broken extends Error {
+  readonly by: unknown;
+  constructor(by: unknown) {
+    super("broken");
+    this.by = by;
   }
 }
 
@@ -93,7 +128,7 @@ export class Connection implements Disposable {
     return this.#isBroken;
   }
 
-  async query<Row>(query: CompiledQuery<Row>, isPrepared: boolean): Promise<{ rows: Row[]; changed: number }> {
+  async query<Row>(query: CompiledQuery<Row>, isPrepared: boolean): Promise<Answered<Row>> {
     const config: QueryConfig = { text: query.sql, values: query.parameters as unknown[] };
     if (isPrepared && this.#statements !== null) config.name = this.#statements.of(query.sql);
     const { rows, rowCount } = await this.#send(config);
