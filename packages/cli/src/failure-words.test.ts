@@ -14,7 +14,6 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
     {
       "1": [
         "address_alias",
-        "address_invalid",
         "body_too_large",
         "chain_disagrees",
         "chain_object_invalid",
@@ -22,7 +21,6 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
         "damaged",
         "declined",
         "different_vault",
-        "end_invalid",
         "export_unsigned",
         "file_too_large",
         "floor_invalid",
@@ -71,8 +69,10 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
         "cancelled",
       ],
       "2": [
+        "address_invalid",
         "ambiguous",
         "confirmation_required",
+        "end_invalid",
         "invalid_arguments",
         "not_configured",
         "validation_failed",
