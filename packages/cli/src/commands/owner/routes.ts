@@ -57,6 +57,7 @@ const API_KEYS: Routes = {
   create: { brief: "Create an API key", load: () => import("./api-keys/create.ts") },
   list: { brief: "List API keys", load: () => import("./api-keys/list.ts") },
   revoke: { brief: "Revoke an API key", load: () => import("./api-keys/revoke.ts") },
+  explain: { brief: "Name the least scopes that a command needs", load: () => import("./api-keys/explain.ts") },
   rotate: {
     brief: "Replace an API key by a new one with the same rights",
     load: () => import("./api-keys/rotate.ts"),

@@ -1,0 +1,45 @@
+import type { EndpointDefinition } from "@coffer/contract";
+import type { Scope } from "@coffer/sdk";
+import { argument, command } from "../../../declarations.ts";
+import { usage } from "../../../failure.ts";
+import { done } from "../../../result.ts";
+import { CALLS } from "./calls.ts";
+
+export default command({
+  brief: "Name the least scopes that a command needs",
+  description: "A key for several commands needs the scopes of all of them.",
+  examples: [
+    { line: "coffer api-keys explain upload", does: "files:read, files:write and the like" },
+    { line: "coffer api-keys explain coffer webhooks list", does: "the program's own name may come first" },
+  ],
+  args: { each: argument("COMMAND", "The words of a command, without its flags"), least: 1 } as const,
+  run: async (_context, _flags, given) => {
+    const words = given.filter((word, at) => at > 0 || word !== "coffer");
+    const name = pathOf(words);
+    const calls = CALLS[name];
+    if (calls === undefined)
+      throw usage(
+        `It is not known what this command needs: ${words.join(" ")}`,
+        `name one of ${Object.keys(CALLS).join(", ")}`,
+      );
+    const { api } = await import("@coffer/contract");
+    const groups: readonly Readonly<Record<string, EndpointDefinition>>[] = Object.values(api);
+    const endpoints = groups.flatMap((group) => Object.values(group));
+    const called = calls.split(" ").map((id) => endpoints.find((endpoint) => endpoint.id === id));
+    const scopes = new Set(called.flatMap((endpoint): Scope[] => (endpoint?.scope == null ? [] : [endpoint.scope])));
+    const isOwners = called.some((endpoint) => endpoint?.access === "owner");
+    const list = [...scopes].toSorted();
+    const lines = [
+      list.length === 0 ? "Any key can do it: it needs no scope." : `scopes: ${list.join(",")}`,
+      ...(isOwners ? ["Some of it is for the owner alone: an agent's key cannot do all of it."] : []),
+    ];
+    return done({ command: name, scopes: list, accessLevel: isOwners ? "owner" : "agent" }, lines);
+  },
+});
+
+/** The longest beginning that is a command; members are below vaults too. */
+function pathOf(words: readonly string[]): string {
+  const path = words[0] === "vaults" && words[1] === "members" ? words.slice(1) : words;
+  const two = path.slice(0, 2).join(" ");
+  return Object.hasOwn(CALLS, two) ? two : (path[0] ?? "");
+}
