@@ -13,7 +13,7 @@ export async function promptLines({ settings }: Context, { name, code, file }: I
   const words = [
     ...["npx", "coffer", "login", ...(file === null ? ["--invite-code", code] : ["--invite-file", file])],
     ...(baseUrl === null ? [] : ["--base-url", baseUrl]),
-    ...(networkFile === null ? [] : ["--network", networkFile]),
+    ...(networkFile === null ? [] : ["--network-file", networkFile]),
   ];
   return [
     `You get access to a Coffer file storage, as ${JSON.stringify(name)}. Coffer encrypts files on your machine.`,
