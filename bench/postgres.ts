@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openCluster } from "../test/kit/postgres/cluster.ts";
+import { openCluster } from "@coffer/devstack/engines";
 import { missingTools, processorSeconds, startProgram, wrk } from "./machine.ts";
 import { measured, median, medianRatio, type Benchmark } from "./outcome.ts";
 import { openScratch, RATE, startService, storeFile } from "./service.ts";

@@ -1,8 +1,6 @@
 /** Transfers to and from a store that speaks S3, against the least that a proxy in front of it can do. */
 import { join } from "node:path";
-import { startCeph } from "../test/kit/ceph/ceph.ts";
-import { createBucket } from "../test/kit/ceph/bucket.ts";
-import { whyNoCeph } from "../test/kit/ceph/programs.ts";
+import { createBucket, startCeph, whyNoCeph } from "@coffer/devstack/engines";
 import {
   curl,
   missingTools,

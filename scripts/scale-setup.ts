@@ -1,7 +1,7 @@
 /** `npm run scale:setup`: installs what is missing to run storage beyond one machine here. It needs Debian and root. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { CEPH_PACKAGES, whyNoCeph } from "../test/kit/ceph/programs.ts";
+import { CEPH_PACKAGES, whyNoCeph } from "@coffer/devstack/engines";
 
 const began = performance.now();
 process.exitCode = setUp();

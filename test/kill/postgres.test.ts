@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { openCluster } from "../kit/postgres/cluster.ts";
+import { openCluster } from "@coffer/devstack/engines";
 import { openFleet } from "./accounts/fleet.ts";
 import { inspectAll, runSchedule } from "./accounts/schedules.ts";
 

@@ -42,6 +42,8 @@ export const ENVIRONMENT_READERS: readonly RegExp[] = [
   /^packages\/mcp\/src\/process\.ts$/,
   /^packages\/cli\/src\/process\.ts$/,
   /^packages\/(devstack|localnet)\/src\/(start|main)\.ts$/,
+  // Where the programs of engines are.
+  /^packages\/devstack\/src\/engines\//,
   // Starts the tool server as a program, with the few variables a program needs.
   /^packages\/devstack\/src\/tool-client\.ts$/,
 ];

@@ -9,7 +9,7 @@ import { scanDisk, windowsOf, type Needle } from "./disk-scan.ts";
 let directory: string;
 const words: Needle = { of: "the words", bytes: Buffer.from("like no other words in the world"), contentOnly: false };
 const scan = (needles: readonly Needle[], since = 0) =>
-  scanDisk(directory, { without: join(directory, "client"), since, needles });
+  scanDisk(directory, { isDatabase: false, without: join(directory, "client"), since, needles });
 
 beforeEach(async () => {
   directory = makeDirectory();

@@ -27,6 +27,8 @@ export interface ScanReport {
 
 export interface ScanOptions {
   readonly without: string;
+  /** Everything in the directory is a database. */
+  readonly isDatabase: boolean;
   readonly since: number;
   readonly needles: readonly Needle[];
 }

@@ -10,7 +10,7 @@ const PIECE_BYTES = 8 * 1024 * 1024;
 
 process.stdout.write(JSON.stringify(await search((await json(process.stdin)) as Search)));
 
-async function search({ directory, without, since, needles }: Search): Promise<ScanReport> {
+async function search({ directory, without, isDatabase, since, needles }: Search): Promise<ScanReport> {
   const all = needles.map(({ hex, ...needle }): Needle => ({ ...needle, bytes: Buffer.from(hex, "hex") }));
   const found: { needle: string; file: string }[] = [];
   let [files, bytes] = [0, 0];
@@ -19,7 +19,7 @@ async function search({ directory, without, since, needles }: Search): Promise<S
     if (!entry.isFile() || path.startsWith(without) || bytes > MOST_BYTES) continue;
     const facts = await stat(path).catch(() => null);
     if (facts === null || facts.mtimeMs < since) continue;
-    const wanted = all.filter(({ contentOnly }) => !contentOnly || !path.includes(".sqlite"));
+    const wanted = all.filter(({ contentOnly }) => !contentOnly || !(isDatabase || path.includes(".sqlite")));
     for (const needle of await needlesIn(path, wanted)) found.push({ needle, file: relative(directory, path) });
     files += 1;
     bytes += facts.size;

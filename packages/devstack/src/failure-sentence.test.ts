@@ -1,6 +1,7 @@
 import { ApiError, SdkError } from "@coffer/sdk";
 import { describe, expect, it } from "vitest";
-import { failureSentence, StartError } from "./failure-sentence.ts";
+import { failureSentence } from "./failure-sentence.ts";
+import { StartError } from "./start-error.ts";
 
 const facts = { code: "vault_not_found", retryable: false, nextStep: "Check\u001b its id." } as const;
 

@@ -3,11 +3,7 @@ import { SdkError } from "@coffer/sdk";
 import { LocalNetworkError } from "./local-network.ts";
 import { shown } from "./report.ts";
 import { DataDirectoryError } from "./stack.ts";
-
-/** A sentence for the user instead of a stack trace. */
-export class StartError extends Error {
-  override readonly name = "StartError";
-}
+import { StartError } from "./start-error.ts";
 
 /** Chain, key servers and service are in one directory. The loss of one part shows as an error of the client that uses them. */
 export function failureSentence(error: unknown, dataDirectory: string): string {

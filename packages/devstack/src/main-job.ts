@@ -230,12 +230,16 @@ async function added({ owner, vault, agent }: Job): Promise<Found> {
 async function noPlaintext({ stack, began, welcome }: Job, stored: readonly StoredFile[]): Promise<Found> {
   const needles = [...welcome.needles, ...(await windowsOf(stored.map(({ local }) => local)))];
   const without = join(stack.dataDirectory, "client");
-  const scan = await scanDisk(stack.dataDirectory, { without, since: began, needles });
-  const [first] = scan.found;
-  if (first !== undefined) return { ok: false, said: `plaintext of ${first.needle} is in ${first.file}` };
-  if (scan.files === 0) return { ok: false, said: "the service wrote no file that could be looked at" };
-  const where = `${String(scan.files)} files of the service's disk`;
-  return `none of ${String(scan.needles)} pieces of names and contents is in ${where}`;
+  let files = 0;
+  for (const { directory, isDatabase } of stack.disks) {
+    const scan = await scanDisk(directory, { without, isDatabase, since: began, needles });
+    const [first] = scan.found;
+    if (first !== undefined) return { ok: false, said: `plaintext of ${first.needle} is in ${first.file}` };
+    files += scan.files;
+  }
+  if (files === 0) return { ok: false, said: "the service wrote no file that could be looked at" };
+  const where = `${String(files)} files of the service's disk`;
+  return `none of ${String(needles.length)} pieces of names and contents is in ${where}`;
 }
 
 async function removed({ owner, vault, agent }: Job): Promise<Found> {

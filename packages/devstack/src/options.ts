@@ -8,6 +8,8 @@ export interface StartOptions {
   readonly dataDirectory: string;
   readonly folder: string;
   readonly once: boolean;
+  /** PostgreSQL, an S3 store and two server processes; the data directory is not used. */
+  readonly scale: boolean;
   readonly json: boolean;
 }
 
@@ -28,6 +30,7 @@ const OPTIONS = {
   data: { type: "string" },
   folder: { type: "string" },
   once: { type: "boolean" },
+  scale: { type: "boolean" },
   json: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
@@ -58,6 +61,8 @@ export function parseStart(
     if (given === undefined) return join(repository, fallback);
     return isAbsolute(given) ? resolve(given) : resolve(workingDirectory, given);
   };
+  if (values.scale === true && values.data !== undefined)
+    return { kind: "refuse", sentence: "--scale keeps nothing, so it takes no --data" };
   if (values.data === "" || values.folder === "") return { kind: "refuse", sentence: "A path is empty" };
   return {
     kind: "start",
@@ -66,6 +71,7 @@ export function parseStart(
       dataDirectory: at(values.data, ".coffer"),
       folder: at(values.folder, "docs"),
       once: values.once ?? false,
+      scale: values.scale ?? false,
       json: values.json ?? false,
     },
   };
@@ -94,6 +100,8 @@ It stores the folder encrypted, reads it back, and is removed. A page shows the 
   --port N        The service's port; 0 takes any. Default: 8787, or the next free one.
   --once          Stops after the job. Exits with 0 if every step succeeded, every byte came back
                   and the webhook got every upload. Exits with 1 if not.
+  --scale         PostgreSQL, an S3 store (Ceph) and two server processes behind a proxy, instead of one process
+                  on SQLite and disk. npm run scale:setup installs the store. Nothing is kept afterwards.
   --json          One JSON document on stdout once ready, everything else on stderr.
                   Use npm start --silent -- --json: npm prints a banner otherwise.
   --help

@@ -7,6 +7,7 @@ import { openSharedVaults } from "@coffer/sdk/node";
 import { parseConfig, startServer } from "@coffer/server";
 import { ensureAccount } from "./account.ts";
 import { openLocalNetwork, type LocalNetwork } from "./local-network.ts";
+import type { ScaledService } from "./scale/service.ts";
 
 export interface StackOptions {
   /** The directory of everything. Absent: a temporary folder that goes with the stack. */
@@ -15,6 +16,15 @@ export interface StackOptions {
   readonly port?: number;
   /** Limits and log level of the server, by their `SERVICE_…` names. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** PostgreSQL, an S3 store and two server processes behind a proxy, instead of one server in this process. */
+  readonly isScaled?: boolean;
+}
+
+/** Where a service keeps what it was given. */
+export interface Disk {
+  readonly directory: string;
+  /** The whole of it is a database, which may well hold common words of a text. */
+  readonly isDatabase: boolean;
 }
 
 /** A running stack. */
@@ -30,6 +40,7 @@ export interface Stack extends AsyncDisposable {
   /** What `createClient` takes so that the owner's client opens shared vaults. */
   readonly sharedVaults: SharedVaults;
   readonly dataDirectory: string;
+  readonly disks: readonly Disk[];
   /** The account was made by this start; false: an earlier run made it. */
   readonly newAccount: boolean;
   /** What the local chain and its key servers added to the start, in seconds. */
@@ -56,16 +67,31 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     const network = await openLocalNetwork(dataDirectory);
     opened.push(network);
     const networkSeconds = (performance.now() - began) / 1000;
-    const server = await startServer(parseConfig(serverEnvironment(dataDirectory, network, options)));
-    opened.push(server);
-    const { baseUrl } = server;
+    const service = await startService(serverEnvironment(dataDirectory, network, options), options);
+    opened.push(service);
+    const { baseUrl } = service;
+    const disks = [{ directory: dataDirectory, isDatabase: false }, ...service.disks];
     const { file: networkFile, borrowed } = network;
     const account = await ensureAccount({ baseUrl, dataDirectory, networkFile, borrowed });
-    return await describeStack({ baseUrl, dataDirectory, networkFile, networkSeconds }, account, close);
+    return await describeStack({ baseUrl, dataDirectory, disks, networkFile, networkSeconds }, account, close);
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+type Service = Pick<ScaledService, "baseUrl" | "disks" | "close">;
+
+async function startService(
+  environment: Readonly<Record<string, string | undefined>>,
+  { isScaled, port }: StackOptions,
+): Promise<Service> {
+  if (isScaled === true) {
+    const { openScaledService } = await import("./scale/service.ts");
+    return openScaledService(environment, port ?? 0);
+  }
+  const server = await startServer(parseConfig(environment));
+  return { baseUrl: server.baseUrl, disks: [], close: () => server.close() };
 }
 
 /** The data directory cannot be made; the message says what to do. */
@@ -104,7 +130,7 @@ function serverEnvironment(
   };
 }
 
-type Started = Pick<Stack, "baseUrl" | "dataDirectory" | "networkFile" | "networkSeconds">;
+type Started = Pick<Stack, "baseUrl" | "dataDirectory" | "disks" | "networkFile" | "networkSeconds">;
 
 async function describeStack(
   started: Started,

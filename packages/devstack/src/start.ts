@@ -3,7 +3,8 @@ import { realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError, createClient } from "@coffer/sdk";
-import { failureSentence, StartError } from "./failure-sentence.ts";
+import { failureSentence } from "./failure-sentence.ts";
+import { StartError } from "./start-error.ts";
 import { runMainJob, type JobReport } from "./main-job.ts";
 import { HELP, limitsIn, parseStart, type StartOptions } from "./options.ts";
 import { renderDocument, renderTable, shown, type StartReport } from "./report.ts";
@@ -46,7 +47,11 @@ async function main(): Promise<void> {
 
 async function run(options: StartOptions): Promise<number> {
   const folder = await openFolder(options.folder);
-  say(`starting the service on ${shown(options.dataDirectory)}`);
+  say(
+    options.scale
+      ? "starting PostgreSQL, an S3 store and two server processes behind a proxy; nothing is kept afterwards"
+      : `starting the service on ${shown(options.dataDirectory)}`,
+  );
   await using stack = await startOnPort(options);
   say(
     `service ready at ${stack.baseUrl}; ${stack.newAccount ? "signed up an account" : "using the account of an earlier run"}`,
@@ -91,10 +96,11 @@ async function openFolder(given: string): Promise<string> {
 }
 
 /** A requested port is used or refused; the default one gives way. */
-async function startOnPort({ port, dataDirectory }: StartOptions): Promise<Stack> {
+async function startOnPort({ port, dataDirectory, scale }: StartOptions): Promise<Stack> {
   for (let candidate = port ?? DEFAULT_PORT; ; candidate += 1) {
     try {
-      return await startStack({ dataDirectory, port: candidate, environment: limitsIn(process.env) });
+      const shape = scale ? { isScaled: true } : { dataDirectory };
+      return await startStack({ ...shape, port: candidate, environment: limitsIn(process.env) });
     } catch (error) {
       if (!(error instanceof Error) || !("code" in error) || error.code !== "EADDRINUSE") throw error;
       if (port !== null)

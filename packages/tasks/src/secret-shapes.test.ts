@@ -41,8 +41,8 @@ describe("holdsKnownKey", () => {
       (path) => !path.includes("node_modules") && !path.endsWith(".test.ts"),
     );
     expect(files.length).toBeGreaterThan(300);
-    // It prints the chain key of the test vectors.
-    expect(files.filter((path) => holdsKnownKey(readFileSync(join(root, path))))).toEqual(["docs/spec/file-format.md"]);
+    // npm start stores docs/ through the tools, and nothing of it may be left out.
+    expect(files.filter((path) => holdsKnownKey(readFileSync(join(root, path))))).toEqual([]);
   });
 });
 

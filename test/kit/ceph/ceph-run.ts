@@ -1,7 +1,7 @@
 /** One Ceph for a whole run of vitest: the first test that asks for it starts it, and the run's end stops it. */
 import type { TestProject } from "vitest/node";
 import { listenOnLoopback } from "../loopback.ts";
-import { type Ceph, startCeph } from "./ceph.ts";
+import { type Ceph, startCeph } from "@coffer/devstack/engines";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -1,9 +1,7 @@
 /** A place in the run's Ceph for one test. */
 import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
-import type { CephAddress } from "./ceph.ts";
-import { createBucket } from "./bucket.ts";
-import { whyNoCeph } from "./programs.ts";
+import { type CephAddress, createBucket, whyNoCeph } from "@coffer/devstack/engines";
 
 const BUCKET = "coffer-tests";
 let ready: Promise<CephAddress> | null = null;

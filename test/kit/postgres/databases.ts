@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { MIGRATIONS } from "@coffer/server/migrations/migrate";
 import { openDatabase } from "@coffer/server/storage";
 import { Client } from "pg";
-import { type Cluster, joinCluster } from "./cluster.ts";
+import { type Cluster, joinCluster } from "@coffer/devstack/engines";
 
 export interface OwnDatabase extends AsyncDisposable {
   readonly url: string;

@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path";
 export interface Engine {
   /** The directory of `initdb` and `postgres`. */
   readonly bin: string;
-  /** Of a plain user where this process is root; null: its own. */
+  /** A plain user where this process is root; null: its own. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -29,7 +29,7 @@ export function findEngine(directory: string): Engine {
   }
   const native = reachable(nativeDirectory(), directory, user);
   const libraries = linkLibraries(native, join(directory, "lib"));
-  // Whoever serves the cluster also removes it.
+  // The user that serves the cluster also removes it.
   if (user !== null) execFileSync("chown", ["-R", `${user.uid}:${user.gid}`, directory]);
   return {
     bin: join(native, "bin"),
@@ -66,8 +66,8 @@ function reachable(native: string, directory: string, user: Engine["user"]): str
 }
 
 /**
- * npm packs no symbolic links. The package makes those of its libraries when it is installed, which npm may not allow; here they are
- * in a directory of ours, and nothing in node_modules changes.
+ * npm packs no symbolic links. The package makes those of its libraries in an install script, which npm may not run.
+ * Here they are in a directory of ours, and nothing in node_modules changes.
  */
 function linkLibraries(native: string, into: string): string {
   mkdirSync(into);

@@ -6,12 +6,11 @@ export interface CephPlace {
   readonly id: string;
   readonly monitorPort: number;
   readonly gatewayPort: number;
+  /** How large the store's file may grow. */
+  readonly storeBytes: number;
 }
 
-/** How large the store's file may grow; it is sparse. */
-const STORE_BYTES = 24 * 1024 ** 3;
-
-export function renderSettings({ directory, id, monitorPort, gatewayPort }: CephPlace): string {
+export function renderSettings({ directory, id, monitorPort, gatewayPort, storeBytes }: CephPlace): string {
   return `[global]
 fsid = ${id}
 mon_host = v2:127.0.0.1:${String(monitorPort)}
@@ -39,7 +38,7 @@ mon_data_avail_warn = 1
 mon_data_avail_crit = 0
 mon_osd_full_ratio = 0.99
 osd_objectstore = bluestore
-bluestore_block_size = ${String(STORE_BYTES)}
+bluestore_block_size = ${String(storeBytes)}
 bluestore_cache_size = 134217728
 bluestore_cache_autotune = false
 [mon]

@@ -35,15 +35,18 @@ export async function runProgram(program: string, words: readonly string[]): Pro
 
 /** A program that goes on. The kernel ends it with the process that started it, however that ends. */
 export function startDaemon(program: string, words: readonly string[], log: string): ChildProcess {
-  const [command, all] = isInstalled("setpriv")
-    ? ["setpriv", ["--pdeathsig", "KILL", "--", program, ...words]]
-    : [program, [...words]];
+  const [command, all] = tied(program, words);
   const output = openSync(log, "a");
   try {
     return spawn(command, all, { stdio: ["ignore", output, output] });
   } finally {
     closeSync(output);
   }
+}
+
+/** A program and its words, so that the kernel ends it with this process where it can. */
+export function tied(program: string, words: readonly string[]): [program: string, words: string[]] {
+  return isInstalled("setpriv") ? ["setpriv", ["--pdeathsig", "KILL", "--", program, ...words]] : [program, [...words]];
 }
 
 /** Resolves when it has ended. */

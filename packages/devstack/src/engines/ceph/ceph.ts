@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { endDaemon, runProgram, startDaemon, whyNoCeph } from "./programs.ts";
-import { renderSettings } from "./settings.ts";
+import { type CephPlace, renderSettings } from "./settings.ts";
 
 export interface CephAddress {
   /** `http://127.0.0.1:7480`, without a bucket. */
@@ -20,6 +20,7 @@ export interface CephAddress {
 }
 
 export interface Ceph extends CephAddress, AsyncDisposable {
+  readonly directory: string;
   /** `kill -9` of the gateway, or of all three. */
   kill(what?: "gateway" | "all"): Promise<void>;
   /** Starts again what was killed; resolves when the gateway answers. */
@@ -27,14 +28,16 @@ export interface Ceph extends CephAddress, AsyncDisposable {
 }
 
 const READY_WITHIN = 60_000;
+/** How large the store's file may grow; it is sparse. */
+const STORE_BYTES = 24 * 1024 ** 3;
 type Part = "mon" | "osd" | "gateway";
 
 /** Rejects with what to install when the programs are not there. */
-export async function startCeph(): Promise<Ceph> {
+export async function startCeph({ storeBytes = STORE_BYTES } = {}): Promise<Ceph> {
   const why = whyNoCeph();
   if (why !== null) throw new Error(why);
   const directory = mkdtempSync(join(tmpdir(), "coffer-ceph-"));
-  const cluster = new Cluster(directory, await freePort(), await freePort());
+  const cluster = new Cluster({ directory, storeBytes, monitorPort: await freePort(), gatewayPort: await freePort() });
   try {
     await cluster.make();
     return cluster;
@@ -48,15 +51,15 @@ class Cluster implements Ceph {
   readonly endpoint: string;
   readonly accessKeyId = `AK${randomBytes(8).toString("hex").toUpperCase()}`;
   readonly secretAccessKey = randomBytes(24).toString("hex");
-  readonly #directory: string;
+  readonly directory: string;
   readonly #settings: string;
   readonly #children = new Map<Part, ChildProcess>();
 
-  constructor(directory: string, monitorPort: number, gatewayPort: number) {
-    this.#directory = directory;
-    this.#settings = join(directory, "ceph.conf");
-    this.endpoint = `http://127.0.0.1:${String(gatewayPort)}`;
-    const place = { directory, id: randomUUID(), monitorPort, gatewayPort };
+  constructor(where: Omit<CephPlace, "id">) {
+    const place = { ...where, id: randomUUID() };
+    this.directory = place.directory;
+    this.#settings = join(place.directory, "ceph.conf");
+    this.endpoint = `http://127.0.0.1:${String(place.gatewayPort)}`;
     writeFileSync(this.#settings, renderSettings(place));
     this.#identity = place;
   }
@@ -64,7 +67,7 @@ class Cluster implements Ceph {
   readonly #identity: { readonly id: string; readonly monitorPort: number };
 
   async make(): Promise<void> {
-    const at = (name: string): string => join(this.#directory, name);
+    const at = (name: string): string => join(this.directory, name);
     const keyring = at("keyring");
     for (const name of ["mon", "osd"]) mkdirSync(at(name));
     const key = (name: string, ...caps: string[]): Promise<string> =>
@@ -117,7 +120,7 @@ class Cluster implements Ceph {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
-    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 10 });
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 10 });
   }
 
   #run(...[program = "", ...words]: string[]): Promise<string> {
@@ -127,7 +130,7 @@ class Cluster implements Ceph {
   #daemon(part: Part): void {
     const words = { mon: ["-i", "a"], osd: ["-i", "0"], gateway: ["-n", "client.gateway"] }[part];
     const program = { mon: "ceph-mon", osd: "ceph-osd", gateway: "radosgw" }[part];
-    const log = join(this.#directory, `${part}.out`);
+    const log = join(this.directory, `${part}.out`);
     this.#children.set(part, startDaemon(program, ["-c", this.#settings, ...words, "-f"], log));
   }
 

@@ -1,0 +1,5 @@
+/** `@coffer/devstack/engines`: DEVELOPMENT AND TEST ONLY. A real PostgreSQL and a real S3 store on this machine, which end with their user. */
+export { CEPH_PACKAGES, isInstalled, whyNoCeph } from "./ceph/programs.ts";
+export { createBucket } from "./ceph/bucket.ts";
+export { type Ceph, type CephAddress, startCeph } from "./ceph/ceph.ts";
+export { type Cluster, clusterAt, joinCluster, openCluster, ready, startCluster } from "./postgres/cluster.ts";

