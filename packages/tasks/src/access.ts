@@ -130,6 +130,17 @@ export async function findActor(task: Task, text: string): Promise<string> {
   });
 }
 
+/** {@link findActor}, or `me`: as the service and the local index of names know it. */
+export async function findAuthor(task: Task, text: string): Promise<string> {
+  if (text.trim().toLowerCase() !== "me") return await findActor(task, text);
+  const client = await task.client();
+  const own = await task.chainAddress();
+  if (own !== null) return own;
+  const { credential } = await client.account.get({ signal: task.signal });
+  if (credential.id !== null) return credential.id;
+  throw new TaskFailure("invalid_arguments", { message: "author cannot be me: this credential has no id" });
+}
+
 async function allKeys(task: Task): Promise<ApiKey[]> {
   const client = await task.client();
   try {

@@ -1,5 +1,6 @@
 /** Bytes and SHA-256 of a file here and of one in a vault. */
 import { createHash } from "node:crypto";
+import type { File } from "@coffer/sdk";
 import type { Task } from "./task.ts";
 import type { SourceFile } from "./paths/local-files.ts";
 
@@ -42,6 +43,28 @@ export async function digestStored(task: Task, id: string, size: number): Promis
     return { bytes, sha256: hash.digest("hex"), damaged: true };
   }
   return { bytes, sha256: hash.digest("hex"), damaged: false };
+}
+
+/** Whether a stored file is what it has to be, and whether a local one is the same. */
+export interface Verified {
+  readonly intact: boolean;
+  /** null: there is no local file, or nothing to compare it with. */
+  readonly equal: boolean | null;
+  /** SHA-256 of the content. null: damaged, in a vault that only members read. */
+  readonly sha256: string | null;
+  readonly stored: StoredDigest;
+  readonly local: Digest | null;
+}
+
+/** Reads all of the stored bytes. */
+export async function verifyFile(task: Task, file: File, local: Digest | null): Promise<Verified> {
+  const stored = await digestStored(task, file.id, file.size);
+  // Only a client that decrypts it can compute this digest: the service lists the digest of the encrypted bytes.
+  const sha256 = file.encrypted ? stored.sha256 : file.sha256;
+  const intact = !stored.damaged && stored.sha256 === sha256 && stored.bytes === file.size;
+  const known = intact || !file.encrypted;
+  const equal = local === null || !known ? null : local.sha256 === sha256 && local.bytes === file.size;
+  return { intact, equal, sha256: known ? sha256 : null, stored, local };
 }
 
 const DAMAGE = new Set(["integrity_failed", "damaged", "wrong_key", "not_encrypted"]);

@@ -126,7 +126,7 @@ export async function downloadFolderTo(
 }
 
 /** The folder, made if its parent exists. */
-async function ensureDirectory(allowed: AllowedFolders, given: string): Promise<OpenFolder> {
+export async function ensureDirectory(allowed: AllowedFolders, given: string): Promise<OpenFolder> {
   for (let attempt = 0; ; attempt += 1) {
     const folder = await openFolder(allowed, given);
     if (folder !== null) return folder;

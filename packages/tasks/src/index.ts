@@ -2,7 +2,7 @@
  * `@coffer/tasks`: what tools for models and commands for people both do, without the words of either side's protocol.
  * @packageDocumentation
  */
-export { digestLocal, digestStored, type Digest, type StoredDigest } from "./digests.ts";
+export { digestLocal, digestStored, verifyFile, type Digest, type StoredDigest, type Verified } from "./digests.ts";
 export {
   LOCAL_FAILURES,
   stepFor,
@@ -14,6 +14,7 @@ export {
 } from "./failure.ts";
 export {
   findActor,
+  findAuthor,
   findHolder,
   listAccess,
   revokeHolder,
@@ -64,12 +65,15 @@ export {
 } from "./places.ts";
 export { createRedaction, type Redaction } from "./redaction.ts";
 export { createSession, sessionOver, type Session, type SessionOptions, type SetupReport } from "./session.ts";
+export { syncFolders, type SyncPlan } from "./sync.ts";
 export { inLanes } from "./lanes.ts";
 export type { FileProgress, Task } from "./task.ts";
 export { Untrusted, untrusted, untrustedText } from "./untrusted.ts";
 export { downloadFolderTo, downloadMany, downloadOne, type DownloadPlan, type Fetched } from "./downloads.ts";
 export { ensureFolder, pathBelow } from "./folders.ts";
 export {
+  deleteItems,
+  findEach,
   findItems,
   findVersion,
   moveItems,

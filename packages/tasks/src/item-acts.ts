@@ -27,10 +27,19 @@ export async function findItems(
   names: readonly string[],
   options: { readonly trashed?: boolean } = {},
 ): Promise<ActOutcome[]> {
+  return await findEach(task, names, (named) => findItem(task, vaultId, named, options));
+}
+
+/** The same, for names that `find` understands. */
+export async function findEach(
+  task: Task,
+  names: readonly string[],
+  find: (named: string) => Promise<Item>,
+): Promise<ActOutcome[]> {
   const outcomes: ActOutcome[] = [];
   await inLanes(names, LOOKS, async (named, at) => {
     try {
-      outcomes[at] = { named, item: await findItem(task, vaultId, named, options), failure: null };
+      outcomes[at] = { named, item: await find(named), failure: null };
     } catch (thrown) {
       const failure = toFailure(thrown, task.signal);
       if (!OF_ONE.has(failure.code)) throw failure;
@@ -57,6 +66,24 @@ async function actOn(task: Task, found: readonly ActOutcome[], act: Act): Promis
 export async function trashItems(task: Task, found: readonly ActOutcome[]): Promise<ActOutcome[]> {
   const client = await task.client();
   return await actOn(task, found, (ids) => client.files.trashMany(ids, { signal: task.signal }));
+}
+
+/** Deletes the files that were found for good. A folder goes to the trash alone, so it is refused. */
+export async function deleteItems(task: Task, found: readonly ActOutcome[]): Promise<ActOutcome[]> {
+  const client = await task.client();
+  const done = [...found];
+  await inLanes(found, LOOKS, async (outcome, at) => {
+    const { item } = outcome;
+    if (item === null) return;
+    try {
+      if (item.kind === "folder")
+        throw new TaskFailure("invalid_arguments", { message: "A folder is deleted for good by emptying the trash" });
+      await client.files.delete(item.id, { permanent: true, signal: task.signal });
+    } catch (thrown) {
+      done[at] = { ...outcome, failure: toFailure(thrown, task.signal) };
+    }
+  });
+  return done;
 }
 
 /** Brings what was found back from the trash. */

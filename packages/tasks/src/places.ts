@@ -249,8 +249,10 @@ async function trashedAt(client: Client, task: Task, vaultId: string, path: stri
   if (above === null) await requireSearchable(client, task, vaultId);
   else if (above.missing.length > 0) return [];
   const query = { vaultId, trashed: true, name, limit: MOST_CANDIDATES };
-  const place = above?.folder?.id ?? null;
   const { signal } = task;
+  // Names of a shared vault are found by their folder alone.
+  const isShared = above === null && (await client.vaults.get(vaultId, { signal })).type === "shared";
+  const place = isShared ? ROOT : (above?.folder?.id ?? null);
   const [files, folders] = await Promise.all([
     client.files.list({ ...query, ...(place === null ? {} : { folderId: place }) }, { signal }),
     client.folders.list({ ...query, ...(place === null ? {} : { parentId: place }) }, { signal }),

@@ -190,11 +190,16 @@ async function uploadDirectory(
   return rowsOf(result, name, plan.ifExists === "skip", secrets);
 }
 
-/** Hands on how far a folder is. `name`: of the folder, which its paths begin with. */
-export function reporter(task: Task, name: string): (progress: FolderProgress) => void {
+/** Hands on how far a folder is. `name`: of the folder, which its paths begin with; null: they do not. */
+export function reporter(task: Task, name: string | null): (progress: FolderProgress) => void {
   return ({ bytes, totalBytes, files, totalFiles, file }) => {
     const moved = file ?? { path: "", bytes: 0, size: 0 };
-    task.progress(bytes, totalBytes, { ...moved, path: `${name}/${moved.path}`, files, totalFiles });
+    task.progress(bytes, totalBytes, {
+      ...moved,
+      path: name === null ? moved.path : `${name}/${moved.path}`,
+      files,
+      totalFiles,
+    });
   };
 }
 
@@ -205,11 +210,16 @@ async function folderOrNull(task: Task, plan: UploadPlan, target: string): Promi
 }
 
 /** A dry run into a folder that is not there yet: all of it would be sent. `path`: of the folder, as the caller can name it. */
-async function foresee(task: Task, allowed: AllowedFolders, folder: OpenFolder, path: string): Promise<Transferred[]> {
+export async function foresee(
+  task: Task,
+  allowed: AllowedFolders,
+  folder: OpenFolder,
+  path: string,
+): Promise<Transferred[]> {
   const rows: Transferred[] = [];
   for (const entry of await readdir(folder.way, { withFileTypes: true })) {
     task.signal.throwIfAborted();
-    const at = `${path}/${entry.name}`;
+    const at = path === "" ? entry.name : `${path}/${entry.name}`;
     if (!isAllowed(allowed, join(folder.path, entry.name))) rows.push(outcome(at, "skipped", "filter", null));
     else if (entry.isDirectory()) {
       await using below = await openBelow(allowed, folder, entry.name);

@@ -1,8 +1,7 @@
 import { api } from "@coffer/contract";
 import type { FoundFile } from "@coffer/sdk";
-import { findActor, findFolder, parseMoment, shortIds, TaskFailure, untrusted } from "@coffer/tasks";
+import { findAuthor, findFolder, parseMoment, shortIds, untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
-import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
 import { FLAG, TEXT, TEXTS } from "../schema.ts";
 import { defineTool } from "../tool.ts";
@@ -49,7 +48,7 @@ export const fileSearch = defineTool({
     const within = folder === undefined ? null : await findFolder(call, vault, folder);
     const place = within?.vaultId ?? vault;
     const start = readCursor(cursor);
-    const by = author === undefined ? null : await authorId(call, author);
+    const by = author === undefined ? null : await findAuthor(call, author);
     const client = await call.client();
     const page = await client.search(
       {
@@ -105,14 +104,4 @@ function nextStepOf(nextCursor: string | null): string {
 
 function rowOf(file: FoundFile, short: (id: string) => string): Fact[] {
   return [short(file.id), file.size, minute(file.updatedAt), short(file.vaultId), untrusted(file.name)];
-}
-
-/** The author as the service and the local index know it. */
-async function authorId(call: Call, author: string): Promise<string> {
-  if (author.trim().toLowerCase() !== "me") return await findActor(call, author);
-  const own = await call.chainAddress();
-  if (own !== null) return own;
-  const { credential } = await (await call.client()).account.get({ signal: call.signal });
-  if (credential.id !== null) return credential.id;
-  throw new TaskFailure("invalid_arguments", { message: "author cannot be me: this server's credential has no id" });
 }

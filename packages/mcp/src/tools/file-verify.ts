@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { type Digest, digestLocal, digestStored, openSource } from "@coffer/tasks";
+import { type Digest, digestLocal, openSource, type Verified, verifyFile } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
@@ -22,33 +22,22 @@ export const fileVerify = defineTool({
   run: async ({ file: named, path, vaultId }, call) => {
     const file = await findReadableFile(call, named, await namedVault(call, vaultId));
     const local = path === undefined ? null : await digestPath(call, path);
-    const stored = await digestStored(call, file.id, file.size);
-    // Only a client that decrypts it can compute this digest: the service lists the digest of the encrypted bytes.
-    const sha256 = file.encrypted ? stored.sha256 : file.sha256;
-    const intact = !stored.damaged && stored.sha256 === sha256 && stored.bytes === file.size;
-    const known = intact || !file.encrypted;
-    const equal = local === null || !known ? null : local.sha256 === sha256 && local.bytes === file.size;
+    const verified = await verifyFile(call, file, local);
     return {
-      summary: verdict(intact, equal),
-      facts: verifyFacts(file, known ? sha256 : null, intact, equal, stored, local),
+      summary: verdict(verified),
+      facts: factsOf(file, verified),
     };
   },
 });
 
-function verdict(intact: boolean, equal: boolean | null): string {
+function verdict({ equal, intact }: Verified): string {
   if (!intact) return "The stored file is damaged.";
   if (equal === null) return "The stored file is intact.";
   return equal ? "Intact, and equal to the local file." : "Intact, but the local file differs.";
 }
 
-function verifyFacts(
-  file: { id: string; size: number },
-  sha256: string | null,
-  intact: boolean,
-  equal: boolean | null,
-  stored: Digest,
-  local: Digest | null,
-): Record<string, Fact> {
+function factsOf(file: { id: string; size: number }, verified: Verified): Record<string, Fact> {
+  const { equal, intact, local, sha256, stored } = verified;
   return {
     fileId: file.id,
     intact,

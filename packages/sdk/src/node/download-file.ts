@@ -69,13 +69,25 @@ export async function fetchTo(
   beforePlaced?: (temporary: string) => Promise<void>,
 ): Promise<Fetched> {
   const { overwrite = false, ...downloading } = options;
+  return await writeWhole(path, overwrite, async (temporary) => {
+    const fetched = await receive(client, fileId, temporary, downloading);
+    await beforePlaced?.(temporary);
+    return fetched;
+  });
+}
+
+/** `fill` writes the temporary file. It gets its name only when that is done: the file is whole or absent. */
+export async function writeWhole<Filled>(
+  path: string,
+  overwrite: boolean,
+  fill: (temporary: string) => Promise<Filled>,
+): Promise<Filled> {
   if (!overwrite && (await exists(path))) throw destinationExists(path);
   const temporary = join(dirname(path), `.coffer-${processMark()}-${tagOf(basename(path))}-${randomUUID()}.part`);
   try {
-    const fetched = await receive(client, fileId, temporary, downloading);
-    await beforePlaced?.(temporary);
+    const filled = await fill(temporary);
     await place(temporary, path, overwrite);
-    return fetched;
+    return filled;
   } finally {
     await rm(temporary, { force: true });
   }
@@ -128,7 +140,12 @@ async function receive(client: Client, fileId: string, temporary: string, option
 /** Pieces come in the size of the network or the cipher: the disk gets larger ones. */
 const WRITE_BYTES = 1024 * 1024;
 
-async function writeAll(stream: ReadableStream<Uint8Array>, file: FileHandle, hash: Hash | null): Promise<number> {
+/** Answers the number of bytes. */
+export async function writeAll(
+  stream: AsyncIterable<Uint8Array>,
+  file: FileHandle,
+  hash: Hash | null,
+): Promise<number> {
   const buffer = new Uint8Array(WRITE_BYTES);
   let total = 0;
   let filled = 0;
@@ -141,15 +158,15 @@ async function writeAll(stream: ReadableStream<Uint8Array>, file: FileHandle, ha
       filled += part.length;
       at += part.length;
       if (filled < buffer.length) continue;
-      await writeWhole(file, buffer);
+      await writeBytes(file, buffer);
       filled = 0;
     }
   }
-  await writeWhole(file, buffer.subarray(0, filled));
+  await writeBytes(file, buffer.subarray(0, filled));
   return total;
 }
 
-async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
+async function writeBytes(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let offset = 0; offset < bytes.length;)
     offset += (await file.write(bytes, offset, bytes.length - offset)).bytesWritten;
 }

@@ -38,6 +38,7 @@ export type {
 export { fileNames, namesDirectory } from "./name-files.ts";
 export { filePins, pinFile } from "./pin-file.ts";
 export { fileSeen, seenDirectory } from "./seen-file.ts";
+export { saveExport, type SavedExport, type SavedFile, type SaveExportOptions } from "./save-export.ts";
 export { savedSession } from "./saved-session.ts";
 export {
   resolveSettings,

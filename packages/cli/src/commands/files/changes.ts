@@ -1,0 +1,113 @@
+import { findActor, parseMoment, untrusted } from "@coffer/tasks";
+import type { Change } from "@coffer/sdk";
+import type { Context } from "../../context.ts";
+import { command, count, text, toggle } from "../../declarations.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { usage } from "../../failure.ts";
+import { listing, written, type Column, type Result, type Shown } from "../../result.ts";
+import { timeText } from "../../terminal/visible.ts";
+import { shown } from "../../terminal/visible.ts";
+import { plain } from "./items.ts";
+import { VAULT, vaultIdOf } from "./places.ts";
+
+export default command({
+  brief: "List what changed, since when and by whom",
+  description: "Oldest first. With --follow it waits for more until you press Ctrl-C, or until --timeout.",
+  examples: [
+    { line: "coffer changes --since 3h --vault Team", does: "the last three hours" },
+    { line: "coffer changes --follow --json-lines", does: "one JSON document for each change, as it happens" },
+  ],
+  flags: {
+    vault: VAULT,
+    since: text("A date, a time, or an age such as 3h", { placeholder: "WHEN" }),
+    after: count("Only changes after the one of this number", 0),
+    by: text("Id or name of a key, or a chain address", { placeholder: "WHO" }),
+    kind: text("Kind or group, such as file.uploaded or file", { placeholder: "KIND" }),
+    limit: count("At most so many; 1000 without it"),
+    follow: toggle("Go on with changes as they happen"),
+  },
+  isList: true,
+  run: async (context, { after, by, follow, kind, limit = 1_000, since, vault }) => {
+    const { task } = context;
+    if (follow && context.globals.json)
+      throw usage("--follow prints many documents", "pass --json-lines in place of --json");
+    const filters = {
+      ...(vault === undefined ? {} : { vaultId: await vaultIdOf(task, vault) }),
+      ...(by === undefined ? {} : { by: await findActor(task, by) }),
+      ...(kind === undefined ? {} : { kind }),
+    };
+    const from = {
+      ...(since === undefined ? {} : { since: parseMoment("since", since) }),
+      ...(after === undefined ? {} : { after }),
+    };
+    if (follow) return await followAll(context, filters, from);
+    const { changes, isMore } = await listAll(context, { ...filters, ...from }, limit);
+    const last = changes.at(-1)?.sequence ?? null;
+    return listing({
+      name: "changes",
+      items: changes,
+      rest: { last, more: isMore },
+      columns: COLUMNS,
+      empty: "No changes.",
+      after: isMore ? [`More: coffer changes --after ${String(last)}`] : [],
+    });
+  },
+});
+
+const COLUMNS: readonly Column<Change>[] = [
+  { title: "number", of: ({ sequence }) => sequence, isNumber: true },
+  { title: "time", of: ({ occurredAt }) => timeText(occurredAt) },
+  { title: "kind", of: ({ kind }) => untrusted(kind) },
+  { title: "id", of: ({ object }) => untrusted(object.id.slice(0, 8)) },
+  { title: "vault", of: ({ object }) => untrusted(object.vaultId?.slice(0, 8) ?? "") },
+  { title: "by", of: byText },
+  { title: "name", of: ({ name }) => (name === null ? null : untrusted(name)) },
+];
+
+/** A signature proves the author; without one the service's word is shown. */
+function byText({ actor, author }: Change): Shown {
+  if (author?.verified === true && author.chainAddress !== null)
+    return `${author.chainAddress.slice(0, 10)}… (verified)`;
+  return untrusted(actor.id?.slice(0, 8) ?? actor.chainAddress ?? actor.type);
+}
+
+async function listAll({ client, signal }: Pick<Context, "client" | "signal">, query: object, limit: number) {
+  const changes: Change[] = [];
+  const { changes: feed } = await client();
+  for await (const change of feed.list({ ...query, limit: Math.min(limit + 1, 1_000) }, { signal })) {
+    if (changes.length >= limit) return { changes, isMore: true };
+    changes.push(plain(change));
+  }
+  return { changes, isMore: false };
+}
+
+/** What there is since then, and from there on what comes. */
+async function followAll(
+  context: Context,
+  filters: object,
+  from: { readonly since?: string; readonly after?: number },
+): Promise<Result> {
+  const { globals, signal, world } = context;
+  const { changes: feed } = await context.client();
+  const print = async (change: Change): Promise<void> => {
+    if (globals.jsonLines) await context.writeLine(plain(change));
+    else await context.write(`${COLUMNS.map(({ of }) => shown(of(change))).join("  ")}\n`);
+  };
+  let cursor: string | undefined;
+  if (from.since !== undefined)
+    // A wait of nothing answers with a cursor at the end, too: no change is lost between the two.
+    for (let isMore = true; isMore;) {
+      const page = await feed.list(
+        { ...filters, ...(cursor === undefined ? from : { cursor }), wait: 0, limit: 1_000 },
+        { signal },
+      );
+      for (const change of page.changes) await print(change);
+      isMore = page.changes.length > 0 && page.nextCursor !== null;
+      cursor = page.nextCursor ?? cursor;
+    }
+  const onReconnect = (error: Error, waitMs: number): void =>
+    context.note(untrusted(`${error.message}; trying again in ${String(Math.ceil(waitMs / 1000))} s`));
+  const place = cursor === undefined ? (from.after === undefined ? {} : { after: from.after }) : { cursor };
+  for await (const change of feed.follow({ ...filters, ...place, onReconnect, signal })) await print(change);
+  return written(world.interrupted.aborted ? EXIT.interrupted : EXIT.done);
+}

@@ -1,0 +1,98 @@
+import { foldersOfPerson, openFolder, untrusted } from "@coffer/tasks";
+import type { SavedExport } from "@coffer/sdk/node";
+import { argument, command, text, toggle } from "../../declarations.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { CommandFailure } from "../../failure.ts";
+import { done, type Document } from "../../result.ts";
+import { sizeText } from "../../terminal/visible.ts";
+import { localPaths } from "./local-paths.ts";
+
+export default command({
+  brief: "Decrypt an export into a folder, without the service",
+  description:
+    "It needs the chain, the key servers and your chain key. What is not true is left out, named, and counts as failed.",
+  examples: [{ line: "coffer decrypt team.export team", does: "files and folders under their names" }],
+  flags: {
+    overwrite: toggle("Replace what exists there"),
+    allowUnsigned: toggle("Accept an export that nobody signed as whole"),
+    acceptBelowFloor: toggle("Accept an export from before the vault's last rotation"),
+    object: text("The vault's chain object, if you have its id: others are refused", { placeholder: "0x…" }),
+  },
+  args: [
+    argument("export", "Folder that coffer export made"),
+    argument("dest", "Folder of this machine, made if missing"),
+  ] as const,
+  run: async (context, { acceptBelowFloor, allowUnsigned, object, overwrite }, [named, dest]) => {
+    const { paths } = localPaths(context.world, [named, dest]);
+    const [from = named, to = dest] = paths;
+    await requireExport(from);
+    const { openExport, openSharedVaults, saveExport } = await import("@coffer/sdk/node");
+    const shared = await openSharedVaults(await context.settings());
+    if (shared === null) throw new CommandFailure("shared_vault", {});
+    context.redaction.register((await context.settings()).chainPrivateKey?.reveal());
+    const { network, signer } = shared;
+    const opened = await openExport(from, {
+      ...{ network, signer, allowUnsigned, acceptBelowFloor },
+      ...(object === undefined ? {} : { vaultObjectId: object }),
+    });
+    const line = context.progress("Decrypting");
+    try {
+      const saved = await saveExport(opened, to, {
+        ...{ overwrite, signal: context.signal },
+        onProgress: ({ bytes, totalBytes, files, totalFiles }) =>
+          line.update(bytes, totalBytes, `${String(files)}/${String(totalFiles)}`),
+      });
+      return reportOf(saved, opened);
+    } finally {
+      line.end();
+    }
+  },
+});
+
+async function requireExport(path: string): Promise<void> {
+  await using folder = await openFolder(foldersOfPerson([path], {}), path);
+  if (folder !== null) return;
+  throw new CommandFailure("file_not_found", {
+    message: "There is no such folder",
+    nextStep: "name the folder that coffer export made",
+  });
+}
+
+function reportOf(
+  { failed, files }: SavedExport,
+  {
+    createdAt,
+    exportedBy,
+    exporterIsMember,
+    vaultId,
+  }: {
+    readonly createdAt: number;
+    readonly exportedBy: string | null;
+    readonly exporterIsMember: boolean | null;
+    readonly vaultId: string;
+  },
+): Document {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const made = new Date(createdAt).toISOString();
+  return done(
+    {
+      vaultId,
+      exportedBy,
+      exporterIsMember,
+      createdAt: made,
+      decrypted: files.length,
+      failed: failed.length,
+      bytes,
+      files,
+      failures: failed,
+    },
+    [
+      ...failed.map(({ message, path }) => untrusted(`failed: ${path}: ${message}`)),
+      `Decrypted ${String(files.length)} files (${sizeText(bytes)}), failed ${String(failed.length)}`,
+      exportedBy === null
+        ? "Nobody has signed that the export is whole"
+        : `exported ${made} by ${exportedBy}${exporterIsMember === true ? "" : ", who is no member now"}`,
+    ],
+    { exit: failed.length > 0 ? EXIT.someFailed : EXIT.done },
+  );
+}

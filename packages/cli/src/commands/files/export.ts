@@ -1,0 +1,40 @@
+import { findVault, untrusted } from "@coffer/tasks";
+import { argument, command } from "../../declarations.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { CommandFailure } from "../../failure.ts";
+import { done } from "../../result.ts";
+import { localPaths } from "./local-paths.ts";
+
+export default command({
+  brief: "Copy a shared vault out, encrypted, to open without the service",
+  description:
+    "A repeat brings the folder up to date. coffer decrypt opens it with your chain key and the key servers alone.",
+  examples: [{ line: 'coffer export "Team" team.export', does: "everything that the vault holds now" }],
+  args: [argument("vault", "Name or id of the vault"), argument("dest", "Folder of this machine, of its own")] as const,
+  run: async (context, _flags, [named, dest]) => {
+    const { signal, task } = context;
+    const vault = await findVault(task, named.replace(/:$/, ""));
+    if (vault.type === "public")
+      throw new CommandFailure("public_vault", {
+        message: "The vault is public: its files are not encrypted",
+        nextStep: `coffer download ${vault.id}: FOLDER`,
+        exit: EXIT.usage,
+      });
+    const { paths } = localPaths(context.world, [dest]);
+    const { exportVault } = await import("@coffer/sdk/node");
+    const line = context.progress("Exporting");
+    try {
+      const result = await exportVault(await context.client(), vault.id, paths[0] ?? dest, {
+        signal,
+        onProgress: ({ bytes, files }) => line.update(bytes, bytes, `${String(files)} files`),
+      });
+      const { files, folders, signedBy } = result;
+      return done({ vaultId: vault.id, path: paths[0], ...result }, [
+        untrusted(`Exported ${vault.name}: ${String(files)} files, ${String(folders)} folders`),
+        signedBy === null ? "Nobody signed it: open it with --allow-unsigned" : `signed by ${signedBy}`,
+      ]);
+    } finally {
+      line.end();
+    }
+  },
+});

@@ -1,0 +1,17 @@
+import { trashItems } from "@coffer/tasks";
+import { argument, command } from "../../../declarations.ts";
+import { usage } from "../../../failure.ts";
+import { actReport, findNamed } from "../acts.ts";
+import { VAULT } from "../places.ts";
+
+export default command({
+  brief: "Move folders to the trash, with everything in them",
+  examples: [{ line: "coffer folders delete Team:2027", does: "coffer trash restore brings it back" }],
+  flags: { vault: VAULT },
+  args: { each: argument("folder", "VAULT:PATH or an id"), least: 1 } as const,
+  run: async (context, { vault }, names) => {
+    const found = await findNamed(context, names, vault);
+    if (found.some(({ item }) => item?.kind === "file")) throw usage("This is a file", "coffer rm FILE");
+    return actReport(await trashItems(context.task, found), "trashed");
+  },
+});

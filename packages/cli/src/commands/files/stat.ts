@@ -1,0 +1,72 @@
+import { untrusted } from "@coffer/tasks";
+import type { Author, File, Folder } from "@coffer/sdk";
+import { argument, command } from "../../declarations.ts";
+import { usage } from "../../failure.ts";
+import { done, type Shown } from "../../result.ts";
+import { sizeText, timeText } from "../../terminal/visible.ts";
+import { fileRow, folderRow } from "./items.ts";
+import { VAULT, whatIsAt } from "./places.ts";
+
+export default command({
+  brief: "Show the facts of a file or a folder",
+  examples: [{ line: 'coffer stat "Team:2027/report.pdf"', does: "id, size, digest, author, times" }],
+  flags: { vault: VAULT },
+  args: [argument("file", "VAULT:PATH or an id")] as const,
+  run: async ({ task }, { vault }, [named]) => {
+    const { item } = await whatIsAt(task, named, vault);
+    if (item === null) throw usage("This is the top of a vault", "coffer vaults get VAULT");
+    return item.kind === "file"
+      ? done({ item: fileRow(item.file) }, linesOf(fileFacts(item.file)))
+      : done({ item: folderRow(item.folder) }, linesOf(folderFacts(item.folder)));
+  },
+});
+
+type Fact = readonly [title: string, value: Shown];
+
+const linesOf = (facts: readonly Fact[]): Shown[] =>
+  facts.flatMap(([title, value]) =>
+    value === null || value === undefined
+      ? []
+      : [untrusted(`${title.padEnd(10)}${typeof value === "object" ? value.visible() : String(value)}`)],
+  );
+
+function fileFacts(file: File): Fact[] {
+  const digest = file.encrypted ? "stored sha" : "sha256";
+  return [
+    ["name", untrusted(file.name)],
+    ["id", file.id],
+    ["bytes", `${String(file.size)} (${sizeText(file.size)})`],
+    ["type", untrusted(file.contentType)],
+    [digest.padEnd(11), file.sha256],
+    ["version", file.versionId],
+    ["vault", file.vaultId],
+    ["folder", file.folderId],
+    ...times(file),
+    ["closed", file.unreadable],
+  ];
+}
+
+const folderFacts = (folder: Folder): Fact[] => [
+  ["name", untrusted(`${folder.name}/`)],
+  ["id", folder.id],
+  ["vault", folder.vaultId],
+  ["folder", folder.parentId],
+  ...times(folder),
+  ["closed", folder.unreadable],
+];
+
+const times = ({ createdAt, createdBy, trashedAt, updatedAt, updatedBy }: File | Folder): Fact[] => [
+  ["created", timeText(createdAt)],
+  ["by", authorText(createdBy)],
+  ["changed", timeText(updatedAt)],
+  ["by", authorText(updatedBy)],
+  ["trashed", trashedAt === null ? null : timeText(trashedAt)],
+];
+
+/** `verified`: this machine checked the signature of that address. Any other author is the service's word. */
+export function authorText(author: Author | null): Shown {
+  if (author === null) return null;
+  const { chainAddress, id, kind, name, verified } = author;
+  if (verified === true && chainAddress !== null) return `${chainAddress} (verified)`;
+  return untrusted(name ?? id ?? chainAddress ?? kind);
+}

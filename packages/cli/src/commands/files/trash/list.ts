@@ -1,0 +1,28 @@
+import type { File, Folder } from "@coffer/sdk";
+import { command, optionalArgument } from "../../../declarations.ts";
+import { listing } from "../../../result.ts";
+import { timeText } from "../../../terminal/visible.ts";
+import { fileRow, folderRow, itemColumns } from "../items.ts";
+import { vaultIdOf } from "../places.ts";
+
+export default command({
+  brief: "List what is in the trash",
+  description: "Each item stays there for 30 days.",
+  examples: [
+    { line: "coffer trash list", does: "of all vaults" },
+    { line: 'coffer trash list "Team"', does: "of one" },
+  ],
+  args: [optionalArgument("vault", "Name or id of a vault; all without it")] as const,
+  isList: true,
+  run: async ({ client, signal, task }, _flags, [vault]) => {
+    const place = vault === undefined ? {} : { vaultId: await vaultIdOf(task, vault.replace(/:$/, "")) };
+    const { files, folders } = await client();
+    const query = { ...place, trashed: true, limit: 1_000 };
+    const [foundFolders, foundFiles]: [Folder[], File[]] = [[], []];
+    for await (const folder of folders.list(query, { signal })) foundFolders.push(folder);
+    for await (const file of files.list(query, { signal })) foundFiles.push(file);
+    const rows = [...foundFolders.map(folderRow), ...foundFiles.map(fileRow)];
+    const trashed = { title: "trashed", of: (row: (typeof rows)[number]) => timeText(row.trashedAt) };
+    return listing({ name: "items", items: rows, columns: itemColumns(rows, [trashed]), empty: "The trash is empty." });
+  },
+});

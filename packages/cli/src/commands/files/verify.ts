@@ -1,0 +1,47 @@
+import { digestLocal, openSource, verifyFile, type Verified } from "@coffer/tasks";
+import { argument, command, optionalArgument } from "../../declarations.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { done, type Document } from "../../result.ts";
+import { localPaths } from "./local-paths.ts";
+import { fileAt, VAULT } from "./places.ts";
+import { withProgress } from "./transfers.ts";
+
+export default command({
+  brief: "Check that a stored file is intact, and equal to a local one",
+  description:
+    "It reads all of the stored bytes. It exits with 1 when they are damaged, or when the local file differs.",
+  examples: [
+    { line: 'coffer verify "Team:report.pdf"', does: "intact?" },
+    { line: "coffer verify Team:report.pdf report.pdf", does: "the same as this one?" },
+  ],
+  flags: { vault: VAULT },
+  args: [
+    argument("file", "VAULT:PATH or an id"),
+    optionalArgument("path", "File of this machine to compare with"),
+  ] as const,
+  run: async (context, { vault }, [named, path]) => {
+    const file = await fileAt(context.task, named, vault);
+    const { allowed, paths } = localPaths(context.world, path === undefined ? [] : [path]);
+    const [given] = paths;
+    return await withProgress(context, "Verifying", async (task) => {
+      await using source = given === undefined ? null : await openSource(allowed, given);
+      const local = source === null ? null : await digestLocal(task, source);
+      return reportOf(file.id, file.size, await verifyFile(task, file, local));
+    });
+  },
+});
+
+function reportOf(fileId: string, bytes: number, { equal, intact, local, sha256, stored }: Verified): Document {
+  const sentence = !intact
+    ? "DAMAGED: the stored bytes are not what was written"
+    : equal === null
+      ? "Intact"
+      : equal
+        ? "Intact, and equal to the local file"
+        : "Intact, but the local file DIFFERS";
+  return done(
+    { fileId, intact, equal, bytes, sha256, stored: { bytes: stored.bytes, sha256: stored.sha256 }, local },
+    [sentence, ...(sha256 === null ? [] : [`sha256  ${sha256}`])],
+    { exit: intact && equal !== false ? EXIT.done : EXIT.failed },
+  );
+}

@@ -1,0 +1,24 @@
+import { argument, command } from "../../../declarations.ts";
+import { done } from "../../../result.ts";
+import { fileRow } from "../items.ts";
+import { fileAt, VAULT } from "../places.ts";
+import { findVersionOf } from "./version-of.ts";
+
+export default command({
+  brief: "Make a version of a file its newest content again",
+  description: "Nothing is lost: the content of now stays as a version.",
+  examples: [{ line: "coffer versions restore Team:report.pdf 2", does: "the second version" }],
+  flags: { vault: VAULT },
+  args: [argument("file", "VAULT:PATH or an id"), argument("version", "Number or id of the version")] as const,
+  run: async (context, { vault }, [named, version]) => {
+    const { client, signal, task } = context;
+    const file = await fileAt(task, named, vault);
+    const versionId = await findVersionOf(context, file, version);
+    const { files } = await client();
+    const restored = await files.restoreVersion(file.id, versionId, { vaultId: file.vaultId, signal });
+    const isSame = restored.versionId === file.versionId;
+    return done({ file: fileRow(restored), restored: !isSame }, [
+      isSame ? "The file has this content already" : `Restored: the newest version is ${restored.versionId}`,
+    ]);
+  },
+});

@@ -1,0 +1,251 @@
+/** Everything about files through the command line, against one stack with a public and a shared vault. */
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startStack } from "@coffer/devstack";
+import { createClient, type Client } from "@coffer/sdk";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { coffer, type Ran, type Situation } from "../kit/coffer.ts";
+import { runInTerminal, runProgram } from "../kit/coffer-program.ts";
+import { makeDirectory } from "../kit/directory.ts";
+
+const stack = await startStack();
+afterAll(() => stack.close());
+const { apiKey, baseUrl, credentialsFile, networkFile, sharedVaults } = stack;
+const saved = JSON.parse(readFileSync(credentialsFile, "utf8")) as {
+  readonly profiles: Readonly<Record<string, { readonly chainPrivateKey: string }>>;
+};
+const chainKey = Object.values(saved.profiles)[0]?.chainPrivateKey ?? "";
+const env = {
+  ...{ SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY: apiKey },
+  ...{ SERVICE_CHAIN_PRIVATE_KEY: chainKey, SERVICE_NETWORK_FILE: networkFile },
+};
+const home = makeDirectory();
+const client: Client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults });
+
+const run = (words: readonly string[], situation: Situation = {}): Promise<Ran> =>
+  coffer(words, home, { workingDirectory: work, ...situation, env: { ...env, ...situation.env } });
+const json = async (words: readonly string[], situation: Situation = {}): Promise<Record<string, unknown>> =>
+  JSON.parse((await run([...words, "--json"], situation)).out) as Record<string, unknown>;
+const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
+
+const work = makeDirectory();
+const ten = join(work, "ten");
+mkdirSync(join(ten, "sub"), { recursive: true });
+for (let at = 0; at < 9; at += 1) writeFileSync(join(ten, `f${String(at)}.txt`), `file ${String(at)}`);
+writeFileSync(join(ten, "sub", "deep.bin"), randomBytes(300_000));
+
+beforeAll(async () => {
+  await client.vaults.create({ name: "Open", type: "public" });
+  await client.vaults.create({ name: "Team", type: "shared" });
+});
+
+describe.each(["Open", "Team"])(
+  "in the vault %s [S4.3-cli-upload S4.3-cli-download S4.3-cli-folders S1-client-cli]",
+  (vault) => {
+    it("a folder goes up and comes back, and a repeat sends nothing", async () => {
+      expect(await run(["upload", "ten", "--vault", vault])).toMatchObject({ code: 0, err: "" });
+      const again = await json(["upload", "ten", "--vault", vault]);
+      expect(again).toMatchObject({ uploaded: 0, unchanged: 10, failed: 0, skipped: 0 });
+      writeFileSync(join(ten, "f9.txt"), "the rest");
+      expect(await json(["upload", "ten", "--vault", vault])).toMatchObject({ uploaded: 1, unchanged: 10 });
+      const copy = `copy-${vault}`;
+      expect(await json(["download", `${vault}:ten`, copy])).toMatchObject({ downloaded: 11, failed: 0 });
+      expect(readdirSync(join(work, copy)).length).toBe(11);
+      expect(readFileSync(join(work, copy, "sub", "deep.bin"))).toEqual(readFileSync(join(ten, "sub", "deep.bin")));
+    });
+
+    it("places are paths, ids and beginnings of ids", async () => {
+      const { items } = (await json(["ls", `${vault}:ten`])) as { items: { id: string; name: string; kind: string }[] };
+      expect(items[0]).toMatchObject({ kind: "folder", name: "sub" });
+      const { id } = items.find(({ name }) => name === "f3.txt") ?? { id: "" };
+      for (const words of [[`${vault}:ten/f3.txt`], ["ten/f3.txt", "--vault", vault], [id], [id.slice(0, 8)]])
+        expect(await run(["cat", ...words])).toMatchObject({ code: 0, out: "file 3" });
+      const lines = (await run(["ls", `${vault}:ten`, "--json-lines"])).out.trimEnd().split("\n");
+      expect(lines).toHaveLength(items.length);
+      expect((await run(["cat", `${vault}:ten/f3.txt`, "--range", "5-5"])).out).toBe("3");
+      expect(await run(["cat", `${vault}:ten/nothing`])).toMatchObject({ code: 3, out: "" });
+    });
+
+    it("moves, renames, trashes, restores and deletes", async () => {
+      expect(await run(["mv", `${vault}:ten/f1.txt`, `${vault}:ten/g1.txt`])).toMatchObject({ code: 0 });
+      expect(await run(["mv", `${vault}:ten/g1.txt`, `${vault}:ten/f2.txt`, `${vault}:old/`])).toMatchObject({
+        code: 0,
+      });
+      expect(await run(["rm", `${vault}:old`])).toMatchObject({ code: 2 });
+      expect(await run(["rm", `${vault}:old/g1.txt`, `${vault}:old/none`])).toMatchObject({ code: 5 });
+      const trash = (await json(["trash", "list", vault])) as { items: { id: string; name: string }[] };
+      expect(trash.items.map(({ name }) => name)).toEqual(["g1.txt"]);
+      expect(await run(["trash", "restore", trash.items[0]?.id ?? ""])).toMatchObject({ code: 0 });
+      expect(await run(["rm", `${vault}:old/g1.txt`, "--permanent"])).toMatchObject({ code: 2 });
+      expect(await run(["rm", `${vault}:old/g1.txt`, "--permanent", "--yes"])).toMatchObject({ code: 0 });
+      expect(await run(["folders", "create", `${vault}:a/b`])).toMatchObject({ code: 0 });
+      expect(await run(["folders", "create", `${vault}:a/b`])).toMatchObject({ code: 7 });
+      expect(await run(["folders", "update", `${vault}:a/b`, "--name", "c"])).toMatchObject({ code: 0 });
+      expect((await run(["folders", "list", `${vault}:a`])).out).toContain("c/");
+      expect(await run(["folders", "delete", `${vault}:a`])).toMatchObject({ code: 0 });
+      expect(await run(["trash", "restore", `${vault}:a`])).toMatchObject({ code: 0 });
+      expect(await run(["rm", "-r", `${vault}:a`])).toMatchObject({ code: 2 });
+      expect(await run(["rm", "--recursive", `${vault}:a`])).toMatchObject({ code: 0 });
+      expect(await run(["trash", "empty", vault, "--yes"])).toMatchObject({ code: 0 });
+      expect(((await json(["trash", "list", vault])) as { items: unknown[] }).items).toEqual([]);
+    });
+
+    it("keeps versions, and brings one back [J20]", async () => {
+      for (const words of ["one", "two", "three"]) {
+        writeFileSync(join(work, "v.txt"), words);
+        expect(await run(["upload", "v.txt", "--vault", vault, "--if-exists", "version"])).toMatchObject({ code: 0 });
+      }
+      const { versions } = (await json(["versions", "list", `${vault}:v.txt`])) as { versions: { number: number }[] };
+      expect(versions.map(({ number }) => number)).toEqual([3, 2, 1]);
+      expect(await run(["versions", "get", `${vault}:v.txt`, "2", `v2-${vault}.txt`])).toMatchObject({ code: 0 });
+      expect(readFileSync(join(work, `v2-${vault}.txt`), "utf8")).toBe("two");
+      expect(await run(["versions", "restore", `${vault}:v.txt`, "1"])).toMatchObject({ code: 0 });
+      expect((await run(["cat", `${vault}:v.txt`])).out).toBe("one");
+      expect(await run(["versions", "get", `${vault}:v.txt`, "99"])).toMatchObject({ code: 3 });
+    });
+
+    it("decides by --if-exists, and takes standard input", async () => {
+      const sent = (words: readonly string[], input = "streamed"): Promise<Ran> =>
+        run(["upload", "--stdin", "--vault", vault, ...words], { input });
+      expect(await sent(["--name", "s.txt"])).toMatchObject({ code: 0 });
+      expect(await sent(["--name", "s.txt"])).toMatchObject({ code: 7, out: "" });
+      expect((await sent(["--name", "s.txt", "--if-exists", "skip"])).out).toContain("left as it is");
+      expect((await sent(["--name", "s.txt", "--if-exists", "version"], "newer")).code).toBe(0);
+      expect((await sent(["--name", "s.txt", "--if-exists", "rename"])).out).toContain("s (1).txt");
+      expect((await run(["cat", `${vault}:s.txt`])).out).toBe("newer");
+      expect(await run(["verify", `${vault}:ten/f3.txt`, "ten/f3.txt"])).toMatchObject({ code: 0 });
+      expect(await run(["verify", `${vault}:ten/f3.txt`, "ten/f4.txt"])).toMatchObject({ code: 1 });
+    });
+
+    it("syncs either way: plan, changes, deletions only when asked", async () => {
+      const site = join(work, `site-${vault}`);
+      mkdirSync(site);
+      for (const name of ["a", "b", "c"]) writeFileSync(join(site, name), name);
+      const [up, down] = [
+        ["sync", site, `${vault}:site`],
+        ["sync", `${vault}:site`, `mirror-${vault}`],
+      ];
+      expect(await json([...up, "--dry-run"])).toMatchObject({ dryRun: true, created: 3, plan: { create: 3 } });
+      expect(await json(up)).toMatchObject({ created: 3, failed: 0 });
+      expect(await json(down)).toMatchObject({ created: 3, failed: 0 });
+      (await import("node:fs")).rmSync(join(site, "c"));
+      expect(await json(up)).toMatchObject({ removed: 0, unchanged: 2 });
+      expect(await json([...up, "--delete", "--dry-run"])).toMatchObject({ removed: 1 });
+      expect((await run(["cat", `${vault}:site/c`])).out).toBe("c");
+      expect(await json([...up, "--delete"])).toMatchObject({ removed: 1, plan: { remove: 1 } });
+      expect((await run(["cat", `${vault}:site/c`])).code).toBe(3);
+      expect((await run([...down, "--delete"])).code).toBe(2);
+      expect(existsSync(join(work, `mirror-${vault}`, "c"))).toBe(true);
+    });
+
+    it("finds names, and lists what changed [J23] [J24]", async () => {
+      const found = (await json(["search", "deep", "--vault", vault])) as {
+        complete: boolean;
+        files: { name: string }[];
+      };
+      expect(found).toMatchObject({ complete: true, files: [{ name: "deep.bin" }] });
+      const { changes } = (await json(["changes", "--since", "1h", "--vault", vault, "--kind", "file"])) as {
+        changes: { kind: string; name: string | null }[];
+      };
+      expect(changes.some(({ kind, name }) => kind === "file.uploaded" && name === "deep.bin")).toBe(true);
+    });
+  },
+);
+
+describe("what scripts rely on [J13]", () => {
+  it("one of ten is unreadable: exit 5, nine are uploaded, one document", async () => {
+    const nine = join(work, "nine");
+    mkdirSync(nine);
+    for (let at = 0; at < 9; at += 1) writeFileSync(join(nine, String(at)), String(at));
+    // Nobody can read it, the superuser neither: no name of the service has a backslash.
+    writeFileSync(join(nine, "un\\readable"), "x");
+    const ran = await runProgram(["upload", nine, "--vault", "Open", "--json"], {
+      env: { ...env, HOME: "/nonexistent", NO_COLOR: "1" },
+    });
+    expect(ran.code).toBe(5);
+    expect(JSON.parse(ran.out)).toMatchObject({ uploaded: 9, failed: 1 });
+    expect(ran.err).toBe("");
+  });
+
+  it("a service that is down: exit 8, no stack trace, and nothing is uploaded", async () => {
+    const ran = await run(["upload", "ten", "--vault", "Open"], { env: { SERVICE_BASE_URL: "http://127.0.0.1:1" } });
+    expect([ran.code, ran.out]).toEqual([8, ""]);
+    expect(ran.err).not.toMatch(/\n\s+at /);
+  });
+
+  it("an interrupted transfer: exit 130, nothing half-made, and a repeat does the rest", async () => {
+    writeFileSync(join(work, "large.bin"), randomBytes(24 * 1024 * 1024));
+    const interrupt = new AbortController();
+    setTimeout(() => interrupt.abort(), 60);
+    const cut = await run(["upload", "large.bin", "--vault", "Open"], { interrupted: interrupt.signal });
+    expect(cut).toMatchObject({ code: 130, out: "" });
+    expect((await run(["stat", "Open:large.bin"])).code).toBe(3);
+    expect(await run(["upload", "large.bin", "--vault", "Open"])).toMatchObject({ code: 0 });
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 30);
+    expect((await run(["download", "Open:large.bin", "got.bin"], { interrupted: stop.signal })).code).toBe(130);
+    expect(readdirSync(work).filter((name) => name.includes(".part") || name === "got.bin")).toEqual([]);
+    expect(await run(["download", "Open:large.bin", "got.bin"])).toMatchObject({ code: 0 });
+    expect(sha256(await readFile(join(work, "got.bin")))).toBe(sha256(await readFile(join(work, "large.bin"))));
+  });
+
+  it("nothing is replaced silently, and no link leads out of the destination", async () => {
+    writeFileSync(join(work, "mine.txt"), "mine");
+    expect(await run(["download", "Open:ten/f4.txt", "mine.txt"])).toMatchObject({ code: 7 });
+    expect(readFileSync(join(work, "mine.txt"), "utf8")).toBe("mine");
+    expect(await run(["download", "Open:ten/f4.txt", "mine.txt", "--overwrite"])).toMatchObject({ code: 0 });
+    const outside = makeDirectory();
+    mkdirSync(join(work, "trap"));
+    symlinkSync(outside, join(work, "trap", "sub"));
+    expect((await run(["download", "Open:ten", "trap"])).code).toBe(5);
+    expect(readdirSync(outside)).toEqual([]);
+  });
+});
+
+describe("on a terminal", () => {
+  it("shows names and texts of others without their orders", async () => {
+    const { vaults } = await client.vaults.list({});
+    const vaultId = vaults.find(({ name }) => name === "Open")?.id ?? "";
+    await client.files.upload({ vaultId, name: "bidi\u202etxt.exe", body: "a\u001b]0;title\u0007b" });
+    const listed = await run(["ls", "Open:"], { answers: [] });
+    expect(listed.out).toContain("bidi\\u{202e}txt.exe");
+    const shown = await run(["cat", "Open:bidi\u202etxt.exe"], { answers: [] });
+    expect(shown.out).toContain("\\u{1b}]0;title\\u{7}");
+    expect((await run(["cat", "Open:large.bin"], { answers: [] })).code).toBe(1);
+    expect((await run(["cat", "Open:bidi\u202etxt.exe"])).out).toBe("a\u001b]0;title\u0007b");
+  });
+
+  it("shows progress with a rate there, and asks before it deletes for good", async () => {
+    const ran = await runInTerminal(["upload", join(work, "large.bin"), "--vault", "Open", "--folder", "tty"], {
+      env: { ...env, HOME: home },
+    });
+    expect(ran.code).toBe(0);
+    expect(ran.screen).toMatch(/Uploading +\d+% .* of 24 MiB .*\/s/);
+    const refused = await runInTerminal(["rm", "--permanent", "Open:tty/large.bin"], {
+      env: { ...env, HOME: home },
+      typed: [{ after: "[y/N]", types: "n\r" }],
+    });
+    expect(refused.screen).toContain("Nothing was done");
+    expect((await run(["stat", "Open:tty/large.bin"])).code).toBe(0);
+  });
+});
+
+describe("an export [J17]", () => {
+  it("opens with the chain and the key servers alone", async () => {
+    expect(await run(["export", "Team", "team.export"])).toMatchObject({ code: 0 });
+    expect(await run(["export", "Open", "open.export"])).toMatchObject({ code: 2 });
+    const gone = { env: { SERVICE_BASE_URL: "http://127.0.0.1:1", SERVICE_API_KEY: "" } };
+    expect(await json(["decrypt", "team.export", "team"], gone)).toMatchObject({ failed: 0 });
+    expect(readFileSync(join(work, "team", "ten", "sub", "deep.bin"))).toEqual(
+      readFileSync(join(ten, "sub", "deep.bin")),
+    );
+    expect((await run(["decrypt", "team.export", "team"], gone)).code).toBe(5);
+    writeFileSync(
+      join(work, "team.export", "content", readdirSync(join(work, "team.export", "content"))[0] ?? ""),
+      "x",
+    );
+    expect((await run(["decrypt", "team.export", "again"], gone)).code).not.toBe(0);
+  });
+});
