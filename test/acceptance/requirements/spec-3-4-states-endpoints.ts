@@ -2,9 +2,9 @@ import { section } from "../requirement.ts";
 
 /** Each is there over HTTP (decisions §4, §5); the specification says that the CLI has it. */
 const CLI_OPERATIONS = [
-  "S4.3-cli-upload (pending: cli): The CLI uploads files.",
-  "S4.3-cli-download (pending: cli): The CLI downloads files.",
-  "S4.3-cli-folders (pending: cli): The CLI has folders.",
+  "S4.3-cli-upload: The CLI uploads files.",
+  "S4.3-cli-download: The CLI downloads files.",
+  "S4.3-cli-folders: The CLI has folders.",
   "S4.3-cli-vault-create: The CLI creates vaults.",
   "S4.3-cli-vault-list: The CLI lists vaults.",
   "S4.3-cli-vault-update: The CLI updates vaults.",
