@@ -234,13 +234,17 @@ describe("on a terminal", () => {
 
 describe("an export [J17]", () => {
   it("opens with the chain and the key servers alone", async () => {
-    expect(await run(["upload", "ten", "--vault", "Team"])).toMatchObject({ code: 0 });
+    // Its bytes go into no public vault, where they would be in the clear.
+    const closed = join(work, "closed");
+    mkdirSync(join(closed, "sub"), { recursive: true });
+    writeFileSync(join(closed, "sub", "deep.bin"), randomBytes(300_000));
+    expect(await run(["upload", "closed", "--vault", "Team"])).toMatchObject({ code: 0 });
     expect(await run(["export", "Team", "team.export"])).toMatchObject({ code: 0 });
     expect(await run(["export", "Open", "open.export"])).toMatchObject({ code: 2 });
     const gone = { env: { SERVICE_BASE_URL: "http://127.0.0.1:1", SERVICE_API_KEY: "" } };
     expect(await json(["decrypt", "team.export", "team"], gone)).toMatchObject({ failed: 0 });
-    expect(readFileSync(join(work, "team", "ten", "sub", "deep.bin"))).toEqual(
-      readFileSync(join(ten, "sub", "deep.bin")),
+    expect(readFileSync(join(work, "team", "closed", "sub", "deep.bin"))).toEqual(
+      readFileSync(join(closed, "sub", "deep.bin")),
     );
     expect((await run(["decrypt", "team.export", "team"], gone)).code).toBe(5);
     writeFileSync(
