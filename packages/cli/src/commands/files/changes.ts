@@ -11,7 +11,7 @@ import { plain } from "./items.ts";
 import { VAULT, vaultIdOf } from "./places.ts";
 
 export default command({
-  brief: "List what changed, since when and by whom",
+  brief: "List changes since a moment, with their actors",
   description: "Oldest first. With --follow it waits for more until you press Ctrl-C, or until --timeout.",
   examples: [
     { line: "coffer changes --since 3h --vault Team", does: "the last three hours" },

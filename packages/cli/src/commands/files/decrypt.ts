@@ -91,7 +91,7 @@ function reportOf(
       `Decrypted ${String(files.length)} files (${sizeText(bytes)}), failed ${String(failed.length)}`,
       exportedBy === null
         ? "Nobody has signed that the export is whole"
-        : `exported ${made} by ${exportedBy}${exporterIsMember === true ? "" : ", who is no member now"}`,
+        : `exported ${made} by ${exportedBy}${exporterIsMember === true ? "" : " (not a member now)"}`,
     ],
     { exit: failed.length > 0 ? EXIT.someFailed : EXIT.done },
   );

@@ -40,7 +40,7 @@ export const FILE_ROUTES: Routes = {
   trash: { brief: "What was deleted in the last 30 days", routes: TRASH },
   versions: { brief: "What files were before", routes: VERSIONS },
   search: { brief: "Find files by words of their names, type, date and author", load: () => import("./search.ts") },
-  changes: { brief: "List what changed, since when and by whom", load: () => import("./changes.ts") },
+  changes: { brief: "List changes since a moment, with their actors", load: () => import("./changes.ts") },
   export: {
     brief: "Copy a shared vault out, encrypted, to open without the service",
     load: () => import("./export.ts"),
