@@ -5,6 +5,7 @@ import { listTools, TOOLS } from "@coffer/mcp";
 import { format } from "prettier";
 import { renderApiPage } from "./api-page.ts";
 import { renderErrors } from "./error-page.ts";
+import { renderManPage } from "./man-page.ts";
 import { renderInputTypes } from "./input-types.ts";
 import { renderResultTypes } from "./result-types.ts";
 import { CLAIM_TESTS, renderClaimTests } from "../test/pins/claims.ts";
@@ -22,6 +23,7 @@ export async function renderGenerated(): Promise<Readonly<Record<string, string>
     "packages/mcp/src/tool-list.json": await json(listTools(TOOLS)),
     "docs/generated/api.md": await markdown(renderApiPage()),
     "docs/generated/errors.md": await markdown(await renderErrors()),
+    "packages/cli/man/coffer.1": await renderManPage(),
     "docs/generated/threat-model-tests.md": await markdown(renderClaimTests(CLAIM_TESTS)),
   };
 }

@@ -29,9 +29,14 @@ export function shellFor(given: Given, scratch: string): Shell {
   mkdirSync(reports, { recursive: true });
   writeFileSync(path.join(reports, "report.txt"), "A report.\n");
   const data = path.join(scratch, "start");
+  // The build alone does not make the program executable; an install of the package does.
+  const programs = path.join(home, "bin");
+  mkdirSync(programs, { recursive: true });
+  const program = path.join(ROOT, "packages", "cli", "dist", "main.js");
+  writeFileSync(path.join(programs, "coffer"), `#!/bin/sh\nexec node "${program}" "$@"\n`, { mode: 0o755 });
   const environment = {
     ...process.env,
-    ...{ PATH: `${path.join(ROOT, "node_modules", ".bin")}:${process.env["PATH"] ?? ""}`, HOME: home },
+    ...{ PATH: `${programs}:${path.join(ROOT, "node_modules", ".bin")}:${process.env["PATH"] ?? ""}`, HOME: home },
     ...{ SERVICE_CONFIG_FILE: given.stack.credentialsFile, SERVICE_CONFIG_DIR: path.join(scratch, "config") },
     ...{ SERVICE_DATA_DIR: path.join(scratch, "server"), SERVICE_PORT: "0" },
   };
