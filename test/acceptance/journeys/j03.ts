@@ -4,12 +4,13 @@ import assert from "node:assert/strict";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createHash } from "node:crypto";
-import { assertError, fieldsOf, objectAt, objectsAt, signUp } from "../kit/account.ts";
+import { assertError, fieldsOf, objectsAt, signUp } from "../kit/account.ts";
 import { filesHolding } from "../kit/data-directory.ts";
 import { send, type Answer } from "../kit/http.ts";
 import { textOf } from "../kit/stack.ts";
 import { startToolServer, writeCredentials } from "../kit/tool-server.ts";
 import { invitesByCommand } from "./commands.ts";
+import { callAgreed } from "./own-tools.ts";
 import type { Checks, World } from "./run.ts";
 
 export async function ownerInvites({ stack, scratch }: World): Promise<Checks> {
@@ -75,11 +76,7 @@ function invitingByTool(baseUrl: string, apiKey: string, scratch: string): Check
       await using tools = await startToolServer({ credentialsFile, folder: scratch, environment });
       const { vaults } = await createClient({ baseUrl, credentials: { apiKey } }).vaults.list();
       const given = { name: "bot", vaultIds: vaults.map(({ id }) => id) };
-      const asked = await tools.call("access_grant", given);
-      assert.equal(asked.isError, true, asked.wire);
-      const confirm = textOf(objectAt(asked.facts, "error"), "confirm");
-      const answer = await tools.call("access_grant", { ...given, confirm });
-      assert.equal(answer.isError, false, answer.wire);
+      const answer = await callAgreed(tools, "access_grant", given);
       const path = textOf(answer.facts, "file").replaceAll(/<\/?[\w-]{8}>/g, "");
       assert.equal((await stat(path)).mode & 0o777, 0o600);
       code = (await readFile(path, "utf8")).trim();

@@ -2,11 +2,15 @@
 import { createClient } from "@coffer/sdk";
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runProgram } from "../../kit/coffer-program.ts";
 import { assertError, createKey, fieldsOf, objectAt, revokeKey, signUp, type NewAccount } from "../kit/account.ts";
 import { newChainKey, type ChainKey } from "../kit/chain.ts";
 import { filesHolding, querySql, runSql } from "../kit/data-directory.ts";
 import { send, type Answer } from "../kit/http.ts";
-import { textOf, type Stack } from "../kit/stack.ts";
+import { parseObject, textOf, type Stack } from "../kit/stack.ts";
+import { startToolServer, TOOL_SERVER } from "../kit/tool-server.ts";
 import { openWebhookSink, verifyArrived, type Receiver } from "../kit/webhook-sink.ts";
 import { openWebhooks, type NewWebhook } from "../kit/webhooks.ts";
 import { joinsByCommand } from "./commands.ts";
@@ -43,7 +47,44 @@ export async function agentRedeems({ stack, scratch, cleanup }: World): Promise<
   const webhook = await openWebhooks(stack.baseUrl, owner.apiKey).create(receiver.url, ["invite.redeemed"]);
   const scene: Scene = { stack, owner, rights, chain: newChainKey(stack.baseUrl), code, wire: [], receiver, webhook };
   const byCommand = joinsByCommand({ baseUrl: stack.baseUrl, scratch });
-  return { ...byCommand, ...firstRedeem(scene), ...refusals(scene), ...levels(scene), ...privateKey(scene) };
+  return {
+    ...byCommand,
+    ...joinsByTool(scene, scratch),
+    ...firstRedeem(scene),
+    ...refusals(scene),
+    ...levels(scene),
+    ...privateKey(scene),
+  };
+}
+
+/** The tool server's own command, and what an agent sees of it then. */
+function joinsByTool({ stack, owner, rights }: Scene, scratch: string): Checks {
+  return {
+    "J4-tools": async () => {
+      const directory = join(scratch, "joining");
+      await mkdir(directory);
+      const codeFile = join(directory, "invite.txt");
+      await writeFile(codeFile, await invite(stack, owner, rights), { mode: 0o600 });
+      const env = { HOME: directory, SERVICE_CONFIG_DIR: directory };
+      const words = ["join", "--code-file", codeFile, "--base-url", stack.baseUrl];
+      const { code, out, err } = await runProgram(words, { env, program: TOOL_SERVER });
+      assert.equal(code, 0, err);
+      const credentialsFile = join(directory, "config.json");
+      const environment = { SERVICE_CONFIG_DIR: directory };
+      await using tools = await startToolServer({ credentialsFile, folder: scratch, environment });
+      const { facts, wire } = await tools.call("status_check");
+      const saved = objectAt(objectAt(parseObject(await readFile(credentialsFile, "utf8")), "profiles"), "default");
+      const answer = await send(stack.baseUrl, "/api/account", { key: textOf(saved, "apiKey") });
+      const address = textOf(objectAt(fieldsOf(answer), "credential"), "chainAddress");
+      assert.deepEqual(
+        [facts["signedIn"], facts["accessLevel"], facts["chainAddress"]],
+        [true, "agent", address],
+        wire,
+      );
+      assert.deepEqual(objectAt(facts, "key")["vaultIds"], rights.vaultIds, wire);
+      assert.ok(out.includes(address), out);
+    },
+  };
 }
 
 async function invite(stack: Stack, owner: NewAccount, rights: object = {}): Promise<string> {

@@ -1,14 +1,42 @@
 /** J6: the owner adds the agent's address. */
 import { createClient } from "@coffer/sdk";
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fieldsOf, objectAt, objectsAt } from "../kit/account.ts";
-import { failureCode } from "../kit/failures.ts";
+import { failureCode, toolFailure } from "../kit/failures.ts";
 import { send } from "../kit/http.ts";
 import type { SharedPerson } from "../kit/shared-service.ts";
 import { openWebhookSink, verifyArrived } from "../kit/webhook-sink.ts";
 import { openWebhooks } from "../kit/webhooks.ts";
 import { addsByCommand } from "./commands-shared.ts";
+import { callAgreed } from "./own-tools.ts";
 import type { Checks, SharedWorld } from "./run.ts";
+
+/** By the owner's tools, in a vault of its own. */
+function addsByTool({ service, scratch }: SharedWorld, owner: SharedPerson): Checks {
+  return {
+    "J6-tools": async () => {
+      const vault = await owner.client.vaults.create({ name: "By tool", type: "shared" });
+      const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "plan.txt", body: "the plan" });
+      const agent = await service.invite(owner, { vaultIds: [vault.id] });
+      await using owners = await service.tools(owner, scratch);
+      await using tools = await service.tools(agent, scratch);
+      const dest = join(scratch, "plan.txt");
+      const wanted = { files: [file.id], dest };
+      assert.equal(toolFailure(await tools.call("file_download", wanted)).code, "not_a_member");
+      const members = () => service.chain.readVault(vault.chainObjectId ?? "", { maxAge: 0 }).then(namesOf);
+      const given = { name: "bot", vaultIds: [vault.id], chainAddress: agent.address };
+      assert.equal(toolFailure(await owners.call("access_grant", given)).code, "confirmation_required");
+      assert.deepEqual(await members(), []);
+      await callAgreed(owners, "access_grant", given);
+      assert.deepEqual(await members(), [agent.address]);
+      const got = await tools.call("file_download", wanted);
+      assert.equal(got.isError, false, got.wire);
+      assert.equal(await readFile(dest, "utf8"), "the plan");
+    },
+  };
+}
 
 export async function memberAdded(world: SharedWorld): Promise<Checks> {
   const { service, cleanup } = world;
@@ -22,6 +50,7 @@ export async function memberAdded(world: SharedWorld): Promise<Checks> {
   const members = `/api/vaults/${vault.id}/members`;
   return {
     ...addsByCommand(world),
+    ...addsByTool(world, owner),
     "J6-sdk-add": async () => {
       const before = await allowlist();
       await owner.client.vaults.members.add(vault.id, agent.address, { label: "bot" });

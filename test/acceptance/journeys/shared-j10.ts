@@ -1,13 +1,16 @@
 /** J10: a member is removed; what that ends, and what it does not. */
 import { createClient } from "@coffer/sdk";
 import assert from "node:assert/strict";
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { objectAt } from "../kit/account.ts";
-import { failureCode } from "../kit/failures.ts";
+import { failureCode, toolFailure } from "../kit/failures.ts";
 import { send } from "../kit/http.ts";
 import type { SharedPerson } from "../kit/shared-service.ts";
 import { openWebhookSink, verifyArrived, type Receiver } from "../kit/webhook-sink.ts";
 import { openWebhooks, type NewWebhook } from "../kit/webhooks.ts";
 import { removesByCommand } from "./commands-shared.ts";
+import { callAgreed } from "./own-tools.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 
 /** Everything that the checks of this journey share. */
@@ -49,7 +52,8 @@ export async function memberRemoved(world: SharedWorld): Promise<Checks> {
   const loop = cleanup.use(readAlong(colleague, oldFile));
   const people = { owner, agent, second, colleague };
   const scene: Scene = { world, ...people, ...place, oldFile, newFile, receiver, webhook, loop };
-  return { ...removesByCommand(scene), ...removal(scene), ...(await afterwards(scene)), ...interrupted(scene) };
+  const byPrograms = { ...removesByCommand(scene), ...removalByTool(scene) };
+  return { ...byPrograms, ...removal(scene), ...(await afterwards(scene)), ...interrupted(scene) };
 }
 
 async function upload({ client }: SharedPerson, vaultId: string, name: string): Promise<string> {
@@ -127,6 +131,34 @@ async function afterwards(scene: Scene): Promise<Checks> {
         assert.equal(await textOf(client, oldFile), "content of old.txt");
         assert.equal(await textOf(client, await scene.newFile()), "content of new.txt");
       }
+    },
+  };
+}
+
+/** By the owner's tools: a third agent, whose own tools ran before. */
+function removalByTool({ world, owner, vaultId, objectId, oldFile }: Scene): Checks {
+  const { service, scratch } = world;
+  return {
+    "J10-tools": async () => {
+      const agent = await service.invite(owner, { vaultIds: [vaultId] });
+      await owner.client.vaults.members.add(vaultId, agent.address);
+      const folder = join(scratch, "third");
+      await mkdir(folder);
+      await using tools = await service.tools(agent, folder);
+      const fetched = await tools.call("file_download", { files: [oldFile], dest: join(folder, "before.txt") });
+      assert.equal(fetched.isError, false, fetched.wire);
+      await using owners = await service.tools(owner, scratch);
+      const { facts, wire } = await callAgreed(owners, "access_revoke", { who: agent.keyId });
+      assert.deepEqual([facts["ended"], facts["memberships"]], ["key", 1], wire);
+      const { members } = await service.chain.readVault(objectId, { maxAge: 0 });
+      assert.ok(!members.some(({ chainAddress }) => chainAddress === agent.address));
+      const wanted = { files: [oldFile], dest: join(folder, "after.txt") };
+      assert.equal(toolFailure(await tools.call("file_download", wanted)).code, "signed_out");
+      const { text } = await owner.client.invites.create({ name: "again", vaultIds: [vaultId] });
+      const { key: apiKey } = await createClient({ baseUrl: service.baseUrl }).invites.redeem(text, agent.signer);
+      await using again = await service.tools({ ...agent, apiKey }, folder);
+      assert.equal(toolFailure(await again.call("file_download", wanted)).code, "not_a_member");
+      assert.deepEqual(await readdir(folder), ["before.txt"]);
     },
   };
 }

@@ -4,21 +4,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { recordedSecrets } from "../../kit/secret-recorder.ts";
 import { revokeKey } from "../kit/account.ts";
+import { clockAhead } from "../kit/clock-ahead.ts";
 import type { SharedPerson, ToolsOptions } from "../kit/shared-service.ts";
 import { explainsByCommand } from "./commands-shared.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 import { layersIn } from "./shared-j05.ts";
 
-/** Loaded before everything else: the clock of this process is ten minutes ahead. */
-const TEN_MINUTES_AHEAD = `
-const now = Date.now;
-Date.now = () => now() + 600_000;
-globalThis.Date = class extends Date {
-  constructor(...given) {
-    super(...(given.length === 0 ? [Date.now()] : given));
-  }
-};
-`;
+const TEN_MINUTES_AHEAD = clockAhead(600_000);
 
 export async function accessExplained(world: SharedWorld): Promise<Checks> {
   const { service, scratch } = world;

@@ -4,18 +4,29 @@ import { chainKeySigner, createClient, generateChainKey, type Client } from "@co
 import { sharedVaults } from "@coffer/sdk/shared";
 import { nodePlatform } from "@coffer/crypto/node";
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../../kit/shared-stack.ts";
 import { objectAt } from "../kit/account.ts";
-import { failureCode } from "../kit/failures.ts";
+import { clockAhead } from "../kit/clock-ahead.ts";
+import { failureCode, toolFailure } from "../kit/failures.ts";
 import { send } from "../kit/http.ts";
+import { startToolServer, writeCredentials, type ToolServer } from "../kit/tool-server.ts";
 import { openWebhookSink, type Receiver } from "../kit/webhook-sink.ts";
 import { openWebhooks } from "../kit/webhooks.ts";
+import { callAgreed } from "./own-tools.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 
 class MovedClock {
   #ahead = 0;
   readonly now = (): number => Date.now() + this.#ahead;
+
+  /** Of this machine's clock, in milliseconds. */
+  get ahead(): number {
+    return this.#ahead;
+  }
 
   passTo(time: number): void {
     this.#ahead += Math.max(0, time - this.now());
@@ -33,6 +44,8 @@ interface Scene {
   readonly colleague: SharedPerson;
   /** The colleague's, with keys that it has opened before the end; the service takes it for the owner's. */
   readonly warm: Client;
+  /** An agent of the owner's, who has access by the owner's tools until the same end. */
+  readonly hired: SharedPerson;
   /** Its end is moved. */
   readonly kept: SharedPerson;
   readonly receiver: Receiver;
@@ -41,7 +54,8 @@ interface Scene {
 const textOf = (time: number): string => new Date(time).toISOString();
 const PIECE = 1024 * 1024;
 
-export async function accessUntil({ cleanup }: SharedWorld): Promise<Checks> {
+export async function accessUntil(world: SharedWorld): Promise<Checks> {
+  const { cleanup } = world;
   const clock = new MovedClock();
   const stack = cleanup.use(await openSharedStack({ clock: clock.now }));
   const { client: owner, apiKey } = stack.owner;
@@ -54,8 +68,10 @@ export async function accessUntil({ cleanup }: SharedWorld): Promise<Checks> {
   const end = Math.ceil((clock.now() + 60_000) / END_STEP) * END_STEP;
   const { agent, checks } = await invited({ stack, clock, vaultId, end });
   const warm = colleague.another({ credentials: { apiKey } });
-  const scene: Scene = { stack, clock, vaultId, fileId: file.id, end, agent, colleague, warm, kept, receiver };
-  return { ...checks, ...before(scene), ...underWay(scene), ...afterwards(scene), ...moved(scene) };
+  const people = { agent, colleague, warm, kept, hired: await stack.invite("hired") };
+  const scene: Scene = { stack, clock, vaultId, fileId: file.id, end, ...people, receiver };
+  const tools = await byTools(world, scene);
+  return { ...checks, ...before(scene), ...tools, ...underWay(scene), ...afterwards(scene), ...moved(scene) };
 }
 
 async function invited({ stack, clock, vaultId, end }: Pick<Scene, "stack" | "clock" | "vaultId" | "end">) {
@@ -73,6 +89,55 @@ async function invited({ stack, clock, vaultId, end }: Pick<Scene, "stack" | "cl
     },
   };
   return { agent: { client, apiKey: redeemed.key, address: signer.chainAddress }, checks };
+}
+
+/** A member by the owner's tools, with tools of its own. These are programs that have the journey's clock as it is when they start. */
+async function byTools(
+  { cleanup, scratch }: SharedWorld,
+  {
+    stack,
+    clock,
+    vaultId,
+    fileId,
+    end,
+    hired,
+  }: Pick<Scene, "stack" | "clock" | "vaultId" | "fileId" | "end" | "hired">,
+): Promise<Checks> {
+  const networkFile = join(scratch, "network.json");
+  await writeFile(networkFile, JSON.stringify(stack.localnet.network()), { mode: 0o600 });
+  const open = async (name: string, { apiKey, privateKey }: SharedPerson): Promise<ToolServer> => {
+    const directory = join(scratch, name);
+    const profile = { chainPrivateKey: privateKey, networkFile };
+    const credentialsFile = await writeCredentials(directory, stack.baseUrl, apiKey, profile);
+    const moved = join(directory, "clock.mjs");
+    await writeFile(moved, clockAhead(clock.ahead));
+    const environment = { SERVICE_CONFIG_DIR: directory, NODE_OPTIONS: `--import=${moved}` };
+    return cleanup.use(await startToolServer({ credentialsFile, folder: scratch, environment }));
+  };
+  return {
+    "J22-tools": async () => {
+      const tools = await open("hired", hired);
+      const chainAddress = hired.signer.chainAddress;
+      const given = { name: "hired", vaultIds: [vaultId], chainAddress, until: textOf(end) };
+      await callAgreed(await open("owner", stack.owner), "access_grant", given);
+      const { facts, wire } = await tools.call("vault_access_check", { vaultId });
+      assert.equal(Date.parse(String(facts["ends"])), end, wire);
+      const wrote = await tools.call("file_write", { vaultId, name: "by the hired", text: "h" });
+      assert.equal(wrote.isError, false, wrote.wire);
+    },
+    "J22-tools-ended": async () => {
+      const tools = await open("hired", hired);
+      const dest = join(scratch, "late.bin");
+      const calls = { file_write: { vaultId, name: "too late", text: "h" }, file_download: { files: [fileId], dest } };
+      for (const [tool, given] of Object.entries(calls)) {
+        const answer = await tools.call(tool, given);
+        assert.deepEqual([tool, toolFailure(answer).code], [tool, "membership_ended"], answer.wire);
+      }
+      assert.ok(!existsSync(dest));
+      const { files } = await stack.owner.client.files.list({ vaultId });
+      assert.ok(files.some(({ name }) => name === "by the hired") && !files.some(({ name }) => name === "too late"));
+    },
+  };
 }
 
 function before({ stack, vaultId, fileId, end, agent, colleague, warm, kept }: Scene): Checks {
@@ -130,7 +195,7 @@ async function* waiting(until: Promise<undefined>): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(PIECE);
 }
 
-function afterwards({ stack, vaultId, fileId, end, agent, colleague, warm, receiver }: Scene): Checks {
+function afterwards({ stack, vaultId, fileId, end, agent, colleague, hired, warm, receiver }: Scene): Checks {
   const { baseUrl, owner } = stack;
   const accomplice = { credentials: { apiKey: owner.apiKey } };
   return {
@@ -160,12 +225,13 @@ function afterwards({ stack, vaultId, fileId, end, agent, colleague, warm, recei
       assert.equal(await failureCode(warm.files.download(file.id)), "membership_ended");
     },
     "J22-event": async () => {
-      for (const address of [agent.address, colleague.signer.chainAddress]) {
+      const addresses = [agent.address, colleague.signer.chainAddress, hired.signer.chainAddress];
+      for (const address of addresses) {
         const arrived = await receiver.waitFor(({ body }) => body.includes(address));
         const { object } = objectAt(JSON.parse(arrived.body) as Record<string, unknown>, "data");
         assert.deepEqual(object, { type: "vault_member", id: address, vaultId, endsAt: textOf(end) });
       }
-      assert.equal(receiver.arrived.length, 2);
+      assert.equal(receiver.arrived.length, addresses.length);
     },
   };
 }

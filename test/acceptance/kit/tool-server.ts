@@ -5,6 +5,13 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { REPOSITORY } from "./stack.ts";
 
+/** The program and the arguments before its flags or its command. */
+export const TOOL_SERVER: readonly [string, ...string[]] = [
+  process.execPath,
+  "--conditions=coffer-source",
+  join(REPOSITORY, "packages/mcp/src/main.ts"),
+];
+
 /** What a tool answered: its structured half, and whether it is an error. */
 export interface ToolAnswer {
   readonly isError: boolean;
@@ -37,17 +44,9 @@ export async function startToolServer({
   environment = {},
   flags = ["--profile", "owner"],
 }: ToolServerOptions): Promise<ToolServer> {
+  const [command, ...args] = TOOL_SERVER;
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [
-      "--conditions=coffer-source",
-      "packages/mcp/src/main.ts",
-      "--config",
-      credentialsFile,
-      "--allow",
-      folder,
-      ...flags,
-    ],
+    ...{ command, args: [...args, "--config", credentialsFile, "--allow", folder, ...flags] },
     cwd: REPOSITORY,
     env: { ...getDefaultEnvironment(), ...environment },
     stderr: "pipe",

@@ -2,6 +2,7 @@ import { journey, type Journey } from "../observable.ts";
 
 const redeem = journey("J4", "Agent redeems", [
   "J4-login cli: login --invite-code makes a key file of mode 0600, stores the API key, prints the address [S4.3-cli-invite-redeem S5.8-agent-redeems S5.7-client-storage]",
+  "J4-tools mcp: coffer-mcp join redeems too; then status_check shows the agent's address, which the owner adds, and its vaults",
   'J4-account api: the account of that key says "agent", the agent\'s address, scopes and vaults as invited',
   "J4-sdk-redeem sdk: the SDK redeems; the secret of the invite's text never reaches the service [D4-invite-secret]",
   "J4-webhook webhook: invite.redeemed arrives at the owner's sink: the key's id and the agent's address, and no code or key",
@@ -28,6 +29,7 @@ const blind = journey("J5", "Before membership the agent is blind", [
 const addMember = journey("J6", "Owner adds the agent's address", [
   "J6-transaction cli (shared): vaults members add makes a transaction; the allowlist is {owner, agent}",
   "J6-sdk-add sdk (shared): members.add makes a transaction; the allowlist is {owner, agent} [D0-owner-signs]",
+  "J6-tools mcp (shared): access_grant makes an address a member once the user agreed; its own tools then open what was refused",
   "J6-listed api (shared): the member is listed with both layers active",
   "J6-webhook webhook (shared): vault.member_added arrives at the sink",
   "J6-again sdk (shared): adding again: the same member, no second transaction",

@@ -10,6 +10,7 @@ const removed = journey("J10", "Member removed (the cascade)", [
   "J10-warm-old api (shared): old files: the service answers 403 to it at once, with a new key too",
   "J10-still-has cli (shared): what it had downloaded it still has; the command says so",
   "J10-others-read sdk (shared): owner and remaining members read everything",
+  "J10-tools mcp (shared): access_revoke ends key and membership; the agent's tools are signed out, and with a new key refused as no member",
   "J10-killed cli (shared): killed between chain step and key step, a re-run finishes",
   "J10-sdk-killed sdk (shared): cut off between the chain and the service, a re-run finishes",
   "J10-reader-loop sdk (shared): no file is unreadable for remaining members at any moment",

@@ -17,7 +17,8 @@ const explainer = journey("J15", "Explainer", [
 
 const twoAgents = journey("J16", "Two agents, one vault", [
   "J16-distinct sdk (shared): 8 writers × 50 files (with full counts), same names: 400 distinct files, none lost",
-  "J16-uploader api (shared): each has the right uploader address",
+  "J16-tools mcp (shared): the same by 8 tool servers at once with ifExists rename: as many distinct files, none lost",
+  "J16-uploader api (shared): each of both has the right uploader address",
   "J16-recorded api (shared): the owner's audit log names the same uploader for each",
   "J16-signature sdk (shared): each version statement has a valid signature of its uploader",
 ]);
