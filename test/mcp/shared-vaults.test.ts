@@ -91,6 +91,7 @@ describe("an agent that is no member", () => {
       const { nextStep, retryable } = facts["error"] as { nextStep: string; retryable: boolean };
       expect(retryable).toBe(false);
       expect(nextStep).toContain(address);
+      expect(nextStep).toContain(`coffer vaults members add ${vault.id} ${address}, or`);
       expect(nextStep).toContain("client.vaults.members.add(");
       expect(text).toContain(nextStep);
     }

@@ -244,7 +244,7 @@ async function joinCommand(args: readonly string[], context: CommandContext): Pr
     `Joined. The keys are in ${done.configFile} (profile ${done.profile}).\nYour chain address: ${chainAddress}\n`,
   );
   context.out(
-    `To read shared vaults, send this address to their owner, who runs client.vaults.members.add(vaultId, "${chainAddress}") for each.\n`,
+    `To read shared vaults, send this address to their owner, who runs for each: coffer vaults members add VAULT ${chainAddress}\nIn code: client.vaults.members.add(vaultId, "${chainAddress}")\n`,
   );
   if (vaultIds.length > 0) context.out(`Vaults of the invite: ${vaultIds.join(", ")}\n`);
   context.out("Next: coffer-mcp install --allow DIR\n");

@@ -32,6 +32,6 @@ export function isId(text: string): boolean {
 
 /** What the owner of a shared vault does to make this server a member. The address is this server's own. */
 export function membershipStep(chainAddress: string, vaultId: string | null): string {
-  const vault = vaultId === null ? "the vault's id" : JSON.stringify(vaultId);
-  return `Ask the vault's owner to add this chain address as a member: ${chainAddress}. The owner does it with the SDK: client.vaults.members.add(${vault}, "${chainAddress}").`;
+  const vault = vaultId ?? "VAULT";
+  return `Ask the vault's owner to add this chain address as a member: ${chainAddress}. The owner runs coffer vaults members add ${vault} ${chainAddress}, or in code client.vaults.members.add("${vault}", "${chainAddress}").`;
 }
