@@ -13,6 +13,8 @@ interface Act {
   readonly isDone: () => Promise<boolean>;
   /** Changes what is acted on. Absent: nothing of it can change. */
   readonly change?: () => Promise<unknown>;
+  /** How often it was done. Absent: once done, the state is another. */
+  readonly times?: () => Promise<number>;
 }
 
 interface Scene {
@@ -22,6 +24,24 @@ interface Scene {
 
 const URL_BEFORE = "https://receiver.example/before";
 const URL_AFTER = "https://receiver.example/after";
+
+const ADDRESS = `0x${"1b".repeat(32)}`;
+
+/** The service in memory has no members: those of this client's vaults are remembered here, each as often as it was added. */
+function withMembers(client: Client): Client {
+  const added = new Map<string, string[]>();
+  const members = {
+    list: (id: string) => Promise.resolve((added.get(id) ?? []).map((chainAddress) => ({ chainAddress }))),
+    add: (id: string, who: string) => Promise.resolve(void added.set(id, [...(added.get(id) ?? []), who])),
+    remove: (id: string) => Promise.resolve(void added.delete(id)),
+  };
+  async function* sharedOnes() {
+    for (const id of added.keys()) yield await Promise.resolve({ id });
+  }
+  const list = (query: { type?: string } = {}, ...rest: never[]): unknown =>
+    query.type === "shared" ? sharedOnes() : client.vaults.list(query as object, ...rest);
+  return { ...client, vaults: { ...client.vaults, list, members } } as unknown as Client;
+}
 
 async function makeWebhook(client: Client): Promise<string> {
   return (await client.webhooks.create({ url: URL_BEFORE, events: ["*"] })).webhook.id;
@@ -50,6 +70,7 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
     Promise.resolve({
       ...{ tool: "access_grant", args: { name: "bot", vaultIds: [vaultId] } },
       isDone: async () => (await client.invites.list()).invites.length > 0,
+      times: async () => (await client.invites.list()).invites.length,
     }),
   "a key ends": async ({ client }) => {
     const { id } = await client.apiKeys.create({ name: "laptop" });
@@ -65,10 +86,26 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
       isDone: async () => (await client.invites.list()).invites.every((invite) => invite.status === "revoked"),
     };
   },
+  "an address gets access": ({ client, vaultId }) =>
+    Promise.resolve({
+      ...{ tool: "access_grant", args: { name: "bot", vaultIds: [vaultId], chainAddress: ADDRESS } },
+      isDone: async () => (await client.vaults.members.list(vaultId)).length > 0,
+      times: async () => (await client.vaults.members.list(vaultId)).length,
+    }),
+  "the access of an address ends": async ({ client, vaultId }) => {
+    await client.vaults.members.add(vaultId, ADDRESS);
+    const { id: otherId } = await client.vaults.create({ name: "Other", type: "public" });
+    return {
+      ...{ tool: "access_revoke", args: { who: ADDRESS } },
+      isDone: async () => (await client.vaults.members.list(vaultId)).length === 0,
+      change: () => client.vaults.members.add(otherId, ADDRESS),
+    };
+  },
   "a webhook is made": ({ client }) =>
     Promise.resolve({
       ...{ tool: "webhook_set", args: { url: URL_AFTER } },
       isDone: async () => (await client.webhooks.list()).webhooks.length > 0,
+      times: async () => (await client.webhooks.list()).webhooks.length,
     }),
   "a webhook gets another address": async ({ client }) => {
     const webhookId = await makeWebhook(client);
@@ -89,7 +126,7 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
 };
 
 async function openAct(make: (scene: Scene) => Promise<Act>) {
-  const { client } = await openFakeService();
+  const client = withMembers((await openFakeService()).client);
   const { id: vaultId } = await client.vaults.create({ name: "V", type: "public" });
   const act = await make({ client, vaultId });
   const open = (options: Partial<ToolsHereOptions> = {}): Promise<ToolsHere> => openToolsHere({ client, ...options });
@@ -219,6 +256,35 @@ describe.each(Object.entries(ACTS))("%s", (_, make) => {
     expect(await act.isDone()).toBe(false);
   });
 
+  it("not once more by the state that it was done with", async () => {
+    const { act, open } = await openAct(make);
+    const memory = createMemory();
+    const states: string[] = [];
+    const host = { era: { pin: "2026-07-28" }, onAsked: () => YES, parts: { memory } };
+    await using tools = await open({
+      ...host,
+      tamper: ({ params }) => {
+        if (typeof params?.["requestState"] === "string") states.push(params["requestState"]);
+      },
+    });
+    expect(await attempt(tools, act)).toBeNull();
+    const times = await act.times?.();
+    expect([states.length, times ?? 1]).toEqual([1, 1]);
+    let replays = 0;
+    await using again = await open({
+      ...host,
+      tamper: ({ params }) => {
+        if (typeof params?.["requestState"] !== "string") return;
+        params["requestState"] = states[0];
+        replays += 1;
+      },
+    });
+    await attempt(again, act);
+    expect(await act.times?.()).toBe(times);
+    // What is gone or the same already is refused, or done without a question.
+    if (act.times !== undefined) expect(replays).toBeGreaterThan(0);
+  });
+
   it("not by the state of another call", async () => {
     const { act, open } = await openAct(make);
     const memory = createMemory();
@@ -244,7 +310,7 @@ describe.each(Object.entries(ACTS))("%s", (_, make) => {
 it("every tool that asks is in the matrix", async () => {
   const { TOOLS } = await import("@coffer/mcp");
   const asking = TOOLS.filter((tool) => JSON.stringify(tool.inputSchema(false)).includes('"confirm"'));
-  const { client } = await openFakeService();
+  const client = withMembers((await openFakeService()).client);
   const { id: vaultId } = await client.vaults.create({ name: "V", type: "public" });
   const here = await Promise.all(Object.values(ACTS).map(async (make) => (await make({ client, vaultId })).tool));
   expect([...new Set(here)].toSorted()).toEqual(asking.map(({ name }) => name).toSorted());
