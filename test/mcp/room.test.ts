@@ -18,7 +18,8 @@ beforeAll(async () => {
   stack = await startStack({ environment: PLAN });
   tools = await openToolClient({
     credentialsFile: stack.credentialsFile,
-    flags: ["--profile", "owner"],
+    // The vault of another account is written to after its error was shown.
+    flags: ["--profile", "owner", "--confirm", "token"],
     folders: [folder],
     launcher: sourceLauncher(),
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },

@@ -233,7 +233,7 @@ describe("status_check", () => {
     const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: stack.apiKey } });
     const created = await client.apiKeys.create({ name: "reader", scopes: ["files:read"], vaultIds: [vaultId] });
     await using limited = await openToolClient({
-      credentialsFile: "/nonexistent",
+      credentialsFile: join(folder, "no-config.json"),
       folders: [folder],
       launcher: sourceLauncher(),
       environment: { SERVICE_API_KEY: created.key, SERVICE_BASE_URL: stack.baseUrl },

@@ -34,6 +34,7 @@ export { findProfile, saveProfile, type ProfileChanges, type ProfilePlace, type 
 export { parseEnd, parseMoment } from "./moments.ts";
 export { dropSecretFile, readSecretFile, writeSecretFile } from "./secret-file.ts";
 export {
+  findPlace,
   foldersOfPerson,
   narrowByRoots,
   resolveFolders,

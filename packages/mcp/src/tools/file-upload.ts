@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { type Stored, untrusted, uploadPaths, writableVault } from "@coffer/tasks";
+import { findPlace, type Stored, untrusted, uploadPaths, writableVault } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Outcome } from "../result.ts";
 import { FLAG } from "../schema.ts";
@@ -46,6 +46,9 @@ export const fileUpload = defineTool({
   },
   output: { ...RECEIPT, ...REPORT, dryRun: FLAG },
   run: async (args, call) => {
+    const [only, ...others] = args.paths;
+    // A path that is refused asks nobody.
+    if (only !== undefined && others.length === 0) await findPlace(call.folders, only);
     const vaultId = await writableVault(call, args.vaultId ?? null);
     await agreeToLeave(call, vaultId);
     const { paths, folder = null, ...wish } = args;
