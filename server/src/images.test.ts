@@ -4,6 +4,9 @@ import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Copy, DockerfileParser, From } from "dockerfile-ast";
 import { describe, expect, it } from "vitest";
+import { EXIT } from "../../packages/cli/src/exit-codes.ts";
+import { readLine } from "../../packages/cli/src/reading.ts";
+import { ROUTES } from "../../packages/cli/src/routes.ts";
 import { makeDirectory } from "../../test/kit/directory.ts";
 import { findUnread, parseConfig } from "./config.ts";
 
@@ -155,6 +158,18 @@ describe("the units of deploy/", () => {
     expect(unit["Service.EnvironmentFile"]).toEqual(["/etc/coffer/server.env"]);
   });
 
+  it("run a line of coffer that it understands", async () => {
+    const sync = parseUnit(read("deploy/coffer-sync.service"));
+    const [program = "", ...words] = (sync["Service.ExecStart"]?.[0] ?? "").split(" ");
+    expect(path.basename(program)).toBe("coffer");
+    expect(await readLine(ROUTES, words)).toMatchObject({
+      kind: "command",
+      parsed: { args: ["%h/Documents", "Backups:Documents"] },
+    });
+    expect(sync["Service.SuccessExitStatus"]).toEqual([String(EXIT.temporary)]);
+    expect(parseUnit(read("deploy/coffer-sync.timer"))["Timer.OnCalendar"]).toEqual(["hourly"]);
+  });
+
   it("satisfy systemd-analyze", (context) => {
     if (spawnSync("systemd-analyze", ["--version"]).status !== 0) context.skip("systemd-analyze is not installed");
     // It asks whether the programs are there, so the ones of this machine stand for those of the unit.
@@ -165,6 +180,18 @@ describe("the units of deploy/", () => {
     expect(analyze("verify").stderr).toContain("perhaps");
     writeFileSync(file, local);
     expect(analyze("verify")).toMatchObject({ status: 0, stderr: "" });
+    for (const name of ["coffer-sync.service", "coffer-sync.timer"]) {
+      const other = path.join(path.dirname(file), name);
+      writeFileSync(other, read(`deploy/${name}`).replaceAll("/usr/local/bin/coffer", process.execPath));
+      expect(
+        spawnSync("systemd-analyze", ["verify", "--user", other], {
+          encoding: "utf8",
+          env: { ...process.env, XDG_RUNTIME_DIR: path.dirname(file) },
+        }),
+      ).toMatchObject({
+        ...{ status: 0, stderr: "" },
+      });
+    }
     // Ten times the exposure; without any line about safety it is 9.2.
     expect(analyze("security", "--offline=true", "--threshold=20").status).toBe(0);
   });
