@@ -1,5 +1,6 @@
 /** `npm run bench [-- NAME…] [--json] [--base REV]`: benchmarks with their peers, in turns in one run; ratios survive a busy machine. */
 import { parseArgs } from "node:util";
+import { cliStart } from "./cli-start.ts";
 import { commits } from "./commits.ts";
 import { cryptoAge, cryptoAgeEncryption, cryptoCodec, cryptoMemory } from "./crypto.ts";
 import { download } from "./download.ts";
@@ -58,6 +59,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "shared-memory": sharedMemory,
   "mcp-start": mcpStart,
   "mcp-calls": mcpCalls,
+  "cli-start": cliStart,
   commits: () => commits(values.base),
 };
 

@@ -1,7 +1,8 @@
 /** What a command is run with: the service, the terminal and the flags of every command. */
 import type { Client } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
-import { createRedaction, createSession, type Redaction, type Session, type Task } from "@coffer/tasks";
+import type { Task } from "@coffer/tasks";
+import { createRedaction, createSession, type Redaction, type Session } from "@coffer/tasks/start";
 import { CommandFailure } from "./failure.ts";
 import type { Globals } from "./globals.ts";
 import { quietProgress, terminalProgress, type Progress, type Unit } from "./terminal/progress.ts";

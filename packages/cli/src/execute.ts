@@ -1,5 +1,5 @@
 /** Runs a parsed command and prints what came of it: exactly one document with `--json`, whatever happens. */
-import { untrusted } from "@coffer/tasks";
+import { untrusted } from "@coffer/tasks/start";
 import { createContext, type Context } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { reportOf, usage, type FailureReport } from "./failure.ts";

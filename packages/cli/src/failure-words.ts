@@ -1,6 +1,6 @@
 /** The one place that gives every failure its exit code and the next command. */
-import { ERRORS } from "@coffer/contract";
-import { LOCAL_FAILURES, type FailureCode } from "@coffer/tasks";
+import { ERRORS } from "@coffer/contract/catalogue";
+import { LOCAL_FAILURES, type FailureCode } from "@coffer/tasks/start";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 
 /** Codes whose exit code does not follow from their status. */

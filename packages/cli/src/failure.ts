@@ -1,6 +1,6 @@
 /** Failures as a person and a program read them. */
-import { ERRORS, isErrorCode } from "@coffer/contract";
-import { LOCAL_FAILURES, TaskFailure, toFailure, type FailureCode, type FailureDetails } from "@coffer/tasks";
+import { ERRORS, isErrorCode } from "@coffer/contract/catalogue";
+import { LOCAL_FAILURES, TaskFailure, toFailure, type FailureCode, type FailureDetails } from "@coffer/tasks/start";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { exitOf, nextOf, sentenceOf } from "./failure-words.ts";
 

@@ -2,7 +2,7 @@
  * A tool's answer when it fails: a code for programs, a sentence, the next step, and whether the same call may succeed
  * later. Every failure of a tool becomes one of these; nothing else reaches the model.
  */
-import { ERRORS, isErrorCode, type ErrorCode } from "@coffer/contract";
+import { ERRORS, isErrorCode, type ErrorCode } from "@coffer/contract/catalogue";
 import { entry, VAULT_FAILURES, type FailureEntry } from "./vault-failures.ts";
 import { untrusted, type Untrusted } from "./untrusted.ts";
 

@@ -1,5 +1,5 @@
 /** Text for a terminal: what others wrote becomes harmless, and tables have straight columns. */
-import { Untrusted } from "@coffer/tasks";
+import { Untrusted } from "@coffer/tasks/start";
 import type { Shown } from "../result.ts";
 
 /** What is shown of a value. Control characters, escapes and characters that turn or hide text are spelled out. */
