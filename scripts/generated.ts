@@ -1,11 +1,11 @@
 /** The documents and lists that are made from the contract, the tools and the tests: `npm run generate` writes them, test/pins/generated.test.ts compares. */
 import { api } from "@coffer/contract";
+import { renderManPage } from "@coffer/cli/man-page";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import { listTools, TOOLS } from "@coffer/mcp";
 import { format } from "prettier";
 import { renderApiPage } from "./api-page.ts";
 import { renderErrors } from "./error-page.ts";
-import { renderManPage } from "./man-page.ts";
 import { renderInputTypes } from "./input-types.ts";
 import { renderResultTypes } from "./result-types.ts";
 import { CLAIM_TESTS, renderClaimTests } from "../test/pins/claims.ts";

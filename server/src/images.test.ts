@@ -4,9 +4,6 @@ import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Copy, DockerfileParser, From } from "dockerfile-ast";
 import { describe, expect, it } from "vitest";
-import { EXIT } from "../../packages/cli/src/exit-codes.ts";
-import { readLine } from "../../packages/cli/src/reading.ts";
-import { ROUTES } from "../../packages/cli/src/routes.ts";
 import { makeDirectory } from "../../test/kit/directory.ts";
 import { findUnread, parseConfig } from "./config.ts";
 
@@ -156,18 +153,6 @@ describe("the units of deploy/", () => {
     expect(existsSync(path.join(ROOT, unit["Service.ExecStart"]?.[0]?.split(" ").at(-1) ?? ""))).toBe(true);
     expect(unit["Service.DynamicUser"]).toEqual(["yes"]);
     expect(unit["Service.EnvironmentFile"]).toEqual(["/etc/coffer/server.env"]);
-  });
-
-  it("run a line of coffer that it understands", async () => {
-    const sync = parseUnit(read("deploy/coffer-sync.service"));
-    const [program = "", ...words] = (sync["Service.ExecStart"]?.[0] ?? "").split(" ");
-    expect(path.basename(program)).toBe("coffer");
-    expect(await readLine(ROUTES, words)).toMatchObject({
-      kind: "command",
-      parsed: { args: ["%h/Documents", "Backups:Documents"] },
-    });
-    expect(sync["Service.SuccessExitStatus"]).toEqual([String(EXIT.temporary)]);
-    expect(parseUnit(read("deploy/coffer-sync.timer"))["Timer.OnCalendar"]).toEqual(["hourly"]);
   });
 
   it("satisfy systemd-analyze", (context) => {

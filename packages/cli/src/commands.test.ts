@@ -4,7 +4,7 @@ import { coffer } from "../../../test/kit/coffer.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { readLine } from "./reading.ts";
 import { ROUTES } from "./routes.ts";
-import { placesOf } from "./test-places.ts";
+import { placesOf } from "./all-commands.ts";
 import { VERSION } from "./version.ts";
 import manifest from "../package.json" with { type: "json" };
 

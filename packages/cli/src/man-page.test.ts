@@ -2,10 +2,11 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { ENVIRONMENT } from "../../../scripts/man-page.ts";
 import { EXIT } from "./exit-codes.ts";
+import { ENVIRONMENT } from "./man-page.ts";
+import { readLine } from "./reading.ts";
 import { ROUTES } from "./routes.ts";
-import { placesOf } from "./test-places.ts";
+import { placesOf } from "./all-commands.ts";
 import manifest from "../package.json" with { type: "json" };
 
 const file = new URL(`../${manifest.man}`, import.meta.url);
@@ -20,8 +21,18 @@ it("has every command, exit code and variable, and only ASCII [issue 19]", async
 });
 
 it("is read by groff without a warning", (context) => {
-  const read = (text: string) => spawnSync("groff", ["-man", "-ww", "-Wbreak", "-Tutf8"], { input: text, encoding: "utf8" });
+  const read = (text: string) =>
+    spawnSync("groff", ["-man", "-ww", "-Wbreak", "-Tutf8"], { input: text, encoding: "utf8" });
   if (read("").error !== undefined) context.skip("groff is not installed");
   expect(read(`${page}.NOSUCH\n`).stderr).toContain("NOSUCH");
   expect(read(page)).toMatchObject({ status: 0, stderr: "" });
+});
+
+it("understands the line that deploy/coffer-sync.service runs", async () => {
+  const unit = readFileSync(new URL("../../../deploy/coffer-sync.service", import.meta.url), "utf8");
+  const words = /^ExecStart=\/usr\/local\/bin\/coffer (.+)$/m.exec(unit)?.[1]?.split(" ") ?? [];
+  expect(await readLine(ROUTES, words)).toMatchObject({
+    ...{ kind: "command", parsed: { args: ["%h/Documents", "Backups:Documents"] } },
+  });
+  expect(unit).toContain(`SuccessExitStatus=${String(EXIT.temporary)}\n`);
 });

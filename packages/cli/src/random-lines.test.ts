@@ -8,7 +8,7 @@ import { makeDirectory } from "../../../test/kit/directory.ts";
 import { EXIT } from "./exit-codes.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { ROUTES } from "./routes.ts";
-import { placesOf, type Place } from "./test-places.ts";
+import { placesOf, type Place } from "./all-commands.ts";
 
 const SEED = Number(process.env["COFFER_LINES_SEED"] ?? Date.now() % 1_000_000);
 const [IN_PROCESS, SPAWNED] = [5_000, 200];

@@ -1,5 +1,5 @@
 /**
- * `@coffer/tasks/start`: what a program needs before it knows what to do. It loads neither schemas nor tasks.
+ * `@coffer/tasks/start`: what a program needs before its work begins. It loads neither schemas nor tasks.
  * @packageDocumentation
  */
 export { LOCAL_FAILURES, TaskFailure, toFailure, type FailureCode, type FailureDetails } from "./failure.ts";

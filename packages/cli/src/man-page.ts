@@ -1,10 +1,10 @@
 /** The manual page of `coffer`, in roff, made of what its commands declare. */
-import { EXIT } from "../packages/cli/src/exit-codes.ts";
-import { GLOBAL_FLAGS, LIST_FLAGS } from "../packages/cli/src/global-flags.ts";
-import { ROUTES } from "../packages/cli/src/routes.ts";
-import { placesOf, type Place } from "../packages/cli/src/test-places.ts";
-import { VERSION } from "../packages/cli/src/version.ts";
-import type { Command, Flag, Flags } from "../packages/cli/src/declarations.ts";
+import { EXIT } from "./exit-codes.ts";
+import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
+import { ROUTES } from "./routes.ts";
+import { placesOf, type Place } from "./all-commands.ts";
+import { VERSION } from "./version.ts";
+import type { Command, Flag, Flags } from "./declarations.ts";
 
 const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   done: "Done",
