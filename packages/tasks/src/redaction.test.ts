@@ -33,3 +33,12 @@ describe("redaction", () => {
     expect(redaction.redact('{"name":"coffer_configuration.txt"}')).toBe('{"name":"coffer_configuration.txt"}');
   });
 });
+
+it("finds the beginning of a secret where a text was cut, in hex too", () => {
+  const redaction = createRedaction();
+  const token = `head.${"q7Lw".repeat(40)}`;
+  redaction.register(token);
+  for (const form of [token, Buffer.from(token).toString("hex")])
+    expect(redaction.redact(`a ${form.slice(0, 60)}… (501 characters) b`)).toBe("a [redacted]… (501 characters) b");
+  expect(redaction.redact("head and tail… (501 characters)")).toBe("head and tail… (501 characters)");
+});

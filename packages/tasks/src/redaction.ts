@@ -27,9 +27,30 @@ export function createRedaction(): Redaction {
     redact(text) {
       let safe = text;
       for (const secret of secrets) safe = safe.replaceAll(secret, REDACTED);
+      safe = withoutHeads(safe, secrets);
       for (const shape of OWN_SHAPES) safe = safe.replace(shape, REDACTED);
       return safe;
     },
     finds: (head) => [...secrets].some((secret) => head.includes(secret)) || holdsKnownKey(head),
   };
+}
+
+/** Before this a text of others was cut (untrusted.ts). */
+const CUT = "… (";
+
+/** A text that was cut may end in the beginning of a secret, which is no whole one any more. */
+function withoutHeads(text: string, secrets: Iterable<string>): string {
+  const [first = "", ...rest] = text.split(CUT);
+  if (rest.length === 0) return text;
+  const pieces = [first, ...rest];
+  const last = pieces.pop() ?? "";
+  return [...pieces.map((piece) => withoutHead(piece, secrets)), last].join(CUT);
+}
+
+function withoutHead(piece: string, secrets: Iterable<string>): string {
+  for (const secret of secrets) {
+    const at = piece.lastIndexOf(secret.slice(0, SHORTEST_SECRET));
+    if (at !== -1 && secret.startsWith(piece.slice(at))) return piece.slice(0, at) + REDACTED;
+  }
+  return piece;
 }

@@ -2,7 +2,7 @@
  * The link to the service: made when a tool first needs it, so that the server answers its client before the SDK is
  * loaded. Credentials are read; only a saved web session's new tokens are written. A 401 changes nothing on disk.
  */
-import type { Client, SharedVaults } from "@coffer/sdk";
+import type { Client, Middleware, SharedVaults } from "@coffer/sdk";
 import type { Settings, SettingsFlags } from "@coffer/sdk/node";
 import { stat } from "node:fs/promises";
 import { TaskFailure } from "./failure.ts";
@@ -71,7 +71,29 @@ async function readSettings({ env, configFile, redaction, flags }: SessionOption
   const settings = await resolveSettings(env, configFile === null ? { ...flags } : { ...flags, configFile });
   await refuseExposed(settings.configFile);
   for (const secret of [settings.apiKey, settings.chainPrivateKey]) redaction.register(secret?.reveal());
+  if (settings.session !== null) await registerSession(settings, redaction);
   return settings;
+}
+
+/** The tokens of a web session as they are in the file now. */
+async function registerSession({ configFile, profile }: Settings, redaction: Redaction): Promise<void> {
+  const { readConfig } = await import("@coffer/sdk/node");
+  const session = (await readConfig(configFile))?.profiles[profile]?.session;
+  for (const token of [session?.accessToken, session?.refreshToken]) redaction.register(token?.reveal());
+}
+
+/** A new pair of tokens is in the file before its first use. */
+function watchTokens(settings: Settings, redaction: Redaction): Middleware[] {
+  if (settings.apiKey !== null || settings.session === null) return [];
+  let known: string | null = null;
+  return [
+    async (request, next) => {
+      const bearer = request.headers.get("authorization");
+      if (bearer !== known) await registerSession(settings, redaction);
+      known = bearer;
+      return await next(request);
+    },
+  ];
 }
 
 /** Keys that others of this machine can read are no secrets. Windows has no such modes. */
@@ -121,13 +143,14 @@ async function openVaults(settings: Settings, { env }: SessionOptions): Promise<
 }
 
 async function connect(
-  { baseUrl, credentials }: UsableSettings,
-  { application }: SessionOptions,
+  settings: UsableSettings,
+  { application, redaction }: SessionOptions,
   sharedVaults: SharedVaults | null,
 ): Promise<Client> {
   const { createClient } = await import("@coffer/sdk");
+  const { baseUrl, credentials } = settings;
   return createClient({
-    ...{ baseUrl, credentials, application, timeouts: TIMEOUTS },
+    ...{ baseUrl, credentials, application, timeouts: TIMEOUTS, middleware: watchTokens(settings, redaction) },
     ...(sharedVaults === null ? {} : { sharedVaults }),
   });
 }
