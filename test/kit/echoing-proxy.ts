@@ -8,6 +8,8 @@ export type EchoMode = { readonly code: string; readonly status: number } | "bro
 
 export interface EchoingProxy extends LoopbackServer {
   mode: EchoMode;
+  /** Keys and tokens that it was given while it failed. */
+  readonly given: ReadonlySet<string>;
 }
 
 /** A text as layers write it: plain, hex, base64 wherever it begins, and percent-encoded. */
@@ -22,8 +24,9 @@ export function encoded(text: string): string {
   ].join(" ");
 }
 
-/** A failure of it repeats the key of its caller, in every encoding, wherever an answer has room. */
+/** A failure of it repeats the key or token of its caller, in every encoding, wherever an answer has room. */
 export async function openEchoingProxy(target: string): Promise<EchoingProxy> {
+  const given = new Set<string>();
   const state: { mode: EchoMode } = { mode: null };
   const server = await listenOnLoopback(async (incoming, outgoing) => {
     const body = await buffer(incoming);
@@ -38,7 +41,9 @@ export async function openEchoingProxy(target: string): Promise<EchoingProxy> {
       passed.end(body);
       return;
     }
-    const key = (incoming.headers.authorization ?? "").replace("Bearer ", "");
+    const bearer = (incoming.headers.authorization ?? "").replace("Bearer ", "");
+    const key = /"refreshToken":"([^"]+)"/.exec(body.toString())?.[1] ?? bearer;
+    given.add(key);
     if (mode === "broken") outgoing.destroy();
     else if (mode === "garbage")
       outgoing.writeHead(200, { "content-type": "application/json" }).end(`{"${encoded(key)}`);
@@ -52,6 +57,7 @@ export async function openEchoingProxy(target: string): Promise<EchoingProxy> {
   });
   return {
     ...server,
+    given,
     get mode() {
       return state.mode;
     },

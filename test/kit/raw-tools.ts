@@ -20,7 +20,16 @@ export interface RawToolsOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
   readonly command?: { readonly command: string; readonly args: readonly string[] };
+  /** Of the protocol. Default: 2025, which begins with `initialize`. */
+  readonly era?: "2025" | "2026";
 }
+
+/** In the 2026 era every request says whose it is. */
+export const ENVELOPE = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+};
 
 const INITIALIZE = {
   protocolVersion: "2025-11-25",
@@ -28,8 +37,9 @@ const INITIALIZE = {
   clientInfo: { name: "raw", version: "1" },
 };
 
-/** A client of the 2025 era that has been initialized. */
-export async function openRawTools({ environment, flags = [], command }: RawToolsOptions): Promise<RawTools> {
+/** A client that can call. */
+export async function openRawTools(options: RawToolsOptions): Promise<RawTools> {
+  const { environment, flags = [], command, era = "2025" } = options;
   const { command: program, args } = command ?? sourceLauncher();
   const child = spawn(program, [...args, ...flags], { env: { PATH: process.env["PATH"], ...environment } });
   const written = { out: "", err: "" };
@@ -58,8 +68,11 @@ export async function openRawTools({ environment, flags = [], command }: RawTool
     return error ?? result;
   };
   const ended = once(child, "exit");
-  await Promise.race([ask("initialize", INITIALIZE), ended]);
-  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
+  if (era === "2025") {
+    await Promise.race([ask("initialize", INITIALIZE), ended]);
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
+  }
+  const envelope = era === "2025" ? {} : { _meta: ENVELOPE };
   const hangUp = async (): Promise<number> => {
     const start = performance.now();
     child.stdin.end();
@@ -70,7 +83,7 @@ export async function openRawTools({ environment, flags = [], command }: RawTool
     child,
     stdout: () => written.out,
     stderr: () => written.err,
-    call: (name, given = {}) => ask("tools/call", { name, arguments: given }),
+    call: (name, given = {}) => ask("tools/call", { name, arguments: given, ...envelope }),
     begin: (name, given, meta = {}) => void send("tools/call", { name, arguments: given, _meta: meta }),
     hangUp,
     [Symbol.asyncDispose]: async () => {

@@ -3,6 +3,7 @@
  * and HTTP. No key, code or secret, and no text of a shared vault, is in anything that the tool server wrote.
  */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { startStack, type Stack } from "@coffer/devstack";
 import { TOOLS } from "@coffer/mcp";
@@ -11,7 +12,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { openEchoingProxy, type EchoingProxy, type EchoMode } from "../kit/echoing-proxy.ts";
 import { spawnShell, type SpawnedShell } from "../kit/mcp-http.ts";
-import { openRawTools, type RawTools } from "../kit/raw-tools.ts";
+import { ENVELOPE, openRawTools, type RawTools } from "../kit/raw-tools.ts";
 import { findSecrets, readPlaces, type Place, type Secret } from "../kit/secret-scan.ts";
 
 const CANARY = "canary: the fourth of June, 48.2082 N, 16.3738 E, at the old mill";
@@ -121,6 +122,59 @@ async function callAll(call: Caller, isOneByOne: boolean): Promise<void> {
   for (let at = 0; at < all.length; at += step) await Promise.all(all.slice(at, at + step).map(both));
 }
 
+/** Of a web session. No service knows them. */
+const SESSION = {
+  accessToken: [
+    "eyJhbGciOiJIUzI1NiJ9",
+    randomBytes(60).toString("base64url"),
+    randomBytes(32).toString("base64url"),
+  ].join("."),
+  refreshToken: randomBytes(32).toString("base64url"),
+};
+
+/** A client of the 2026 era; of a web session unless the service is honest. */
+async function openModern(mode: EchoMode): Promise<RawTools> {
+  const directory = join(configuration, "modern");
+  await mkdir(directory, { recursive: true });
+  const { chainPrivateKey } = settings;
+  const credentials =
+    mode === null ? { apiKey: stack.apiKey } : { session: { ...SESSION, expiresAt: Date.now() + 1e9 } };
+  const profile = { baseUrl: proxy.baseUrl, chainPrivateKey, networkFile: stack.networkFile, ...credentials };
+  const file = join(directory, "config.json");
+  await writeFile(file, JSON.stringify({ version: 1, defaultProfile: "default", profiles: { default: profile } }), {
+    mode: 0o600,
+  });
+  return await openRawTools({
+    environment: { SERVICE_CONFIG_DIR: directory },
+    flags: ["--profile", "owner", "--confirm", "token", "--allow", folder],
+    era: "2026",
+  });
+}
+
+/** A caller over HTTP of the 2026 era. */
+const modernHttp: Caller = async (name, args) => {
+  const params = { name, arguments: args, _meta: ENVELOPE };
+  const answer = await fetch(shell.url, {
+    method: "POST",
+    headers: {
+      ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
+      ...{ authorization: `Bearer ${stack.apiKey}`, "mcp-protocol-version": "2026-07-28" },
+      ...{ "mcp-method": "tools/call", "mcp-name": name },
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+  });
+  return await resultIn(answer);
+};
+
+async function resultIn(answer: Response): ReturnType<Caller> {
+  const text = await answer.text();
+  // The shell asks now and then whose key it is: 503 where a service that is broken off does not tell.
+  if (proxy.mode !== "broken" || answer.status !== 503) expect(answer.status).toBeLessThan(429);
+  bodies.push(text, JSON.stringify([...answer.headers]));
+  const data = /^data: (\{.*\})$/m.exec(text)?.[1] ?? (text.startsWith("{") ? text : undefined);
+  return data === undefined ? {} : ((JSON.parse(data) as { result?: object }).result ?? {});
+}
+
 async function openHttp(): Promise<Caller> {
   let next = 0;
   const post = async (body: object, id: string): Promise<Response> =>
@@ -139,12 +193,7 @@ async function openHttp(): Promise<Caller> {
   const id = opened.headers.get("mcp-session-id") ?? "";
   bodies.push(await opened.text());
   return async (name, args) => {
-    const answer = await post({ method: "tools/call", params: { name, arguments: args } }, id);
-    const text = await answer.text();
-    expect(answer.status).toBeLessThan(429);
-    bodies.push(text, JSON.stringify([...answer.headers]));
-    const data = /^data: (\{.*\})$/m.exec(text)?.[1];
-    return data === undefined ? {} : ((JSON.parse(data) as { result?: object }).result ?? {});
+    return await resultIn(await post({ method: "tools/call", params: { name, arguments: args } }, id));
   };
 }
 
@@ -158,9 +207,11 @@ async function handedOut(): Promise<Secret[]> {
   );
 }
 
-async function places(): Promise<Place[]> {
-  const kept = await readPlaces(configuration, (path) => !path.includes("handed-out"));
+async function places(modern: RawTools): Promise<Place[]> {
+  const kept = await readPlaces(configuration, (path) => !/handed-out|config\.json/.test(path));
   return [
+    { name: "stdout of 2026", bytes: Buffer.from(modern.stdout()) },
+    { name: "stderr of 2026", bytes: Buffer.from(modern.stderr()) },
     { name: "stdout", bytes: Buffer.from(stdio.stdout()) },
     { name: "stderr", bytes: Buffer.from(stdio.stderr()) },
     { name: "stderr of HTTP", bytes: Buffer.from(shell.stderr()) },
@@ -187,18 +238,30 @@ it.each(MODES)("by a service that is %s, every tool keeps every secret [G11]", a
   const before = stdio.stdout().length;
   await callAll((tool, args) => stdio.call(tool, args) as ReturnType<Caller>, mode === null);
   await callAll(http, mode === null);
+  await using modern = await openModern(mode);
+  await callAll((tool, args) => modern.call(tool, args) as ReturnType<Caller>, mode === null);
+  await callAll(modernHttp, mode === null);
+  expect(modern.stdout().length).toBeGreaterThan(10_000);
+  if (mode !== null) expect(proxy.given).toContain(SESSION.accessToken);
   expect(stdio.stdout().length - before).toBeGreaterThan(10_000);
   const codes = await handedOut();
   expect(codes.length).toBeGreaterThanOrEqual(2);
   const secrets: Secret[] = [
     ...codes,
     { kind: "key", text: stack.apiKey },
+    ...Object.entries(SESSION).map(([kind, text]) => ({ kind, text })),
+    // Texts of others are cut: the beginning of a token is one that nobody may see either.
+    { kind: "beginning of accessToken", text: SESSION.accessToken.slice(0, 60) },
     { kind: "chain key", text: settings.chainPrivateKey },
     { kind: "text of a shared vault", text: CANARY },
     { kind: "address of a webhook", text: "hidden-in-the-address" },
   ];
-  const found = findSecrets(secrets, await places());
+  const found = findSecrets(secrets, await places(modern));
   expect(found.map(({ kind, form, place }) => `${place}: ${kind} (${form})`)).toEqual([]);
+});
+
+it("a web session was refused with both of its tokens", () => {
+  for (const token of Object.values(SESSION)) expect(proxy.given).toContain(token);
 });
 
 it("the scan sees what it looks for", () => {
