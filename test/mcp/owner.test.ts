@@ -212,7 +212,10 @@ it("an agent's key is refused by the service, whatever the list holds", async ()
   const created = await owner.invites.create({ name: "agent", vaultIds: [vaultId] });
   const signer = await chainKeySigner((await generateChainKey()).privateKey);
   const { key } = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(created.text, signer);
-  await using agent = await open(join(folder, "no-config.json"), { SERVICE_API_KEY: key, SERVICE_BASE_URL: stack.baseUrl });
+  await using agent = await open(join(folder, "no-config.json"), {
+    SERVICE_API_KEY: key,
+    SERVICE_BASE_URL: stack.baseUrl,
+  });
   for (const [tool, args] of Object.entries({
     access_list: {},
     webhook_list: {},
