@@ -93,11 +93,9 @@ function buildRequest(call: Call, watch: Watch, attempt: number, wire: WireBody)
   }
 }
 
-const byteBody = once(() => import("./byte-body.ts"));
-
 /** The code that moves bytes is loaded with the first bytes to move. Throws ContractError for a stream where only bytes go. */
 async function renderBody({ connection, endpoint, options }: Call, body: BinaryBody, watch: Watch): Promise<WireBody> {
-  const { renderBytes } = await byteBody();
+  const { renderBytes } = await import("./byte-body.ts");
   let sent = 0;
   options.onSent?.(0);
   const wire = renderBytes(body, {
