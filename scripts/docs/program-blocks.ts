@@ -24,7 +24,7 @@ const IMPORTABLE = {
     ...["statementSigner", "type Signer"],
   ],
   "@coffer/sdk/node": [
-    ...["downloadFolder", "syncFolder", "uploadFolder"],
+    ...["downloadFolder", "saveExport", "syncFolder", "uploadFolder"],
     ...["downloadFile", "exportVault", "filePins", "openExport", "openSharedVaults", "resolveSettings", "savedSession"],
     "uploadFile",
   ],
