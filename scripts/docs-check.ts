@@ -32,11 +32,10 @@ try {
   using modules = new ProgramBlocks([...programs, ...commentBlocks(), BROKEN]);
   const checked = checkTypes(modules);
   await using given = await openGiven();
-  const shells = (async () => {
-    for (const block of blocks.filter(({ language }) => language === "sh")) await runShellBlock(block, given);
-  })();
+  // One kind after the other: what a program leaves is put into the trash, and would take what a shell has just stored with it.
+  for (const block of blocks.filter(({ language }) => language === "sh")) await runShellBlock(block, given);
   await runPrograms(programs, modules, given);
-  await Promise.all([shells, checked]);
+  await checked;
 } finally {
   process.chdir(back);
   rmSync(scratch, { recursive: true, force: true });
