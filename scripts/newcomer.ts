@@ -135,7 +135,7 @@ async function runCoffer({ baseUrl }: Stack): Promise<void> {
   if (version !== manifestOf("packages/cli/package.json").version) throw new Error(`coffer is ${String(version)}`);
   await coffer("signup", "--dev", "--email", "newcomer-of-programs@example.com");
   await coffer("upload", "package.json");
-  const { items } = (await coffer("ls", "Files")) as { items?: readonly unknown[] };
+  const { items } = (await coffer("ls", "Files:")) as { items?: readonly unknown[] };
   if (items?.length !== 1) throw new Error("coffer ls does not list the one file");
   await coffer("mcp", "status");
 }

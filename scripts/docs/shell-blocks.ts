@@ -47,7 +47,8 @@ export function shellFor(given: Given, scratch: string): Shell {
     if (!own.startsWith("npm start")) return own;
     const command = own.replace(/\s+#.*/, "");
     const options = [
-      ...(command.includes("--data") ? [] : ["--data", data]),
+      // With --scale nothing is kept.
+      ...(/--(data|scale)\b/.test(command) ? [] : ["--data", data]),
       ...(command.includes("--port") ? [] : ["--port", "0"]),
       ...(command.includes("--folder") ? [] : ["--folder", reports]),
     ];

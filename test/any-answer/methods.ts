@@ -20,8 +20,8 @@ export { NODE_METHODS };
 /** Of `@coffer/sdk/node`: what asks the service nothing. */
 export const LOCAL: ReadonlySet<string> = new Set([
   ...["configDirectory", "configFile", "creationFile", "fileCreations", "filePins", "fileSeen", "fileUploadJournals"],
-  ...["openExport", "openSharedVaults", "pinFile", "readConfig", "resolveSettings", "savedSession", "seenDirectory"],
-  ...["uploadDirectory", "writeConfig", "fileNames", "namesDirectory", "guessContentType"],
+  ...["openExport", "openSharedVaults", "pinFile", "readConfig", "resolveSettings", "saveExport", "savedSession"],
+  ...["seenDirectory", "uploadDirectory", "writeConfig", "fileNames", "namesDirectory", "guessContentType"],
 ]);
 
 /** Dotted names of all functions below a client. */
