@@ -51,7 +51,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
     beside = inLanes([script("lint")]);
     return inLanes(
       [script("typecheck"), script("format:check")],
-      [script("check:floors"), script("size"), script("docs:check")],
+      [script("check:floors"), script("size")],
     );
   },
   tests: () => runSuite("tests"),
