@@ -17,7 +17,7 @@ export interface SyncPlan {
   readonly vaultId: string;
   /** Id or path of the folder in the vault. null: its top. */
   readonly folder: string | null;
-  /** With `up`: what was deleted here goes to the trash there. */
+  /** What was deleted on the sending side goes on the receiving one: there to the trash, here for good. */
   readonly deletes: boolean;
   /** Also replaces what the receiving side changed by itself. */
   readonly overwrite: boolean;
@@ -33,9 +33,8 @@ export async function syncFolders(task: Task, allowed: AllowedFolders, plan: Syn
   const { syncFolder } = await import("@coffer/sdk/node");
   const real = local?.path ?? path;
   return await syncFolder(await task.client(), local?.way ?? path, {
-    ...{ vaultId, direction, overwrite, dryRun, signal: task.signal },
+    ...{ vaultId, direction, overwrite, dryRun, delete: plan.deletes, signal: task.signal },
     ...(folderId === null ? {} : { folderId }),
-    ...(direction === "up" ? { delete: plan.deletes } : {}),
     filter: (below, _kind, place = join(real, below)) =>
       isAllowed(allowed, place) && (direction === "up" || isWritable(allowed, place)),
     onProgress: reporter(task, null),

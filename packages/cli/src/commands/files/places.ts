@@ -1,9 +1,19 @@
 /** How a line names what is in a vault: `VAULT:PATH`, an id, or a path with `--vault`. */
-import { findFolder, findItem, findVault, segmentsOf, wholeId, writableVault, type Item } from "@coffer/tasks";
+import {
+  findFolder,
+  findItem,
+  findVault,
+  segmentsOf,
+  untrusted,
+  wholeId,
+  writableVault,
+  type Item,
+} from "@coffer/tasks";
+import { toFailure } from "@coffer/tasks/start";
 import type { File, Folder } from "@coffer/sdk";
 import type { Task } from "@coffer/tasks";
 import { text } from "../../declarations.ts";
-import { usage } from "../../failure.ts";
+import { CommandFailure, usage } from "../../failure.ts";
 
 /** A place in a vault, or an id that needs none. */
 export interface Place {
@@ -11,6 +21,8 @@ export interface Place {
   readonly vaultId: string | null;
   /** From the top of the vault, or an id. */
   readonly path: string;
+  /** The vault as the line names it. */
+  readonly vault: string | undefined;
 }
 
 export const VAULT = text("Vault of the paths: its name, its id or the beginning of its id", { placeholder: "VAULT" });
@@ -26,21 +38,43 @@ export function splitPlace(given: string): { readonly vault: string; readonly pa
 
 /** Where the text leads. A path without any vault is in the only one that the credential has. */
 export async function placeOf(task: Task, given: string, vault: string | undefined): Promise<Place> {
-  if (vault !== undefined) return { vaultId: await vaultIdOf(task, vault), path: given };
-  const split = splitPlace(given);
-  if (split !== null) return { vaultId: await vaultIdOf(task, split.vault), path: split.path };
-  if (ID_OR_PREFIX.test(given.trim())) return { vaultId: null, path: given };
-  return { vaultId: await writableVault(task, null), path: given };
+  const split = vault === undefined ? splitPlace(given) : { vault, path: given };
+  if (split !== null) return { ...split, vaultId: await vaultIdOf(task, split.vault) };
+  if (ID_OR_PREFIX.test(given.trim())) return { vaultId: null, path: given, vault };
+  return { vaultId: await writableVault(task, null), path: given, vault };
 }
+
+/** What is not there may be in the list of its vault, under another name. */
+export async function orListOf<Outcome>(vault: string | undefined, look: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await look();
+  } catch (thrown) {
+    const failure = toFailure(thrown);
+    if (failure.code !== "not_found") throw thrown;
+    const shown = vault === undefined ? "VAULT" : untrusted(vault).visible();
+    const { cause, detail, message } = failure;
+    throw new CommandFailure("not_found", {
+      ...{ message, cause, ...(detail === null ? {} : { detail }) },
+      nextStep: `coffer ls ${/^[\w.-]+$/.test(shown) ? `${shown}:` : `"${shown}:"`}`,
+    });
+  }
+}
+
+/** The file or folder at a place. `trashed` looks in the trash, too. */
+export const itemAt = (
+  task: Task,
+  { path, vault, vaultId }: Place,
+  options: { readonly trashed?: boolean } = {},
+): Promise<Item> => orListOf(vault, () => findItem(task, vaultId, path, options));
 
 /** A whole id is taken as it is: each call that follows names it to the service anyway. */
 export const vaultIdOf = async (task: Task, vault: string): Promise<string> =>
   wholeId(vault) ?? (await findVault(task, vault)).id;
 
 export async function fileAt(task: Task, given: string, vault: string | undefined): Promise<File> {
-  const { path, vaultId } = await placeOf(task, given, vault);
-  if (isTop(path)) throw notFile();
-  const item = await findItem(task, vaultId, path);
+  const place = await placeOf(task, given, vault);
+  if (isTop(place.path)) throw notFile();
+  const item = await itemAt(task, place);
   if (item.kind === "folder") throw notFile();
   return item.file;
 }
@@ -51,9 +85,9 @@ export type Found =
 
 /** A file, a folder, or the top of a vault. */
 export async function whatIsAt(task: Task, given: string, vault: string | undefined): Promise<Found> {
-  const { path, vaultId } = await placeOf(task, given, vault);
-  if (vaultId !== null && isTop(path)) return { vaultId, item: null };
-  const item = await findItem(task, vaultId, path);
+  const place = await placeOf(task, given, vault);
+  if (place.vaultId !== null && isTop(place.path)) return { vaultId: place.vaultId, item: null };
+  const item = await itemAt(task, place);
   return { vaultId: item.kind === "file" ? item.file.vaultId : item.folder.vaultId, item };
 }
 
@@ -63,9 +97,9 @@ export async function folderAt(
   given: string,
   vault: string | undefined,
 ): Promise<{ readonly vaultId: string; readonly folder: Folder | null }> {
-  const { path, vaultId } = await placeOf(task, given, vault);
+  const { path, vaultId, ...place } = await placeOf(task, given, vault);
   if (vaultId !== null && isTop(path)) return { vaultId, folder: null };
-  const folder = await findFolder(task, vaultId, path);
+  const folder = await orListOf(place.vault, () => findFolder(task, vaultId, path));
   if (folder !== null) return { vaultId: folder.vaultId, folder };
   if (vaultId !== null) return { vaultId, folder };
   throw usage("The top of a vault needs the vault's name", "coffer ls VAULT:");

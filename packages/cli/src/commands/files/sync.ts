@@ -1,4 +1,4 @@
-import { syncFolders, untrusted, type SyncPlan } from "@coffer/tasks";
+import { syncFolders, untrusted, type SyncPlan, type Task } from "@coffer/tasks";
 import type { FolderResult } from "@coffer/sdk/node";
 import { argument, command, toggle } from "../../declarations.ts";
 import { EXIT } from "../../exit-codes.ts";
@@ -6,21 +6,22 @@ import { usage } from "../../failure.ts";
 import { done, type Document, type Shown } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { localPaths } from "./local-paths.ts";
-import { isTop, splitPlace, vaultIdOf } from "./places.ts";
+import { isTop, orListOf, splitPlace, vaultIdOf } from "./places.ts";
 import { withProgress } from "./transfers.ts";
 
 export default command({
   brief: "Make a vault folder like a local one, or the other way round",
   description:
-    "It sends what is new or has changed since the last run. What the receiving side changed by itself stays, and counts as failed. Nothing is deleted unless --delete asks for it, and here nothing ever is.",
+    "It sends what is new or has changed since the last run. What the receiving side changed by itself stays, and counts as failed. Nothing is deleted unless --delete asks for it, and then only what an earlier run put there and nobody changed since.",
   examples: [
     { line: "coffer sync site Team:site --dry-run", does: "the plan, and nothing else" },
     { line: "coffer sync site Team:site --delete", does: "what was deleted here goes to the trash there" },
     { line: "coffer sync Team:site copy", does: "the other way" },
+    { line: "coffer sync Team:site copy --delete", does: "what is gone there is deleted here, for good" },
   ],
   flags: {
     dryRun: toggle("Only show the plan"),
-    delete: toggle("Move to the trash there what was deleted here since the last run"),
+    delete: toggle("Also take away what was deleted: in the vault to its trash, here for good"),
     overwrite: toggle("Also replace what the receiving side changed by itself"),
   },
   args: [
@@ -33,8 +34,6 @@ export default command({
     if (remote === null || (from !== null && to !== null))
       throw usage("One of the two is a local folder, and the other is VAULT:PATH", "coffer sync FOLDER VAULT:PATH");
     const direction = from === null ? "up" : "down";
-    if (deletes && direction === "down")
-      throw usage("--delete is for the way up: nothing is deleted on this machine", "run it without --delete");
     const { allowed, paths } = localPaths(context.world, [direction === "up" ? source : dest]);
     const plan: SyncPlan = {
       ...{ direction, deletes, overwrite, dryRun, path: paths[0] ?? "" },
@@ -42,7 +41,8 @@ export default command({
       folder: isTop(remote.path) ? null : remote.path,
     };
     const title = direction === "up" ? "Uploading" : "Downloading";
-    return reportOf(direction, await withProgress(context, title, (task) => syncFolders(task, allowed, plan)));
+    const work = (task: Task) => orListOf(remote.vault, () => syncFolders(task, allowed, plan));
+    return reportOf(direction, await withProgress(context, title, work));
   },
 });
 

@@ -7,8 +7,9 @@ import { openFileDownload } from "../../download/open-file.ts";
 import type { SdkError } from "../../errors.ts";
 import type { File } from "../../resources/result-types.ts";
 import { sourceChanged } from "../../upload/source.ts";
+import { isSameMark, markOf, settled, type Mark } from "../file-mark.ts";
 import { requirePlace } from "./held.ts";
-import { isSameMark, markOf, type LocalFile, type Mark } from "./local-tree.ts";
+import type { LocalFile } from "./local-tree.ts";
 import type { KnownFile } from "./state.ts";
 import type { Work } from "./work.ts";
 
@@ -42,25 +43,17 @@ export async function compareContents(work: Work, local: LocalFile, remote: File
   return { sha256: here, isKnown };
 }
 
+/** Whether the file here has the content that was the same on both sides. */
+export async function isUnchangedHere(work: Work, local: LocalFile, known: KnownFile): Promise<boolean> {
+  return isKnownHere(known, local.mark) || (await digestHere(work, local)) === known.sha256;
+}
+
 function isKnownThere(known: KnownFile, { id, versionId }: File): boolean {
   return known.fileId === id && known.versionId === versionId;
 }
 
 function isKnownHere(known: KnownFile, mark: Mark): boolean {
   return known.mark !== null && isSameMark(known.mark, mark);
-}
-
-const FINE_MS = 50;
-/** Some file systems count whole seconds, or two. */
-const COARSE_MS = 2_100;
-
-/**
- * The mark, if the next change of the file will show in its time; else null. `readAt`: when its content was about to be
- * read, in milliseconds since 1970.
- */
-export function settled(mark: Mark, readAt = Date.now()): Mark | null {
-  const step = mark.modified.endsWith("000000000") ? COARSE_MS : FINE_MS;
-  return readAt - Number(BigInt(mark.modified) / 1_000_000n) > step ? mark : null;
 }
 
 /**

@@ -167,9 +167,63 @@ describe("syncFolder", () => {
     expect(live).toEqual(["b.txt", "c.bin", "mine", "theirs"]);
     expect((await client.files.get(idOf("gone/y/z"))).trashedAt).not.toBeNull();
     expect((await syncFolder(client, root, { ...up, delete: true })).plan.remove).toBe(0);
-    await expect(syncFolder(client, root, { ...options, direction: "down", delete: true })).rejects.toMatchObject({
-      code: "invalid_request",
+  });
+
+  it("deletes here what is gone there, only when asked, and only what sync has put here [D5-folder-sync]", async () => {
+    const { client, copy, options, root, vaultId } = await open();
+    await fill(root, { "gone/x": "x", "gone/y/z": "z", "mixed/mine": "m", "old name": "o", "moved/out": "b" });
+    const { files, folders } = await syncFolder(client, root, { ...options, direction: "up" });
+    const fileAt = (path: string): string => files.find((file) => file.path === path)?.fileId ?? "";
+    const folderAt = (path: string): string => folders.find((folder) => folder.path === path)?.folderId ?? "";
+    const { id: elsewhere } = await client.folders.create({ vaultId, name: "elsewhere" });
+    const down = { ...options, direction: "down" } as const;
+    await syncFolder(client, copy, down);
+    await fill(copy, { "mixed/ours": "ours", "mixed/empty/": "" });
+    await writeFile(join(copy, "deep/b.txt"), "changed here");
+    await client.files.trashMany([folderAt("gone"), fileAt("mixed/mine"), fileAt("deep/b.txt")]);
+    await client.files.delete(fileAt("a.txt"), { permanent: true });
+    await client.files.update(fileAt("old name"), { name: "new name" });
+    await client.folders.update(folderAt("moved"), { parentId: elsewhere });
+    const before = await read(copy);
+    expect((await syncFolder(client, copy, { ...down, dryRun: true })).plan.remove).toBe(0);
+    const planned = await syncFolder(client, copy, { ...down, delete: true, dryRun: true });
+    expect(await read(copy)).toEqual(before);
+    const removed = await syncFolder(client, copy, { ...down, delete: true });
+    expect([removed.plan, removed.failed, removed.skipped]).toEqual([planned.plan, [], planned.skipped]);
+    expect(removed.skipped).toEqual(
+      expect.arrayContaining([
+        { path: "deep/b.txt", reason: "changed_here" },
+        { path: "mixed/ours", reason: "unknown_there" },
+      ]),
+    );
+    expect(await read(copy)).toEqual({
+      ...{ "deep/b.txt": "changed here", "deep/er/c.bin": "three", "deep/er/empty/": "", "elsewhere/moved/out": "b" },
+      ...{ "mixed/empty/": "", "mixed/ours": "ours", "new name": "o" },
     });
+    expect((await syncFolder(client, copy, { ...down, delete: true })).plan.remove).toBe(0);
+  });
+
+  it("deletes nothing that a list merely leaves out, nor through a link [D5-folder-sync]", async () => {
+    const { base, client, connect, copy, options, root } = await open();
+    await syncFolder(client, root, { ...options, direction: "up" });
+    const down = { ...options, direction: "down", delete: true } as const;
+    await syncFolder(client, copy, down);
+    const hiding: Middleware = async (request, next) => {
+      const answer = await next(request);
+      if (!/\/api\/(files|folders)$/.test(new URL(request.url).pathname)) return answer;
+      const body = (await answer.json()) as object;
+      return Response.json({ ...body, ...("files" in body ? { files: [] } : { folders: [] }) });
+    };
+    const lied = await syncFolder(connect({ middleware: [hiding] }), copy, down);
+    expect([lied.plan.remove, lied.skipped.length, lied.failed]).toEqual([0, 3, []]);
+    expect(await read(copy)).toEqual(await read(root));
+    const outside = join(base, "outside");
+    await rename(join(copy, "deep"), outside);
+    await symlink(outside, join(copy, "deep"));
+    const { folders } = await client.folders.list({ vaultId: options.vaultId });
+    await client.files.trashMany(folders.filter(({ name }) => name === "deep").map(({ id }) => id));
+    expect((await syncFolder(client, copy, down)).plan.remove).toBe(0);
+    expect(Object.keys(await read(outside))).toContain("b.txt");
   });
 });
 

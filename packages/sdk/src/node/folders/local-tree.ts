@@ -4,19 +4,11 @@ import { join } from "node:path";
 import type { BigIntStats, Dirent } from "node:fs";
 import { nameProblem } from "@coffer/contract";
 import { fileErrorCode } from "../durable-file.ts";
+import { markOf, type Mark } from "../file-mark.ts";
 import { isLeftover, removeLeftover } from "../download-file.ts";
 import { holdDirectory } from "./held.ts";
 import { inLanes } from "./lanes.ts";
 import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
-
-/** What shows that a file is still the same. The file system may have a new number for its device after each start. */
-export interface Mark {
-  readonly size: number;
-  /** Nanoseconds as decimal text, as the two below. */
-  readonly modified: string;
-  readonly changed: string;
-  readonly inode: string;
-}
 
 export interface LocalFile {
   /** Names in NFC, as the service has them. */
@@ -114,15 +106,4 @@ async function look(place: string): Promise<BigIntStats | null> {
     if (fileErrorCode(error) === "ENOENT") return null;
     throw error;
   }
-}
-
-export function markOf(stats: BigIntStats): Mark {
-  return {
-    ...{ size: Number(stats.size), modified: String(stats.mtimeNs), changed: String(stats.ctimeNs) },
-    inode: String(stats.ino),
-  };
-}
-
-export function isSameMark(a: Mark, b: Mark): boolean {
-  return a.size === b.size && a.modified === b.modified && a.changed === b.changed && a.inode === b.inode;
 }

@@ -40,8 +40,9 @@ export interface SyncFolderOptions extends UploadFolderOptions {
   /** `up`: the vault becomes like the directory. `down`: the directory becomes like the vault. */
   readonly direction: "up" | "down";
   /**
-   * With `up`: what was deleted here since the last call goes to the trash there. It removes
-   * only what is in the journal, and only if nobody changed it there since. Default: false. Nothing is ever deleted here.
+   * With `up`: what was deleted here since the last call goes to the trash there. With `down`: what was deleted or moved
+   * there is deleted here, for good. It removes only what is in the journal, and only if nobody changed it since.
+   * Default: false.
    */
   readonly delete?: boolean | undefined;
 }
@@ -78,7 +79,7 @@ export interface FolderPlan {
   readonly replace: number;
   /** Files that are the same on both sides. */
   readonly unchanged: number;
-  /** Files and folders that go to the trash. */
+  /** Files and folders that go to the trash there, or are deleted here. */
   readonly remove: number;
   /** Folders that are new on the other side. */
   readonly folders: number;
@@ -118,10 +119,12 @@ export interface SkippedItem {
   readonly path: string;
   /**
    * `link`: a symbolic link, which is never followed. `special`: a pipe, socket or device. `filter`: the caller's
-   * filter left it out. `changed_there` and
-   * `unknown_here`: not removed, because somebody changed it there, or the journal does not know it.
+   * filter left it out. The others stay where `delete` would remove them. `changed_there` and `changed_here`: somebody changed
+   * it. `unknown_here` and `unknown_there`: the journal does not know it. `not_gone`: no list of the service names it, and yet
+   * the service has it.
    */
-  readonly reason: "link" | "special" | "filter" | "changed_there" | "unknown_here";
+  readonly reason:
+    "link" | "special" | "filter" | "changed_there" | "unknown_here" | "changed_here" | "unknown_there" | "not_gone";
 }
 
 /** A file or folder that could not be moved. The others went on. */

@@ -8,13 +8,14 @@ import { sharedCode } from "../../shared-code.ts";
 import { requirePublic } from "../../upload/send-file.ts";
 import { type Fields, refuseUndefinedPlaces, refuseUnknownFields } from "../../undefined-place.ts";
 import { fileErrorCode } from "../durable-file.ts";
+import { deleteHere, noteDeleted, planDeletions } from "./delete-here.ts";
 import { fetchAll } from "./fetch.ts";
 import { walk, type LocalTree } from "./local-tree.ts";
 import type { FolderPlan, FolderResult, SyncFolderOptions } from "./options.ts";
 import { Outcome, parentOf } from "./outcome.ts";
 import { planTransfers } from "./plan.ts";
 import { listTree, type RemotePlace } from "./remote-tree.ts";
-import { noteRemoved, planRemovals, removeAll, type Removals } from "./remove.ts";
+import { noteRemoved, planRemovals, removeAll } from "./remove.ts";
 import { sendAll } from "./send.ts";
 import { folderJournalDirectory, FolderState } from "./state.ts";
 import { ProgressCount, type Plan, type Work } from "./work.ts";
@@ -81,13 +82,13 @@ export async function runFolder(
     uploadJournals: options.journalDirectory === undefined ? undefined : join(options.journalDirectory, "uploads"),
   };
   const plan = await planTransfers(work);
-  const removals = options.delete === true ? planRemovals(work) : { all: [], trashed: [] };
-  const counts = countsOf(work, plan, removals);
+  const removals = await (options.delete === true ? REMOVAL[direction](work) : NO_REMOVAL);
+  const counts = countsOf(work, plan, removals.count);
   work.progress.begin(plan.transfers.length, counts.bytes);
   if (dryRun) foresee(work, plan, removals);
   else {
     await (direction === "up" ? sendAll : fetchAll)(work, plan);
-    await removeAll(work, removals);
+    await removals.run();
   }
   const { failed, files, folders, skipped } = outcome;
   return { dryRun, plan: counts, files, folders, skipped, failed };
@@ -123,6 +124,36 @@ function leaveOut<File, Folder>(
   return { folders, files: new Map([...tree.files].filter(([path, each]) => stays(path, "file", placeOf.file(each)))) };
 }
 
+/** What the receiving side is to lose. */
+interface Removal {
+  /** Files and folders. */
+  readonly count: number;
+  run(): Promise<void>;
+  /** The receipts of a dry run. */
+  foresee(): void;
+}
+
+const NO_REMOVAL: Removal = { count: 0, run: () => Promise.resolve(), foresee: () => undefined };
+
+const REMOVAL: Readonly<Record<SyncFolderOptions["direction"], (work: Work) => Removal | Promise<Removal>>> = {
+  up: (work) => {
+    const removals = planRemovals(work);
+    return {
+      count: removals.all.length,
+      run: () => removeAll(work, removals),
+      foresee: () => noteRemoved(work, removals.all),
+    };
+  },
+  down: async (work) => {
+    const deletions = await planDeletions(work);
+    return {
+      count: deletions.files.length + deletions.folders.length,
+      run: () => deleteHere(work, deletions),
+      foresee: () => noteDeleted(work, deletions),
+    };
+  },
+};
+
 const NOTHING: LocalTree = { files: new Map(), folders: new Map() };
 
 function requireOptions(call: FolderCall, options: SyncFolderOptions): void {
@@ -133,7 +164,6 @@ function requireOptions(call: FolderCall, options: SyncFolderOptions): void {
     ...(typeof options.vaultId === "string" ? [] : ["vaultId: expected the id of a vault"]),
     ...(["up", "down"].includes(direction) ? [] : ["direction: expected up or down"]),
     ...(Number.isInteger(lanes) && lanes >= 1 && lanes <= MOST_LANES ? [] : ["lanes: expected 1 to 32"]),
-    ...(options.delete === true && direction === "down" ? ["delete: only up; nothing is deleted here"] : []),
   ];
   if (issues.length > 0) throw new ContractError("request", call, issues);
 }
@@ -170,17 +200,17 @@ async function isPublic(connection: Connection, place: RemotePlace, signal: Abor
   return (await findPlace(connection, place, { signal }))?.vault == null;
 }
 
-function countsOf({ outcome }: Work, { folders, transfers }: Plan, { all }: Removals): FolderPlan {
+function countsOf({ outcome }: Work, { folders, transfers }: Plan, remove: number): FolderPlan {
   const count = (act: string): number => transfers.filter((transfer) => transfer.act === act).length;
   return {
     ...{ create: count("created"), replace: count("replaced"), unchanged: outcome.files.length },
-    ...{ remove: all.length, folders: folders.length },
+    ...{ remove, folders: folders.length },
     bytes: transfers.reduce((sum, { size }) => sum + size, 0),
   };
 }
 
 /** The receipts of a dry run. */
-function foresee(work: Work, { folders, transfers }: Plan, removals: Removals): void {
+function foresee(work: Work, { folders, transfers }: Plan, removals: Removal): void {
   const { outcome, remote } = work;
   for (const path of folders)
     outcome.folders.push({ path, act: "created", folderId: remote.folders.get(path)?.id ?? null });
@@ -190,5 +220,5 @@ function foresee(work: Work, { folders, transfers }: Plan, removals: Removals): 
     const versionId = work.direction === "down" ? (there?.versionId ?? null) : null;
     outcome.files.push({ path, act, fileId: isThere ? there.id : null, versionId, size, sha256: null });
   }
-  noteRemoved(work, removals.all);
+  removals.foresee();
 }

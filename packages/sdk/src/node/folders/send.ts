@@ -6,10 +6,11 @@ import { sendSource } from "../../upload/send-file.ts";
 import { openSource } from "../../upload/source.ts";
 import type { UploadResult } from "../../upload/target.ts";
 import { guessContentType } from "../content-type.ts";
+import { settled, type Mark } from "../file-mark.ts";
 import { uploadFile } from "../upload-file.ts";
-import { openHere, readHere, settled } from "./compare.ts";
+import { openHere, readHere } from "./compare.ts";
 import { inLanes } from "./lanes.ts";
-import type { LocalFile, Mark } from "./local-tree.ts";
+import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import type { Plan, Transfer, Work } from "./work.ts";
 

@@ -17,9 +17,9 @@ import * as z from "zod/mini";
 import { configurationError } from "../../errors.ts";
 import { configDirectory, type Environment } from "../config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "../durable-file.ts";
+import type { Mark } from "../file-mark.ts";
 import { hasNoPlace } from "../journal.ts";
 import { acquireLock, type LockFile } from "../lock-file.ts";
-import type { Mark } from "./local-tree.ts";
 
 /** A content that was the same on both sides. */
 export interface KnownFile {
