@@ -2,6 +2,7 @@
  * The pins of vaults, in a file beside the configuration. It must outlive the process, or a service could wait for the
  * next one.
  */
+import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod/mini";
@@ -10,6 +11,7 @@ import { laterOf } from "../vaults/memory/pin-facts.ts";
 import { isSamePin, type Candidate, type Highest, type PinStore, type VaultPin } from "../vaults/memory/pins.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
+import { isSameMark, markOf, settled, type Mark } from "./file-mark.ts";
 import { acquireLock, type LockFile } from "./lock-file.ts";
 
 const LOCK_WAIT_MS = 5_000;
@@ -56,9 +58,10 @@ export function pinFile(env?: Environment): string {
  * @throws SdkError `configuration` for a file that holds something else: you must notice a lost pin.
  */
 export function filePins(path: string = pinFile()): PinStore {
+  const readNow = reader(path);
   return {
-    load: async (origin, vaultId) => findPin(await read(path), origin, vaultId),
-    list: async (origin) => (await read(path)).pins.filter((pin) => pin.origin === origin),
+    load: async (origin, vaultId) => findPin(await readNow(), origin, vaultId),
+    list: async (origin) => (await readNow()).pins.filter((pin) => pin.origin === origin),
     save: async (expected, pin) => {
       await using _lock = await lock(path);
       const stored = await read(path);
@@ -67,7 +70,7 @@ export function filePins(path: string = pinFile()): PinStore {
       await write(path, { ...stored, pins: [...stored.pins.filter((other) => other !== kept), pin] });
       return true;
     },
-    loadHighest: async (chainObjectId) => findHighest(await read(path), chainObjectId),
+    loadHighest: async (chainObjectId) => findHighest(await readNow(), chainObjectId),
     changeHighest: async (chainObjectId, change) => {
       await using _lock = await lock(path);
       const stored = await read(path);
@@ -120,6 +123,19 @@ function findHighest(
         ...{ floor: BigInt(floor), since },
       })),
     }),
+  };
+}
+
+/** Each file of an upload asks for the pins. What has not changed since it was read is not read again. */
+function reader(path: string): () => Promise<Stored> {
+  let last: { readonly mark: Mark; readonly stored: Promise<Stored> } | null = null;
+  return () => {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    const mark = stats === undefined ? null : settled(markOf(stats));
+    if (last !== null && mark !== null && isSameMark(last.mark, mark)) return last.stored;
+    const stored = read(path);
+    last = mark === null ? null : { mark, stored };
+    return stored;
   };
 }
 
