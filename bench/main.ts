@@ -1,6 +1,7 @@
 /** `npm run bench [-- NAME…] [--json] [--base REV]`: benchmarks with their peers, in turns in one run; ratios survive a busy machine. */
 import { parseArgs } from "node:util";
 import { cliStart } from "./cli-start.ts";
+import { cliFile, cliFolder, cliList } from "./cli-transfers.ts";
 import { commits } from "./commits.ts";
 import { cryptoAge, cryptoAgeEncryption, cryptoCodec, cryptoMemory } from "./crypto.ts";
 import { download } from "./download.ts";
@@ -60,6 +61,9 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "mcp-start": mcpStart,
   "mcp-calls": mcpCalls,
   "cli-start": cliStart,
+  "cli-list": cliList,
+  "cli-folder": cliFolder,
+  "cli-file": cliFile,
   commits: () => commits(values.base),
 };
 

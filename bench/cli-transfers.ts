@@ -1,0 +1,177 @@
+/** Lists and transfers of `coffer` beside those of rclone, in turns. */
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { uploadFolder } from "@coffer/sdk/node";
+import { openPeers } from "./cli-peers.ts";
+import { missingTools, writeSample } from "./machine.ts";
+import { measured, medianRatio, renderRatios, type Benchmark } from "./outcome.ts";
+
+const FILES = 1000;
+const BYTES = 4096;
+const LIST_ROUNDS = 15;
+
+/** A list of a thousand names, from the start of the program to its end. */
+export const cliList: Benchmark = async () => {
+  const name = "cli-list";
+  const missing = missingTools("rclone");
+  if (missing !== null) return { kind: "not measured", name, reason: missing };
+  await using peers = await openPeers((served) => {
+    makeFiles(served, "listed", FILES);
+  });
+  const { client, plain, publicVault, sharedVault } = peers.stack;
+  const directory = makeFiles(peers.directory, "listed", FILES);
+  await uploadFolder(plain, directory, { vaultId: publicVault, journalDirectory: join(peers.directory, "journals") });
+  await uploadFolder(client, directory, { vaultId: sharedVault, journalDirectory: join(peers.directory, "journals") });
+  const ways = {
+    rclone: way(() => peers.rclone(["ls", ":webdav:listed"])),
+    public: way(() => peers.coffer(["ls", `${publicVault}:`])),
+    shared: way(() => peers.coffer(["ls", `${sharedVault}:`], true)),
+  };
+  await inTurns(Object.values(ways), LIST_ROUNDS);
+  const [theirs, ours, closed] = [ways.rclone.seconds, ways.public.seconds, ways.shared.seconds];
+  return measured({
+    ...{ name, about: `coffer ls of ${String(FILES)} names over rclone ls on its own webdav`, unit: "x" },
+    ...{ value: medianRatio(ours, theirs), limit: { at: "most", value: 2.5 } },
+    series: { "coffer ls, public, s": ours, "coffer ls, shared, s": closed, "rclone ls, s": theirs },
+    facts: { "public over rclone": renderRatios(ours, theirs), "shared over rclone": renderRatios(closed, theirs) },
+  });
+};
+
+const FOLDER_ROUNDS = 5;
+/** rclone paces itself: fewer files show its rate. */
+const PEER_FILES = 150;
+
+/** A directory of small files. */
+export const cliFolder: Benchmark = async () => {
+  const name = "cli-folder";
+  const missing = missingTools("rclone");
+  if (missing !== null) return { kind: "not measured", name, reason: missing };
+  await using peers = await openPeers();
+  const { plain, publicVault, sharedVault } = peers.stack;
+  const fresh = freshFolders(peers.directory, FILES);
+  const few = freshFolders(peers.directory, PEER_FILES);
+  const ways = {
+    sdk: way(async () => {
+      const { id: folderId } = await plain.folders.create({
+        vaultId: publicVault,
+        name: randomBytes(8).toString("hex"),
+      });
+      const directory = fresh();
+      const began = performance.now();
+      const journalDirectory = join(peers.directory, "journals");
+      const { failed } = await uploadFolder(plain, directory, { vaultId: publicVault, folderId, journalDirectory });
+      if (failed.length > 0) throw new Error("not all files were stored");
+      return (performance.now() - began) / 1000;
+    }),
+    public: way(() => peers.coffer(["upload", fresh(), "--vault", publicVault])),
+    shared: way(() => peers.coffer(["upload", fresh(), "--vault", sharedVault], true)),
+    rclone: way((round) => peers.rclone(["copy", few(), `:webdav:few-${String(round)}`])),
+  };
+  await inTurns(Object.values(ways), FOLDER_ROUNDS);
+  const [sdk, ours, closed] = [ways.sdk, ways.public, ways.shared].map(({ seconds }) => rates(seconds, FILES));
+  const peer = rates(ways.rclone.seconds, PEER_FILES);
+  if (sdk === undefined || ours === undefined || closed === undefined) throw new TypeError("a way is missing");
+  return measured({
+    name,
+    about: `coffer upload of a folder of ${String(FILES)} files of 4 KiB over uploadFolder in a process that runs already`,
+    ...{ value: medianRatio(ours, sdk), unit: "x", limit: { at: "least", value: 0.8 } },
+    alsoHeld: {
+      "over rclone copy to its own webdav": { value: medianRatio(ours, peer), limit: { at: "least", value: 20 } },
+      "shared over public": { value: medianRatio(closed, ours), limit: { at: "least", value: 0.6 } },
+    },
+    series: {
+      "coffer upload, public, files/s": ours,
+      "coffer upload, shared, files/s": closed,
+      "uploadFolder, public, files/s": sdk,
+      "rclone copy, files/s": peer,
+    },
+    facts: {
+      "over uploadFolder": renderRatios(ours, sdk),
+      "over rclone": renderRatios(ours, peer),
+      "shared over public": renderRatios(closed, ours),
+      "peak memory of coffer": `${peers.peak().toFixed(0)} MiB`,
+    },
+  });
+};
+
+const MEBIBYTES = 256;
+const FILE_ROUNDS = 3;
+
+/** One large file there and back. */
+export const cliFile: Benchmark = async () => {
+  const name = "cli-file";
+  const missing = missingTools("rclone");
+  if (missing !== null) return { kind: "not measured", name, reason: missing };
+  await using peers = await openPeers();
+  const { publicVault, sharedVault } = peers.stack;
+  const sample = join(peers.directory, "sample");
+  writeSample(sample, MEBIBYTES);
+  const got = join(peers.directory, "got");
+  const up = (vault: string, opens: boolean) =>
+    way((round) => peers.coffer(["upload", sample, "--name", `large-${String(round)}`, "--vault", vault], opens));
+  const down = (vault: string, opens: boolean) =>
+    way((round) => peers.coffer(["download", `${vault}:large-${String(round)}`, got, "--overwrite"], opens));
+  const ways = {
+    "rclone, up": way((round) => peers.rclone(["copyto", sample, `:webdav:large-${String(round)}`])),
+    "rclone, down": way((round) => peers.rclone(["copyto", `:webdav:large-${String(round)}`, got])),
+    "public, up": up(publicVault, false),
+    "public, down": down(publicVault, false),
+    "shared, up": up(sharedVault, true),
+    "shared, down": down(sharedVault, true),
+  };
+  for (let round = 0; round < FILE_ROUNDS; round += 1)
+    for (const [title, one] of Object.entries(ways)) {
+      one.seconds.push(await one.run(round));
+      if (title.endsWith("down") && readFileSync(got).length !== MEBIBYTES * 1024 * 1024) throw new Error("cut off");
+    }
+  const rate = (title: keyof typeof ways): number[] => rates(ways[title].seconds, MEBIBYTES);
+  const over = (one: keyof typeof ways, other: keyof typeof ways): number => medianRatio(rate(one), rate(other));
+  return measured({
+    name,
+    about: `coffer upload of a file of ${String(MEBIBYTES)} MiB over rclone copyto to its own webdav`,
+    ...{ value: over("public, up", "rclone, up"), unit: "x", limit: { at: "least", value: 0.7 } },
+    alsoHeld: {
+      "down, public over rclone": { value: over("public, down", "rclone, down"), limit: { at: "least", value: 0.7 } },
+      "up, shared over public": { value: over("shared, up", "public, up"), limit: { at: "least", value: 0.8 } },
+      "down, shared over public": { value: over("shared, down", "public, down"), limit: { at: "least", value: 0.8 } },
+    },
+    series: Object.fromEntries(
+      Object.entries(ways).map(([title, { seconds }]) => [`${title}, MiB/s`, rates(seconds, MEBIBYTES)]),
+    ),
+    facts: { "peak memory of coffer": `${peers.peak().toFixed(0)} MiB` },
+  });
+};
+
+interface Way {
+  /** Answers the seconds that count. */
+  readonly run: (round: number) => Promise<number>;
+  readonly seconds: number[];
+}
+
+const way = (run: Way["run"]): Way => ({ run, seconds: [] });
+
+/** The first round warms caches and counts for nothing. */
+async function inTurns(ways: readonly Way[], rounds: number): Promise<void> {
+  for (let round = 0; round <= rounds; round += 1)
+    for (const { run, seconds } of round % 2 === 0 ? ways : ways.toReversed()) {
+      const taken = await run(round);
+      if (round > 0) seconds.push(taken);
+    }
+}
+
+const rates = (seconds: readonly number[], count: number): number[] => seconds.map((each) => count / each);
+
+function makeFiles(base: string, name: string, count: number): string {
+  const directory = join(base, name);
+  mkdirSync(directory);
+  for (let at = 0; at < count; at += 1)
+    writeFileSync(join(directory, `file-${String(at).padStart(4, "0")}.txt`), randomBytes(BYTES));
+  return directory;
+}
+
+/** Each call makes another one. */
+function freshFolders(base: string, count: number): () => string {
+  let made = 0;
+  return () => makeFiles(base, `tree-${String(count)}-${String((made += 1))}`, count);
+}
