@@ -1,13 +1,13 @@
 /** Everything about files through the command line, against one stack with a public and a shared vault. */
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startStack } from "@coffer/devstack";
 import { createClient, type Client } from "@coffer/sdk";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { coffer, type Ran, type Situation } from "../kit/coffer.ts";
-import { runInTerminal, runProgram } from "../kit/coffer-program.ts";
+import { runInTerminal, runProgram, WITHOUT_OVERRIDE } from "../kit/coffer-program.ts";
 import { makeDirectory } from "../kit/directory.ts";
 
 const stack = await startStack();
@@ -65,7 +65,9 @@ describe.each(["Open"])(
       const lines = (await run(["ls", `${vault}:ten`, "--json-lines"])).out.trimEnd().split("\n");
       expect(lines).toHaveLength(items.length);
       expect((await run(["cat", `${vault}:ten/f3.txt`, "--range", "5-5"])).out).toBe("3");
-      expect(await run(["cat", `${vault}:ten/nothing`])).toMatchObject({ code: 3, out: "" });
+      const missing = await run(["cat", `${vault}:ten/nothing`]);
+      expect(missing).toMatchObject({ code: 3, out: "" });
+      expect(missing.err).toContain(`next: coffer ls ${vault}:`);
     });
 
     it("moves, renames, trashes, restores and deletes", async () => {
@@ -88,6 +90,18 @@ describe.each(["Open"])(
       expect(await run(["trash", "restore", `${vault}:a`])).toMatchObject({ code: 0 });
       expect(await run(["rm", "-r", `${vault}:a`])).toMatchObject({ code: 2 });
       expect(await run(["rm", "--recursive", `${vault}:a`])).toMatchObject({ code: 0 });
+      expect(await run(["upload", "ten", "--vault", vault, "--folder", "purged"])).toMatchObject({ code: 0 });
+      const whole = ["rm", "--recursive", "--permanent", `${vault}:purged`];
+      expect((await run(whole)).err).toContain("Delete 11 files (");
+      expect(await run([...whole, "--yes"])).toMatchObject({ code: 0 });
+      const left = (await json(["trash", "list", vault])) as { items: { kind: string; name: string }[] };
+      expect(left.items.map(({ kind, name }) => `${kind} ${name}`)).not.toContain("file deep.bin");
+      expect(await run(["stat", `${vault}:purged`])).toMatchObject({ code: 3 });
+      expect(await run(["upload", "ten", "--vault", vault, "--folder", "thrown"])).toMatchObject({ code: 0 });
+      expect(await run(["rm", "--recursive", `${vault}:thrown`])).toMatchObject({ code: 0 });
+      const thrown = ["rm", "--recursive", "--permanent", `${vault}:thrown`];
+      expect((await run(thrown)).err).toContain("Delete 11 files (");
+      expect(await run([...thrown, "--yes"])).toMatchObject({ code: 0 });
       expect(await run(["trash", "empty", vault, "--yes"])).toMatchObject({ code: 0 });
       expect(((await json(["trash", "list", vault])) as { items: unknown[] }).items).toEqual([]);
     });
@@ -136,8 +150,44 @@ describe.each(["Open"])(
       expect((await run(["cat", `${vault}:site/c`])).out).toBe("c");
       expect(await json([...up, "--delete"])).toMatchObject({ removed: 1, plan: { remove: 1 } });
       expect((await run(["cat", `${vault}:site/c`])).code).toBe(3);
-      expect((await run([...down, "--delete"])).code).toBe(2);
-      expect(existsSync(join(work, `mirror-${vault}`, "c"))).toBe(true);
+      const mirrored = join(work, `mirror-${vault}`, "c");
+      expect(await json(down)).toMatchObject({ removed: 0, unchanged: 2 });
+      expect(await json([...down, "--delete", "--dry-run"])).toMatchObject({ removed: 1, plan: { remove: 1 } });
+      expect(existsSync(mirrored)).toBe(true);
+      expect(await json([...down, "--delete"])).toMatchObject({ removed: 1, failed: 0 });
+      expect(existsSync(mirrored)).toBe(false);
+    });
+
+    it("many files in one line take few requests, and a repeat sends nothing", async () => {
+      const many = join(work, `many-${vault}`);
+      mkdirSync(many);
+      const paths = Array.from({ length: 60 }, (_, at) => join(many, `m${String(at)}.txt`));
+      for (const path of paths) writeFileSync(path, path);
+      writeFileSync(join(many, "large.bin"), randomBytes(300_000));
+      const line = ["upload", ...paths, join(many, "large.bin"), "--vault", vault, "--folder", "many"];
+      const asked = vi.spyOn(globalThis, "fetch");
+      expect(await json(line)).toMatchObject({ uploaded: 61, failed: 0 });
+      expect(asked.mock.calls.length).toBeLessThan(25);
+      asked.mockRestore();
+      expect(await json(line)).toMatchObject({ uploaded: 0, unchanged: 61, failed: 0 });
+      writeFileSync(paths[0] ?? "", "changed");
+      expect(await json(line)).toMatchObject({ uploaded: 0, unchanged: 60, failed: 1 });
+      expect(await json([...line, "--if-exists", "version"])).toMatchObject({ uploaded: 1, unchanged: 60 });
+      expect((await run(["cat", `${vault}:many/m0.txt`])).out).toBe("changed");
+      // Two of one name: one is stored, and the other is named.
+      mkdirSync(join(many, "sub"));
+      writeFileSync(join(many, "sub", "twin.txt"), "one");
+      writeFileSync(join(many, "twin.txt"), "two");
+      const twins = [
+        "upload",
+        join(many, "twin.txt"),
+        join(many, "sub", "twin.txt"),
+        "--vault",
+        vault,
+        "--folder",
+        "twin",
+      ];
+      expect(await json(twins)).toMatchObject({ uploaded: 1, failed: 1 });
     });
 
     it("finds names, and lists what changed [J23] [J24]", async () => {
@@ -167,6 +217,68 @@ describe("what scripts rely on [J13]", () => {
     expect(ran.code).toBe(5);
     expect(JSON.parse(ran.out)).toMatchObject({ uploaded: 9, failed: 1 });
     expect(ran.err).toBe("");
+  });
+
+  it("a file that may not be read, and a folder that may not be written [EACCES]", async () => {
+    const guarded = join(work, "guarded");
+    mkdirSync(guarded);
+    for (const name of ["open.txt", "shut.txt"]) writeFileSync(join(guarded, name), name);
+    chmodSync(join(guarded, "shut.txt"), 0);
+    const ran = (words: readonly string[]) =>
+      runProgram(words, { env: { ...env, HOME: home }, program: WITHOUT_OVERRIDE });
+    const folder = await ran(["upload", guarded, "--vault", "Open", "--json"]);
+    expect(folder).toMatchObject({ code: 5, err: "" });
+    expect(JSON.parse(folder.out)).toMatchObject({ uploaded: 1, failed: 1 });
+    const named = [
+      "upload",
+      join(guarded, "open.txt"),
+      join(guarded, "shut.txt"),
+      "--vault",
+      "Open",
+      "--folder",
+      "each",
+    ];
+    expect(JSON.parse((await ran([...named, "--json"])).out)).toMatchObject({ uploaded: 1, failed: 1 });
+    const closed = join(work, "may-not");
+    mkdirSync(closed, { mode: 0o500 });
+    const down = await ran(["download", "Open:ten/f4.txt", closed]);
+    expect(down.code).toBe(1);
+    expect(down.err).toContain("next: check free space and permissions");
+    expect(readdirSync(closed)).toEqual([]);
+  });
+
+  it("Ctrl-C in the middle of a folder: exit 130, and the next run sends the rest only", async () => {
+    const heavy = join(work, "heavy");
+    mkdirSync(heavy);
+    for (let at = 0; at < 6; at += 1) writeFileSync(join(heavy, `h${String(at)}.bin`), randomBytes(48 * 1024 * 1024));
+    const line = ["upload", heavy, "--vault", "Open"];
+    const cut = await runInTerminal(line, {
+      env: { ...env, HOME: home },
+      typed: [{ after: "1/6 ", types: "\u0003" }],
+    });
+    expect(cut.code).toBe(130);
+    expect(cut.screen).toContain("error: Interrupted");
+    const { uploaded, unchanged } = (await json(line)) as { uploaded: number; unchanged: number };
+    expect(uploaded + unchanged).toBe(6);
+    expect(unchanged).toBeGreaterThan(0);
+    expect(uploaded).toBeGreaterThan(0);
+  });
+
+  it("changes --follow prints what happens until Ctrl-C, and ends with 130", async () => {
+    const following = runProgram(["changes", "--follow", "--json-lines", "--since", "1h"], {
+      env: { ...env, HOME: home },
+      interruptedAfter: '"name":"followed.txt"',
+    });
+    // It is there before, or comes while it is followed.
+    await run(["upload", "--stdin", "--name", "followed.txt", "--vault", "Open"], { input: "x" });
+    const { code, err, out } = await following;
+    expect(code).toBe(130);
+    expect(err).not.toMatch(/\n\s+at /);
+    const changes = out
+      .trimEnd()
+      .split("\n")
+      .map((each) => JSON.parse(each) as { sequence: number });
+    expect(new Set(changes.map(({ sequence }) => sequence)).size).toBe(changes.length);
   });
 
   it("a service that is down: exit 8, no stack trace, and nothing is uploaded", async () => {
@@ -222,7 +334,12 @@ describe("on a terminal", () => {
       env: { ...env, HOME: home },
     });
     expect(ran.code).toBe(0);
-    expect(ran.screen).toMatch(/Uploading +\d+% .* of 24 MiB .*\/s/);
+    expect(ran.screen).toMatch(/Uploading +\d+% .* of 24 MiB .*\/s [\d:]+ left 0\/1 \d+% ….*large\.bin/);
+    const folder = await runInTerminal(["upload", join(work, "heavy"), "--vault", "Open", "--folder", "tty"], {
+      env: { ...env, HOME: home },
+    });
+    expect(folder.screen).toMatch(/Uploading +\d+% .* of 288 MiB .*\/s [\d:]+ left [1-5]\/6 \d+% heavy\/h\d\.bin/);
+    expect(folder.screen).toContain("Uploaded 6, unchanged 0, failed 0, skipped 0 (288 MiB)");
     const refused = await runInTerminal(["rm", "--permanent", "Open:tty/large.bin"], {
       env: { ...env, HOME: home },
       typed: [{ after: "[y/N]", types: "n\r" }],

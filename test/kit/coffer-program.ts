@@ -27,13 +27,36 @@ export interface ProgramSituation {
   readonly cwd?: string;
   /** Default: the sources. */
   readonly program?: readonly [string, ...string[]];
+  /** Gets SIGINT once this is on its standard output. */
+  readonly interruptedAfter?: string;
 }
 
+/** The superuser's right to open what no mode allows is gone: EACCES is EACCES. By setpriv(1) of util-linux. */
+export const WITHOUT_OVERRIDE: readonly [string, ...string[]] =
+  process.getuid?.() === 0
+    ? [
+        "setpriv",
+        "--inh-caps=-dac_override,-dac_read_search",
+        "--bounding-set=-dac_override,-dac_read_search",
+        ...COFFER,
+      ]
+    : COFFER;
+
 export async function runProgram(words: readonly string[], situation: ProgramSituation): Promise<ProgramRan> {
-  const { env, input = "", cwd, program = COFFER } = situation;
+  const { env, input = "", cwd, program = COFFER, interruptedAfter } = situation;
   const [command, ...args] = program;
   const child = spawn(command, [...args, ...words], { env: { PATH: process.env["PATH"], ...env }, cwd });
   child.stdin.end(input);
+  if (interruptedAfter !== undefined) {
+    let seen = "";
+    const look = (piece: Buffer): void => {
+      seen += piece.toString("utf8");
+      if (!seen.includes(interruptedAfter)) return;
+      child.stdout.off("data", look);
+      child.kill("SIGINT");
+    };
+    child.stdout.on("data", look);
+  }
   const ended = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 130)));
   const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
   return { code: await ended, out: out.toString("utf8"), err: err.toString("utf8") };

@@ -1,7 +1,6 @@
 /** Folders in a vault, by path. */
-import type { Folder } from "@coffer/sdk";
 import { toFailure } from "./failure.ts";
-import { findFolder, segmentsOf, walkFolders, wholeId } from "./places.ts";
+import { findFolder, ROOT, segmentsOf, walkFolders } from "./places.ts";
 import type { Task } from "./task.ts";
 
 const ID_OR_PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;
@@ -12,8 +11,9 @@ const ID_OR_PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;
  */
 export async function ensureFolder(task: Task, vaultId: string, text: string | null): Promise<string | null> {
   if (text === null) return null;
-  const found = await findOrNull(task, vaultId, text);
-  if (found !== "missing") return found?.id ?? null;
+  // Digits that are the beginning of no id would make a folder of that name, which nobody meant.
+  if (text.trim() === ROOT || ID_OR_PREFIX.test(text.trim()))
+    return (await findFolder(task, vaultId, text))?.id ?? null;
   for (let attempt = 0; ; attempt += 1) {
     const { folder, missing } = await walkFolders(task, vaultId, text);
     try {
@@ -22,17 +22,6 @@ export async function ensureFolder(task: Task, vaultId: string, text: string | n
       // Somebody made the same folder at the same time.
       if (toFailure(thrown, task.signal).code !== "name_exists" || attempt > 2) throw thrown;
     }
-  }
-}
-
-async function findOrNull(task: Task, vaultId: string, text: string): Promise<Folder | null | "missing"> {
-  try {
-    return await findFolder(task, vaultId, text);
-  } catch (thrown) {
-    const isMissing = toFailure(thrown, task.signal).code === "not_found";
-    // Digits that are the beginning of no id would make a folder of that name, which nobody meant.
-    if (!isMissing || wholeId(text) !== null || ID_OR_PREFIX.test(text.trim())) throw thrown;
-    return "missing";
   }
 }
 

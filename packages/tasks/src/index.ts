@@ -74,6 +74,7 @@ export { downloadFolderTo, downloadMany, downloadOne, type DownloadPlan, type Fe
 export { ensureFolder, pathBelow } from "./folders.ts";
 export {
   deleteItems,
+  filesBelow,
   findEach,
   findItems,
   findVersion,

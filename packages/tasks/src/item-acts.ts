@@ -1,5 +1,5 @@
 /** Acts on several files and folders: each has its own outcome, and one that fails stops no other. */
-import type { File } from "@coffer/sdk";
+import type { File, Folder } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
 import { inLanes } from "./lanes.ts";
@@ -68,19 +68,46 @@ export async function trashItems(task: Task, found: readonly ActOutcome[]): Prom
   return await actOn(task, found, (ids) => client.files.trashMany(ids, { signal: task.signal }));
 }
 
-/** Deletes the files that were found for good. A folder goes to the trash alone, so it is refused. */
-export async function deleteItems(task: Task, found: readonly ActOutcome[]): Promise<ActOutcome[]> {
+/** The files in a folder and below it. */
+export async function filesBelow(task: Task, folder: Folder): Promise<readonly File[]> {
+  const { files, folders } = await task.client();
+  const { signal } = task;
+  const state = folder.trashedAt === null ? {} : { trashed: true };
+  const found: File[] = [];
+  const places = [folder];
+  // A list can grow while it is iterated.
+  for (const { id, vaultId } of places) {
+    const query = { vaultId, limit: 1_000, ...state };
+    for await (const file of files.list({ ...query, folderId: id }, { signal })) found.push(file);
+    for await (const below of folders.list({ ...query, parentId: id }, { signal })) places.push(below);
+  }
+  return found;
+}
+
+/**
+ * Deletes what was found for good. The service has no such act for folders: of each its files are deleted, and the empty folder
+ * goes to the trash. `below`: the files of each folder, by its id.
+ */
+export async function deleteItems(
+  task: Task,
+  found: readonly ActOutcome[],
+  below: ReadonlyMap<string, readonly File[]>,
+): Promise<ActOutcome[]> {
   const client = await task.client();
+  const { signal } = task;
   const done = [...found];
+  const deleteFile = (id: string): Promise<unknown> => client.files.delete(id, { permanent: true, signal });
   await inLanes(found, LOOKS, async (outcome, at) => {
     const { item } = outcome;
     if (item === null) return;
     try {
-      if (item.kind === "folder")
-        throw new TaskFailure("invalid_arguments", { message: "A folder is deleted for good by emptying the trash" });
-      await client.files.delete(item.id, { permanent: true, signal: task.signal });
+      if (item.kind === "file") await deleteFile(item.id);
+      else {
+        await inLanes(below.get(item.id) ?? [], LOOKS, ({ id }) => deleteFile(id).then(() => undefined));
+        if (item.folder.trashedAt === null) await client.folders.delete(item.id, { signal });
+      }
     } catch (thrown) {
-      done[at] = { ...outcome, failure: toFailure(thrown, task.signal) };
+      done[at] = { ...outcome, failure: toFailure(thrown, signal) };
     }
   });
   return done;

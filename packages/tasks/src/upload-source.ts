@@ -158,7 +158,7 @@ async function guessType<Other extends string | undefined>(name: string, other: 
 }
 
 async function storeContent(task: Task, source: Content, wish: UploadWish): Promise<Stored> {
-  const name = nameOf(source, wish.name);
+  const name = wish.name ?? storedName(source.name);
   if (source.size !== null) await judgeRoom(task, source.size, wish);
   if (wish.ifExists === "version") return await uploadVersion(task, source, wish, name);
   if (wish.ifExists === "rename") return await uploadRenamed(task, source, wish, name);
@@ -178,10 +178,10 @@ async function storeContent(task: Task, source: Content, wish: UploadWish): Prom
   return await send(task, source, { wish, name, key: wish.idempotencyKey, replaces: null });
 }
 
-function nameOf(source: Content, wished: string | undefined): string {
-  if (wished !== undefined) return wished;
-  const problem = nameProblem(source.name);
-  if (problem === null) return source.name.normalize("NFC");
+/** @throws TaskFailure `invalid_arguments` for a name that the service does not take. */
+export function storedName(name: string): string {
+  const problem = nameProblem(name);
+  if (problem === null) return name.normalize("NFC");
   throw new TaskFailure("invalid_arguments", { message: `The file's own name ${problem}`, nextStep: "Pass name." });
 }
 

@@ -60,16 +60,17 @@ export async function uploadPaths(
   const call: UploadCall = { task, allowed, plan, count: new TransferCount(task), folderId: folderOnce(task, plan) };
   const [only, ...others] = paths;
   if (only !== undefined && others.length === 0) return await uploadPath(call, only);
-  const rows: (readonly Transferred[])[] = [];
+  const rows = await smallRows(call, paths);
   const folders: number[] = [];
   await inLanes(paths, LANES, async (path, at) => {
+    if (rows[at] !== undefined) return;
     if (await isFolder(allowed, path)) folders.push(at);
     else rows[at] = await rowsOrFailure(call, path);
   });
   await inLanes(folders, 1, async (at) => {
     rows[at] = await rowsOrFailure(call, paths[at] ?? "");
   });
-  return { files: rows.flat(), only: null };
+  return { files: rows.flatMap((each) => each ?? []), only: null };
 }
 
 interface UploadCall {
@@ -79,6 +80,25 @@ interface UploadCall {
   readonly count: TransferCount;
   /** The folder that files go into: looked for, and made, once for all of them. */
   readonly folderId: () => Promise<string | null>;
+}
+
+/** Rows of what went in batches. The others have turns of their own. */
+async function smallRows(call: UploadCall, paths: readonly string[]): Promise<(readonly Transferred[] | undefined)[]> {
+  const { allowed, count, plan, task } = call;
+  const { dryRun, expectedVersion, idempotencyKey, ifExists, mimeType, vaultId } = plan;
+  const rows: (readonly Transferred[] | undefined)[] = [];
+  if (dryRun || ifExists === "rename" || idempotencyKey !== undefined || expectedVersion !== undefined) return rows;
+  const folderId = await call.folderId();
+  const { uploadSmall } = await import("./upload-small.ts");
+  for (const one of await uploadSmall(task, { allowed, paths, vaultId, folderId, mimeType, count })) {
+    const path = paths[one.at] ?? "";
+    if ("failure" in one) rows[one.at] = [rowOfFailure(path, one.failure)];
+    else {
+      const { bytes, file, sha256 } = one;
+      rows[one.at] = [{ path, act: "created", fileId: file.id, bytes, sha256, code: null, why: null }];
+    }
+  }
+  return rows;
 }
 
 function folderOnce(task: Task, { vaultId, folder }: UploadPlan): UploadCall["folderId"] {
@@ -100,10 +120,14 @@ async function rowsOrFailure(call: UploadCall, path: string): Promise<readonly T
   try {
     return (await uploadPath(call, path)).files;
   } catch (thrown) {
-    const failure = toFailure(thrown, call.task.signal);
-    if (ENDING.has(failure.code)) throw failure;
-    return [failed(path, failure)];
+    return [rowOfFailure(path, toFailure(thrown, call.task.signal))];
   }
+}
+
+/** @throws the failure, if every file would meet it. */
+function rowOfFailure(path: string, failure: TaskFailure): Transferred {
+  if (ENDING.has(failure.code)) throw failure;
+  return failed(path, failure);
 }
 
 async function uploadPath(call: UploadCall, path: string): Promise<UploadReport> {

@@ -1,11 +1,11 @@
 /** Acts on several files and folders of perhaps several vaults. */
-import { findEach, findItem, nameOf, untrusted, type ActOutcome, type Item } from "@coffer/tasks";
+import { findEach, nameOf, untrusted, type ActOutcome, type Item } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
 import { plain } from "./items.ts";
-import { isTop, placeOf } from "./places.ts";
+import { isTop, itemAt, placeOf } from "./places.ts";
 
 /** Finds each; `trashed` looks in the trash, too. The top of a vault is refused. */
 export async function findNamed(
@@ -15,9 +15,9 @@ export async function findNamed(
   options: { readonly trashed?: boolean } = {},
 ): Promise<ActOutcome[]> {
   return await findEach(task, names, async (named): Promise<Item> => {
-    const { path, vaultId } = await placeOf(task, named, vault);
-    if (isTop(path)) throw usage("This is the top of a vault", "coffer vaults delete VAULT");
-    return await findItem(task, vaultId, path, options);
+    const place = await placeOf(task, named, vault);
+    if (isTop(place.path)) throw usage("This is the top of a vault", "coffer vaults delete VAULT");
+    return await itemAt(task, place, options);
   });
 }
 

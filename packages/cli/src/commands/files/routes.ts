@@ -31,7 +31,7 @@ export const FILE_ROUTES: Routes = {
   cat: { brief: "Write the content of a file to standard output", load: () => import("./cat.ts") },
   stat: { brief: "Show the facts of a file or a folder", load: () => import("./stat.ts") },
   mv: { brief: "Move or rename files and folders in a vault", load: () => import("./mv.ts") },
-  rm: { brief: "Move files and folders to the trash, or delete files for good", load: () => import("./rm.ts") },
+  rm: { brief: "Move files and folders to the trash, or delete them for good", load: () => import("./rm.ts") },
   verify: {
     brief: "Check that a stored file is intact, and equal to a local one",
     load: () => import("./verify.ts"),

@@ -24,9 +24,14 @@ export async function withProgress<Outcome>(
   }
 }
 
+/** Characters of a path that have room beside the numbers, in 80 columns. Its end says the most. */
+const PATH_ROOM = 20;
+
 function detailOf({ bytes, files, path, size, totalFiles }: FileProgress): string {
-  const share = size > 0 ? ` ${String(Math.floor((100 * bytes) / size))}%` : "";
-  return `${String(files)}/${String(totalFiles)} ${untrusted(path).visible()}${share}`;
+  const share = size > 0 ? `${String(Math.floor((100 * bytes) / size))}% ` : "";
+  const characters = Array.from(untrusted(path).visible());
+  const end = characters.length > PATH_ROOM ? ["…", ...characters.slice(1 - PATH_ROOM)] : characters;
+  return `${String(files)}/${String(totalFiles)} ${share}${end.join("")}`;
 }
 
 /** The words of a report. */

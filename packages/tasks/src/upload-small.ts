@@ -1,0 +1,128 @@
+/** Small new files of one call, in batches of one request each. */
+import { readSync } from "node:fs";
+import type { Client, File, UploadInput } from "@coffer/sdk";
+import { type TaskFailure, toFailure } from "./failure.ts";
+import type { AllowedFolders } from "./paths/allowed-folders.ts";
+import { openSource } from "./paths/local-files.ts";
+import type { Task } from "./task.ts";
+import type { TransferCount } from "./transfer-count.ts";
+import { storedName } from "./upload-source.ts";
+
+/** Larger ones gain nothing by a batch. */
+const MOST_BYTES = 256 * 1024;
+/** What is held in memory at once. */
+const GROUP = { files: 200, bytes: 8 * 1024 * 1024 };
+
+export interface SmallUploads {
+  readonly allowed: AllowedFolders;
+  readonly paths: readonly string[];
+  readonly vaultId: string;
+  /** null: the top of the vault. */
+  readonly folderId: string | null;
+  readonly mimeType: string | undefined;
+  readonly count: TransferCount;
+}
+
+/** What a batch made of a file; `at`: the path's place in the call. */
+export type SmallOutcome =
+  | { readonly at: number; readonly file: File; readonly bytes: number; readonly sha256: string }
+  | { readonly at: number; readonly failure: TaskFailure };
+
+interface Read {
+  readonly at: number;
+  readonly path: string;
+  readonly input: UploadInput;
+  readonly size: number;
+}
+
+/**
+ * Stores what is small and new. It says nothing of the other paths. Large files, folders, names that are taken and what cannot be
+ * read have turns of their own.
+ */
+export async function uploadSmall(task: Task, uploads: SmallUploads): Promise<SmallOutcome[]> {
+  const { count, paths } = uploads;
+  const client = await task.client();
+  const taken = await namesIn(client, task, uploads);
+  const outcomes: SmallOutcome[] = [];
+  let group: Read[] = [];
+  const send = async (): Promise<void> => {
+    if (group.length > 0) outcomes.push(...(await sendGroup(task, client, group, count)));
+    group = [];
+  };
+  for (const [at, path] of paths.entries()) {
+    task.signal.throwIfAborted();
+    const read = await readSmall(uploads, at, path, taken);
+    if (read === null) continue;
+    const bytes = group.reduce((sum, { size }) => sum + size, read.size);
+    if (group.length === GROUP.files || bytes > GROUP.bytes) await send();
+    group.push(read);
+  }
+  await send();
+  return outcomes;
+}
+
+/** One list in place of a look for each name. */
+async function namesIn(client: Client, { signal }: Task, { folderId, vaultId }: SmallUploads): Promise<Set<string>> {
+  const names = new Set<string>();
+  const query = { vaultId, folderId: folderId ?? "root", limit: 1_000 };
+  for await (const { name } of client.files.list(query, { signal })) names.add(name.normalize("NFC"));
+  return names;
+}
+
+/** null: it has a turn of its own. */
+async function readSmall(
+  { allowed, folderId, mimeType, vaultId }: SmallUploads,
+  at: number,
+  path: string,
+  taken: Set<string>,
+): Promise<Read | null> {
+  try {
+    await using source = await openSource(allowed, path);
+    const { size } = source;
+    const name = storedName(source.name);
+    if (size > MOST_BYTES || taken.has(name)) return null;
+    await source.refuseSecrets();
+    const handle = await source.reopen();
+    try {
+      const buffer = new Uint8Array(size + 1);
+      // It changes: its own turn says so, if it goes on.
+      if (readSync(handle.fd, buffer, 0, buffer.length, 0) !== size) return null;
+      const { guessContentType } = await import("@coffer/sdk/node");
+      const contentType = mimeType ?? (await guessContentType(name));
+      taken.add(name);
+      const place = folderId === null ? {} : { folderId };
+      const body = buffer.subarray(0, size);
+      return { at, path, size, input: { vaultId, ...place, name, body, contentType } };
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+async function sendGroup(
+  task: Task,
+  client: Client,
+  group: readonly Read[],
+  count: TransferCount,
+): Promise<SmallOutcome[]> {
+  const parts = group.map(({ path, size }) => count.part(path, size));
+  let ended = 0;
+  const outcomes = await client.files.uploadMany(
+    group.map(({ input }) => input),
+    {
+      signal: task.signal,
+      onProgress: ({ files }) => {
+        for (; ended < files; ended += 1) parts[ended]?.end();
+      },
+    },
+  );
+  return outcomes.flatMap(({ error, result }, index): SmallOutcome[] => {
+    const at = group[index]?.at ?? -1;
+    if (result !== null) return [{ at, file: result.file, bytes: result.bytes, sha256: result.sha256 }];
+    const failure = toFailure(error, task.signal);
+    // Somebody was quicker: what is there is looked at.
+    return failure.code === "name_exists" ? [] : [{ at, failure }];
+  });
+}
