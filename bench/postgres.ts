@@ -1,6 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { openCluster } from "@coffer/devstack/engines";
+import { startEngine } from "./engine.ts";
 import { missingTools, processorSeconds, startProgram, wrk } from "./machine.ts";
 import { measured, median, medianRatio, type Benchmark } from "./outcome.ts";
 import { openScratch, RATE, startService, storeFile } from "./service.ts";
@@ -24,18 +22,16 @@ export const postgres: Benchmark = async () => {
   const missing = missingTools("wrk");
   if (missing !== null) return { kind: "not measured", name, reason: missing };
   await using scratch = await openScratch();
-  await using cluster = await openCluster();
-  await cluster.run("CREATE DATABASE service");
-  const url = cluster.urlOf("service");
+  await using engine = await startEngine();
+  const url = await engine.make("service");
   await using service = await startService(scratch.directory, 1, { SERVICE_DATABASE_URL: url });
   const fileId = await storeFile(service, "metadata.bin");
   await using peer = await startProgram(process.execPath, (port) => [PEER, String(port), url, fileId]);
-  const engine = Number(readFileSync(join(cluster.directory, "data", "postmaster.pid"), "utf8").split("\n")[0]);
   const costOf = async (pid: number, target: string, headers: readonly string[]): Promise<Cost> => {
-    const before = { node: processorSeconds(pid), engine: secondsBelow(engine) };
+    const before = { node: processorSeconds(pid), engine: engine.seconds() };
     const requests = await wrk(SECONDS, target, headers);
     const each = (after: number, since: number) => ((after - since) / requests) * 1e6;
-    return { node: each(processorSeconds(pid), before.node), engine: each(secondsBelow(engine), before.engine) };
+    return { node: each(processorSeconds(pid), before.node), engine: each(engine.seconds(), before.engine) };
   };
   const own = () =>
     costOf(service.pid, `${service.baseUrl}/api/files/${fileId}`, [`authorization: Bearer ${service.readKey}`]);
@@ -71,19 +67,3 @@ export const postgres: Benchmark = async () => {
     },
   });
 };
-
-/** Processor seconds of an engine's connections so far: each is a process. */
-function secondsBelow(parent: number): number {
-  let sum = 0;
-  for (const entry of readdirSync("/proc")) {
-    if (!/^\d+$/.test(entry)) continue;
-    try {
-      const text = readFileSync(`/proc/${entry}/stat`, "utf8");
-      const [, ppid] = text.slice(text.lastIndexOf(")") + 2).split(" ");
-      if (Number(ppid) === parent) sum += processorSeconds(Number(entry));
-    } catch {
-      // It ended while it was looked for.
-    }
-  }
-  return sum;
-}

@@ -74,7 +74,7 @@ class Postgres implements Database {
   }
 
   async first<Row>(query: Compilable<Row>): Promise<Row | null> {
-    return (await this.#single(query)).rows[0] ?? null;
+    return (await this.#single(query, true)).rows[0] ?? null;
   }
 
   async run(query: Compilable): Promise<number> {
@@ -130,19 +130,20 @@ class Postgres implements Database {
   }
 
   /** One statement is a transaction of its own. A read that lost its connection is asked once more. */
-  async #single<Row>(query: Compilable<Row>): Promise<Answered<Row>> {
+  async #single<Row>(query: Compilable<Row>, isLookUp = false): Promise<Answered<Row>> {
     const compiled = query.compile();
     const isRead = compiled.query.kind === "SelectQueryNode";
+    const options = { isPrepared: isPrepared(query), isLookUp: isLookUp && isRead };
     if (!isRead) this.#requireOutside();
     try {
-      return await this.#connections.single(compiled, isPrepared(query));
+      return await this.#connections.single(compiled, options);
     } catch (error) {
       const again = isRead && error instanceof Broken;
       if (!again && !metAnother(error)) throw error instanceof Broken ? error.by : error;
     }
     const once = async () => {
       try {
-        return await this.#connections.single(compiled, isPrepared(query));
+        return await this.#connections.single(compiled, options);
       } catch (error) {
         if (!(error instanceof Broken)) throw error;
         throw isRead ? new Interrupted(error.by) : error.by;

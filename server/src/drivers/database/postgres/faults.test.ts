@@ -73,6 +73,35 @@ describe("PostgreSQL that cuts connections off", () => {
   });
 });
 
+const quotient = prepared((build, value: { by: number }) =>
+  build.selectNoFrom(sql<number>`100 / ${value.by}::int`.as("value")),
+);
+const afterSleep = prepared((build, value: { seconds: number; id: number }) =>
+  build.selectNoFrom(sql<number>`${value.id}::int + length(pg_sleep(${value.seconds}::float)::text)`.as("value")),
+);
+
+describe("look-ups that share a trip", () => {
+  it("answer each its own, and an error ends its own alone", async () => {
+    await using database = openPostgres({ url: place.url, connections: 2 });
+    const by = Array.from({ length: 100 }, (_, at) => at % 10);
+    const answers = await Promise.allSettled(by.map((each) => database.first(quotient(database, { by: each }))));
+    expect(answers.map((answer) => (answer.status === "fulfilled" ? answer.value?.value : "failed"))).toEqual(
+      by.map((each) => (each === 0 ? "failed" : Math.trunc(100 / each))),
+    );
+    expect(database.load).toMatchObject({ idle: database.load.open, waiting: 0 });
+  });
+
+  it("are asked again when their connection is cut off", async () => {
+    await using database = openPostgres({ url: place.url, connections: 1 });
+    const ids = Array.from({ length: 20 }, (_, id) => id);
+    const asked = Promise.all(ids.map((id) => database.first(afterSleep(database, { id, seconds: 0.02 }))));
+    await sleep(50);
+    await cutOff();
+    expect((await asked).map((row) => row?.value)).toEqual(ids);
+    expect(database.load).toMatchObject({ idle: database.load.open, waiting: 0 });
+  });
+});
+
 describe("PostgreSQL with limits", () => {
   it("refuses who waits too long for a connection, and serves the next", async () => {
     await using database = openPostgres({ url: place.url, connections: 2, connectTimeout: 100 });

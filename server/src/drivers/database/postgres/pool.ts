@@ -24,11 +24,17 @@ export interface PoolOptions {
 /** What a transaction that nobody ends holds, others wait for: longer than any of ours rests between two statements. */
 const IDLE_IN_TRANSACTION = 60_000;
 const IDLE = 30_000;
+/** Look-ups in one trip: each of more would wait for more others. */
+const TOGETHER = 8;
 
 export class Connections {
   readonly #pool: Pool;
   readonly #statements: StatementNames | null;
   readonly #options: PoolOptions;
+  /** They wait for a connection, and checkouts that will take them along. */
+  readonly #lookUps: Asked[] = [];
+  #trips = 0;
+  #isGathering = false;
   #closed: Promise<void> | null = null;
 
   constructor(options: PoolOptions) {
@@ -42,6 +48,7 @@ export class Connections {
       application_name: "coffer",
       keepAlive: true,
       types: TYPES,
+      pipeline: options.sessions,
       // A server that answers nothing at all is noticed here, since it says nothing of its own time-out.
       query_timeout: 0,
       ...(options.sessions
@@ -74,20 +81,58 @@ export class Connections {
    * One statement by itself. Most of what a service asks is such a read, so there is one promise for all of it.
    * @throws Broken when the connection ended meanwhile.
    */
-  single<Row>(query: CompiledQuery<Row>, isPrepared: boolean): Promise<Answered<Row>> {
+  single<Row>(query: CompiledQuery<Row>, { isPrepared, isLookUp }: SingleOptions): Promise<Answered<Row>> {
     const config: QueryConfig = { text: query.sql, values: query.parameters as unknown[] };
     if (isPrepared && this.#statements !== null) config.name = this.#statements.of(query.sql);
     return new Promise((resolve, reject) => {
-      this.#pool.connect((failure, client, release) => {
-        if (failure !== undefined || client === undefined) return reject(translated(failure));
-        client.query(config, (error: Error | null, result: QueryResult) => {
-          const isBroken = error !== null && error !== undefined && !isAnswer(error);
-          release(isBroken);
-          if (isBroken) reject(new Broken(translated(error)));
-          else if (error) reject(translated(error));
-          else resolve({ rows: result.rows as Row[], changed: result.rowCount ?? 0 });
+      const asked: Asked = {
+        config,
+        resolve: ({ rows, rowCount }) => resolve({ rows: rows as Row[], changed: rowCount ?? 0 }),
+        reject,
+      };
+      if (isLookUp && config.name !== undefined) this.#gather(asked);
+      else this.#carry(() => [asked]);
+    });
+  }
+
+  /** The look-ups that wait when a turn of the event loop ends share connections, writes and answers. */
+  #gather(asked: Asked): void {
+    this.#lookUps.push(asked);
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    setImmediate(() => {
+      this.#isGathering = false;
+      while (this.#trips * TOGETHER < this.#lookUps.length) {
+        this.#trips += 1;
+        this.#carry(() => {
+          this.#trips -= 1;
+          return this.#lookUps.splice(0, TOGETHER);
         });
-      });
+      }
+    });
+  }
+
+  /** What `take` answers once there is a connection goes in one write. An error ends its own statement alone. */
+  #carry(take: () => readonly Asked[]): void {
+    this.#pool.connect((failure, client, release) => {
+      const together = take();
+      if (failure !== undefined || client === undefined) {
+        for (const { reject } of together) reject(translated(failure));
+        return;
+      }
+      let open = together.length;
+      if (open === 0) return release();
+      let isBroken = false;
+      for (const { config, resolve, reject } of together)
+        client.query(config, (error: Error | null, result: QueryResult) => {
+          const hasEnded = error !== null && error !== undefined && !isAnswer(error);
+          isBroken ||= hasEnded;
+          open -= 1;
+          if (open === 0) release(isBroken);
+          if (hasEnded) reject(new Broken(translated(error)));
+          else if (error) reject(translated(error));
+          else resolve(result);
+        });
     });
   }
 
@@ -95,6 +140,18 @@ export class Connections {
   close(): Promise<void> {
     return (this.#closed ??= this.#pool.end());
   }
+}
+
+export interface SingleOptions {
+  readonly isPrepared: boolean;
+  /** A read of one row, which takes no longer than those that share its trip. */
+  readonly isLookUp: boolean;
+}
+
+interface Asked {
+  readonly config: QueryConfig;
+  readonly resolve: (result: QueryResult) => void;
+  readonly reject: (error: Error) => void;
 }
 
 export interface Answered<Row> {

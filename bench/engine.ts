@@ -1,0 +1,40 @@
+/** A PostgreSQL of a benchmark's own, and what it costs. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openCluster } from "@coffer/devstack/engines";
+import { processorSeconds } from "./machine.ts";
+
+export interface Engine extends AsyncDisposable {
+  /** Makes an empty database; its address. */
+  make(database: string): Promise<string>;
+  /** Processor seconds of its connections so far: each is a process. */
+  seconds(): number;
+}
+
+export async function startEngine(): Promise<Engine> {
+  const cluster = await openCluster();
+  const pid = Number(readFileSync(join(cluster.directory, "data", "postmaster.pid"), "utf8").split("\n")[0]);
+  return {
+    async make(database) {
+      await cluster.run(`CREATE DATABASE ${database}`);
+      return cluster.urlOf(database);
+    },
+    seconds: () => secondsBelow(pid),
+    [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
+  };
+}
+
+function secondsBelow(parent: number): number {
+  let sum = 0;
+  for (const entry of readdirSync("/proc")) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      const text = readFileSync(`/proc/${entry}/stat`, "utf8");
+      const [, ppid] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+      if (Number(ppid) === parent) sum += processorSeconds(Number(entry));
+    } catch {
+      // It ended while it was looked for.
+    }
+  }
+  return sum;
+}
