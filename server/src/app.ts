@@ -23,8 +23,8 @@ import { type Log, logFault } from "./http/log.ts";
 import { logRequest } from "./http/request-log.ts";
 import { servePages } from "./http/pages/routes.ts";
 import { answerFailure, sendText } from "./http/responses.ts";
-import { createLimits, type TakeShared } from "./limits/limits.ts";
-import { takeShared as sharedRates } from "./features/rates/store.ts";
+import { createLimits } from "./limits/limits.ts";
+import { sharedRates } from "./features/rates/store.ts";
 import { hasEmptySegment } from "./http/paths.ts";
 import { Transfers } from "./http/transfers.ts";
 import { Turns } from "./http/turns.ts";
@@ -64,8 +64,8 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   const idempotency = createIdempotency(deps);
   const { settings } = deps;
   const { stopping, log } = options;
-  const takeShared: TakeShared = (policy, key) => sharedRates(deps.database, policy, key);
-  const limits = createLimits(settings.rates, deps.clock, { takeShared: settings.sharesRates ? takeShared : null });
+  const shared = settings.sharesRates ? sharedRates(deps.database) : null;
+  const limits = createLimits(settings.rates, deps.clock, { shared });
   const pipeline: Pipeline = {
     settings,
     limits,

@@ -105,7 +105,7 @@ async function handle(route: Route, request: FastifyRequest, reply: FastifyReply
     request.call.principal = principal;
     const taken = pipeline.limits.take("general", credentialIdOf(request.call) ?? principal.accountId);
     request.call.quota = taken instanceof Promise ? await taken : taken;
-    pipeline.limits.takeRequest(principal.budgets);
+    await pipeline.limits.takeRequest(principal.budgets);
     authorize(endpoint, principal);
   }
   await serve(route, request, reply, pipeline);

@@ -8,11 +8,11 @@ import type { RateSettings } from "../config.ts";
 import type { Budget } from "../handler.ts";
 import type { Clock } from "../ports/clock.ts";
 import { ServiceError } from "../service-error.ts";
-import { type Bucket, policiesOf, type Policy } from "./policies.ts";
+import { type Bucket, policiesOf, type Policy, type SharedPolicy } from "./policies.ts";
 import { Rate, type Taken } from "./rate.ts";
-import { type RequestBudget, RequestBudgets, type RequestsLeft } from "./request-budgets.ts";
+import { countedOf, policyOf, type RequestBudget, RequestBudgets, type RequestsLeft } from "./request-budgets.ts";
 
-export type { Bucket } from "./policies.ts";
+export type { Bucket, SharedPolicy } from "./policies.ts";
 
 /**
  * What an answer says of the limit that its request met, as the values of two header fields
@@ -31,23 +31,28 @@ export interface Limits {
   /** Takes one if there is one; never throws. For limits that must not show. */
   tryTake(bucket: Bucket, key: string): boolean | Promise<boolean>;
   /** Takes one request of each budget of the caller's key; throws `budget_exceeded` when one has none left. */
-  takeRequest(budgets: readonly Budget[]): void;
-  requestsLeft(budget: RequestBudget): RequestsLeft;
+  takeRequest(budgets: readonly Budget[]): undefined | Promise<void>;
+  /** For each in turn. */
+  requestsLeft(budgets: readonly RequestBudget[]): Promise<readonly RequestsLeft[]>;
 }
 
 /** Keys that one bucket remembers of each kind (see {@link Rate}); about 10 MB when full. */
 const CAPACITY = 50_000;
 
 /** Counts for all processes. */
-export type TakeShared = (policy: Policy, key: string) => Promise<Taken>;
+export interface SharedRates {
+  /** Takes one when there is one. */
+  take(policy: SharedPolicy, key: string): Promise<Taken>;
+  /** For each in turn what is left; takes nothing. */
+  look(asked: readonly (readonly [policy: SharedPolicy, key: string])[]): Promise<readonly RequestsLeft[]>;
+  /** What was taken for something that another count refused. */
+  giveBack(policy: SharedPolicy, key: string): Promise<void>;
+}
 
 export function createLimits(
   rates: RateSettings,
   clock: Pick<Clock, "elapsed">,
-  {
-    capacity = CAPACITY,
-    takeShared = null,
-  }: { readonly capacity?: number; readonly takeShared?: TakeShared | null } = {},
+  { capacity = CAPACITY, shared = null }: { readonly capacity?: number; readonly shared?: SharedRates | null } = {},
 ): Limits {
   const policies = policiesOf(rates);
   const buckets = Object.fromEntries(
@@ -58,25 +63,41 @@ export function createLimits(
   const taken = (bucket: Bucket, given: string): Taken | Promise<Taken> => {
     const key = shorten(given);
     const here = buckets[bucket].rate.take(key, clock.elapsed());
-    return takeShared === null || !here.allowed ? here : takeShared(policies[bucket], key);
+    return shared === null || !here.allowed ? here : shared.take(policies[bucket], key);
   };
   return {
     take(bucket, key) {
       const result = taken(bucket, key);
       if (!(result instanceof Promise)) return quotaOf(buckets[bucket], result);
-      return result.then((shared) => quotaOf(buckets[bucket], shared));
+      return result.then((together) => quotaOf(buckets[bucket], together));
     },
     tryTake(bucket, key) {
       const result = taken(bucket, key);
       return result instanceof Promise ? result.then(({ allowed }) => allowed) : result.allowed;
     },
     takeRequest(budgets) {
-      if (budgets.length === 0) return;
-      const refused = requests.take(budgets, clock.elapsed());
+      if (budgets.length === 0) return undefined;
+      const counted = countedOf(budgets);
+      const refused = requests.take(counted, clock.elapsed());
       if (refused !== null) throw refusedRequest(refused.limit, toSeconds(refused.wait));
+      return shared === null ? undefined : takeTogether(shared, counted);
     },
-    requestsLeft: (budget) => requests.left(budget, clock.elapsed()),
+    async requestsLeft(budgets) {
+      if (budgets.length === 0 || shared === null)
+        return budgets.map((budget) => requests.left(budget, clock.elapsed()));
+      return shared.look(budgets.map((budget) => [policyOf(budget), budget.id]));
+    },
   };
+}
+
+/** One of each, or of none. */
+async function takeTogether(shared: SharedRates, counted: readonly RequestBudget[]): Promise<void> {
+  for (const [at, budget] of counted.entries()) {
+    const { allowed, wait } = await shared.take(policyOf(budget), budget.id);
+    if (allowed) continue;
+    for (const taken of counted.slice(0, at)) await shared.giveBack(policyOf(taken), taken.id);
+    throw refusedRequest(budget.limit, toSeconds(wait));
+  }
 }
 
 function quotaOf({ policy, begin }: OpenBucket, { allowed, left, wait }: Taken): Quota {

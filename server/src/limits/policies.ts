@@ -14,6 +14,9 @@ export interface Policy {
   readonly burst: number;
 }
 
+/** What all processes count together: also what no bucket is. */
+export type SharedPolicy = Omit<Policy, "name"> & { readonly name: string };
+
 const MINUTE = 60;
 const HOUR = 3600;
 

@@ -1,8 +1,9 @@
 /**
  * Requests a minute of keys that have a budget for them (decision 0057). Each key's number is its own, so they are no
- * bucket of policies.ts. One process counts for itself, as all rates do (decision 0012).
+ * bucket of policies.ts. One process counts for itself, or all together, as all rates do (decisions 0012, 0074).
  */
 import type { Budget } from "../handler.ts";
+import type { SharedPolicy } from "./policies.ts";
 import { BoundedRecords } from "./bounded-records.ts";
 
 const MINUTE_MS = 60_000;
@@ -13,6 +14,18 @@ const TOLERANCE = 0.001;
 export interface RequestBudget {
   readonly id: string;
   readonly limit: number;
+}
+
+/** As the count of all processes knows it. */
+export function policyOf({ limit }: RequestBudget): SharedPolicy {
+  return { name: "requestsPerMinute", quota: limit, window: MINUTE_MS / 1000, burst: limit };
+}
+
+/** Those of them that count requests. */
+export function countedOf(budgets: readonly Budget[]): readonly RequestBudget[] {
+  return budgets.flatMap(({ id, limits: { requestsPerMinute: limit } }) =>
+    limit === undefined ? [] : [{ id, limit }],
+  );
 }
 
 export interface RequestsLeft {
@@ -35,10 +48,7 @@ export class RequestBudgets {
   }
 
   /** Takes one of each budget, or of none: then it answers the one that refuses. */
-  take(budgets: readonly Budget[], now: number): Refused | null {
-    const counted = budgets.flatMap(({ id, limits: { requestsPerMinute: limit } }) =>
-      limit === undefined ? [] : [{ id, limit }],
-    );
+  take(counted: readonly RequestBudget[], now: number): Refused | null {
     for (const budget of counted) {
       const state = this.left(budget, now);
       if (state.left === 0) return { ...state, limit: budget.limit };

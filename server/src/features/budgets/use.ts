@@ -3,6 +3,7 @@ import type { BudgetName, BudgetUse } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Budget } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
+import { countedOf, type RequestsLeft } from "../../limits/request-budgets.ts";
 import type { Queries } from "../../ports/database.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { endOfSlot, slotsAt } from "./rules.ts";
@@ -27,13 +28,18 @@ export async function readBudgetUse(
   const now = clock.now();
   const ids = [...new Set(keys.flat().map(({ id }) => id))];
   const rows = new Map((await listUsed(queries, ids, { ...slotsAt(now), now })).map((row) => [row.id, row]));
+  const counted = countedOf(keys.flat());
+  const left = await limits.requestsLeft(counted);
+  const requests = new Map(counted.map(({ id }, at) => [id, left[at]]));
   return keys.map((budgets) => {
     const [own] = budgets;
     if (own === undefined) return null;
     const names = Object.keys(own.limits) as BudgetName[];
     return Object.fromEntries(
       names.map((name) => {
-        const uses = budgets.flatMap((budget) => useOf(budget, name, { row: rows.get(budget.id), limits, now }));
+        const uses = budgets.flatMap((budget) =>
+          useOf(budget, name, { row: rows.get(budget.id), requests: requests.get(budget.id), now }),
+        );
         return [name, shown(uses)];
       }),
     );
@@ -41,14 +47,14 @@ export async function readBudgetUse(
 }
 
 function useOf(
-  { id, limits: amounts }: Budget,
+  { limits: amounts }: Budget,
   name: BudgetName,
-  { row, limits, now }: { row: UsedRow | undefined; limits: UseDeps["limits"]; now: number },
+  { row, requests, now }: { row: UsedRow | undefined; requests: RequestsLeft | undefined; now: number },
 ): readonly Use[] {
   const limit = amounts[name];
   if (limit === undefined) return [];
   if (name === "requestsPerMinute") {
-    const { left, wait } = limits.requestsLeft({ id, limit });
+    const { left, wait } = requests ?? { left: limit, wait: 0 };
     return [{ used: limit - left, left, renewsAt: left === limit ? null : now + Math.ceil(wait) }];
   }
   const ends = { storedBytes: null, bytesPerDay: row?.firstBytes ?? null, filesPerDay: row?.firstFiles ?? null };

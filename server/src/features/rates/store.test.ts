@@ -1,8 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, expect, it } from "vitest";
 import { createDatabase } from "../../../../test/kit/postgres/databases.ts";
+import { parseConfig } from "../../config.ts";
+import { createLimits } from "../../limits/limits.ts";
 import type { Policy } from "../../limits/policies.ts";
+import { systemClock } from "../../ports/clock.ts";
+import { ServiceError } from "../../service-error.ts";
 import { openDatabase } from "../../storage.ts";
-import { removeFull, takeShared } from "./store.ts";
+import { removeFull, sharedRates } from "./store.ts";
 
 const place = await createDatabase("migrated");
 const config = { kind: "postgres", url: place.url, directUrl: null, connections: 10, sessions: true } as const;
@@ -15,7 +20,7 @@ const LOGIN: Policy = { name: "login", quota: 10, window: 3_600, burst: 10 };
 
 it("of 25 requests at two processes at once ten are let through, for each key", async () => {
   for (const key of ["a", "b"]) {
-    const asked = Array.from({ length: 25 }, (_, index) => takeShared(index % 2 === 0 ? one : other, LOGIN, key));
+    const asked = Array.from({ length: 25 }, (_, index) => sharedRates(index % 2 === 0 ? one : other).take(LOGIN, key));
     const taken = await Promise.all(asked);
     expect(taken.filter(({ allowed }) => allowed)).toHaveLength(10);
     expect(taken.flatMap(({ allowed, left }) => (allowed ? [left] : [])).toSorted((x, y) => x - y)).toEqual(
@@ -27,14 +32,47 @@ it("of 25 requests at two processes at once ten are let through, for each key", 
   }
 });
 
+it("requests of a key with a budget count for all processes, of each of its budgets or of none", async () => {
+  const opened = [one, other].map((database) =>
+    createLimits(parseConfig({ SERVICE_ENV: "development" }).settings.rates, systemClock, {
+      shared: sharedRates(database),
+    }),
+  );
+  const [own, maker] = [
+    { id: randomUUID(), limits: { requestsPerMinute: 20 } },
+    { id: randomUUID(), limits: { requestsPerMinute: 6 } },
+  ];
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => opened[index % 2]?.takeRequest([own, maker])).map((taking) =>
+      taking.then(
+        () => "taken",
+        (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+      ),
+    ),
+  );
+  expect(outcomes.filter((outcome) => outcome === "taken")).toHaveLength(6);
+  expect(outcomes.filter((outcome) => outcome === "budget_exceeded")).toHaveLength(14);
+  for (const limits of opened)
+    expect(
+      await limits.requestsLeft([
+        { id: maker.id, limit: 6 },
+        { id: own.id, limit: 20 },
+      ]),
+    ).toMatchObject([{ left: 0 }, { left: 14 }]);
+});
+
 it("a bucket fills up again, whose row goes then", async () => {
   const fast: Policy = { name: "general", quota: 1_000, window: 1, burst: 2 };
-  expect([await takeShared(one, fast, "k"), await takeShared(other, fast, "k")].map(({ allowed }) => allowed)).toEqual([
-    true,
-    true,
-  ]);
-  await expect.poll(async () => (await takeShared(one, fast, "k")).allowed).toBe(true);
+  expect(
+    [await sharedRates(one).take(fast, "k"), await sharedRates(other).take(fast, "k")].map(({ allowed }) => allowed),
+  ).toEqual([true, true]);
+  await expect.poll(async () => (await sharedRates(one).take(fast, "k")).allowed).toBe(true);
   await expect.poll(() => removeFull(one)).toBeGreaterThan(0);
   const keys = await one.all(one.build.selectFrom("rates").select("key"));
-  expect(keys.map(({ key }) => key).sort()).toEqual(["login a", "login b"]);
+  expect(
+    keys
+      .map(({ key }) => key)
+      .filter((key) => /^(general|login)/.test(key))
+      .sort(),
+  ).toEqual(["login a", "login b"]);
 });

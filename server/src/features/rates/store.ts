@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { type Database, prepared } from "../../ports/database.ts";
-import type { Policy } from "../../limits/policies.ts";
+import type { SharedPolicy, SharedRates } from "../../limits/limits.ts";
 import type { Taken } from "../../limits/rate.ts";
 
 const MICRO = 1_000;
@@ -16,6 +16,11 @@ const NOW = sql`cast(extract(epoch from statement_timestamp()) * 1000000 as bigi
 
 type Taking = { key: string; interval: number; span: number };
 
+const takingOf = ({ name, quota, window, burst }: SharedPolicy, key: string): Taking => {
+  const interval = Math.round((window * 1000 * MICRO) / quota);
+  return { key: `${name} ${key}`, interval, span: interval * burst };
+};
+
 const take = prepared((build, { key, interval, span }: Taking) => {
   const one = sql`cast(${interval} as bigint)`;
   const raised = sql`greatest(rates.full_at, ${NOW}) + ${one}`;
@@ -25,26 +30,51 @@ const take = prepared((build, { key, interval, span }: Taking) => {
   return { compile: () => query.compile(build) };
 });
 
-const look = prepared((build, { key }: { key: string }) => {
-  const query = sql<{ used: number }>`select full_at - ${NOW} as used from rates where key = ${key}`;
+/** Rows of the keys that have been counted. */
+function look(database: Database, keys: readonly string[]): Promise<{ key: string; used: number }[]> {
+  const query = sql<{ key: string; used: number }>`
+    select key, full_at - ${NOW} as used from rates where key = any(${keys}::text[])`;
+  return database.all({ compile: () => query.compile(database.build) });
+}
+
+const giveBack = prepared((build, { key, interval }: Taking) => {
+  const query = sql`update rates set full_at = full_at - cast(${interval} as bigint) where key = ${key}`;
   return { compile: () => query.compile(build) };
 });
 
-/** Takes one when there is one. */
-export async function takeShared(
-  database: Database,
-  { name, quota, window, burst }: Policy,
-  key: string,
-): Promise<Taken> {
-  const interval = Math.round((window * 1000 * MICRO) / quota);
-  const span = interval * burst;
-  const value = { key: `${name} ${key}`, interval, span };
-  const taken = await database.first(take(database, value));
-  const known = taken ?? (await database.first(look(database, value)));
-  const used = known?.used ?? 0;
-  if (taken === null) return { allowed: false, left: 0, wait: Math.max(0, used + interval - span) / MICRO };
-  const left = Math.floor((span - used) / interval);
-  return { allowed: true, left, wait: (used + (left + 1) * interval - span) / MICRO };
+/** The counts of all processes on the database. */
+export function sharedRates(database: Database): SharedRates {
+  const usedOf = async (takings: readonly Taking[]): Promise<readonly number[]> => {
+    const rows = await look(
+      database,
+      takings.map(({ key }) => key),
+    );
+    const used = new Map(rows.map((row) => [row.key, row.used]));
+    return takings.map(({ key }) => Math.max(0, used.get(key) ?? 0));
+  };
+  return {
+    async take(policy, key) {
+      const taking = takingOf(policy, key);
+      const taken = await database.first(take(database, taking));
+      if (taken !== null) return { allowed: true, ...remaining(taking, taken.used) };
+      const { interval, span } = taking;
+      const [used = 0] = await usedOf([taking]);
+      return { allowed: false, left: 0, wait: Math.max(0, used + interval - span) / MICRO };
+    },
+    async look(asked) {
+      const takings = asked.map(([policy, key]) => takingOf(policy, key));
+      const used = await usedOf(takings);
+      return takings.map((taking, at) => remaining(taking, used[at] ?? 0));
+    },
+    async giveBack(policy, key) {
+      await database.run(giveBack(database, takingOf(policy, key)));
+    },
+  };
+}
+
+function remaining({ interval, span }: Taking, used: number): Pick<Taken, "left" | "wait"> {
+  const left = Math.max(0, Math.floor((span - used) / interval));
+  return { left, wait: (used + (left + 1) * interval - span) / MICRO };
 }
 
 /** Removes the rows whose bucket is full again; how many. */
