@@ -159,7 +159,8 @@ const overdueBy = (now: RawBuilder<number>) =>
     build
       .selectFrom("webhook_deliveries")
       .select(["id", "webhook_id", "trigger", "attempts", "max_attempts", "last_attempt_at"])
-      .where("status", "=", "delivering")
+      // Spelled out, so that a plan for any value knows the index of leases to hold it.
+      .where("status", "=", sql.lit("delivering"))
       .where((row) =>
         row.or([
           row(row("lease_until", "+", CLAIM_MARGIN), "<=", now),
