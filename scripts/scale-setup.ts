@@ -1,20 +1,24 @@
 /** `npm run scale:setup`: installs what is missing to run storage beyond one machine here. It needs Debian and root. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { CEPH_PACKAGES, whyNoCeph } from "@coffer/devstack/engines";
+import { CEPH_PACKAGES, POOLER_PACKAGE, whyNoCeph, whyNoPooler } from "@coffer/devstack/engines";
 
 const began = performance.now();
 process.exitCode = setUp();
 
 function setUp(): number {
-  if (whyNoCeph() === null) return done("The S3 store (Ceph RGW) is installed already");
+  const packages = [
+    ...(whyNoCeph() === null ? [] : CEPH_PACKAGES),
+    ...(whyNoPooler() === null ? [] : [POOLER_PACKAGE]),
+  ];
+  if (packages.length === 0) return done("The S3 store (Ceph RGW) and PgBouncer are installed already");
   if (!isDebian() || process.getuid?.() !== 0) {
     console.error(
-      `scale:setup installs on Debian as root alone: get Ceph's ${CEPH_PACKAGES.join(", ")} (16 or newer) from your system's packages, or run this in a Debian container.`,
+      `scale:setup installs on Debian as root alone: get ${packages.join(", ")} (Ceph from 16 on) from your system's packages, or run this in a Debian container.`,
     );
     return 1;
   }
-  const install = ["install", "--yes", "--no-install-recommends", ...CEPH_PACKAGES];
+  const install = ["install", "--yes", "--no-install-recommends", ...packages];
   for (const words of [["update"], install]) {
     console.error(`scale:setup runs apt-get ${words.join(" ")}`);
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
@@ -24,12 +28,12 @@ function setUp(): number {
       return 1;
     }
   }
-  const why = whyNoCeph();
+  const why = whyNoCeph() ?? whyNoPooler();
   if (why !== null) {
     console.error(`The packages are installed, and yet: ${why}`);
     return 1;
   }
-  return done(`Installed ${CEPH_PACKAGES.join(", ")} for the S3 store (Ceph RGW)`);
+  return done(`Installed ${packages.join(", ")}`);
 }
 
 function done(what: string): number {

@@ -2,14 +2,8 @@
 import type { WebhookSender } from "@coffer/server/ports/webhook-sender";
 import type { Socket } from "node:net";
 import { beforeAll, expect, it } from "vitest";
-import {
-  closedPort,
-  makeCertificates,
-  openRawReceiver,
-  openReceiver,
-  type Receiver,
-  type TestCertificates,
-} from "./webhook-receivers.ts";
+import { makeCertificates, type TestCertificates } from "../kit/certificates.ts";
+import { closedPort, openRawReceiver, openReceiver, type Receiver } from "./webhook-receivers.ts";
 import { says, send, type SenderSetup, sendTo, SOON } from "./webhook-sending.ts";
 
 export function describeBrokenConnections(open: (setup?: SenderSetup) => WebhookSender): void {

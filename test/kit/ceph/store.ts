@@ -1,6 +1,7 @@
 /** A place in the run's Ceph for one test. */
 import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
+import { skipWithout } from "../engines.ts";
 import { type CephAddress, createBucket, whyNoCeph } from "@coffer/devstack/engines";
 
 const BUCKET = "coffer-tests";
@@ -14,8 +15,7 @@ export interface CephStore extends CephAddress {
 
 /** For `beforeEach` of tests that need Ceph. Where it is required, they run and fail. */
 export function skipWithoutCeph(context: { skip(reason: string): void }): void {
-  const why = process.env["COFFER_TEST_CEPH"] === "required" ? null : whyNoCeph();
-  if (why !== null) context.skip(why);
+  skipWithout(whyNoCeph(), context);
 }
 
 /** The first one of a run waits until Ceph has started. */

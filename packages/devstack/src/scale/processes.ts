@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { endDaemon, tied } from "../engines/ceph/programs.ts";
+import { endDaemon, tied } from "../engines/daemons.ts";
 
 export interface ServerProcess extends AsyncDisposable {
   readonly baseUrl: string;

@@ -1,6 +1,11 @@
 /** The driver on a real store. What is wrong with a store is in s3/*.test.ts. */
 import { rm } from "node:fs/promises";
-import { beforeEach, describe } from "vitest";
+import { connect } from "node:net";
+import { createServer } from "node:tls";
+import { once } from "node:events";
+import { beforeEach, describe, expect, it } from "vitest";
+import { collect, inChunks } from "../../../../test/kit/bytes.ts";
+import { type Certificate, makeCertificates } from "../../../../test/kit/certificates.ts";
 import { settingsOf } from "../../../../test/kit/ceph/s3-settings.ts";
 import { cephStore, skipWithoutCeph } from "../../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
@@ -23,4 +28,47 @@ describe("on Ceph", () => {
       },
     };
   });
+
+  it("over TLS it is used where the named authority vouches for its host; else nothing is stored, and the error says why", async (context) => {
+    const certificates = makeCertificates();
+    if (certificates === null) return context.skip("openssl is not installed");
+    const settings = settingsOf(await cephStore());
+    const directory = makeDirectory();
+    await using database = await openTestDatabase(directory);
+    const attempt = async (certificate: Certificate, trust: string | null): Promise<string> => {
+      await using front = await openFront(settings.endpoint, certificate);
+      await using blobs = openS3Blobs({ settings: { ...settings, endpoint: front.endpoint, trust }, database });
+      await blobs.put("over-tls", inChunks(Buffer.from("over TLS")));
+      return (await collect(await blobs.open("over-tls"))).toString();
+    };
+    const { good, otherName, expired, untrusted, trust } = certificates;
+    expect(await attempt(good, trust)).toBe("over TLS");
+    for (const [certificate, why] of [
+      [untrusted, /no authority that is trusted/],
+      [expired, /CERT_HAS_EXPIRED/],
+      [otherName, /for another name/],
+    ] as const)
+      await expect(attempt(certificate, trust)).rejects.toThrow(why);
+    await expect(attempt(good, null)).rejects.toThrow(/no authority that is trusted/);
+  });
 });
+
+/** The store behind TLS, as a proxy gives it. */
+async function openFront(endpoint: string, certificate: Certificate) {
+  const sockets = new Set<{ destroy(): void }>();
+  const server = createServer(certificate, (socket) => {
+    const onward = connect(Number(new URL(endpoint).port), "127.0.0.1");
+    for (const one of [socket, onward]) sockets.add(one.on("error", () => void onward.destroy()));
+    socket.pipe(onward).pipe(socket);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return {
+    endpoint: `https://localhost:${typeof address === "object" ? String(address?.port) : ""}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

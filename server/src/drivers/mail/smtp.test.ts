@@ -1,10 +1,11 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
+import { makeCertificates } from "../../../../test/kit/certificates.ts";
 import { ManualClock } from "../../../../test/kit/clock.ts";
 import { describeMailer, failureOf, mailOf } from "../../../../test/suites/mailer.ts";
 import { systemRandom } from "../../ports/random.ts";
 import { openSmtp, type SmtpOptions } from "./smtp.ts";
-import { makeCertificate, openRawServer, openSmtpServer } from "./test-smtp-server.ts";
+import { openRawServer, openSmtpServer } from "./test-smtp-server.ts";
 
 /** Far more than loopback needs, far less than a test may take. */
 const TIMEOUTS = { connect: 5000, greeting: 5000, idle: 5000, whole: 10_000 };
@@ -213,8 +214,8 @@ describe("TLS to an SMTP server", () => {
   });
 
   it("upgrades, or begins with it, when the certificate is trusted and names the server; else nothing is sent", async (context) => {
-    const made = makeCertificate();
-    if (made === null) return context.skip("openssl is not installed");
+    const made = makeCertificates()?.good;
+    if (made === undefined) return context.skip("openssl is not installed");
     const account = { user: "user", pass: SECRET };
     for (const secure of [false, true]) {
       await using server = await openSmtpServer({ ...made, secure, disabledCommands: [], hideSTARTTLS: false });

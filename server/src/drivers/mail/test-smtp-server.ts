@@ -1,10 +1,6 @@
 /** TEST ONLY: SMTP servers on loopback, a real one and ones that misbehave. */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import type { ReceivedMail } from "../../../../test/suites/mailer.ts";
 
@@ -93,22 +89,6 @@ export async function openRawServer(answer: (line: string | null, socket: Socket
       await once(server, "close");
     },
   };
-}
-
-/** A key and a certificate for localhost that nobody but the test trusts; null where openssl is missing. */
-export function makeCertificate(): { readonly key: string; readonly cert: string } | null {
-  const directory = mkdtempSync(join(tmpdir(), "coffer-certificate-"));
-  const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")];
-  const request = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"];
-  const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:0.0.0.0"];
-  try {
-    execFileSync("openssl", [...request, ...names, "-keyout", key, "-out", cert], { stdio: "ignore" });
-    return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
-  } catch {
-    return null;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
 }
 
 function portOf(address: ReturnType<SMTPServer["server"]["address"]>): number {

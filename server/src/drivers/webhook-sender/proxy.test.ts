@@ -1,9 +1,9 @@
 import { connect, type Socket } from "node:net";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeCertificates } from "../../../../test/kit/certificates.ts";
 import {
   closedPort,
-  makeCertificates,
   openRawReceiver,
   openReceiver,
   type Receiver,

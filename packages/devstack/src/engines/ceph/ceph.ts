@@ -5,11 +5,11 @@
 import type { ChildProcess } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { endDaemon, runProgram, startDaemon, whyNoCeph } from "./programs.ts";
+import { endDaemon, freePort, startDaemon } from "../daemons.ts";
+import { runProgram, whyNoCeph } from "./programs.ts";
 import { type CephPlace, renderSettings } from "./settings.ts";
 
 export interface CephAddress {
@@ -150,18 +150,4 @@ class Cluster implements Ceph {
     }
     throw new Error("The gateway did not answer in time");
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => {
-        if (address === null || typeof address === "string") reject(new Error("no port"));
-        else resolve(address.port);
-      });
-    });
-  });
 }

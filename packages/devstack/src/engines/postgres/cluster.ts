@@ -3,12 +3,13 @@
  * databases of its own. It ends with the run, also when that is killed (`serve.sh`).
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { findEngine } from "./engine.ts";
+import { freePort } from "../daemons.ts";
+import { findEngine, plainUser } from "./engine.ts";
 
 export interface Cluster {
   /** The directory of the socket. */
@@ -27,6 +28,7 @@ const SETTINGS = [
   "shared_buffers=64MB",
   "max_wal_size=512MB",
 ];
+const DEFAULT_PORT = 5432;
 /** A busy machine takes seconds to make a cluster. */
 const PATIENCE = 120_000;
 
@@ -61,14 +63,25 @@ export function startCluster(directory: string, owner: number, settings: readonl
   return child.pid;
 }
 
-/** A cluster of the test's own, which it may restart; it ends with the test. */
-export async function openCluster(): Promise<Cluster & AsyncDisposable & { restart(): void }> {
+/** PEM. */
+export interface ServerCertificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** A cluster of the test's own, which it may restart; it ends with the test. With a certificate it also listens on `port` of 127.0.0.1. */
+export async function openCluster(
+  certificate?: ServerCertificate,
+): Promise<Cluster & AsyncDisposable & { readonly port: number; restart(): void }> {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "coffer-pg-")));
-  const pid = startCluster(directory, process.pid);
-  const cluster = clusterAt(directory);
+  const port = certificate === undefined ? DEFAULT_PORT : await freePort();
+  const tls = certificate === undefined ? [] : tlsSettings(directory, port, certificate);
+  const pid = startCluster(directory, process.pid, [...SETTINGS, ...tls]);
+  const cluster = clusterAt(directory, port);
   await ready(cluster);
   return {
     ...cluster,
+    port,
     restart: () => void process.kill(pid, "SIGUSR1"),
     async [Symbol.asyncDispose]() {
       process.kill(pid, "SIGTERM");
@@ -77,8 +90,23 @@ export async function openCluster(): Promise<Cluster & AsyncDisposable & { resta
   };
 }
 
-export function clusterAt(directory: string): Cluster {
-  const urlOf = (database: string) => `postgres://coffer@localhost/${database}?host=${encodeURIComponent(directory)}`;
+/** The server reads its key only from a file that nobody else may read. */
+function tlsSettings(directory: string, port: number, { key, cert }: ServerCertificate): string[] {
+  const user = plainUser();
+  const write = (name: string, text: string): string => {
+    const path = join(directory, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    if (user !== null) chownSync(path, user.uid, user.gid);
+    return path;
+  };
+  const files = [`ssl_cert_file=${write("server.crt", cert)}`, `ssl_key_file=${write("server.key", key)}`];
+  return ["listen_addresses=127.0.0.1", `port=${String(port)}`, "ssl=on", ...files];
+}
+
+/** What serves on the directory's socket. */
+export function clusterAt(directory: string, port: number = DEFAULT_PORT): Cluster {
+  const urlOf = (database: string) =>
+    `postgres://coffer@localhost:${String(port)}/${database}?host=${encodeURIComponent(directory)}`;
   return {
     directory,
     urlOf,

@@ -20,7 +20,7 @@ const NOBODY = { uid: 65_534, gid: 65_534 };
  * @param directory what belongs to the engine alone may be put there.
  */
 export function findEngine(directory: string): Engine {
-  const user = process.getuid?.() === 0 ? NOBODY : null;
+  const user = plainUser();
   const named = process.env["COFFER_TEST_POSTGRES"] ?? "";
   const plain = { PATH: "/usr/bin:/bin", LC_ALL: "C.UTF-8" };
   if (named !== "") {
@@ -36,6 +36,10 @@ export function findEngine(directory: string): Engine {
     user,
     environment: { ...plain, LD_LIBRARY_PATH: `${libraries}:${join(native, "lib")}` },
   };
+}
+
+export function plainUser(): Engine["user"] {
+  return process.getuid?.() === 0 ? NOBODY : null;
 }
 
 function nativeDirectory(): string {

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import { Readable } from "node:stream";
 import { AwsV4Signer } from "aws4fetch";
 import { Agent, type Dispatcher, errors, request } from "undici";
+import { distrustOf } from "../../distrust.ts";
 import { BlobStoreAwayError } from "../../../ports/blob-store.ts";
 import { asPortError, passes, refusalOf, S3Refusal } from "./refusal.ts";
 import type { Patience, S3Settings } from "./settings.ts";
@@ -111,7 +112,7 @@ export class S3Client {
       return new Failed(asPortError(refusal), passes(refusal));
     } catch (error) {
       note("failed");
-      return new Failed(awayFor(asked, error), isOfTheWay(error));
+      return new Failed(awayFor(asked, error), isOfTheWay(error) && distrustOf(error) === null);
     }
   }
 
@@ -187,7 +188,9 @@ export async function readText({ body }: Pick<S3Answer, "body">): Promise<string
 }
 
 function awayFor({ operation }: Pick<S3Request, "operation">, cause: unknown): BlobStoreAwayError {
-  return new BlobStoreAwayError(`The blob store does not answer to ${operation}`, { cause });
+  const why = distrustOf(cause);
+  const end = why === null ? "" : `: ${why}`;
+  return new BlobStoreAwayError(`The blob store does not answer to ${operation}${end}`, { cause });
 }
 
 /** Whether it is about a connection, a name or a time-out, and no defect of ours. */

@@ -1,5 +1,6 @@
 /** Errors of PostgreSQL and of connections to it, in the port's words. Codes: postgresql.org/docs/current/errcodes-appendix.html */
 import { DatabaseError } from "pg";
+import { distrustOf } from "../../distrust.ts";
 import { ConstraintError, DatabaseFullError, DatabaseUnavailableError } from "../../../ports/database.ts";
 
 const UNIQUE_VIOLATION = "23505";
@@ -62,7 +63,13 @@ function isPortError(error: unknown): boolean {
 }
 
 function away(cause: unknown): DatabaseUnavailableError {
-  return new DatabaseUnavailableError("The database cannot be reached", { cause });
+  const why = distrustOf(cause) ?? unreadFile(cause);
+  return new DatabaseUnavailableError(`The database cannot be reached${why === null ? "" : `: ${why}`}`, { cause });
+}
+
+/** A file that its address names, such as sslrootcert. */
+function unreadFile(error: unknown): string | null {
+  return error instanceof Error && "syscall" in error && error.syscall === "open" ? error.message : null;
 }
 
 /** What pg says without a code, when a connection ends or none can be had. */
@@ -73,5 +80,6 @@ const SYSTEM = /^E(?:CONN|PIPE|NOENT|TIMEDOUT|HOST|NET|AI_AGAIN|ACCES|PROTO)|^EN
 function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? String(error.code) : "";
+  if (distrustOf(error) !== null) return true;
   return SYSTEM.test(code) || WITHOUT_CODE.test(error.message);
 }
