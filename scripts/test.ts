@@ -49,10 +49,7 @@ let beside: Promise<void> = Promise.resolve();
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   checks: () => {
     beside = inLanes([script("lint")]);
-    return inLanes(
-      [script("typecheck"), script("format:check")],
-      [script("check:floors"), script("size")],
-    );
+    return inLanes([script("typecheck"), script("format:check")], [script("check:floors"), script("size")]);
   },
   tests: () => runSuite("tests"),
   deep: async () => {
