@@ -64,13 +64,17 @@ function nodeEd25519(node: NodeCrypto): NativeEd25519 {
     async sign(secret, message) {
       return new Uint8Array(node.sign(null, message, importPrivate(secret)));
     },
-    async verify(publicKey, message, signature) {
-      try {
-        return node.verify(null, message, importPublic(publicKey), signature);
-      } catch {
-        return false; // Not a point of the curve.
-      }
-    },
+    // In the thread pool: meanwhile this thread decrypts other files.
+    verify: (publicKey, message, signature) =>
+      new Promise((resolve) => {
+        try {
+          node.verify(null, message, importPublic(publicKey), signature, (error, isValid) => {
+            resolve(error === null && isValid);
+          });
+        } catch {
+          resolve(false); // Not a point of the curve.
+        }
+      }),
   };
 }
 

@@ -7,6 +7,7 @@ import { nameColumn, refuseOutdatedName } from "../folder-names/entries.ts";
 import type { ExpectedWrite } from "../reach/permits.ts";
 import type { FoundPlace } from "../items/placing.ts";
 import type { SeenFile } from "../reach/items.ts";
+import { verifyAhead } from "../shared-vaults/statement-rules.ts";
 import { readVaultFor, requireSight, requireWriter, type SeenVault } from "../reach/access.ts";
 import { watchMembership } from "../reach/watching.ts";
 import { holdingToVersion, requireSignedSize } from "./beginnings.ts";
@@ -115,6 +116,7 @@ export async function requireEarly(
   checked: { readonly signed: SignedUpload; readonly wanted: WantedUpload; readonly isTrashed?: boolean },
 ): Promise<void> {
   const writer = await requireWriter(deps, principal, vault, { place: checked.signed.version });
+  await verifyAhead(writer, [checked.signed.version]);
   await requireFittingUpload(deps.database, vault, writer, checked);
   const { entry } = checked.signed;
   if (entry !== null && checked.isTrashed !== true) await refuseOutdatedName(deps.database, vault, entry.statement);
