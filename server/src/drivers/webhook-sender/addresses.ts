@@ -50,11 +50,7 @@ function isPublic(address: Parsed): boolean {
 }
 
 function isIn(networks: readonly Network[], address: Parsed): boolean {
-  // Both are of one kind. Whether the compiler finds a call for both kinds depends on the order in which it reads files.
-  const ofKind = address as ipaddr.IPv4;
-  return networks.some(
-    ([network, bits]) => network.kind() === address.kind() && ofKind.match(network as ipaddr.IPv4, bits),
-  );
+  return networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 }
 
 function readNetwork(text: string): Network {
