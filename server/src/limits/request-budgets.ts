@@ -16,7 +16,7 @@ export interface RequestBudget {
   readonly limit: number;
 }
 
-/** As the count of all processes knows it. */
+/** For the count of all processes. */
 export function policyOf({ limit }: RequestBudget): SharedPolicy {
   return { name: "requestsPerMinute", quota: limit, window: MINUTE_MS / 1000, burst: limit };
 }
