@@ -1,8 +1,7 @@
 /** The driver through a real PgBouncer in transaction mode. */
-import { type Pooler, joinCluster, openPooler, whyNoPooler } from "@coffer/devstack/engines";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createDatabase } from "../../../../test/kit/postgres/databases.ts";
-import { skipWithout } from "../../../../test/kit/engines.ts";
+import { joinCluster, openPooler, type Pooler, skipWithout, whyNoPooler } from "../../../../test/kit/engines.ts";
 import { insertAccount } from "../../../../test/kit/rows.ts";
 import { describeRaces } from "../../../../test/suites/database-races.ts";
 import { describeDatabase } from "../../../../test/suites/database.ts";

@@ -1,10 +1,10 @@
 /** TLS to a real PostgreSQL, whose certificate no authority of the system vouches for. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openCluster } from "@coffer/devstack/engines";
 import { expect, it, vi } from "vitest";
 import { makeCertificates } from "../../../../test/kit/certificates.ts";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
+import { openCluster } from "../../../../test/kit/engines.ts";
 import { insertAccount } from "../../../../test/kit/rows.ts";
 import { migrate } from "../../migrations/migrate.ts";
 import { openPostgres } from "./postgres.ts";
@@ -18,7 +18,7 @@ it("serves, and listens, once the authority is named and vouches for that host; 
     writeFileSync(path, certificates[name].cert);
     return `&sslrootcert=${encodeURIComponent(path)}`;
   };
-  await using cluster = await openCluster(certificates.good);
+  await using cluster = await openCluster({ certificate: certificates.good });
   const at = (host: string, more: string): string =>
     `postgres://coffer@${host}:${String(cluster.port)}/postgres?sslmode=verify-full${more}`;
 
@@ -56,7 +56,7 @@ it("refuses a certificate for another host, by name and by number, and a server 
   if (certificates === null) return context.skip("openssl is not installed");
   const file = join(makeDirectory(), "authority.pem");
   writeFileSync(file, certificates.trust);
-  await using cluster = await openCluster(certificates.otherName);
+  await using cluster = await openCluster({ certificate: certificates.otherName });
   for (const host of ["localhost", "127.0.0.1"]) {
     const url = `postgres://coffer@${host}:${String(cluster.port)}/postgres?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`;
     await using stranger = openPostgres({ url });

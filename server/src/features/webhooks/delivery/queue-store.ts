@@ -159,7 +159,7 @@ const overdueBy = (now: RawBuilder<number>) =>
     build
       .selectFrom("webhook_deliveries")
       .select(["id", "webhook_id", "trigger", "attempts", "max_attempts", "last_attempt_at"])
-      // Spelled out, so that a plan for any value knows the index of leases to hold it.
+      // Spelled out: a plan for any value would not use the index of leases.
       .where("status", "=", sql.lit("delivering"))
       .where((row) =>
         row.or([
