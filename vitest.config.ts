@@ -21,7 +21,7 @@ const DEEP = [
   "server/src/drivers/database/{races,postgres-*}.test.ts",
   "server/src/features/webhooks/delivery/receivers.test.ts",
   "server/src/migrations/postgres-plans.test.ts",
-  "server/src/operator/move.test.ts",
+  "server/src/operator/{backup,move}.test.ts",
   "test/acceptance/journeys-*.test.ts",
   "test/any-answer/*.test.ts",
   "test/attack/*.test.ts",

@@ -1,7 +1,14 @@
 /** `npm run scale:setup`: installs what is missing to run storage beyond one machine here. It needs Debian and root. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { CEPH_PACKAGES, POOLER_PACKAGE, whyNoCeph, whyNoPooler } from "@coffer/devstack/engines";
+import {
+  BACKUP_PACKAGES,
+  CEPH_PACKAGES,
+  POOLER_PACKAGE,
+  whyNoBackupTools,
+  whyNoCeph,
+  whyNoPooler,
+} from "@coffer/devstack/engines";
 
 const began = performance.now();
 process.exitCode = setUp();
@@ -10,8 +17,9 @@ function setUp(): number {
   const packages = [
     ...(whyNoCeph() === null ? [] : CEPH_PACKAGES),
     ...(whyNoPooler() === null ? [] : [POOLER_PACKAGE]),
+    ...(whyNoBackupTools() === null ? [] : BACKUP_PACKAGES),
   ];
-  if (packages.length === 0) return done("The S3 store (Ceph RGW) and PgBouncer are installed already");
+  if (packages.length === 0) return done("Everything is installed already: Ceph RGW, PgBouncer, pg_dump and rclone");
   if (!isDebian() || process.getuid?.() !== 0) {
     console.error(
       `scale:setup installs on Debian as root alone: get ${packages.join(", ")} (Ceph from 16 on) from your system's packages, or run this in a Debian container.`,
@@ -28,7 +36,7 @@ function setUp(): number {
       return 1;
     }
   }
-  const why = whyNoCeph() ?? whyNoPooler();
+  const why = whyNoCeph() ?? whyNoPooler() ?? whyNoBackupTools();
   if (why !== null) {
     console.error(`The packages are installed, and yet: ${why}`);
     return 1;

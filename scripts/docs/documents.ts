@@ -5,7 +5,15 @@ import path from "node:path";
 export const ROOT = path.dirname(path.dirname(import.meta.dirname));
 
 export const PAGES: readonly string[] = globSync(
-  ["README.md", "CONTRIBUTING.md", "SECURITY.md", "packages/*/README.md", "docs/*.md", "docs/guides/*.md"],
+  [
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "packages/*/README.md",
+    "docs/*.md",
+    "docs/guides/*.md",
+    "deploy/README.md",
+  ],
   { cwd: ROOT },
 ).toSorted();
 

@@ -4,4 +4,5 @@ export { isInstalled } from "./daemons.ts";
 export { createBucket } from "./ceph/bucket.ts";
 export { type Ceph, type CephAddress, startCeph } from "./ceph/ceph.ts";
 export { openPooler, type Pooler, POOLER_PACKAGE, whyNoPooler } from "./postgres/pooler.ts";
+export { BACKUP_PACKAGES, findSystemPostgres, whyNoBackupTools } from "./postgres/system.ts";
 export { type Cluster, clusterAt, joinCluster, openCluster, ready, startCluster } from "./postgres/cluster.ts";

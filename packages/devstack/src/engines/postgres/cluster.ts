@@ -50,8 +50,13 @@ async function joinOrStart(): Promise<Cluster> {
 }
 
 /** Serves a new cluster in the empty directory until `owner` has ended. */
-export function startCluster(directory: string, owner: number, settings: readonly string[] = SETTINGS): number {
-  const { bin, user, environment } = findEngine(directory);
+export function startCluster(
+  directory: string,
+  owner: number,
+  settings: readonly string[] = SETTINGS,
+  named?: string,
+): number {
+  const { bin, user, environment } = findEngine(directory, named);
   const words = [bin, directory, String(owner), ...settings.flatMap((setting) => ["-c", setting])];
   const script = new URL("serve.sh", import.meta.url).pathname;
   const child = spawn("/bin/sh", [script, ...words], {
@@ -69,14 +74,21 @@ export interface ServerCertificate {
   readonly cert: string;
 }
 
-/** A cluster of the test's own, which it may restart; it ends with the test. With a certificate it also listens on `port` of 127.0.0.1. */
-export async function openCluster(
-  certificate?: ServerCertificate,
-): Promise<Cluster & AsyncDisposable & { readonly port: number; restart(): void }> {
+export interface ClusterOptions {
+  /** It also listens on `port` of 127.0.0.1, with TLS. */
+  readonly certificate?: ServerCertificate;
+  /** The directory of another engine's programs. */
+  readonly bin?: string;
+}
+
+/** A cluster of the test's own, which it may restart; it ends with the test. */
+export async function openCluster({ certificate, bin }: ClusterOptions = {}): Promise<
+  Cluster & AsyncDisposable & { readonly port: number; restart(): void }
+> {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "coffer-pg-")));
   const port = certificate === undefined ? DEFAULT_PORT : await freePort();
   const tls = certificate === undefined ? [] : tlsSettings(directory, port, certificate);
-  const pid = startCluster(directory, process.pid, [...SETTINGS, ...tls]);
+  const pid = startCluster(directory, process.pid, [...SETTINGS, ...tls], bin);
   const cluster = clusterAt(directory, port);
   await ready(cluster);
   return {

