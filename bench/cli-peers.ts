@@ -16,6 +16,8 @@ export interface Peers extends AsyncDisposable {
   readonly stack: SharedVaults;
   /** Runs a command; answers its seconds. `opens`: with the chain key that opens shared vaults. */
   readonly coffer: (words: readonly string[], opens?: boolean) => Promise<number>;
+  /** The same, of a Node program. */
+  readonly node: (words: readonly string[]) => Promise<number>;
   /** The same, of rclone. `:webdav:PATH` is on its own server. */
   readonly rclone: (words: readonly string[]) => Promise<number>;
   /** The most resident memory of a `coffer` so far, in MiB. */
@@ -51,6 +53,7 @@ export async function openPeers(serve?: (directory: string) => void): Promise<Pe
     ...{ directory, stack },
     coffer: (words, opens = false) =>
       secondsOf(process.execPath, [PROGRAM, ...words], opens ? opener : plain, notePeak),
+    node: (words) => secondsOf(process.execPath, words, plain),
     rclone: (words) => secondsOf(program, [...words, "--webdav-url", server.baseUrl, ...none], plain),
     peak: () => peak,
     [Symbol.asyncDispose]: () => stays.disposeAsync(),

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { build } from "esbuild";
 import { measured, type Benchmark } from "./outcome.ts";
+import { bundle } from "./bundle.ts";
 import { writeSample } from "./machine.ts";
 import { openScratch, startService } from "./service.ts";
 
@@ -17,7 +17,7 @@ export const sdkUpload: Benchmark = async () => {
   writeSample(sample, MEBIBYTES);
   await using service = await startService(scratch.directory);
   const program = join(scratch.directory, "client.mjs");
-  await bundle(program);
+  await bundle(PROGRAM, program);
   const words = [program, service.baseUrl, service.keys[0] ?? "", sample, join(scratch.directory, "journals")];
   const { stdout } = await run(process.execPath, words);
   const { partBytes, peak, seconds } = JSON.parse(stdout) as { partBytes: number; peak: number; seconds: number };
@@ -31,16 +31,3 @@ export const sdkUpload: Benchmark = async () => {
     facts: { "part size": `${String(partBytes / 1024 / 1024)} MiB` },
   });
 };
-
-/** As users run it: JavaScript. Node's type stripping alone takes some 40 MiB, which are not the SDK's. */
-async function bundle(outfile: string): Promise<void> {
-  await build({
-    entryPoints: [PROGRAM],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    conditions: ["coffer-source"],
-    logLevel: "warning",
-  });
-}

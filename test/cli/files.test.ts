@@ -250,16 +250,16 @@ describe("what scripts rely on [J13]", () => {
   it("Ctrl-C in the middle of a folder: exit 130, and the next run sends the rest only", async () => {
     const heavy = join(work, "heavy");
     mkdirSync(heavy);
-    for (let at = 0; at < 6; at += 1) writeFileSync(join(heavy, `h${String(at)}.bin`), randomBytes(48 * 1024 * 1024));
+    for (let at = 0; at < 24; at += 1) writeFileSync(join(heavy, `h${String(at)}.bin`), randomBytes(12 * 1024 * 1024));
     const line = ["upload", heavy, "--vault", "Open"];
     const cut = await runInTerminal(line, {
       env: { ...env, HOME: home },
-      typed: [{ after: "1/6 ", types: "\u0003" }],
+      typed: [{ after: / [1-9]\/24 /, types: "\u0003" }],
     });
     expect(cut.code).toBe(130);
     expect(cut.screen).toContain("error: Interrupted");
     const { uploaded, unchanged } = (await json(line)) as { uploaded: number; unchanged: number };
-    expect(uploaded + unchanged).toBe(6);
+    expect(uploaded + unchanged).toBe(24);
     expect(unchanged).toBeGreaterThan(0);
     expect(uploaded).toBeGreaterThan(0);
   });
@@ -274,6 +274,7 @@ describe("what scripts rely on [J13]", () => {
     const { code, err, out } = await following;
     expect(code).toBe(130);
     expect(err).not.toMatch(/\n\s+at /);
+    expect(await run(["changes", "--follow", "--timeout", "1"])).toMatchObject({ code: 0, err: "" });
     const changes = out
       .trimEnd()
       .split("\n")
@@ -338,8 +339,8 @@ describe("on a terminal", () => {
     const folder = await runInTerminal(["upload", join(work, "heavy"), "--vault", "Open", "--folder", "tty"], {
       env: { ...env, HOME: home },
     });
-    expect(folder.screen).toMatch(/Uploading +\d+% .* of 288 MiB .*\/s [\d:]+ left [1-5]\/6 \d+% heavy\/h\d\.bin/);
-    expect(folder.screen).toContain("Uploaded 6, unchanged 0, failed 0, skipped 0 (288 MiB)");
+    expect(folder.screen).toMatch(/Uploading +\d+% .* of 288 MiB .*\/s [\d:]+ left \d+\/24 \d+% heavy\/h\d+\.bin/);
+    expect(folder.screen).toContain("Uploaded 24, unchanged 0, failed 0, skipped 0 (288 MiB)");
     const refused = await runInTerminal(["rm", "--permanent", "Open:tty/large.bin"], {
       env: { ...env, HOME: home },
       typed: [{ after: "[y/N]", types: "n\r" }],

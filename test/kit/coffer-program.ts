@@ -64,7 +64,7 @@ export async function runProgram(words: readonly string[], situation: ProgramSit
 
 /** What somebody types once the text is on the screen. */
 export interface Typed {
-  readonly after: string;
+  readonly after: string | RegExp;
   readonly types: string;
 }
 
@@ -72,6 +72,14 @@ export interface TerminalRan {
   readonly code: number;
   /** Everything that was on the screen: output, progress and prompts. */
   readonly screen: string;
+}
+
+/** Where the text ends on the screen. null: it is not there. */
+function endOf(text: string | RegExp, screen: string, from: number): number | null {
+  const shown = screen.slice(from);
+  const found = typeof text === "string" ? text : text.exec(shown)?.[0];
+  const at = found === undefined ? -1 : shown.indexOf(found);
+  return at === -1 ? null : from + at + (found?.length ?? 0);
 }
 
 /** In a pseudo-terminal, by script(1) of util-linux. */
@@ -89,8 +97,10 @@ export async function runInTerminal(
   const left = [...typed];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     screen += text;
-    for (let [next] = left; next !== undefined && screen.indexOf(next.after, from) !== -1; [next] = left) {
-      from = screen.indexOf(next.after, from) + next.after.length;
+    for (let [next] = left; next !== undefined; [next] = left) {
+      const end = endOf(next.after, screen, from);
+      if (end === null) break;
+      from = end;
       child.stdin.write(next.types);
       left.shift();
     }

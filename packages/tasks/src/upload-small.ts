@@ -2,6 +2,7 @@
 import { readSync } from "node:fs";
 import type { Client, File, UploadInput } from "@coffer/sdk";
 import { type TaskFailure, toFailure } from "./failure.ts";
+import { ROOT } from "./places.ts";
 import type { AllowedFolders } from "./paths/allowed-folders.ts";
 import { openSource } from "./paths/local-files.ts";
 import type { Task } from "./task.ts";
@@ -10,6 +11,8 @@ import { storedName } from "./upload-source.ts";
 
 /** Larger ones gain nothing by a batch. */
 const MOST_BYTES = 256 * 1024;
+/** Names in one answer. */
+const PAGE = 1_000;
 /** What is held in memory at once. */
 const GROUP = { files: 200, bytes: 8 * 1024 * 1024 };
 
@@ -43,6 +46,7 @@ export async function uploadSmall(task: Task, uploads: SmallUploads): Promise<Sm
   const { count, paths } = uploads;
   const client = await task.client();
   const taken = await namesIn(client, task, uploads);
+  if (taken === null) return [];
   const outcomes: SmallOutcome[] = [];
   let group: Read[] = [];
   const send = async (): Promise<void> => {
@@ -61,11 +65,18 @@ export async function uploadSmall(task: Task, uploads: SmallUploads): Promise<Sm
   return outcomes;
 }
 
-/** One list in place of a look for each name. */
-async function namesIn(client: Client, { signal }: Task, { folderId, vaultId }: SmallUploads): Promise<Set<string>> {
+/** One list in place of a look for each name. null: so full a folder that the looks are fewer. */
+async function namesIn(
+  client: Client,
+  { signal }: Task,
+  { folderId, paths, vaultId }: SmallUploads,
+): Promise<Set<string> | null> {
   const names = new Set<string>();
-  const query = { vaultId, folderId: folderId ?? "root", limit: 1_000 };
-  for await (const { name } of client.files.list(query, { signal })) names.add(name.normalize("NFC"));
+  const query = { vaultId, folderId: folderId ?? ROOT, limit: PAGE };
+  for await (const { name } of client.files.list(query, { signal })) {
+    names.add(name.normalize("NFC"));
+    if (names.size > PAGE * paths.length) return null;
+  }
   return names;
 }
 

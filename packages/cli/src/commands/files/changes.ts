@@ -12,7 +12,8 @@ import { VAULT, vaultIdOf } from "./places.ts";
 
 export default command({
   brief: "List changes since a moment, with their actors",
-  description: "Oldest first. With --follow it waits for more until you press Ctrl-C, or until --timeout.",
+  description:
+    "Oldest first. With --follow it waits for more until you press Ctrl-C (exit code 130) or --timeout is over (0).",
   examples: [
     { line: "coffer changes --since 3h --vault Team", does: "the last three hours" },
     { line: "coffer changes --follow --json-lines", does: "one JSON document for each change, as it happens" },
