@@ -8,15 +8,18 @@ export type BlobsConfig =
 /** The secrets are in no log. */
 export interface S3BlobsConfig {
   readonly kind: "s3";
+  /** `https://s3.eu-central-1.amazonaws.com`, without a path. */
   readonly endpoint: string;
   readonly bucket: string;
   /** In front of all names: empty, or ending in a slash. */
   readonly prefix: string;
   readonly region: string;
+  /** The bucket is in the path; false: in the host name. */
   readonly pathStyle: boolean;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken: string | null;
+  /** What the store is asked to encrypt with; null: whatever the bucket says. */
   readonly encryption: { readonly method: "AES256" | "aws:kms"; readonly keyId: string | null } | null;
   /** A file with certificates in PEM. */
   readonly caFile: string | null;

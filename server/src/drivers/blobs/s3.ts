@@ -42,10 +42,10 @@ export interface S3BlobsOptions {
   readonly note?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
-/** Blocks of 256 KiB that stay for the next transfer: as many as eight large ones hold. */
-const BLOCKS_KEPT = 480;
-/** Parts of one `put` on their way: one alone waits for the store's flush between any two. */
-const PUT_IN_FLIGHT = 2;
+/** Blocks of 256 KiB that all uploads hold together, but for one part each: 32 MiB. */
+const BLOCKS = 128;
+/** Parts of one `put` on their way: with fewer the store waits for the next one now and then. */
+const PUT_IN_FLIGHT = 4;
 /** How long `ping` waits. */
 const PING = { attempts: 1, within: 0 } as const;
 
@@ -61,7 +61,7 @@ class S3BlobStore implements BlobStore {
   readonly #names: Names;
   readonly #database: Database;
   readonly #partials: Partials;
-  readonly #pool = new BlockPool(BLOCKS_KEPT);
+  readonly #pool = new BlockPool(BLOCKS);
   readonly #note: NonNullable<S3BlobsOptions["note"]>;
   /** What `put` is writing in this process. */
   readonly #writing = new Set<BlobKey>();

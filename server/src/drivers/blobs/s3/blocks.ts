@@ -2,22 +2,36 @@
 import { createHash, type Hash } from "node:crypto";
 import type { S3Body } from "./client.ts";
 
-const BLOCK = 256 * 1024;
+export const BLOCK = 256 * 1024;
+
+/** Blocks that stay while nothing is on its way. */
+const KEPT_AT_REST = 8;
 
 export class BlockPool {
   readonly #free: Buffer[] = [];
   readonly #most: number;
+  #taken = 0;
 
+  /** `most`: how many may be out before it is {@link isCrowded}. */
   constructor(most: number) {
     this.#most = most;
   }
 
+  /** Whoever has bytes on their way waits for them before it takes more. */
+  get isCrowded(): boolean {
+    return this.#taken >= this.#most;
+  }
+
   take(): Buffer {
+    this.#taken += 1;
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK);
   }
 
   giveBack(blocks: readonly Buffer[]): void {
-    for (const block of blocks) if (this.#free.length < this.#most) this.#free.push(block);
+    this.#taken -= blocks.length;
+    this.#free.push(...blocks);
+    const most = this.#taken === 0 ? KEPT_AT_REST : this.#most;
+    if (this.#free.length > most) this.#free.length = most;
   }
 }
 

@@ -1,18 +1,7 @@
 /** Where a store is, and how it is spoken to. */
-export interface S3Settings {
-  /** `https://s3.eu-central-1.amazonaws.com`, without a path. */
-  readonly endpoint: string;
-  readonly bucket: string;
-  /** In front of all names: empty, or ending in a slash. */
-  readonly prefix: string;
-  readonly region: string;
-  /** The bucket is in the path; false: in the host name. */
-  readonly pathStyle: boolean;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken: string | null;
-  /** What the store is asked to encrypt with; null: whatever the bucket says. */
-  readonly encryption: { readonly method: "AES256" | "aws:kms"; readonly keyId: string | null } | null;
+import type { S3BlobsConfig } from "../../../config.ts";
+
+export interface S3Settings extends Omit<S3BlobsConfig, "kind" | "caFile"> {
   /** Certificates in PEM to trust instead of the system's. */
   readonly trust: string | null;
 }

@@ -1,4 +1,4 @@
-/** Bytes become parts: one fills while those before are on their way, and no transfer holds more. */
+/** Bytes become parts: one fills while those before are on their way. Many transfers together hold little more than the pool's most. */
 import type { Hash } from "node:crypto";
 import { type BlockPool, Filling } from "./blocks.ts";
 import type { S3Body } from "./client.ts";
@@ -7,7 +7,7 @@ export interface Pouring {
   readonly pool: BlockPool;
   /** The size of the next part, in bytes. */
   readonly nextSize: () => number;
-  /** How many parts may be on their way while the next one fills. */
+  /** How many parts may be on their way while the next one fills, unless the pool is crowded. */
   readonly inFlight: number;
   /** Stores a part that is full. The block's memory is taken back when it has settled. */
   readonly send: (body: S3Body) => Promise<void>;
@@ -50,6 +50,7 @@ export async function pour(
       sent.catch(() => undefined);
       sending.push(sent);
       filling = new Filling(pool);
+      while (pool.isCrowded && sending.length > 0) await sending.shift();
     }
   };
   try {
