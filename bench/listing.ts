@@ -2,14 +2,14 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { measured, median, type Benchmark } from "./outcome.ts";
 import { openScratch, startService, type Service } from "./service.ts";
 
-const SMALL = 1_000;
-const LARGE = 1_000_000;
+export const SMALL = 1_000;
+export const LARGE = 1_000_000;
 /** Files with a past of their own. */
 const OLD = 10_000;
 /** Versions of each of those, and as many names. */
 const PAST = 100;
-const REQUESTS = 300;
-const PAGE = 100;
+export const REQUESTS = 300;
+export const PAGE = 100;
 
 /**
  * Median time of a page of 100 files in an account with a million, against one with a thousand. A third account has
@@ -59,7 +59,7 @@ export const listing: Benchmark = async () => {
 };
 
 /** Each call gets the next page, the first again after the last; answers its time in milliseconds. */
-function createWalk({ baseUrl }: Service, key: string): () => Promise<number> {
+export function createWalk({ baseUrl }: Service, key: string): () => Promise<number> {
   let cursor: string | null = null;
   return async () => {
     const url = new URL(`/api/files?limit=${String(PAGE)}`, baseUrl);
@@ -75,7 +75,7 @@ function createWalk({ baseUrl }: Service, key: string): () => Promise<number> {
   };
 }
 
-const AUTHOR = JSON.stringify({
+export const AUTHOR = JSON.stringify({
   ...{ kind: "api-key", id: "00000000-0000-4000-8000-000000000000", name: "an agent's key" },
   chainAddress: `0x${"0".repeat(64)}`,
 });

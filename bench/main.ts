@@ -7,12 +7,14 @@ import { cryptoAge, cryptoAgeEncryption, cryptoCodec, cryptoMemory } from "./cry
 import { download } from "./download.ts";
 import { folderSync, folderUpload } from "./folder-upload.ts";
 import { listing } from "./listing.ts";
+import { listingPostgres } from "./listing-postgres.ts";
 import { localSearch } from "./local-search.ts";
 import { mcpCalls, mcpStart } from "./mcp.ts";
 import { memory } from "./memory.ts";
 import { metadata } from "./metadata.ts";
 import { renderOutcome, type Benchmark, type Outcome } from "./outcome.ts";
 import { postgres } from "./postgres.ts";
+import { processes } from "./processes.ts";
 import { s3 } from "./s3.ts";
 import { sdkCall } from "./sdk-call.ts";
 import { sdkUpload } from "./sdk-upload.ts";
@@ -24,6 +26,7 @@ import { sharedSmallFiles } from "./shared-small-files.ts";
 import { forgotPasswordTiming, loginTiming } from "./sign-in.ts";
 import { upload } from "./upload.ts";
 import { webhookDeadEndpoint, webhookDeliveries, webhookEnqueue, webhookProcessor } from "./webhooks.ts";
+import { webhooksPostgres } from "./webhooks-postgres.ts";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -36,8 +39,10 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   upload,
   memory,
   postgres,
+  processes,
   s3,
   listing,
+  "listing-postgres": listingPostgres,
   search,
   "local-search": localSearch,
   "sdk-call": sdkCall,
@@ -48,6 +53,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "webhook-processor": webhookProcessor,
   "webhook-enqueue": webhookEnqueue,
   "webhook-dead-endpoint": webhookDeadEndpoint,
+  "webhooks-postgres": webhooksPostgres,
   "crypto-codec": cryptoCodec,
   "crypto-age": cryptoAge,
   "crypto-age-encryption": cryptoAgeEncryption,

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
 import { startServerProcess, type ServerProcess } from "../test/kill/server-process.ts";
 import { stopChild } from "./machine.ts";
 import { RATE } from "./service.ts";
@@ -29,20 +30,40 @@ export interface Receiver extends AsyncDisposable {
   ask(wish: "count" | "take" | "read"): Promise<Arrivals>;
 }
 
-export class WebhookService {
+export interface Where {
+  /** Of PostgreSQL; null: SQLite. */
+  readonly databaseUrl: string | null;
+  readonly processes: number;
+}
+
+export class WebhookService implements AsyncDisposable {
+  /** Asked by those who write; others deliver as well. */
   readonly server: ServerProcess;
-  readonly #directory: string;
+  readonly servers: readonly ServerProcess[];
+  readonly #openDeliveries: CountOpen;
   #folders = 0;
 
-  private constructor(server: ServerProcess, directory: string) {
+  private constructor(server: ServerProcess, others: readonly ServerProcess[], openDeliveries: CountOpen) {
     this.server = server;
-    this.#directory = directory;
+    this.servers = [server, ...others];
+    this.#openDeliveries = openDeliveries;
   }
 
-  static async start(directory: string): Promise<WebhookService> {
-    const server = await startServerProcess({ directory, environment: ENVIRONMENT });
+  static async start(
+    directory: string,
+    { databaseUrl, processes }: Where = { databaseUrl: null, processes: 1 },
+  ): Promise<WebhookService> {
+    const environment = { ...ENVIRONMENT, ...(databaseUrl === null ? {} : { SERVICE_DATABASE_URL: databaseUrl }) };
+    const server = await startServerProcess({ directory, environment });
     await server.waitForLine((line) => line.event === "job" && line.job === "start-up");
-    return new WebhookService(server, directory);
+    const others: ServerProcess[] = [];
+    while (others.length + 1 < processes) others.push(await startServerProcess({ directory, environment }));
+    const count = databaseUrl === null ? countInSqlite(join(directory, "coffer.sqlite")) : countInPostgres(databaseUrl);
+    return new WebhookService(server, others, count);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const server of this.servers) await server[Symbol.asyncDispose]();
   }
 
   async signUp(): Promise<Owner> {
@@ -73,23 +94,10 @@ export class WebhookService {
   /** Resolves when every change has become deliveries, and none of an active endpoint is on its way. */
   async drained(): Promise<void> {
     const until = performance.now() + DRAIN_MS;
-    const database = new DatabaseSync(join(this.#directory, "coffer.sqlite"), { readOnly: true });
-    // Each status by itself: so it is read off its index, and asking takes little from what is measured.
-    const openOf = (status: string): string =>
-      `(select count(*) from webhooks join webhook_deliveries on webhook_id = webhooks.id and status = '${status}'
-         where active = 1 and url not like '%/dead%')`;
-    const open = database.prepare(
-      `select (select count(*) from webhook_cursors join accounts on accounts.id = account_id
-                where accounts.sequence > webhook_cursors.sequence)
-              + ${openOf("pending")} + ${openOf("delivering")} as count`,
-    );
-    try {
-      while (performance.now() < until) {
-        if ((open.get() as { count: number }).count === 0) return;
-        await pause(250);
-      }
-    } finally {
-      database.close();
+    await using open = await this.#openDeliveries();
+    while (performance.now() < until) {
+      if ((await open.count()) === 0) return;
+      await pause(250);
     }
     throw new Error("the deliveries took too long");
   }
@@ -104,6 +112,38 @@ export class WebhookService {
     if (!answer.ok) throw new Error(`${method} ${path} answered ${String(answer.status)}: ${await answer.text()}`);
     return (await answer.json()) as Body;
   }
+}
+
+type CountOpen = () => Promise<AsyncDisposable & { count(): Promise<number> }>;
+
+// Each status by itself: so it is read off its index, and asking takes little from what is measured.
+const openOf = (status: string): string =>
+  `(select count(*) from webhooks join webhook_deliveries on webhook_id = webhooks.id and status = '${status}'
+     where active = 1 and url not like '%/dead%')`;
+const OPEN = `select (select count(*) from webhook_cursors join accounts on accounts.id = account_id
+                where accounts.sequence > webhook_cursors.sequence)
+              + ${openOf("pending")} + ${openOf("delivering")} as count`;
+
+function countInSqlite(path: string): CountOpen {
+  return () => {
+    const database = new DatabaseSync(path, { readOnly: true });
+    const open = database.prepare(OPEN);
+    return Promise.resolve({
+      count: () => Promise.resolve((open.get() as { count: number }).count),
+      [Symbol.asyncDispose]: () => Promise.resolve(database.close()),
+    });
+  };
+}
+
+function countInPostgres(connectionString: string): CountOpen {
+  return async () => {
+    const client = new Client({ connectionString });
+    await client.connect();
+    return {
+      count: async () => Number((await client.query<{ count: string }>(OPEN)).rows[0]?.count),
+      [Symbol.asyncDispose]: () => client.end(),
+    };
+  };
 }
 
 export async function startReceiver(): Promise<Receiver> {

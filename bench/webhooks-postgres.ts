@@ -1,0 +1,93 @@
+/** Deliveries over PostgreSQL, by one process and by two, against those of one process over SQLite. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Engine, startEngine } from "./engine.ts";
+import { type Benchmark, measured, medianRatio, renderRatios } from "./outcome.ts";
+import { openScratch } from "./service.ts";
+import { type Owner, type Receiver, startReceiver, WebhookService } from "./webhook-service.ts";
+import { deliver } from "./webhooks.ts";
+
+const ROUNDS = 5;
+const ENDPOINTS = 40;
+const EVENTS = 100;
+const DELIVERIES = ENDPOINTS * EVENTS;
+const PROCESSES = 2;
+
+interface Contestant extends AsyncDisposable {
+  /** Counts of one round. */
+  round(): Promise<void>;
+  readonly perSecond: number[];
+  /** Microseconds of the server's processes for one delivery. */
+  readonly processor: number[];
+  readonly engine: number[];
+}
+
+export const webhooksPostgres: Benchmark = async () => {
+  await using scratch = await openScratch();
+  await using receiver = await startReceiver();
+  await using engine = await startEngine();
+  const make = async (title: string, processes: number, isPostgres: boolean): Promise<Contestant> => {
+    const directory = join(scratch.directory, title);
+    await mkdir(directory);
+    const databaseUrl = isPostgres ? await engine.make(title) : null;
+    const service = await WebhookService.start(directory, { databaseUrl, processes });
+    return contestantOf(service, receiver, engine);
+  };
+  await using sqlite = await make("sqlite", 1, false);
+  await using one = await make("one", 1, true);
+  await using two = await make("two", PROCESSES, true);
+  // One round more, which counts for nothing: it warms all up.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const contestant of [sqlite, one, two]) await contestant.round();
+    if (round === 0)
+      for (const { perSecond, processor, engine: spent } of [sqlite, one, two])
+        for (const series of [perSecond, processor, spent]) series.length = 0;
+  }
+  const ofEach = ({ processor }: Contestant) => processor.map((each) => 1 / each);
+  return measured({
+    name: "webhooks-postgres",
+    about: "deliveries a second of a process over PostgreSQL, over those of a process over SQLite",
+    value: medianRatio(one.perSecond, sqlite.perSecond),
+    unit: "times",
+    limit: { at: "least", value: 0.5 },
+    alsoHeld: {
+      "deliveries that two processes make in a second of each one's processor, over those of one alone": {
+        value: PROCESSES * medianRatio(ofEach(two), ofEach(one)),
+        limit: { at: "least", value: 1.6 },
+      },
+    },
+    series: {
+      "SQLite, deliveries a second": sqlite.perSecond,
+      "PostgreSQL, deliveries a second": one.perSecond,
+      "PostgreSQL and two processes, deliveries a second": two.perSecond,
+      "SQLite, µs of Node for one": sqlite.processor,
+      "PostgreSQL, µs of Node for one": one.processor,
+      "PostgreSQL and two processes, µs of Node for one": two.processor,
+      "PostgreSQL, µs of the engine for one": one.engine,
+      "PostgreSQL and two processes, µs of the engine for one": two.engine,
+    },
+    facts: {
+      "two over one, by the clock": `${renderRatios(two.perSecond, one.perSecond)}: the engine and the receiver share the same two cores`,
+      deliveries: `${String(DELIVERIES)} a round to ${String(ENDPOINTS)} endpoints, in turns`,
+    },
+  });
+};
+
+async function contestantOf(service: WebhookService, receiver: Receiver, engine: Engine): Promise<Contestant> {
+  const owner: Owner = await service.signUp();
+  const webhookIds: string[] = [];
+  for (let at = 0; at < ENDPOINTS; at += 1)
+    webhookIds.push(await service.endpoint(owner, `${receiver.url}/${String(at)}`));
+  const [perSecond, processor, spent]: [number[], number[], number[]] = [[], [], []];
+  return {
+    ...{ perSecond, processor, engine: spent },
+    async round() {
+      const before = engine.seconds();
+      const pace = await deliver(service, receiver, owner, { webhookIds, events: EVENTS });
+      perSecond.push(pace.perSecond);
+      processor.push(pace.processor);
+      spent.push(((engine.seconds() - before) / DELIVERIES) * 1e6);
+    },
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}
