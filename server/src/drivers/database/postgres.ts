@@ -15,6 +15,7 @@ import {
 } from "../../ports/database.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
 import { type News, NO_NEWS } from "../../ports/news.ts";
+import { AccountTurns } from "./postgres/account-turns.ts";
 import { Bulletin } from "./postgres/bulletin.ts";
 import { compilerFor } from "./postgres/compiler.ts";
 import { metAnother, wasNeverSent } from "./postgres/failures.ts";
@@ -39,6 +40,8 @@ const ATTEMPTS = 6;
 const INTERRUPTIONS = 3;
 /** Milliseconds; twice as much each time, and a part of it by chance. */
 const FIRST_WAIT = 8;
+/** How long acts wait for those of the same account: longer than many of them take on a busy machine. Milliseconds. */
+const PATIENCE = 30_000;
 /** Any number that nothing else in the database uses: one process at a time changes the schema. */
 const SCHEMA_LOCK = 0x636f66666572;
 
@@ -53,6 +56,7 @@ class Postgres implements Database {
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly #connections: Connections;
   readonly #bulletin: Bulletin | null;
+  readonly #turns = new AccountTurns(PATIENCE);
   /** Whether the caller is inside a transaction's work; see {@link Database}. */
   readonly #inside = new AsyncLocalStorage<{ open: boolean }>();
 
@@ -86,7 +90,9 @@ class Postgres implements Database {
     work: (transaction: Queries, accounts: readonly AccountRow[]) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
+    this.#requireOutside();
     const ids = lockOrder(accountIds);
+    using _turns = await this.#turns.take(ids);
     const result = await this.transaction(async (transaction) => {
       const accounts = await transaction.all(lockAccounts(transaction, ids));
       return work(transaction, accounts);

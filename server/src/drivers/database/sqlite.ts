@@ -24,7 +24,7 @@ import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
 import { CommittedReads } from "./sqlite/committed-reads.ts";
 import { Pace } from "./sqlite/pace.ts";
 import { openReserve, type Reserve } from "./sqlite/reserve.ts";
-import { Turn } from "./sqlite/turn.ts";
+import { Turn } from "./turn.ts";
 
 export interface SqliteOptions {
   /** Path of the database file; `-wal`, `-shm` and `-reserve` are beside it. Its directory is made when missing. */

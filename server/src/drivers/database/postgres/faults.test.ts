@@ -114,6 +114,19 @@ describe("PostgreSQL with limits", () => {
     expect(await read(database, accountId)).toBe(0);
   });
 
+  it("lets the acts of one account wait for each other without a connection", async () => {
+    await using database = openPostgres({ url: place.url, connections: 2, connectTimeout: 1_000 });
+    const [hot, other] = [(await insertAccount(database)).accountId, (await insertAccount(database)).accountId];
+    const { promise: over, resolve } = Promise.withResolvers<undefined>();
+    const first = database.act([hot], () => over);
+    const behind = Array.from({ length: 20 }, () => database.act([hot], (transaction) => raise(transaction, hot)));
+    await database.act([other], (transaction) => raise(transaction, other));
+    expect(await read(database, other)).toBe(1);
+    resolve(undefined);
+    await Promise.all([first, ...behind]);
+    expect(await read(database, hot)).toBe(20);
+  });
+
   it("ends a statement, and a wait for a lock, that takes too long", async () => {
     await using database = openPostgres({ url: place.url, statementTimeout: 300, lockTimeout: 100 });
     const { accountId } = await insertAccount(database);
