@@ -1,6 +1,6 @@
 /** Lists and transfers of `coffer` beside those of rclone, in turns. */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { uploadFolder } from "@coffer/sdk/node";
 import { bundle } from "./bundle.ts";
@@ -122,7 +122,7 @@ export const cliFile: Benchmark = async () => {
   const up = (vault: string, opens: boolean) =>
     way((round) => peers.coffer(["upload", sample, "--name", `large-${String(round)}`, "--vault", vault], opens));
   const down = (vault: string, opens: boolean) =>
-    way((round) => peers.coffer(["download", `${vault}:large-${String(round)}`, got, "--overwrite"], opens));
+    way((round) => peers.coffer(["download", `${vault}:large-${String(round)}`, got], opens));
   const ways = {
     "rclone, up": way((round) => peers.rclone(["copyto", sample, `:webdav:large-${String(round)}`])),
     "rclone, down": way((round) => peers.rclone(["copyto", `:webdav:large-${String(round)}`, got])),
@@ -134,7 +134,10 @@ export const cliFile: Benchmark = async () => {
   for (let round = 0; round < FILE_ROUNDS; round += 1)
     for (const [title, one] of Object.entries(ways)) {
       one.seconds.push(await one.run(round));
-      if (title.endsWith("down") && readFileSync(got).length !== MEBIBYTES * 1024 * 1024) throw new Error("cut off");
+      if (!title.endsWith("down")) continue;
+      if (statSync(got).size !== MEBIBYTES * 1024 * 1024) throw new Error(`${title}: it was cut off`);
+      // What is there already would not be moved again.
+      rmSync(got);
     }
   const rate = (title: keyof typeof ways): number[] => rates(ways[title].seconds, MEBIBYTES);
   const over = (one: keyof typeof ways, other: keyof typeof ways): number => medianRatio(rate(one), rate(other));
