@@ -37,6 +37,7 @@ const DEEP = [
   "test/cli/signing-in.test.ts",
   "test/client-folder-crash.test.ts",
   "test/client-real.test.ts",
+  "test/conformance/pooler.test.ts",
   "test/fuzz/fuzz.test.ts",
   "test/kill/*.test.ts",
   "test/mcp/acting-shared.test.ts",
