@@ -11,8 +11,9 @@ export interface Engine extends AsyncDisposable {
   seconds(): number;
 }
 
-export async function startEngine(): Promise<Engine> {
-  const cluster = await openCluster();
+/** `settings`: of the server; without any it forgets what a crash takes. */
+export async function startEngine(settings: readonly string[] = []): Promise<Engine> {
+  const cluster = await openCluster({ settings });
   const pid = Number(readFileSync(join(cluster.directory, "data", "postmaster.pid"), "utf8").split("\n")[0]);
   return {
     async make(database) {

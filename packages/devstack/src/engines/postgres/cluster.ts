@@ -77,18 +77,20 @@ export interface ServerCertificate {
 export interface ClusterOptions {
   /** It also listens on `port` of 127.0.0.1, with TLS. */
   readonly certificate?: ServerCertificate;
+  /** More of the server's, such as `fsync=on`: the later one of a name counts. */
+  readonly settings?: readonly string[];
   /** The directory of another engine's programs. */
   readonly bin?: string;
 }
 
 /** A cluster of the test's own, which it may restart; it ends with the test. */
-export async function openCluster({ certificate, bin }: ClusterOptions = {}): Promise<
+export async function openCluster({ certificate, settings = [], bin }: ClusterOptions = {}): Promise<
   Cluster & AsyncDisposable & { readonly port: number; restart(): void }
 > {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "coffer-pg-")));
   const port = certificate === undefined ? DEFAULT_PORT : await freePort();
   const tls = certificate === undefined ? [] : tlsSettings(directory, port, certificate);
-  const pid = startCluster(directory, process.pid, [...SETTINGS, ...tls], bin);
+  const pid = startCluster(directory, process.pid, [...SETTINGS, ...settings, ...tls], bin);
   const cluster = clusterAt(directory, port);
   await ready(cluster);
   return {
