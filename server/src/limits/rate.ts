@@ -15,7 +15,7 @@ export interface Taken {
 }
 
 /** Sums of intervals are not exact in binary; a thousandth of one request is never the reason to refuse it. */
-const TOLERANCE = 0.001;
+export const TOLERANCE = 0.001;
 
 /** Owns the table of one bucket. Times in milliseconds of the monotonic clock. */
 export class Rate {

@@ -5,11 +5,9 @@
 import type { Budget } from "../handler.ts";
 import type { SharedPolicy } from "./policies.ts";
 import { BoundedRecords } from "./bounded-records.ts";
+import { TOLERANCE } from "./rate.ts";
 
 const MINUTE_MS = 60_000;
-
-/** As in rate.ts: sums of intervals are not exact in binary. */
-const TOLERANCE = 0.001;
 
 export interface RequestBudget {
   readonly id: string;

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { type Database, prepared } from "../../ports/database.ts";
 import type { SharedPolicy, SharedRates } from "../../limits/limits.ts";
-import type { Taken } from "../../limits/rate.ts";
+import { type Taken, TOLERANCE } from "../../limits/rate.ts";
 
 const MICRO = 1_000;
 /** Rows that are full again go so many at a time. */
@@ -73,7 +73,8 @@ export function sharedRates(database: Database): SharedRates {
 }
 
 function remaining({ interval, span }: Taking, used: number): Pick<Taken, "left" | "wait"> {
-  const left = Math.max(0, Math.floor((span - used) / interval));
+  // Statements that wait for each other's row may have begun in another order.
+  const left = Math.max(0, Math.floor((span - used) / interval + TOLERANCE));
   return { left, wait: (used + (left + 1) * interval - span) / MICRO };
 }
 
