@@ -31,6 +31,12 @@ export async function insertDelivery(transaction: Queries, row: WebhookDeliveryR
   await transaction.run(addDelivery(transaction, { ...row }));
 }
 
+export async function insertDeliveries(transaction: Queries, rows: readonly WebhookDeliveryRow[]): Promise<void> {
+  const [first] = rows;
+  if (rows.length === 1 && first !== undefined) return insertDelivery(transaction, first);
+  if (rows.length > 0) await transaction.run(transaction.build.insertInto("webhook_deliveries").values([...rows]));
+}
+
 export const findDelivery = prepared((build, value: { webhookId: string; id: string }) =>
   build
     .selectFrom("webhook_deliveries")

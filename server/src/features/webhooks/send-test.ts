@@ -8,7 +8,7 @@ import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
 import { ServiceError } from "../../service-error.ts";
 import { notFound } from "../acting.ts";
 import { insertDelivery } from "./deliveries-store.ts";
-import { insertAttempt } from "./delivery/queue-store.ts";
+import { insertAttempts } from "./delivery/queue-store.ts";
 import { readWebhook } from "./endpoints.ts";
 import { messageIdOf, renderEvent } from "./payload.ts";
 import { toDelivery } from "./rules.ts";
@@ -124,5 +124,5 @@ async function record(transaction: Queries, row: WebhookDeliveryRow, outcome: We
     response_body: outcome.responseBody,
     at: row.created_at,
   };
-  await insertAttempt(transaction, attempt);
+  await insertAttempts(transaction, [attempt]);
 }

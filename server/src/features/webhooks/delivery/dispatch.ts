@@ -18,7 +18,7 @@ import {
   type Subscriber,
 } from "./cursor-store.ts";
 import { mintDeliveryId } from "../delivery-ids.ts";
-import { insertDelivery } from "../deliveries-store.ts";
+import { insertDeliveries } from "../deliveries-store.ts";
 import { messageIdOf, renderPayload } from "../payload.ts";
 import { parseKinds } from "../rules.ts";
 import type { Queries } from "../../../ports/database.ts";
@@ -105,7 +105,7 @@ export class Dispatcher {
       }
     }
     if (!(await moveCursor(transaction, { accountId, from: done, to }))) return null;
-    for (const row of rows) await insertDelivery(transaction, row);
+    await insertDeliveries(transaction, rows);
     const ids = rows.map((row) => row.webhook_id);
     for (const { id, last_delivery_status: status } of subscribers) {
       if (status === "none" && ids.includes(id)) await markFirstDelivery(transaction, id);

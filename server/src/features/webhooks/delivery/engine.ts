@@ -25,8 +25,8 @@ import {
   type ClaimedDelivery,
   type Claims,
   claimsOf,
-  findEndpoint,
-  findNextDue,
+  findEndpoints,
+  findNextDues,
   LANES_AT_ONCE,
   listLanes,
 } from "./queue-store.ts";
@@ -149,22 +149,37 @@ export class Engine {
     finished: readonly FinishedAttempt[],
     wanted: readonly Wanted[],
   ): Promise<{ claimed: Claimed[]; disabled: DisabledEndpoint[] }> {
-    const disabled = await recordAttempts(this.#deps, recording, finished);
+    const recorded = await recordAttempts(this.#deps, recording, finished);
+    const claimed = await this.#claimAll(recording.transaction, wanted);
+    await recorded.finish();
+    return { claimed, disabled: [...recorded.disabled] };
+  }
+
+  async #claimAll(transaction: Queries, all: readonly Wanted[]): Promise<Claimed[]> {
+    const endpoints = await findEndpoints(
+      transaction,
+      all.map(({ webhookId }) => webhookId),
+    );
     const claimed: Claimed[] = [];
-    for (const each of wanted) claimed.push(await this.#claim(recording.transaction, each));
-    return { claimed, disabled };
+    for (const wanted of all) claimed.push(await this.#claim(transaction, wanted, endpoints.get(wanted.webhookId)));
+    // As many as were asked for: there may be more, and asking again finds out. Fewer: others may be at all that it bears.
+    const short = claimed.filter((each) => each.receiver !== null && each.deliveries.length < each.wanted.limit);
+    const dues = await findNextDues(
+      transaction,
+      short.map(({ wanted }) => wanted.webhookId),
+    );
+    return claimed.map((each) =>
+      short.includes(each) ? { ...each, due: dues.get(each.wanted.webhookId) ?? null } : each,
+    );
   }
 
   /** Gone, paused or unreadable: nothing, and the lane is empty until a look finds it again. */
-  async #claim(transaction: Queries, wanted: Wanted): Promise<Claimed> {
-    const endpoint = await findEndpoint(transaction, wanted.webhookId);
+  async #claim(transaction: Queries, wanted: Wanted, endpoint: WebhookRow | undefined): Promise<Claimed> {
     const secrets = endpoint?.active === 1 ? this.#secretsOf(endpoint) : null;
-    if (endpoint === null || secrets === null) return { wanted, receiver: null, deliveries: [], due: null };
+    if (endpoint === undefined || secrets === null) return { wanted, receiver: null, deliveries: [], due: null };
     const now = this.#deps.clock.now();
     const deliveries = await this.#claims.due(transaction, { ...wanted, now, lease: this.#lease });
-    // As many as were asked for: there may be more, and asking again finds out. Fewer: others may be at all that it bears.
-    const due = deliveries.length === wanted.limit ? now : await findNextDue(transaction, endpoint.id);
-    return { wanted, receiver: { url: endpoint.url, secrets }, deliveries, due };
+    return { wanted, receiver: { url: endpoint.url, secrets }, deliveries, due: now };
   }
 
   /**

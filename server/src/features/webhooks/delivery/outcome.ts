@@ -20,11 +20,12 @@ import {
 } from "./outcome-rules.ts";
 import {
   type ClaimedDelivery,
-  findEndpoint,
-  insertAttempt,
+  findEndpoints,
+  insertAttempts,
+  lockEndpoints,
   type OverdueDelivery,
-  writeEnd,
-  writeEndpointState,
+  writeEnds,
+  writeEndpointStates,
 } from "./queue-store.ts";
 
 type Settling = Pick<Deps, "clock" | "random">;
@@ -51,50 +52,104 @@ export interface DisabledEndpoint {
   readonly reason: DisableReason;
 }
 
+/** What is left to do of {@link recordAttempts} when its transaction ends. */
+export interface Recorded {
+  readonly disabled: readonly DisabledEndpoint[];
+  /** Writes the state of the endpoints that stay as they are: who writes the same ones waits from then on. */
+  finish(): Promise<void>;
+}
+
 /**
  * Records what came of attempts, of any number of endpoints. One whose lease was over meanwhile changes nothing: the
  * delivery belongs to somebody else's attempt by now.
  */
 export async function recordAttempts(
   deps: Settling,
-  { transaction, actOf }: Recording,
+  recording: Recording,
   attempts: readonly FinishedAttempt[],
-): Promise<DisabledEndpoint[]> {
+): Promise<Recorded> {
+  const { transaction } = recording;
   // One time for a delivery's end and for its endpoint's last delivery.
   const now = deps.clock.now();
+  const ended = Map.groupBy(await endDeliveries(deps, transaction, attempts, now), ({ webhookId }) => webhookId);
+  const rows = await findEndpoints(transaction, [...ended.keys()].sort());
   const disabled: DisabledEndpoint[] = [];
-  for (const [webhookId, ofEndpoint] of Map.groupBy(attempts, ({ delivery }) => delivery.webhook_id)) {
-    const ended = await endDeliveries(deps, transaction, ofEndpoint, now);
-    const reason = ended.length === 0 ? null : await followAll(deps, { transaction, actOf }, webhookId, { ended, now });
-    if (reason !== null) disabled.push({ webhookId, reason });
+  const others: WebhookRow[] = [];
+  for (const row of rows.values()) {
+    const of = ended.get(row.id) ?? [];
+    if (follow(row, of, now).reason === null) others.push(row);
+    else disabled.push(...(await followAll(deps, recording, row.id, { ended: of, now })));
   }
-  return disabled;
+  return {
+    disabled,
+    async finish() {
+      await lockEndpoints(
+        transaction,
+        others.map(({ id }) => id),
+      );
+      const stateOf = (row: WebhookRow) => follow(row, ended.get(row.id) ?? [], now).state;
+      for (const alike of Map.groupBy(others, (row) => keyOf(stateOf(row))).values()) {
+        const [first] = alike;
+        if (first === undefined) continue;
+        const written = await writeEndpointStates(transaction, alike, stateOf(first));
+        for (const { id } of alike) {
+          if (written.has(id)) continue;
+          disabled.push(...(await followAll(deps, recording, id, { ended: ended.get(id) ?? [], now })));
+        }
+      }
+    },
+  };
+}
+
+function keyOf({
+  active,
+  failure_count,
+  failing_since,
+  last_delivery_at,
+  last_delivery_status,
+}: EndpointState): string {
+  return JSON.stringify([active, failure_count, failing_since, last_delivery_at, last_delivery_status]);
 }
 
 /** What came of a delivery, and where it went. */
 interface EndedAttempt extends Pick<FinishedAttempt, "url"> {
+  readonly webhookId: string;
   readonly isTest: boolean;
   readonly end: DeliveryEnd;
 }
 
+/** In the order of the attempts. Those that ended alike are written together. */
 async function endDeliveries(
   deps: Settling,
   transaction: Queries,
   attempts: readonly FinishedAttempt[],
   now: number,
 ): Promise<EndedAttempt[]> {
-  const ended: EndedAttempt[] = [];
-  for (const { delivery, outcome, url, at } of attempts) {
-    const end = endAttempt(delivery, outcome, { now, chance: () => drawChance(deps.random) });
-    if (!(await writeEnd(transaction, delivery, end))) continue;
-    await insertAttempt(transaction, {
+  const ends = attempts.map((attempt) => ({
+    ...attempt,
+    end: endAttempt(attempt.delivery, attempt.outcome, { now, chance: () => drawChance(deps.random) }),
+  }));
+  const alike = Map.groupBy(ends, ({ delivery, end }) => JSON.stringify([delivery.attempts, Object.entries(end)]));
+  const written = new Set<string>();
+  for (const group of alike.values()) {
+    const [first] = group;
+    if (first === undefined) continue;
+    const which = { ids: group.map(({ delivery }) => delivery.id), attempts: first.delivery.attempts };
+    for (const id of await writeEnds(transaction, which, first.end)) written.add(id);
+  }
+  const ended = ends.filter(({ delivery }) => written.has(delivery.id));
+  await insertAttempts(
+    transaction,
+    ended.map(({ delivery, outcome, at }) => ({
       ...{ delivery_id: delivery.id, number: delivery.attempts, trigger: delivery.trigger, at },
       ...{ http_status: outcome.httpStatus, error: outcome.failure ?? "" },
       ...{ duration: Math.round(outcome.duration), response_body: outcome.responseBody },
-    });
-    ended.push({ url, end, isTest: delivery.trigger === "test" });
-  }
-  return ended;
+    })),
+  );
+  return ended.map(({ delivery, url, end }) => ({
+    ...{ webhookId: delivery.webhook_id, url, end },
+    isTest: delivery.trigger === "test",
+  }));
 }
 
 /** The endpoint's owner may change it meanwhile: what was reckoned of an endpoint that is not so any more is reckoned again. */
@@ -103,16 +158,16 @@ async function followAll(
   { transaction, actOf }: Recording,
   webhookId: string,
   { ended, now }: { readonly ended: readonly EndedAttempt[]; readonly now: number },
-): Promise<DisableReason | null> {
+): Promise<DisabledEndpoint[]> {
   for (;;) {
-    const row = await findEndpoint(transaction, webhookId);
-    if (row === null) return null;
+    const row = (await findEndpoints(transaction, [webhookId])).get(webhookId);
+    if (row === undefined) return [];
     const { state, reason } = follow(row, ended, now);
     // The account is locked before its endpoint.
     const act = reason === null ? null : actOf(row.account_id);
-    if (!(await writeEndpointState(transaction, row, state))) continue;
+    if (!(await writeEndpointStates(transaction, [row], state)).has(webhookId)) continue;
     if (act !== null) await announceDisabled(deps, act, row);
-    return reason;
+    return reason === null ? [] : [{ webhookId, reason }];
   }
 }
 
@@ -155,14 +210,18 @@ export async function recordInterrupted(
 async function recordInterruption(deps: Settling, transaction: Queries, delivery: OverdueDelivery): Promise<boolean> {
   const now = deps.clock.now();
   const end = endInterrupted(delivery, now);
-  if (!(await writeEnd(transaction, delivery, end))) return false;
-  await insertAttempt(transaction, {
-    ...{ delivery_id: delivery.id, number: delivery.attempts, trigger: delivery.trigger },
-    ...{ http_status: 0, error: INTERRUPTED, duration: 0, response_body: "", at: delivery.last_attempt_at ?? now },
-  });
+  const { id, attempts, webhook_id: webhookId } = delivery;
+  if (!(await writeEnds(transaction, { ids: [id], attempts }, end)).has(id)) return false;
+  await insertAttempts(transaction, [
+    {
+      ...{ delivery_id: id, number: attempts, trigger: delivery.trigger, at: delivery.last_attempt_at ?? now },
+      ...{ http_status: 0, error: INTERRUPTED, duration: 0, response_body: "" },
+    },
+  ]);
   for (;;) {
-    const row = await findEndpoint(transaction, delivery.webhook_id);
-    if (row === null || (await writeEndpointState(transaction, row, followBlameless(row, end, now)))) return true;
+    const row = (await findEndpoints(transaction, [webhookId])).get(webhookId);
+    if (row === undefined) return true;
+    if ((await writeEndpointStates(transaction, [row], followBlameless(row, end, now))).has(webhookId)) return true;
   }
 }
 

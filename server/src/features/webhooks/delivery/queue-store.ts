@@ -16,6 +16,9 @@ import type { DeliveryEnd, EndpointState } from "./outcome-rules.ts";
 
 type Row<Kind> = { [Column in keyof Kind]: Kind[Column] };
 
+/** Spelled out: a plan for any value would not use the indexes of these alone, and a plan for each costs more than its rows. */
+const [PENDING, DELIVERING] = [sql.lit("pending"), sql.lit("delivering")];
+
 /** Endpoints looked at in one step. */
 export const LANES_AT_ONCE = 1000;
 
@@ -28,7 +31,7 @@ const lanesAfter = prepared((build, value: { after: string }) =>
         .selectFrom("webhook_deliveries")
         .select((of) => of.fn.min("next_attempt_at").as("due"))
         .whereRef("webhook_id", "=", "webhooks.id")
-        .where("status", "=", "pending")
+        .where("status", "=", PENDING)
         .as("due"),
     ])
     .where("id", ">", value.after)
@@ -42,17 +45,27 @@ export function listLanes(queries: Queries, after: string): Promise<{ id: string
   return queries.all(lanesAfter(queries, { after }));
 }
 
-const earliest = prepared((build, value: { webhookId: string }) =>
-  build
-    .selectFrom("webhook_deliveries")
-    .select((row) => row.fn.min("next_attempt_at").as("due"))
-    .where("webhook_id", "=", value.webhookId)
-    .where("status", "=", "pending"),
-);
-
-/** When the endpoint's next attempt is due; null: nothing waits. */
-export async function findNextDue(queries: Queries, webhookId: string): Promise<number | null> {
-  return (await queries.first(earliest(queries, { webhookId })))?.due ?? null;
+/** When the next attempt of each endpoint is due, by its id; those without one are left out. */
+export async function findNextDues(
+  queries: Queries,
+  webhookIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (webhookIds.length === 0) return new Map();
+  const rows = await queries.all(
+    queries.build
+      .selectFrom("webhooks")
+      .select((row) => [
+        "id",
+        row
+          .selectFrom("webhook_deliveries")
+          .select((of) => of.fn.min("next_attempt_at").as("due"))
+          .whereRef("webhook_id", "=", "webhooks.id")
+          .where("status", "=", PENDING)
+          .as("due"),
+      ])
+      .where("id", "in", [...webhookIds]),
+  );
+  return new Map(rows.flatMap(({ id, due }) => (due === null ? [] : [[id, due] as const])));
 }
 
 /** The facts about its delivery that an attempt needs. */
@@ -103,7 +116,7 @@ const claimBy = (now: RawBuilder<number>) =>
           .selectFrom("webhook_deliveries")
           .select("id")
           .where("webhook_id", "=", value.webhookId)
-          .where("status", "=", "pending")
+          .where("status", "=", PENDING)
           .where("next_attempt_at", "<=", value.dueBy)
           .orderBy("next_attempt_at")
           .limit(roomLeft(build, value, now))
@@ -138,7 +151,7 @@ function roomLeft(build: Queries["build"], { webhookId, limit, most }: Row<Claim
         ),
       )
       .where("under_way.webhook_id", "=", webhookId)
-      .where("under_way.status", "=", "delivering")
+      .where("under_way.status", "=", DELIVERING)
       .where("under_way.lease_until", ">", sql<number>`${now} - ${sql.lit(CLAIM_MARGIN)}`)
   );
 }
@@ -159,8 +172,7 @@ const overdueBy = (now: RawBuilder<number>) =>
     build
       .selectFrom("webhook_deliveries")
       .select(["id", "webhook_id", "trigger", "attempts", "max_attempts", "last_attempt_at"])
-      // Spelled out: a plan for any value would not use the index of leases.
-      .where("status", "=", sql.lit("delivering"))
+      .where("status", "=", DELIVERING)
       .where((row) =>
         row.or([
           row(row("lease_until", "+", CLAIM_MARGIN), "<=", now),
@@ -171,94 +183,88 @@ const overdueBy = (now: RawBuilder<number>) =>
       .limit(value.limit),
   );
 
-const endDelivery = prepared((build, value: Row<DeliveryEnd> & { id: string; attempts: number }) =>
-  build
-    .updateTable("webhook_deliveries")
-    .set({
-      status: value.status,
-      http_status: value.http_status,
-      last_error: value.last_error,
-      next_attempt_at: value.next_attempt_at,
-      completed_at: value.completed_at,
-      lease_until: null,
-    })
-    .where("id", "=", value.id)
-    .where("attempts", "=", value.attempts)
-    .where("status", "=", "delivering"),
-);
-
-/** False when this attempt is not the one under way: its lease was over, or the endpoint is gone. Then nothing changed. */
-export async function writeEnd(
+/**
+ * Deliveries whose attempts ended alike, all in their `attempts`-th; answers the ids of those that did. The attempt of any
+ * other is not the one under way: its lease was over, or the endpoint is gone. Of that nothing changed.
+ */
+export async function writeEnds(
   transaction: Queries,
-  { id, attempts }: Pick<WebhookDeliveryRow, "id" | "attempts">,
-  end: DeliveryEnd,
-): Promise<boolean> {
-  return (await transaction.run(endDelivery(transaction, { ...end, id, attempts }))) === 1;
+  { ids, attempts }: { readonly ids: readonly string[]; readonly attempts: number },
+  { status, http_status, last_error, next_attempt_at, completed_at }: DeliveryEnd,
+): Promise<ReadonlySet<string>> {
+  const rows = await transaction.all(
+    transaction.build
+      .updateTable("webhook_deliveries")
+      .set({ status, http_status, last_error, next_attempt_at, completed_at, lease_until: null })
+      .where("id", "in", [...ids])
+      .where("attempts", "=", attempts)
+      .where("status", "=", "delivering")
+      .returning("id"),
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
-const addAttempt = prepared((build, row: Row<WebhookAttemptRow>) =>
-  build.insertInto("webhook_attempts").values({
-    delivery_id: row.delivery_id,
-    number: row.number,
-    trigger: row.trigger,
-    http_status: row.http_status,
-    error: row.error,
-    duration: row.duration,
-    response_body: row.response_body,
-    at: row.at,
-  }),
-);
-
-export async function insertAttempt(transaction: Queries, row: WebhookAttemptRow): Promise<void> {
-  await transaction.run(addAttempt(transaction, { ...row }));
+export async function insertAttempts(transaction: Queries, rows: readonly WebhookAttemptRow[]): Promise<void> {
+  if (rows.length > 0) await transaction.run(transaction.build.insertInto("webhook_attempts").values([...rows]));
 }
 
-const endpoint = prepared((build, value: { id: string }) =>
-  build.selectFrom("webhooks").selectAll().where("id", "=", value.id),
-);
-
-/** A delivery of any account: the engine works for all accounts. */
-export function findEndpoint(queries: Queries, id: string): Promise<WebhookRow | null> {
-  return queries.first(endpoint(queries, { id }));
+/** By their ids. Of any accounts: the engine works for all. */
+export async function findEndpoints(
+  queries: Queries,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, WebhookRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await queries.all(
+    queries.build
+      .selectFrom("webhooks")
+      .selectAll()
+      .where("id", "in", [...ids]),
+  );
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
-const setState = prepared(
-  (
-    build,
-    value: {
-      id: string;
-      url: string;
-      was_active: number;
-      was_count: number;
-      was_since: number | null;
-    } & Row<EndpointState>,
-  ) =>
-    build
+/** What an endpoint's next state is reckoned from. */
+type StateBefore = Pick<WebhookRow, "id" | "url" | "active" | "failure_count" | "failing_since">;
+
+/** Endpoints that get one state; answers the ids of those that were as they are said to be. The others are as they were. */
+export async function writeEndpointStates(
+  transaction: Queries,
+  endpoints: readonly StateBefore[],
+  { active, failure_count, failing_since, last_delivery_at, last_delivery_status }: EndpointState,
+): Promise<ReadonlySet<string>> {
+  const rows = await transaction.all(
+    transaction.build
       .updateTable("webhooks")
-      .set({
-        active: value.active,
-        failure_count: value.failure_count,
-        failing_since: value.failing_since,
-        last_delivery_at: value.last_delivery_at,
-        last_delivery_status: value.last_delivery_status,
-      })
-      .where("id", "=", value.id)
-      .where("url", "=", value.url)
-      .where("active", "=", value.was_active)
-      .where("failure_count", "=", value.was_count)
-      .where("failing_since", "is not distinct from", value.was_since),
-);
+      .set({ active, failure_count, failing_since, last_delivery_at, last_delivery_status })
+      .where((row) =>
+        row.or(
+          endpoints.map((was) =>
+            row.and([
+              row("id", "=", was.id),
+              row("url", "=", was.url),
+              row("active", "=", was.active),
+              row("failure_count", "=", was.failure_count),
+              row("failing_since", "is not distinct from", was.failing_since),
+            ]),
+          ),
+        ),
+      )
+      .returning("id"),
+  );
+  return new Set(rows.map(({ id }) => id));
+}
 
-/** False when the endpoint is not as it was: what follows from an attempt is reckoned from that. */
-export async function writeEndpointState(
-  transaction: Queries,
-  was: Pick<WebhookRow, "id" | "url" | "active" | "failure_count" | "failing_since">,
-  state: EndpointState,
-): Promise<boolean> {
-  const { active, failure_count, failing_since, last_delivery_at, last_delivery_status } = state;
-  const before = { was_active: was.active, was_count: was.failure_count, was_since: was.failing_since };
-  const after = { active, failure_count, failing_since, last_delivery_at, last_delivery_status };
-  return (await transaction.run(setState(transaction, { id: was.id, url: was.url, ...before, ...after }))) === 1;
+/** Where writers run side by side: others who write these endpoints wait, and nobody for them in a circle. */
+export async function lockEndpoints(transaction: Queries, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0 || dialectOf(transaction) === "sqlite") return;
+  await transaction.all(
+    transaction.build
+      .selectFrom("webhooks")
+      .select("id")
+      .where("id", "in", [...ids])
+      .orderBy("id")
+      .forNoKeyUpdate(),
+  );
 }
 
 const endBegunBefore = prepared((build, value: { began: number }) =>

@@ -5,7 +5,7 @@ import type { OutgoingWebhook, WebhookFailure, WebhookOutcome, WebhookSender } f
 import { openTestApp, type TestApp } from "../../../test-app.ts";
 import { listAttempts, listDeliveries } from "../deliveries-store.ts";
 import { Engine, type EngineDeps } from "./engine.ts";
-import { findEndpoint } from "./queue-store.ts";
+import { findEndpoints } from "./queue-store.ts";
 
 export type Answer = Partial<WebhookOutcome>;
 
@@ -121,7 +121,7 @@ function rows({ deps: { database } }: TestApp): Pick<TestEngine, "deliveries" | 
     },
     attempts: (deliveryId) => listAttempts(database, deliveryId),
     async webhook(id) {
-      const row = await findEndpoint(database, id);
+      const row = (await findEndpoints(database, [id])).get(id) ?? null;
       if (row === null) throw new Error("there is no such endpoint");
       return row;
     },
