@@ -36,6 +36,7 @@ export async function openFileSource(path: string, handle?: FileHandle): Promise
     return {
       size: Number(stats.size),
       rereadable: true,
+      readsAhead: true,
       identity,
       read: (offset, target) => readUnchanged(file, identity, offset, target),
       close: () => file.close(),

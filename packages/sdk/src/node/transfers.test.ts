@@ -1,7 +1,19 @@
 import { createHash } from "node:crypto";
-import { appendFile, link, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  link,
+  mkdir,
+  open as openHandle,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { openService } from "../test-service.ts";
 import type { Middleware } from "../transports.ts";
@@ -141,6 +153,20 @@ describe("uploadFile", () => {
     });
     expect([fake.state.files.size, fake.state.uploads.size]).toEqual([0, 0]);
     expect(await readdir(journalDirectory)).toEqual([]);
+  });
+
+  it("reads the next part while one is on its way", async () => {
+    const { connect, options, path } = await open();
+    const handle = await openHandle(path);
+    const read = vi.spyOn(handle, "read");
+    const wait: Middleware = async (request, next) => {
+      if (request.headers.get("upload-offset") === "0")
+        await vi.waitFor(() => {
+          expect(read.mock.calls.length).toBeGreaterThan(1);
+        });
+      return next(request);
+    };
+    expect(await uploadFile(connect(wait), path, { ...options, handle })).toMatchObject({ sha256: SHA256 });
   });
 
   it("an abort frees the session and forgets it", async () => {

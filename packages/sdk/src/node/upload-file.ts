@@ -52,7 +52,7 @@ const FIELDS: Fields<UploadFileOptions> = {
 /**
  * Uploads a file of this machine. Above a part's size (8 MiB) it is resumable: the next call with the same file and
  * place goes on, even after a crash. It fails with `source_changed` if the file changes meanwhile, and stores nothing
- * then. An abort ends the upload on the server and forgets it. Memory: about one part. Without a journal (a read-only
+ * then. An abort ends the upload on the server and forgets it. Memory: about two parts. Without a journal (a read-only
  * system, no home directory) the upload survives lost connections, but no other process can go on with it. Into a
  * shared vault an upload goes on only with the same bytes. Otherwise it gives up the version that was begun, and
  * begins a new one with a new key.

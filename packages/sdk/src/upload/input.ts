@@ -1,7 +1,7 @@
 /** The input of an upload. */
 import type { ByteBody } from "../byte-body.ts";
 
-/** Default size of a part, and the largest upload in one request: 8 MiB. It bounds the memory. */
+/** Default size of a part, and the largest upload in one request: 8 MiB. Two of them bound the memory. */
 export const PART_BYTES = 8 * 1024 * 1024;
 
 /** The largest upload that joins a batch, in bytes. Larger ones gain nothing. */
@@ -89,6 +89,6 @@ export interface UploadOptions {
   readonly retries?: number | undefined;
   /** In a shared vault: hides the size of the content, which then takes up to 12 % more. Default: false. */
   readonly padded?: boolean | undefined;
-  /** Size of a part in bytes: the memory an upload takes. Default: 8 MiB. */
+  /** Size of a part in bytes. An upload takes the memory of two: one is sent, and the next is read. Default: 8 MiB. */
   readonly partBytes?: number | undefined;
 }

@@ -63,19 +63,32 @@ async function hashPrefix(source: Source, length: number, options: PartOptions):
   return hasher;
 }
 
+/** A part in memory, and its digest. */
+interface Part {
+  readonly bytes: Uint8Array;
+  readonly digest: Uint8Array;
+}
+
 async function sendParts(transfer: Transfer, source: Source, hasher: Hasher, from: Standing): Promise<string> {
   const { size, options } = transfer;
-  // One buffer for all parts: memory stays at a part's size whatever the garbage collector does.
-  const buffer = new Uint8Array(Math.min(options.partBytes, size - from.offset));
+  const read = partReader(transfer, source, hasher, from.offset);
   let standing = from;
   options.onProgress?.({ bytes: standing.offset, total: size });
-  while (standing.offset < size) {
-    const part = buffer.subarray(0, Math.min(buffer.length, size - standing.offset));
-    if ((await source.read(standing.offset, part)) < part.length)
-      throw sourceChanged("The source ended before its size");
-    if (standing.offset + part.length === size) await refuseMore(source, size);
-    hasher.update(part);
-    standing = await sendPart(transfer, part, standing.offset);
+  let next = standing.offset < size ? read(standing.offset) : null;
+  while (next !== null) {
+    const part = await next;
+    const end = standing.offset + part.bytes.length;
+    // While the server stores this part, the next is read.
+    const following = source.readsAhead === true && end < size ? read(end) : null;
+    const settled = following?.catch(() => undefined);
+    try {
+      standing = await sendPart(transfer, part, standing.offset);
+    } catch (error) {
+      // The next attempt reads the same source.
+      await settled;
+      throw error;
+    }
+    next = following ?? (end < size ? read(end) : null);
   }
   const fileId =
     standing.fileId ?? (await findStanding(transfer.connection, transfer.uploadId, size, options))?.fileId ?? null;
@@ -84,18 +97,34 @@ async function sendParts(transfer: Transfer, source: Source, hasher: Hasher, fro
   return fileId;
 }
 
+/** One or two buffers for all parts: memory stays at that whatever the garbage collector does. */
+function partReader({ options, size }: Transfer, source: Source, hasher: Hasher, from: number) {
+  const length = Math.min(options.partBytes, size - from);
+  const buffers: Uint8Array[] = [];
+  let turn = 0;
+  return async (offset: number): Promise<Part> => {
+    const buffer = (buffers[turn] ??= new Uint8Array(length));
+    if (source.readsAhead === true) turn = 1 - turn;
+    const bytes = buffer.subarray(0, Math.min(length, size - offset));
+    if ((await source.read(offset, bytes)) < bytes.length) throw sourceChanged("The source ended before its size");
+    if (offset + bytes.length === size) await refuseMore(source, size);
+    hasher.update(bytes);
+    return { bytes, digest: await digestOf(bytes) };
+  };
+}
+
 async function refuseMore(source: Source, size: number): Promise<void> {
   if ((await source.read(size, new Uint8Array(1))) > 0) throw sourceChanged("The source is longer than its size");
 }
 
 /** Sends one part, as often as needed, from wherever the server is inside it. */
-async function sendPart(transfer: Transfer, part: Uint8Array, start: number): Promise<Standing> {
+async function sendPart(transfer: Transfer, part: Part, start: number): Promise<Standing> {
   const { connection, options } = transfer;
-  const end = start + part.length;
+  const end = start + part.bytes.length;
   let standing: Standing = { offset: start, fileId: null };
   for (let failures = 0; standing.offset < end;) {
     try {
-      standing = await append(transfer, part.subarray(standing.offset - start), standing.offset);
+      standing = await append(transfer, await restOf(part, standing.offset - start), standing.offset);
       connection.budget.succeeded();
       failures = 0;
     } catch (error) {
@@ -118,9 +147,15 @@ async function sendPart(transfer: Transfer, part: Uint8Array, start: number): Pr
   return standing;
 }
 
-async function append(transfer: Transfer, bytes: Uint8Array, offset: number): Promise<Standing> {
+async function restOf(part: Part, done: number): Promise<Part> {
+  if (done === 0) return part;
+  const bytes = part.bytes.subarray(done);
+  return { bytes, digest: await digestOf(bytes) };
+}
+
+async function append(transfer: Transfer, { bytes, digest }: Part, offset: number): Promise<Standing> {
   const { connection, uploadId, size, options } = transfer;
-  const headers = { ...TUS, "upload-offset": offset, "upload-checksum": `sha256 ${toBase64(await digestOf(bytes))}` };
+  const headers = { ...TUS, "upload-offset": offset, "upload-checksum": `sha256 ${toBase64(digest)}` };
   const onSent = (sent: number): void => options.onProgress?.({ bytes: offset + sent, total: size });
   const answer = await send(
     connection,

@@ -13,6 +13,8 @@ export interface Source {
   close(): Promise<void>;
   /** Any offset can be read at any time, and the bytes are the same each time. */
   readonly rereadable?: boolean;
+  /** A read ends by itself, so one may be under way when the upload fails. A stream may hang. */
+  readonly readsAhead?: boolean;
 }
 
 /**
@@ -41,6 +43,7 @@ function memorySource(bytes: Uint8Array): Source {
   return {
     size: bytes.length,
     rereadable: true,
+    readsAhead: true,
     read: (offset, target) => {
       const slice = bytes.subarray(offset, offset + target.length);
       target.set(slice);
@@ -54,6 +57,7 @@ function blobSource(blob: Blob): Source {
   return {
     size: blob.size,
     rereadable: true,
+    readsAhead: true,
     read: async (offset, target) => {
       const slice = new Uint8Array(await blob.slice(offset, offset + target.length).arrayBuffer());
       target.set(slice);

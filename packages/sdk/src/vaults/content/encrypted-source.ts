@@ -56,6 +56,7 @@ export function encryptedSource(
   };
   return {
     size: plan.fileSize,
+    readsAhead: content.readsAhead === true,
     read: async (offset, target) => {
       let filled = 0;
       while (filled < target.length && offset + filled < (plan.fileSize ?? 0)) {
