@@ -54,13 +54,13 @@ export const cliFolder: Benchmark = async () => {
   const client = join(peers.directory, "client.mjs");
   await bundle(SDK_PROGRAM, client);
   const journalDirectory = join(peers.directory, "journals");
-  const folderId = async (): Promise<string> =>
-    (await plain.folders.create({ vaultId: publicVault, name: randomBytes(8).toString("hex") })).id;
+  const folderName = (): string => randomBytes(8).toString("hex");
   const fresh = freshFolders(peers.directory, FILES);
   const few = freshFolders(peers.directory, PEER_FILES);
   const ways = {
     running: way(async () => {
-      const place = { vaultId: publicVault, folderId: await folderId() };
+      const { id: folderId } = await plain.folders.create({ vaultId: publicVault, name: folderName() });
+      const place = { vaultId: publicVault, folderId };
       const directory = fresh();
       const began = performance.now();
       const { failed } = await uploadFolder(plain, directory, { ...place, journalDirectory });
@@ -69,7 +69,7 @@ export const cliFolder: Benchmark = async () => {
     }),
     program: way(async () =>
       peers.node([
-        ...[client, settings.baseUrl, settings.apiKey, fresh(), publicVault, await folderId(), journalDirectory],
+        ...[client, settings.baseUrl, settings.apiKey, fresh(), publicVault, folderName(), journalDirectory],
       ]),
     ),
     public: way(() => peers.coffer(["upload", fresh(), "--vault", publicVault])),

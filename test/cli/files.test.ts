@@ -350,6 +350,18 @@ describe("on a terminal", () => {
   });
 });
 
+describe("a shared vault", () => {
+  it("takes several files of one line in a batch, and a folder is deleted for good", async () => {
+    const paths = ["shut-one.bin", "shut-two.bin"].map((name) => join(work, name));
+    for (const path of paths) writeFileSync(path, randomBytes(1_000));
+    const line = ["upload", ...paths, "--vault", "Team", "--folder", "several"];
+    expect(await json(line)).toMatchObject({ uploaded: 2, failed: 0 });
+    expect(await json(line)).toMatchObject({ uploaded: 0, unchanged: 2, failed: 0 });
+    expect(await run(["rm", "--recursive", "--permanent", "Team:several", "--yes"])).toMatchObject({ code: 0 });
+    expect(await run(["stat", "Team:several"])).toMatchObject({ code: 3 });
+  });
+});
+
 describe("an export [J17]", () => {
   it("opens with the chain and the key servers alone", async () => {
     // Its bytes go into no public vault, where they would be in the clear.
