@@ -25,14 +25,25 @@ export async function startEngine(settings: readonly string[] = []): Promise<Eng
   };
 }
 
+/** Processor seconds so far of the processes that name the directory on their command line. */
+export function secondsOf(directory: string): number {
+  return secondsWhere((entry) => readFileSync(`/proc/${entry}/cmdline`, "utf8").includes(directory));
+}
+
 function secondsBelow(parent: number): number {
+  return secondsWhere((entry) => {
+    const text = readFileSync(`/proc/${entry}/stat`, "utf8");
+    const [, ppid] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return Number(ppid) === parent;
+  });
+}
+
+function secondsWhere(isMeant: (entry: string) => boolean): number {
   let sum = 0;
   for (const entry of readdirSync("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
     try {
-      const text = readFileSync(`/proc/${entry}/stat`, "utf8");
-      const [, ppid] = text.slice(text.lastIndexOf(")") + 2).split(" ");
-      if (Number(ppid) === parent) sum += processorSeconds(Number(entry));
+      if (isMeant(entry)) sum += processorSeconds(Number(entry));
     } catch {
       // It ended while it was looked for.
     }

@@ -10,6 +10,7 @@ import {
   startProgram,
   writeSample,
 } from "./machine.ts";
+import { secondsOf } from "./engine.ts";
 import { measured, median, medianRatio, type Benchmark } from "./outcome.ts";
 import { openScratch, type Service, startService } from "./service.ts";
 import { STREAMED, uploadFile } from "./transfer.ts";
@@ -38,7 +39,7 @@ export const s3: Benchmark = async () => {
     SERVICE_BLOBS_URL: `${endpoint}/${BUCKET}/ours`,
     ...{ SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId, SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey },
   });
-  const { series, processor } = await takeTurns(service, proxy, sample);
+  const series = await takeTurns(service, proxy, { sample, store: ceph.directory });
   const many = await transferMany(service, sample);
   return measured({
     name,
@@ -57,11 +58,15 @@ export const s3: Benchmark = async () => {
       },
     },
     series,
-    facts: { "processor time per round": processor, "eight at once, MiB/s each": many },
+    facts: { "eight at once, MiB/s each": many },
   });
 };
 
-async function takeTurns(service: Service, proxy: Program, sample: string) {
+async function takeTurns(
+  service: Service,
+  proxy: Program,
+  { sample, store: directory }: { readonly sample: string; readonly store: string },
+) {
   const { key, url } = await uploadFile(service, sample, "read");
   const bare = (at: string) =>
     curl("upload", 200, ["-H", "Expect:", "--upload-file", sample, `${proxy.baseUrl}/${at}`]);
@@ -71,18 +76,25 @@ async function takeTurns(service: Service, proxy: Program, sample: string) {
     "upload of the bare proxy, MiB/s": [] as number[],
     "download, MiB/s": [] as number[],
     "download of the bare proxy, MiB/s": [] as number[],
+    "upload, s of Node": [] as number[],
+    "upload of the bare proxy, s of Node": [] as number[],
+    "upload, s of the store": [] as number[],
+    "upload of the bare proxy, s of the store": [] as number[],
   };
-  const before = { ours: processorSeconds(service.pid), bare: processorSeconds(proxy.pid) };
+  const upload = async (of: "upload" | "upload of the bare proxy", pid: number, work: () => Promise<number>) => {
+    const before = { node: processorSeconds(pid), store: secondsOf(directory) };
+    series[`${of}, MiB/s`].push(await work());
+    series[`${of}, s of Node`].push(processorSeconds(pid) - before.node);
+    series[`${of}, s of the store`].push(secondsOf(directory) - before.store);
+  };
   for (let round = 0; round < ROUNDS; round += 1) {
     const at = `sample-${String(round)}`;
-    series["upload of the bare proxy, MiB/s"].push(await bare(at));
-    series["upload, MiB/s"].push(await store(service, sample, at));
+    await upload("upload of the bare proxy", proxy.pid, () => bare(at));
+    await upload("upload", service.pid, () => store(service, sample, at));
     series["download of the bare proxy, MiB/s"].push(await curl("download", 200, [`${proxy.baseUrl}/read`]));
     series["download, MiB/s"].push(await curl("download", 200, ["-H", `authorization: Bearer ${key}`, url]));
   }
-  const spent = (pid: number, since: number) => `${((processorSeconds(pid) - since) / ROUNDS).toFixed(2)} s`;
-  const processor = `Coffer ${spent(service.pid, before.ours)}, the bare proxy ${spent(proxy.pid, before.bare)}`;
-  return { series, processor };
+  return series;
 }
 
 async function transferMany(service: Service, sample: string): Promise<string> {
