@@ -17,7 +17,7 @@ export class BlockPool {
     this.#most = most;
   }
 
-  /** Whoever has bytes on their way waits for them before it takes more. */
+  /** An upload that has bytes on their way then waits for them before it takes more. */
   get isCrowded(): boolean {
     return this.#taken >= this.#most;
   }

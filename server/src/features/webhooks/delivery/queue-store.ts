@@ -184,8 +184,8 @@ const overdueBy = (now: RawBuilder<number>) =>
   );
 
 /**
- * Deliveries whose attempts ended alike, all in their `attempts`-th; answers the ids of those that did. The attempt of any
- * other is not the one under way: its lease was over, or the endpoint is gone. Of that nothing changed.
+ * Deliveries whose attempts ended alike, all in their `attempts`-th; answers the ids of those that did. The others did not
+ * change: the attempt is not the one under way, as its lease was over, or the endpoint is gone.
  */
 export async function writeEnds(
   transaction: Queries,
@@ -208,7 +208,7 @@ export async function insertAttempts(transaction: Queries, rows: readonly Webhoo
   if (rows.length > 0) await transaction.run(transaction.build.insertInto("webhook_attempts").values([...rows]));
 }
 
-/** By their ids. Of any accounts: the engine works for all. */
+/** By their ids. They may be of any accounts: the engine works for all. */
 export async function findEndpoints(
   queries: Queries,
   ids: readonly string[],
