@@ -65,7 +65,8 @@ export async function runProgram(words: readonly string[], situation: ProgramSit
 /** What somebody types once the text is on the screen. */
 export interface Typed {
   readonly after: string | RegExp;
-  readonly types: string;
+  /** A function gets the screen so far. */
+  readonly types: string | ((screen: string) => Promise<string>);
 }
 
 export interface TerminalRan {
@@ -95,19 +96,21 @@ export async function runInTerminal(
   let screen = "";
   let from = 0;
   const left = [...typed];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    screen += text;
-    for (let [next] = left; next !== undefined; [next] = left) {
-      const end = endOf(next.after, screen, from);
-      if (end === null) break;
-      from = end;
-      child.stdin.write(next.types);
-      left.shift();
-    }
-  });
   const code = await new Promise<number>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (ended) => resolve(ended ?? 130));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      screen += text;
+      for (let [next] = left; next !== undefined; [next] = left) {
+        const end = endOf(next.after, screen, from);
+        if (end === null) break;
+        from = end;
+        const { types } = next;
+        left.shift();
+        if (typeof types === "string") child.stdin.write(types);
+        else void types(screen).then((late) => child.stdin.write(late), reject);
+      }
+    });
   });
   return { code, screen };
 }

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { isSea } from "node:sea";
 import { Writable } from "node:stream";
 import { runCoffer } from "./run.ts";
 import type { InputStream, OutputStream, Program, World } from "./world.ts";
@@ -58,6 +59,8 @@ function inputOf(stream: NodeJS.ReadStream): InputStream {
 }
 
 function self(): Program {
+  // A single executable has no script beside it.
+  if (isSea()) return { command: process.execPath, args: [] };
   const [, script = ""] = process.argv;
   return { command: process.execPath, args: [...process.execArgv, ...(script === "" ? [] : [realpathSync(script)])] };
 }
@@ -66,8 +69,9 @@ function self(): Program {
 function ask(question: string, hidden: boolean): Promise<string | null> {
   const silent = new Writable({ write: (_piece, _encoding, next) => next() });
   const output = hidden ? silent : process.stderr;
-  if (hidden) process.stderr.write(question);
   const line = createInterface({ input: process.stdin, output, terminal: true });
+  // Not before the terminal has stopped to echo: what is pasted at once would be on the screen.
+  if (hidden) process.stderr.write(question);
   return new Promise((resolve) => {
     const end = (answer: string | null): void => {
       resolve(answer);

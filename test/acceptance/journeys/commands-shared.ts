@@ -161,8 +161,9 @@ export function explainsByCommand({ world, owner, vaultId, stranger, member, clo
   const faults = async (person: SharedPerson, more: Readonly<Record<string, string>> = {}): Promise<string[]> => {
     const user = await cofferOf(service, person, scratch, more);
     const { code, out, err } = await user.run(["doctor", "--vault", vaultId, "--json"]);
-    const { out: shown } = await user.run(["doctor", "--vault", vaultId]);
-    printed.push(out, err, shown);
+    const { screen, code: typed } = await user.type(["doctor", "--vault", vaultId]);
+    printed.push(out, err, screen);
+    assert.equal(typed, code, screen);
     const checks = objectsAt(JSON.parse(out) as Record<string, unknown>, "checks");
     const problems = checks.filter(({ state }) => state === "problem");
     assert.equal(code, problems.length === 0 ? 0 : 1, out);

@@ -87,6 +87,12 @@ export const joinsByCommand = (place: Place): { readonly "J4-login": Check } => 
     const credential = objectAt(answer, "credential");
     assert.deepEqual([credential["scopes"], credential["vaultIds"]], [scopes, vaultIds]);
     assert.equal(credential["chainAddress"], address);
+    const second = await inviter.document("invites", "create", "--name", "typist", ...words);
+    const typist = await openCofferUser(place.scratch, { SERVICE_BASE_URL: place.baseUrl });
+    const typed = await typist.type(["login", "--invite-code", textOf(objectAt(second, "invite"), "code")]);
+    assert.equal(typed.code, 0, typed.screen);
+    assert.match(typed.screen, /Your chain address: 0x/);
+    assert.doesNotMatch(typed.screen, /suiprivkey1|cof_/);
     // The variable wins over the file.
     const other = await openCofferUser(place.scratch, { SERVICE_BASE_URL: place.baseUrl });
     const { chainAddress: otherAddress } = await other.document("chain", "generate");
@@ -150,5 +156,8 @@ export const auditByCommand = (
       [verdict["intact"], verdict["fault"], verdict["entries"]],
       [true, null, objectsAt({ events }, "events").length],
     );
+    const { screen } = await coffer.type(["audit", "list"]);
+    for (const action of actions) assert.ok(screen.includes(action), screen);
+    assert.equal((await coffer.type(["audit", "verify"])).code, 0);
   },
 });

@@ -8,6 +8,7 @@ import { databasePath, filesHolding, operatorVariables, querySql } from "../kit/
 import { makeAccessCode, PASSWORD, tokensIn } from "../kit/identity.ts";
 import { send } from "../kit/http.ts";
 import { productionSecrets } from "../kit/production.ts";
+import { signsUpByCommand } from "./commands-session.ts";
 import type { Checks, World } from "./run.ts";
 import { startServerProcess } from "../kit/server-process.ts";
 import { textOf, type Stack } from "../kit/stack.ts";
@@ -15,11 +16,13 @@ import { startToolServer, writeCredentials } from "../kit/tool-server.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export async function ownerSignsUp({ stack, scratch, cleanup }: World): Promise<Checks> {
+export async function ownerSignsUp(world: World): Promise<Checks> {
+  const { stack, scratch, cleanup } = world;
   const email = freshEmail();
   const owner = await signUp(stack.baseUrl, email);
   return {
     ...(await signUpWithPassword(stack)),
+    ...signsUpByCommand(world),
     "J1-dev-signup": () => checkSignup(stack),
     "J1-dev-signup-owner": async () => {
       const answer = await send(stack.baseUrl, "/api/account", { key: owner.apiKey });

@@ -12,9 +12,11 @@ import { readMailedToken } from "../kit/outbox.ts";
 import { productionSecrets } from "../kit/production.ts";
 import { startServerProcess } from "../kit/server-process.ts";
 import type { Stack } from "../kit/stack.ts";
+import { signsInByCommand } from "./commands-session.ts";
 import type { Checks, World } from "./run.ts";
 
-export async function webSession({ stack, scratch }: World): Promise<Checks> {
+export async function webSession(world: World): Promise<Checks> {
+  const { stack, scratch } = world;
   const { baseUrl, dataDirectory } = stack;
   const user = await signUpWithCode(baseUrl, await makeAccessCode(await operatorVariables(dataDirectory)));
   const signedIn = await logIn(baseUrl, user.email);
@@ -55,6 +57,7 @@ export async function webSession({ stack, scratch }: World): Promise<Checks> {
       assertError(await refresh(baseUrl, refreshToken), 401);
     },
     ...mailedTokens(stack, user),
+    ...(await signsInByCommand(world)),
     "J11-forgot-limit": () => checkLimit(scratch),
   };
 }

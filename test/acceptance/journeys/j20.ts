@@ -3,6 +3,7 @@ import { createClient, type Client, type File } from "@coffer/sdk";
 import assert from "node:assert/strict";
 import { createKey } from "../kit/account.ts";
 import { runSql } from "../kit/data-directory.ts";
+import { versionsByCommand } from "./commands-files.ts";
 import { openTools } from "./own-tools.ts";
 import type { Checks, World } from "./run.ts";
 
@@ -18,6 +19,7 @@ export async function yesterdaysVersion(world: World): Promise<Checks> {
   const read = async (versionId?: string): Promise<string> =>
     new TextDecoder().decode(await (await agent.files.download(file.id, { versionId })).bytes());
   return {
+    ...(await versionsByCommand(world, CONTENTS)),
     "J20-list": async () => {
       const { versions } = await agent.files.versions(file.id);
       assert.deepEqual(

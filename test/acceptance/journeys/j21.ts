@@ -1,7 +1,8 @@
 /** J21: what one agent did is undone, and what others did afterwards stays; in public vaults. */
-import { chainKeySigner, type Client, createClient, generateChainKey, type Rewind, SdkError } from "@coffer/sdk";
+import { type Client, createClient, type Rewind, SdkError } from "@coffer/sdk";
 import assert from "node:assert/strict";
-import { actOn, bodyOf, fill, look, untilAfterNow } from "./rewound-vault.ts";
+import { actOn, bodyOf, fill, join, look, untilAfterNow } from "./rewound-vault.ts";
+import { rewindsByCommand } from "./commands-files.ts";
 import { openTools } from "./own-tools.ts";
 import type { Checks, World } from "./run.ts";
 
@@ -52,6 +53,7 @@ export async function rewound(world: World): Promise<Checks> {
   const input = { keyId: a.id, since, vaultId: vault.id };
   let plan: Rewind;
   return {
+    ...(await rewindsByCommand(world)),
     "J21-plan": async () => {
       plan = await owner.agents.rewind({ ...input, dryRun: true });
       assert.deepEqual(await look(owner, vault.id), middle);
@@ -109,14 +111,6 @@ export async function rewound(world: World): Promise<Checks> {
       assert.notEqual((await look(owner, vault.id)).get(renamed)?.name, "by B");
     },
   };
-}
-
-/** An agent with a chain key of its own. */
-async function join(baseUrl: string, owner: Client, vaultId: string) {
-  const { text } = await owner.invites.create({ name: "agent", vaultIds: [vaultId] });
-  const signer = await chainKeySigner((await generateChainKey()).privateKey);
-  const { key, keyId: id } = await createClient({ baseUrl }).invites.redeem(text, signer);
-  return { id, client: createClient({ baseUrl, credentials: { apiKey: key } }) };
 }
 
 async function countOf(client: Client, since: string, by: string): Promise<number> {

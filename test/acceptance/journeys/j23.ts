@@ -2,6 +2,7 @@
 import { createClient, type Change, type Client } from "@coffer/sdk";
 import assert from "node:assert/strict";
 import { createKey } from "../kit/account.ts";
+import { changesByCommand } from "./commands-files.ts";
 import { columnOf, openTools } from "./own-tools.ts";
 import type { Checks, World } from "./run.ts";
 
@@ -28,6 +29,7 @@ export async function whatChanged(world: World): Promise<Checks> {
     return rows;
   };
   return {
+    ...(await changesByCommand(world)),
     "J23-since": async () => {
       assert.deepEqual(await seen(owner.changes.list({ since, by: keyId, limit: 1 })), [
         ["file.uploaded", "renamed"],

@@ -2,6 +2,7 @@
 import { createClient } from "@coffer/sdk";
 import assert from "node:assert/strict";
 import { createKey } from "../kit/account.ts";
+import { searchesByCommand } from "./commands-files.ts";
 import { columnOf, openTools } from "./own-tools.ts";
 import type { Checks, World } from "./run.ts";
 import { namesOf, storeNames, STREETS } from "./search-names.ts";
@@ -17,6 +18,7 @@ export async function foundInPublic(world: World): Promise<Checks> {
   await storeNames({ client: createClient({ baseUrl, credentials: { apiKey: key } }), vaultId, inner: inner.id });
   const own = await client.files.upload({ vaultId, name: "façade by the owner", body: "x" });
   return {
+    ...searchesByCommand(world, "Searched", by),
     "J24-words": async () => {
       for (const q of ["strasse", "STRAẞE", "straße"]) assert.deepEqual(await namesOf(client.search({ q })), STREETS);
       assert.deepEqual(await namesOf(client.search({ q: "strasse", limit: 1 })), STREETS);

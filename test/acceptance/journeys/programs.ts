@@ -9,6 +9,7 @@ import { webhookToOwner } from "./j08.ts";
 import { keyRevoked } from "./j09.ts";
 import { webSession } from "./j11.ts";
 import { developmentHeaders } from "./j12.ts";
+import { headless } from "./j13.ts";
 import { promptInjection } from "./j14.ts";
 import { contractDrift } from "./j18.ts";
 import { auditLog } from "./j19.ts";
@@ -44,6 +45,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   J9: keyRevoked,
   J11: webSession,
   J12: developmentHeaders,
+  J13: headless,
   J14: promptInjection,
   J18: contractDrift,
   J19: auditLog,

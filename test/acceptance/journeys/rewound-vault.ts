@@ -1,5 +1,5 @@
 /** A vault in which one agent does every kind of act, and what there is to see in it: J21 in public and shared vaults. */
-import type { Client, File } from "@coffer/sdk";
+import { chainKeySigner, createClient, generateChainKey, type Client, type File } from "@coffer/sdk";
 import assert from "node:assert/strict";
 
 export interface Seen {
@@ -49,6 +49,14 @@ export async function fill(owner: Client, vaultId: string, sizes: Sizes) {
     return outcome.result.file.id;
   });
   return { folders, files };
+}
+
+/** An agent with a chain key of its own. */
+export async function join(baseUrl: string, owner: Client, vaultId: string) {
+  const { text } = await owner.invites.create({ name: "agent", vaultIds: [vaultId] });
+  const signer = await chainKeySigner((await generateChainKey()).privateKey);
+  const { key, keyId: id } = await createClient({ baseUrl }).invites.redeem(text, signer);
+  return { id, key, client: createClient({ baseUrl, credentials: { apiKey: key } }) };
 }
 
 /** Every kind of act in turn, on one thing after the other; the same ones in each run. */

@@ -7,11 +7,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { REPOSITORY } from "../kit/stack.ts";
 import { sha256Of } from "../../kit/bytes.ts";
+import { leavesByCommand } from "./commands-shared-files.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 
 const run = promisify(execFile);
 
-export async function exit({ service, scratch }: SharedWorld): Promise<Checks> {
+export async function exit(world: SharedWorld): Promise<Checks> {
+  const { service, scratch } = world;
   const owner = await service.signUp();
   const { id: vaultId } = await owner.client.vaults.create({ name: "Leaving", type: "shared" });
   const member = await service.invite(owner);
@@ -32,6 +34,7 @@ export async function exit({ service, scratch }: SharedWorld): Promise<Checks> {
     return found;
   };
   return {
+    ...leavesByCommand(world, { member, stranger }, contents),
     "J17-export": async () => {
       const wanted = Object.fromEntries([...contents].map(([name, body]) => [name, sha256Of(body)]));
       await service.tap.cutting(

@@ -1,10 +1,12 @@
 /** J20: yesterday's version, in a shared vault. */
 import assert from "node:assert/strict";
+import { removedAuthorByCommand } from "./commands-shared-files.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 
 const CONTENTS = ["first", "the second", "third", "the fourth one", "fifth"];
 
-export async function sharedVersions({ service }: SharedWorld): Promise<Checks> {
+export async function sharedVersions(world: SharedWorld): Promise<Checks> {
+  const { service } = world;
   const owner = await service.signUp();
   const { id: vaultId } = await owner.client.vaults.create({ name: "Yesterday", type: "shared" });
   const agent = await service.invite(owner, { vaultIds: [vaultId] });
@@ -17,6 +19,7 @@ export async function sharedVersions({ service }: SharedWorld): Promise<Checks> 
     new TextDecoder().decode(await (await owner.client.files.download(file.id, { versionId })).bytes());
   const list = async () => (await owner.client.files.versions(file.id)).versions;
   return {
+    ...removedAuthorByCommand(world, owner, agent.address, CONTENTS[1] ?? ""),
     "J20-shared": async () => {
       const versions = await list();
       const signers = [owner.address, agent.address];

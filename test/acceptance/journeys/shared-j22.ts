@@ -16,6 +16,7 @@ import { send } from "../kit/http.ts";
 import { startToolServer, writeCredentials, type ToolServer } from "../kit/tool-server.ts";
 import { openWebhookSink, type Receiver } from "../kit/webhook-sink.ts";
 import { openWebhooks } from "../kit/webhooks.ts";
+import { endsByCommand } from "./commands-shared-files.ts";
 import { callAgreed } from "./own-tools.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 
@@ -46,6 +47,8 @@ interface Scene {
   readonly warm: Client;
   /** An agent of the owner's, who has access by the owner's tools until the same end. */
   readonly hired: SharedPerson;
+  /** Another account, which has access by the owner's commands until the same end. */
+  readonly guest: SharedPerson;
   /** Its end is moved. */
   readonly kept: SharedPerson;
   readonly receiver: Receiver;
@@ -68,10 +71,27 @@ export async function accessUntil(world: SharedWorld): Promise<Checks> {
   const end = Math.ceil((clock.now() + 60_000) / END_STEP) * END_STEP;
   const { agent, checks } = await invited({ stack, clock, vaultId, end });
   const warm = colleague.another({ credentials: { apiKey } });
-  const people = { agent, colleague, warm, kept, hired: await stack.invite("hired") };
+  const people = {
+    agent,
+    colleague,
+    warm,
+    kept,
+    hired: await stack.invite("hired"),
+    guest: await stack.signUp("guest"),
+  };
   const scene: Scene = { stack, clock, vaultId, fileId: file.id, end, ...people, receiver };
   const tools = await byTools(world, scene);
-  return { ...checks, ...before(scene), ...tools, ...underWay(scene), ...afterwards(scene), ...moved(scene) };
+  const guest = { guest: scene.guest, vaultId, end: textOf(end), ahead: () => clock.ahead };
+  const commands = await endsByCommand(world, stack, guest);
+  return {
+    ...checks,
+    ...before(scene),
+    ...tools,
+    ...commands,
+    ...underWay(scene),
+    ...afterwards(scene),
+    ...moved(scene),
+  };
 }
 
 async function invited({ stack, clock, vaultId, end }: Pick<Scene, "stack" | "clock" | "vaultId" | "end">) {
@@ -195,7 +215,7 @@ async function* waiting(until: Promise<undefined>): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(PIECE);
 }
 
-function afterwards({ stack, vaultId, fileId, end, agent, colleague, hired, warm, receiver }: Scene): Checks {
+function afterwards({ stack, vaultId, fileId, end, agent, colleague, hired, guest, warm, receiver }: Scene): Checks {
   const { baseUrl, owner } = stack;
   const accomplice = { credentials: { apiKey: owner.apiKey } };
   return {
@@ -225,7 +245,8 @@ function afterwards({ stack, vaultId, fileId, end, agent, colleague, hired, warm
       assert.equal(await failureCode(warm.files.download(file.id)), "membership_ended");
     },
     "J22-event": async () => {
-      const addresses = [agent.address, colleague.signer.chainAddress, hired.signer.chainAddress];
+      const members = [colleague, hired, guest].map(({ signer }) => signer.chainAddress);
+      const addresses = [agent.address, ...members];
       for (const address of addresses) {
         const arrived = await receiver.waitFor(({ body }) => body.includes(address));
         const { object } = objectAt(JSON.parse(arrived.body) as Record<string, unknown>, "data");

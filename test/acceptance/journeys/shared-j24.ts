@@ -5,10 +5,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formsOf } from "../../kit/secret-forms.ts";
+import { findsByCommand } from "./commands-shared-files.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 import { namesOf, storeNames, STREETS } from "./search-names.ts";
 
-export async function foundInShared({ service, cleanup }: SharedWorld): Promise<Checks> {
+export async function foundInShared(world: SharedWorld): Promise<Checks> {
+  const { service, cleanup } = world;
   const directory = await mkdtemp(join(tmpdir(), "coffer-j24-"));
   cleanup.defer(() => rm(directory, { recursive: true, force: true }));
   const owner = await service.signUp();
@@ -23,6 +25,7 @@ export async function foundInShared({ service, cleanup }: SharedWorld): Promise<
   const own = await client.files.upload({ vaultId: vault.id, name: "façade by the owner", body: "x" });
   await client.files.upload({ vaultId: open.id, name: "Strasse in public.txt", body: "x" });
   return {
+    ...findsByCommand(world, agent),
     "J24-merged": async () => {
       const [word = "", ...rest] = STREETS;
       const { files, complete } = await client.search({ q: "STRASSE" });

@@ -2,7 +2,14 @@
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import assert from "node:assert/strict";
-import { runInTerminal, runProgram, type ProgramRan, type TerminalRan, type Typed } from "../../kit/coffer-program.ts";
+import {
+  BUILT_COFFER,
+  runInTerminal,
+  runProgram,
+  type ProgramRan,
+  type TerminalRan,
+  type Typed,
+} from "../../kit/coffer-program.ts";
 import type { SharedPerson, SharedService } from "./shared-service.ts";
 import { parseObject } from "./stack.ts";
 
@@ -24,7 +31,7 @@ export async function openCofferUser(scratch: string, variables: Variables): Pro
   const home = await mkdtemp(join(scratch, "home-"));
   const env = { HOME: home, ...variables };
   const run: CofferUser["run"] = (words, { input = "", env: more = {} } = {}) =>
-    runProgram(words, { env: { ...env, ...more }, input, cwd: home });
+    runProgram(words, { env: { ...env, ...more }, input, cwd: home, program: BUILT_COFFER });
   return {
     ...{ env, run, configuration: join(home, ".config", "coffer") },
     document: async (...words) => {
@@ -33,13 +40,13 @@ export async function openCofferUser(scratch: string, variables: Variables): Pro
       assert.match(out, /^[^\n]+\n$/);
       return parseObject(out);
     },
-    type: (words, typed = []) => runInTerminal(words, { env, cwd: home, typed }),
+    type: (words, typed = []) => runInTerminal(words, { env, cwd: home, typed, program: BUILT_COFFER }),
   };
 }
 
 /** With the keys of a person in the environment. */
 export function cofferOf(
-  { baseUrl, networkFile }: SharedService,
+  { baseUrl, networkFile }: Pick<SharedService, "baseUrl" | "networkFile">,
   { apiKey, privateKey }: Pick<SharedPerson, "apiKey" | "privateKey">,
   scratch: string,
   more: Variables = {},

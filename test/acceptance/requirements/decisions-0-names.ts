@@ -2,7 +2,7 @@ import { section } from "../requirement.ts";
 
 export const decisionsNames = section("decisions §0", [
   "D0-product-names: Product Coffer, npm scope @coffer/*.",
-  "D0-binary (pending: cli): The binary is coffer.",
+  "D0-binary: The binary is coffer.",
   "D0-key-prefixes: API-key prefixes are cof (current) and coffer (legacy).",
   "D0-invite-prefix: The invite prefix is cofi.",
   "D0-config-path: config.json lies in ~/.config/coffer; XDG_CONFIG_HOME and SERVICE_CONFIG_DIR are respected.",

@@ -13,6 +13,7 @@ const signUp = journey("J1", "Owner signs up", [
   "J1-production-404 api: with SERVICE_ENV=production dev-signup is 404 { error }",
   "J1-sdk-account sdk: the SDK with that key reads the same account",
   "J1-mcp-account mcp: the tool server with that key reports the owner, never the key",
+  "J1-cli cli: signup takes a password on standard input or at the terminal, saves its keys with mode 0600, and shows none [D0-binary]",
   "J1-hash-only api: the database holds the SHA-256 of the key",
   "J1-key-nowhere api: the raw key appears nowhere in the data directory or in what the server printed",
 ]);

@@ -25,6 +25,8 @@ const session = journey("J11", "Web session", [
   "J11-forgot api: forgot-password: identical body for a known and an unknown e-mail (their time is the benchmark's)",
   "J11-forgot-limit api: the per-IP limit answers 429 with Retry-After",
   "J11-single-use api: reset and verify tokens are single-use",
+  "J11-cli cli: login keeps a session that renews itself; once its token was used twice, and after logout, the exit code is 4",
+  "J11-cli-mailed cli: email verify and password reset take the token of a mail, once, and show neither token nor password",
 ]);
 
 const development = journey("J12", "Development headers", [
@@ -36,11 +38,11 @@ const development = journey("J12", "Development headers", [
 ]);
 
 const headless = journey("J13", "Headless / CI", [
-  "J13-one-document cli (pending: cli): upload dir --json prints exactly one JSON document, progress nowhere",
-  "J13-partial cli (pending: cli): 1 of 10 files unreadable: exit 5, 9 uploaded, the summary says so",
-  "J13-repeat cli (pending: cli): interrupted, then repeated: the rest only",
-  "J13-api-down cli (pending: cli): API down: exit 8, no stack trace",
-  "J13-help cli (pending: cli): every command with --help exits 0 offline",
+  "J13-one-document cli: upload dir --json prints exactly one JSON document, progress nowhere",
+  "J13-partial cli: 1 of 10 files unreadable: exit 5, 9 uploaded, the summary says so",
+  "J13-repeat cli: interrupted, then repeated: the rest only",
+  "J13-api-down cli: API down: exit 8, no stack trace",
+  "J13-help cli: every command with --help exits 0 offline",
 ]);
 
 export const journeys10to13: readonly Journey[] = [removed, session, development, headless];

@@ -24,7 +24,7 @@ const twoAgents = journey("J16", "Two agents, one vault", [
 ]);
 
 const exit = journey("J17", "Exit", [
-  "J17-decrypt cli (pending: cli): with the API stopped, decrypt export.bundle gives identical SHA-256s",
+  "J17-decrypt cli (shared): with the API stopped, decrypt export.bundle gives identical SHA-256s",
   "J17-export sdk (shared): with the service gone, an export opens with chain key and key servers: identical SHA-256s; for a stranger not",
   "J17-vectors sdk (shared): published vectors decrypt in an independent one-file script",
 ]);

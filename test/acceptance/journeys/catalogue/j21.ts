@@ -8,6 +8,7 @@ const rewind = journey("J21", "Rewind", [
   "J21-again sdk: once more, nothing is left to do",
   "J21-rights sdk: an agent cannot rewind another one",
   "J21-tools mcp: the owner's tool previews the end of an agent and of what it did, and does both once the user agreed",
+  "J21-cli cli: agents rewind shows its plan, asks, goes on after a kill, and exits with 5 for what it left alone",
   "J21-shared sdk (shared): the same in a shared vault, by the caller's own signatures",
 ]);
 
