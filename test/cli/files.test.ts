@@ -88,8 +88,8 @@ describe.each(["Open"])(
       expect((await run(["folders", "list", `${vault}:a`])).out).toContain("c/");
       expect(await run(["folders", "delete", `${vault}:a`])).toMatchObject({ code: 0 });
       expect(await run(["trash", "restore", `${vault}:a`])).toMatchObject({ code: 0 });
-      expect(await run(["rm", "-r", `${vault}:a`])).toMatchObject({ code: 2 });
-      expect(await run(["rm", "--recursive", `${vault}:a`])).toMatchObject({ code: 0 });
+      expect(await run(["rm", `${vault}:a`])).toMatchObject({ code: 2 });
+      expect(await run(["rm", "-r", `${vault}:a`])).toMatchObject({ code: 0 });
       expect(await run(["upload", "ten", "--vault", vault, "--folder", "purged"])).toMatchObject({ code: 0 });
       const whole = ["rm", "--recursive", "--permanent", `${vault}:purged`];
       expect((await run(whole)).err).toContain("Delete 11 files (");

@@ -12,13 +12,13 @@ export default command({
     "The trash keeps them for 30 days: coffer trash restore brings them back. With --permanent all files of a folder are deleted, and the empty folder goes to the trash.",
   examples: [
     { line: "coffer rm Team:a.txt Team:b.txt", does: "to the trash" },
-    { line: "coffer rm Team:old --recursive", does: "a folder with all below it" },
+    { line: "coffer rm -r Team:old", does: "a folder with all below it" },
     { line: "coffer rm 3f2a9c1e --permanent --yes", does: "for good, without a question" },
     { line: "coffer rm Team:old --recursive --permanent", does: "all files of a folder for good" },
   ],
   flags: {
     vault: VAULT,
-    recursive: toggle("Also folders, with everything in them"),
+    recursive: toggle("Also folders, with everything in them", { letter: "r" }),
     permanent: toggle("Delete for good, also what is in the trash"),
   },
   args: { each: argument("file", "VAULT:PATH or an id"), least: 1 } as const,

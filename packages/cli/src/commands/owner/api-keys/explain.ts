@@ -17,25 +17,25 @@ export default command({
     const words = given.filter((word, at) => at > 0 || word !== "coffer");
     const name = pathOf(words);
     const calls = CALLS[name];
-    if (calls === undefined)
-      throw usage(
-        `It is not known what this command needs: ${words.join(" ")}`,
-        `name one of ${Object.keys(CALLS).join(", ")}`,
-      );
+    if (calls === undefined) throw usage(`There is no command ${words.join(" ")}`, "coffer --help");
     const { api } = await import("@coffer/contract");
     const groups: readonly Readonly<Record<string, EndpointDefinition>>[] = Object.values(api);
     const endpoints = groups.flatMap((group) => Object.values(group));
-    const called = calls.split(" ").map((id) => endpoints.find((endpoint) => endpoint.id === id));
-    const scopes = new Set(called.flatMap((endpoint): Scope[] => (endpoint?.scope == null ? [] : [endpoint.scope])));
-    const isOwners = called.some((endpoint) => endpoint?.access === "owner");
+    const called = endpoints.filter(({ id }) => calls.split(" ").includes(id));
+    const scopes = new Set(called.flatMap(({ scope }): Scope[] => (scope === null ? [] : [scope])));
+    const isOwners = called.some(({ access }) => access === "owner");
+    const needsKey = called.some(({ access }) => access !== "anyone");
     const list = [...scopes].toSorted();
     const lines = [
-      list.length === 0 ? "Any key can do it: it needs no scope." : `scopes: ${list.join(",")}`,
+      needsKey ? anyOr(list) : "It needs no key.",
       ...(isOwners ? ["Some of it is for the owner alone: an agent's key cannot do all of it."] : []),
     ];
-    return done({ command: name, scopes: list, accessLevel: isOwners ? "owner" : "agent" }, lines);
+    return done({ command: name, needsKey, scopes: list, accessLevel: isOwners ? "owner" : "agent" }, lines);
   },
 });
+
+const anyOr = (scopes: readonly Scope[]): string =>
+  scopes.length === 0 ? "Any key can do it: it needs no scope." : `scopes: ${scopes.join(",")}`;
 
 /** The longest beginning that is a command; members are below vaults too. */
 function pathOf(words: readonly string[]): string {
