@@ -6,6 +6,7 @@ import { reportOf, usage, type FailureReport } from "./failure.ts";
 import { globalsOf } from "./globals.ts";
 import { printResult } from "./print.ts";
 import type { Parsed, Reading } from "./reading.ts";
+import { paintOn } from "./terminal/paint.ts";
 import type { World } from "./world.ts";
 
 export async function execute({ command, flags, args }: Parsed, world: World): Promise<ExitCode> {
@@ -36,10 +37,10 @@ const withSwitches = (
 /** A line that could not be parsed. */
 export async function refuse(
   { sentence, nextStep }: Extract<Reading, { kind: "usage" }>,
-  { json }: { readonly json: boolean },
+  { json, noColor }: { readonly json: boolean; readonly noColor: boolean },
   world: World,
 ): Promise<ExitCode> {
-  const context = createContext(world, globalsOf({}));
+  const context = createContext(world, globalsOf({ noColor }));
   const report = reportOf(usage(untrusted(sentence).visible(), nextStep), {
     interrupted: world.interrupted,
     timedOut: context.timedOut,
@@ -61,7 +62,9 @@ async function printFailure(
     if (trail !== "") await world.stderr.write(redaction.redact(trail));
     return;
   }
-  await world.stderr.write(redaction.redact(`error: ${sentence(message)}\nnext: ${nextStep}\n${trail}`));
+  const paint = paintOn(world.stderr, world.env, globals.noColor);
+  const lines = `${paint("red", "error:")} ${sentence(message)}\n${paint("bold", "next:")} ${nextStep}\n${trail}`;
+  await world.stderr.write(redaction.redact(lines));
 }
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

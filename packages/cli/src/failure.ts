@@ -50,7 +50,7 @@ export function reportOf(thrown: unknown, { interrupted, timedOut }: Circumstanc
   const message = [
     isOwn ? failure.message : sentenceFor(failure),
     failure.detail?.visible(),
-    ...candidates.map(({ id, name }) => `${id} ${name.visible()}`),
+    candidates.map(({ id, name }) => `${name.visible()} (${id})`).join(", "),
     preview,
   ].filter((part) => part != null && part !== "");
   return {

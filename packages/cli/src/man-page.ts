@@ -27,6 +27,7 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
   SERVICE_NETWORK_FILE: "File with the configuration of chain and key servers",
   SERVICE_CONFIG_FILE: "File with the profiles",
   SERVICE_CONFIG_DIR: "Directory of that file, and of what this machine believes of shared vaults",
+  NO_COLOR: "Set to anything: prints no colours, as --no-color",
 };
 
 const INTRODUCTION = `Owners, operators and scripts use

@@ -2,13 +2,15 @@
 import type { Context } from "./context.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import type { Document, Listing, Result } from "./result.ts";
+import { paintOn, type Paint } from "./terminal/paint.ts";
 import { tableText } from "./terminal/table.ts";
 import { shown } from "./terminal/visible.ts";
 import type { Redaction } from "@coffer/tasks";
 
 export async function printResult(result: Result, { globals, world, redaction }: Context): Promise<ExitCode> {
   if (result.kind === "written") return result.exit;
-  const text = result.kind === "document" ? documentText(result, globals.json) : listingText(result, globals);
+  const paint = paintOn(world.stdout, world.env, globals.noColor);
+  const text = result.kind === "document" ? documentText(result, globals.json) : listingText(result, globals, paint);
   const reveals = result.kind === "document" ? result.reveals : [];
   await world.stdout.write(redactBut(text, reveals, redaction));
   return result.exit;
@@ -22,10 +24,11 @@ function documentText({ json, lines }: Document, isJson: boolean): string {
 function listingText(
   { name, items, rest, columns, empty, after }: Listing,
   { json, jsonLines }: { readonly json: boolean; readonly jsonLines: boolean },
+  paint: Paint,
 ): string {
   if (jsonLines) return items.map((item) => `${JSON.stringify(item)}\n`).join("");
   if (json) return `${JSON.stringify({ [name]: items, ...rest })}\n`;
-  const table = items.length === 0 ? empty : tableText(columns, items);
+  const table = items.length === 0 ? empty : tableText(columns, items, (titles) => paint("bold", titles));
   return [table, ...after.map(shown)].map((line) => `${line}\n`).join("");
 }
 

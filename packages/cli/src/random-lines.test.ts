@@ -1,5 +1,6 @@
 /** Thousands of drawn command lines: each ends with a code that means something, and nothing is left unhandled. */
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDraw, type Draw } from "../../../test/fuzz/draw.ts";
 import { coffer } from "../../../test/kit/coffer.ts";
@@ -80,7 +81,7 @@ function check(words: readonly string[], { code, out, err }: { code: number; out
   if (!flags.some((word) => word.startsWith("--verbose"))) expect(/^\s+at .*:\d+/m.test(out + err), line).toBe(false);
   // Findings of doctor are a result.
   if (code !== 0 && out === "" && !flags.some((word) => word.startsWith("--json")))
-    expect(err, line).toMatch(/^error: .*\nnext: .*\n/m);
+    expect(stripVTControlCharacters(err), line).toMatch(/^error: .*\nnext: .*\n/m);
   // A word after a flag that takes one may be its value.
   if (words.at(-1) !== "--json" || words.includes("--json-lines") || words.at(-2)?.startsWith("-") === true) return;
   if (end === -1 && out !== "") expect(() => JSON.parse(out) as unknown, line).not.toThrow();

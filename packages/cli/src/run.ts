@@ -15,7 +15,8 @@ export async function runCoffer(words: readonly string[], world: World): Promise
     return EXIT.done;
   }
   const { execute, refuse } = await import("./execute.ts");
-  if (reading.kind === "usage") return await refuse(reading, { json: isJson(words) }, world);
+  if (reading.kind === "usage")
+    return await refuse(reading, { json: isJson(words), noColor: words.includes("--no-color") }, world);
   return await execute(reading.parsed, world);
 }
 

@@ -2,7 +2,11 @@ import type { Column } from "../result.ts";
 import { shown, widthOf } from "./visible.ts";
 
 /** A table for people: titles, then a line for each item. Columns without any value are left out. */
-export function tableText(columns: readonly Column<unknown>[], items: readonly unknown[]): string {
+export function tableText(
+  columns: readonly Column<unknown>[],
+  items: readonly unknown[],
+  paintTitles: (line: string) => string,
+): string {
   const cells = columns.map(({ title, of, isNumber }) => ({
     ...{ title: title.toUpperCase(), isNumber: isNumber === true, values: items.map((item) => shown(of(item))) },
   }));
@@ -20,5 +24,8 @@ export function tableText(columns: readonly Column<unknown>[], items: readonly u
       })
       .join("  ")
       .trimEnd();
-  return [line(({ title }) => title), ...items.map((_item, at) => line(({ values }) => values[at] ?? ""))].join("\n");
+  return [
+    paintTitles(line(({ title }) => title)),
+    ...items.map((_item, at) => line(({ values }) => values[at] ?? "")),
+  ].join("\n");
 }

@@ -193,6 +193,27 @@ describe("the line itself", () => {
     expect(loud.err).not.toContain(KEY);
   });
 
+  it("colours words on a terminal alone, and none for who wants none", async () => {
+    const wrong = ["profiles", "use", "nowhere"];
+    const onTerminal = { answers: [] };
+    expect((await coffer(wrong, home, onTerminal)).err).toMatch(/^\u001b\[31merror:\u001b\[39m .*\n\u001b\[1mnext:/);
+    await save({ one: { baseUrl: HERE } });
+    expect((await coffer(["profiles", "list"], home, onTerminal)).out).toMatch(/^\u001b\[1m.*NAME.*\u001b\[22m\n/);
+    const plain: readonly (readonly [readonly string[], Situation])[] = [
+      [wrong, {}],
+      [[...wrong, "--no-color"], onTerminal],
+      [["--no-color", "nonsense"], onTerminal],
+      [wrong, { ...onTerminal, env: { NO_COLOR: "1" } }],
+      [["profiles", "list"], { ...onTerminal, env: { NO_COLOR: "1" } }],
+      [["profiles", "list"], { ...onTerminal, env: { TERM: "dumb" } }],
+      [["profiles", "list", "--json"], onTerminal],
+    ];
+    for (const [words, situation] of plain) {
+      const { out, err } = await coffer(words, home, situation);
+      expect(out + err).not.toContain("\u001b");
+    }
+  });
+
   it("an interrupted command is 130, one that takes too long is 8", async () => {
     const stopped = await coffer(["whoami"], home, { interrupted: AbortSignal.abort() });
     expect([stopped.code, stopped.err.split("\n")[0]]).toEqual([130, "error: Interrupted."]);
