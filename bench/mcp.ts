@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createClient, type Client } from "@coffer/sdk";
 import { uploadFolder } from "@coffer/sdk/node";
-import { installPeers, PEER_MODULES } from "../scripts/mcp-peers.ts";
+import { installPeers, PEER_MODULES } from "../scripts/peers.ts";
 import { measured, median, medianRatio, renderRatios, type Benchmark } from "./outcome.ts";
 import { openScratch, startService } from "./service.ts";
 

@@ -12,7 +12,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { installPeers, PEER_MODULES, PEER_PROGRAMS } from "./mcp-peers.ts";
+import { installPeers, PEER_MODULES, PEER_PROGRAMS } from "./peers.ts";
 import { mcpbManifest } from "./mcpb-manifest.ts";
 
 const PACKAGE = path.join(import.meta.dirname, "..", "packages", "mcp");

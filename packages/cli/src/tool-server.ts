@@ -11,14 +11,18 @@ const PROGRAM = join("node_modules", "@coffer", "mcp", "dist", "main.js");
 
 /** Beside this program, wherever npm put both. */
 export function toolServer({ self }: World): string {
-  for (let at = dirname(self.args.at(-1) ?? ""); ; at = dirname(at)) {
+  const script = self.args.at(-1);
+  for (let at = dirname(script ?? ""); script !== undefined; at = dirname(at)) {
     const file = join(at, PROGRAM);
     if (existsSync(file)) return file;
     if (at === dirname(at)) break;
   }
   throw new CommandFailure("not_found", {
     message: "The tool server (@coffer/mcp) is not installed beside this program",
-    nextStep: "npm install @coffer/mcp, in a clone npm run setup, and run it again",
+    nextStep:
+      script === undefined
+        ? "npm install -g @coffer/cli, and use its coffer for MCP clients"
+        : "npm install @coffer/mcp, in a clone npm run setup, and run it again",
   });
 }
 
