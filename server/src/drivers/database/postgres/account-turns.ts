@@ -1,5 +1,5 @@
 /**
- * Acts of one account come one after the other. Those of one process wait here and hold no connection meanwhile: at the engine they would take
+ * Acts of one account come one after the other. Those of one process wait here and hold no connection. At the engine they would take
  * every connection of the pool, and nobody else would be served. Those of other processes meet at the account's row.
  */
 import { DatabaseUnavailableError } from "../../../ports/database.ts";
