@@ -14,6 +14,7 @@ const NOWHERE = ["**/node_modules/**", "**/dist/**"];
  * `npx vitest run <file>` runs either kind.
  */
 const DEEP = [
+  "packages/cli/src/canary.test.ts",
   "packages/cli/src/random-lines.test.ts",
   "packages/mcp/src/interop.test.ts",
   "server/src/drivers/blobs/s3-ceph.test.ts",
