@@ -37,12 +37,18 @@ const TORN = `with items as (select id, entry_number from files union all select
     and entry_number - 1 <> (select count(*) from item_entries where item_id = id and number < entry_number)
   union all select item_id from item_entries where item_id not in (select id from items)`;
 
+/** What a store holds. */
+export interface Held {
+  /** Key to size of every complete blob. */
+  readonly blobs: ReadonlyMap<string, number>;
+  readonly partials: readonly string[];
+  readonly temporaries: readonly string[];
+}
+
 /** Problems of a directory whose server is idle; empty when all is well. */
-export async function inspectData(directory: string): Promise<string[]> {
+export async function inspectData(directory: string, held?: Held): Promise<string[]> {
   const rows = await readRows(directory);
-  const blobs = await listBlobs(join(directory, "blobs", "blobs"));
-  const partials = await names(join(directory, "blobs", "partial"));
-  const temporaries = await names(join(directory, "blobs", "temporary"));
+  const { blobs, partials, temporaries } = held ?? (await readDisk(join(directory, "blobs")));
   const known = new Set(
     [...rows.files, ...rows.versions, ...rows.uploads, ...rows.deletions].map((row) => row.blob_key),
   );
@@ -94,7 +100,11 @@ async function readRows(directory: string): Promise<Rows> {
   };
 }
 
-/** Key to size of every complete blob. */
+async function readDisk(root: string): Promise<Held> {
+  const [partials, temporaries] = [await names(join(root, "partial")), await names(join(root, "temporary"))];
+  return { blobs: await listBlobs(join(root, "blobs")), partials, temporaries };
+}
+
 async function listBlobs(root: string): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   for (const area of await names(root)) {

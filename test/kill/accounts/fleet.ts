@@ -23,17 +23,27 @@ export interface Fleet extends AsyncDisposable {
   readonly faults: readonly string[];
   /** The address of one that is up, as far as anybody knows. */
   pick(draw: Draw): string;
+  /** Those of all that are up. */
+  readonly addresses: readonly string[];
   /** Kills one with SIGKILL and starts it again. Most of them stay up. */
   kill(draw: Draw): Promise<void>;
   /** Ends all but one, kills that one, too, and waits until it has cleaned up behind all. */
   settle(): Promise<void>;
 }
 
-/** @param postgres the address of an empty database; null: SQLite in the directory. */
-export async function openFleet(size: number, postgres: string | null = null): Promise<Fleet> {
+/**
+ * @param postgres the address of an empty database; null: SQLite in the directory.
+ * @param more settings, such as those of a store elsewhere.
+ */
+export async function openFleet(
+  size: number,
+  postgres: string | null = null,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Fleet> {
   const directory = await mkdtemp(join(tmpdir(), "coffer-fleet-"));
   if (postgres !== null) await writeFile(join(directory, ADDRESS_FILE), postgres);
-  const environment = postgres === null ? ENVIRONMENT : { ...ENVIRONMENT, SERVICE_DATABASE_URL: postgres };
+  const given = { ...ENVIRONMENT, ...more };
+  const environment = postgres === null ? given : { ...given, SERVICE_DATABASE_URL: postgres };
   const start = () => startServerProcess({ directory, environment });
   const members: Member[] = [];
   for (let at = 0; at < size; at += 1) members.push({ server: await start() });
@@ -63,6 +73,10 @@ class Processes implements Fleet {
     const server = draw.any(this.#members.flatMap((member) => member.server ?? []));
     if (server === undefined) throw new Error("no process is up");
     return server.baseUrl;
+  }
+
+  get addresses(): readonly string[] {
+    return this.#members.flatMap(({ server }) => (server === null ? [] : [server.baseUrl]));
   }
 
   async kill(draw: Draw): Promise<void> {

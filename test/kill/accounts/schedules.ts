@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { runOperator } from "../../acceptance/kit/operator.ts";
 import { type Draw, openDraw } from "../../fuzz/draw.ts";
-import { inspectData } from "../inspect.ts";
+import { type Held, inspectData } from "../inspect.ts";
 import type { Fleet } from "./fleet.ts";
 import { Rows } from "./rows.ts";
 import { verifyAccount } from "./verifying.ts";
@@ -18,8 +18,8 @@ export interface Schedule {
   /** It is over sooner after so many kills. */
   readonly kills?: number;
   readonly accounts: number;
-  /** In the place of a kill, as often: what else may go wrong. */
-  readonly disturb?: (draw: Draw) => Promise<void>;
+  /** In the place of a kill, as often: what else may go wrong. "over": the schedule ends. */
+  readonly disturb?: (draw: Draw) => Promise<"over" | void>;
   /** How long to wait for uploads whose writers were killed; 0: they stay as they are. Milliseconds. */
   readonly patience: number;
 }
@@ -37,7 +37,7 @@ const LONGEST_LIFE = 1200;
 export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Outcome> {
   const draw = openDraw(schedule.seed);
   await using rows = new Rows(fleet.directory);
-  const counts = { acknowledged: 0, cut: 0, happened: 0, replayed: 0, resumed: 0 };
+  const counts = { acknowledged: 0, cut: 0, happened: 0, replayed: 0, resumed: 0, unavailable: 0 };
   const scene: Scene = { fleet, rows, findings: [], counts };
   const accounts = await Promise.all(Array.from({ length: schedule.accounts }, () => signUp(fleet, draw)));
   const workers = accounts.flatMap((account, at) =>
@@ -64,24 +64,27 @@ export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Out
   return { findings: scene.findings, counts };
 }
 
-/** What is wrong with the data of all schedules together: with one process left, which has cleaned up behind the others. */
-export async function inspectAll(fleet: Fleet): Promise<string[]> {
+/**
+ * What is wrong with the data of all schedules together: with one process left, which has cleaned up behind the others.
+ * @param hold what is in the store by then, if that is not on the disk or needs more cleaning.
+ */
+export async function inspectAll(fleet: Fleet, hold?: () => Promise<Held | undefined>): Promise<string[]> {
   await fleet.settle();
   const variables = { SERVICE_ENV: "development", SERVICE_DATA_DIR: fleet.directory, ...fleet.environment };
   const audit = await runOperator(["audit", "verify"], variables);
   const altered = audit.code === 0 ? [] : [`audit verify: ${audit.stdout}${audit.stderr}`];
-  return [...altered, ...(await inspectData(fleet.directory)), ...fleet.faults];
+  return [...altered, ...(await inspectData(fleet.directory, await hold?.())), ...fleet.faults];
 }
 
 async function kill(
   ending: AbortSignal,
   fleet: Fleet,
-  { draw, disturb }: { readonly draw: Draw; readonly disturb: (draw: Draw) => Promise<void> },
+  { draw, disturb }: { readonly draw: Draw; readonly disturb: (draw: Draw) => Promise<"over" | void> },
   upTo: number,
 ): Promise<void> {
   while (!ending.aborted && fleet.kills < upTo) {
     await pause(draw.int(LONGEST_LIFE));
-    if (!ending.aborted) await disturb(draw);
+    if (!ending.aborted && (await disturb(draw)) === "over") return;
   }
 }
 

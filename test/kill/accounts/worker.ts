@@ -18,7 +18,14 @@ export interface Scene {
   readonly fleet: Fleet;
   readonly rows: Rows;
   readonly findings: string[];
-  readonly counts: { acknowledged: number; cut: number; happened: number; replayed: number; resumed: number };
+  readonly counts: {
+    acknowledged: number;
+    cut: number;
+    happened: number;
+    replayed: number;
+    resumed: number;
+    unavailable: number;
+  };
 }
 
 /** A resumable upload that somebody else still has, as far as the service knows. */
@@ -162,6 +169,8 @@ export class Worker {
         ...{ method, body: body as BodyInit | null },
         headers: { authorization: `Bearer ${this.account.key}`, ...type, ...headers },
       });
+      if (answer.status === 503 && answer.headers.has("retry-after")) this.#scene.counts.unavailable += 1;
+      else if (answer.status >= 500) this.#report(`${method} ${path} answered ${await describe(answer.clone())}`);
       // The whole of it, or it counts as none.
       return new Response(answer.status === 204 || method === "HEAD" ? null : await answer.arrayBuffer(), answer);
     } catch {

@@ -93,14 +93,14 @@ export class Partials {
       const { database, objects, names } = this.#parts;
       this.#digests.delete(key);
       const row = await rows.findPartial(database, key);
-      if (row?.completed_at === null || row === null) await this.#dropBytes(key);
+      await this.#dropBytes(key);
       if (row?.completed_at === null && row.upload_id !== null)
         await objects.abortUpload(names.blob(key), row.upload_id);
       await rows.deletePartials(database, [key]);
     });
   }
 
-  /** Ends what the store holds of it beside its blob: uploads that no row names may be of a killed process. */
+  /** Ends what the store holds of it beside its blob: uploads and tails that no row names may be of a killed process, or of a lost answer. */
   async #dropBytes(key: BlobKey): Promise<void> {
     const { objects, names } = this.#parts;
     for await (const { name, uploadId } of objects.listUploads(names.blob(key)))
