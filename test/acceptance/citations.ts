@@ -17,7 +17,7 @@ export interface Citation {
 const TITLED_CALLS = new Set(["it", "test", "describe", "journey"]);
 /** What looks like an id; anything else in brackets is prose. */
 const CITED_ID = /^[SDJ]\d+(?:\.\d+)?-/;
-const JOURNEY_PROGRAM = /\btest\/acceptance\/journeys\/((shared-)?j\d\d|commands(-shared)?)\.ts$/;
+const JOURNEY_PROGRAM = /\btest\/acceptance\/journeys\/((shared-)?j\d\d|commands(-[a-z]+)*)\.ts$/;
 const SOURCES = ["packages/*/src/**/*.ts", "server/src/**/*.ts", "test/**/*.ts", "examples/**/*.ts", "scripts/**/*.ts"];
 
 /** Every citation under `root`, in order of file and line. */
