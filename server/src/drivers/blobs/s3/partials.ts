@@ -100,7 +100,7 @@ export class Partials {
     });
   }
 
-  /** Ends what the store holds of it beside its blob: uploads and tails that no row names may be of a killed process, or of a lost answer. */
+  /** Ends what the store holds of it beside its blob. No row may name it, after a kill or a lost answer. */
   async #dropBytes(key: BlobKey): Promise<void> {
     const { objects, names } = this.#parts;
     for await (const { name, uploadId } of objects.listUploads(names.blob(key)))
