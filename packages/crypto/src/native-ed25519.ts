@@ -66,15 +66,12 @@ function nodeEd25519(node: NodeCrypto): NativeEd25519 {
     },
     // In the thread pool: meanwhile this thread decrypts other files.
     verify: (publicKey, message, signature) =>
-      new Promise((resolve) => {
-        try {
-          node.verify(null, message, importPublic(publicKey), signature, (error, isValid) => {
-            resolve(error === null && isValid);
-          });
-        } catch {
-          resolve(false); // Not a point of the curve.
-        }
-      }),
+      new Promise<boolean>((resolve, reject) => {
+        node.verify(null, message, importPublic(publicKey), signature, (error, isValid) => {
+          if (error === null) resolve(isValid);
+          else reject(error);
+        });
+      }).catch(() => false), // Not a point of the curve.
   };
 }
 

@@ -84,7 +84,7 @@ const WRONG: [string, unknown, string][] = [
   ["a DataView", new DataView(BYTES.buffer), "view.byteOffset"],
   ["a Uint16Array", new Uint16Array(2), "view.byteOffset"],
   ["a Response", new Response(TEXT), "its body"],
-  ["URLSearchParams", new URLSearchParams({ secret: "swordfish" }), "its text"],
+  ["URLSearchParams", new URLSearchParams({ secret: "swordfish" }), "String(params)"],
   ["FormData", new FormData(), "the file in it"],
 ];
 

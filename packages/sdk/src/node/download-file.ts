@@ -140,29 +140,41 @@ async function receive(client: Client, fileId: string, temporary: string, option
 /** Pieces come in the size of the network or the cipher: the disk gets larger ones. */
 const WRITE_BYTES = 1024 * 1024;
 
-/** Answers the number of bytes. */
+/** Answers the number of bytes. One block fills while the one before is written. */
 export async function writeAll(
   stream: AsyncIterable<Uint8Array>,
   file: FileHandle,
   hash: Hash | null,
 ): Promise<number> {
-  const buffer = new Uint8Array(WRITE_BYTES);
+  let filling = new Uint8Array(WRITE_BYTES);
+  let spare = new Uint8Array(WRITE_BYTES);
+  let writing = Promise.resolve();
   let total = 0;
   let filled = 0;
-  for await (const piece of stream) {
-    hash?.update(piece);
-    total += piece.length;
-    for (let at = 0; at < piece.length;) {
-      const part = piece.subarray(at, at + buffer.length - filled);
-      buffer.set(part, filled);
-      filled += part.length;
-      at += part.length;
-      if (filled < buffer.length) continue;
-      await writeBytes(file, buffer);
-      filled = 0;
+  try {
+    for await (const piece of stream) {
+      hash?.update(piece);
+      total += piece.length;
+      for (let at = 0; at < piece.length;) {
+        const part = piece.subarray(at, at + filling.length - filled);
+        filling.set(part, filled);
+        filled += part.length;
+        at += part.length;
+        if (filled < filling.length) continue;
+        await writing;
+        writing = writeBytes(file, filling);
+        // A failure is for the next block that waits.
+        writing.catch(() => undefined);
+        [filling, spare] = [spare, filling];
+        filled = 0;
+      }
     }
+    await writing;
+    await writeBytes(file, filling.subarray(0, filled));
+  } finally {
+    // The caller closes the file.
+    await writing.catch(() => undefined);
   }
-  await writeBytes(file, buffer.subarray(0, filled));
   return total;
 }
 

@@ -6,7 +6,7 @@ import { AbortError, ApiError, ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { isWorthRepeating, retryDelay } from "../retry.ts";
 import { pause } from "../watch.ts";
-import { notResumable, sourceChanged, type Source } from "./source.ts";
+import { notResumable, otherSize, type Source } from "./source.ts";
 import { verified, type Target, type UploadResult } from "./target.ts";
 import { endUpload, findStanding, openSession, parseStanding, TUS, type Standing } from "./upload-session.ts";
 import type { UploadOptions } from "./input.ts";
@@ -36,31 +36,16 @@ export async function uploadInParts(
   const { uploadId, standing } = await openSession(connection, target, size, options, checkpoint);
   const transfer: Transfer = { connection, uploadId, size, options };
   try {
-    const hasher = await hashPrefix(source, standing.offset, options);
+    const hasher = await createHasher();
     const fileId = await sendParts(transfer, source, hasher, standing);
     if (target.kind === "version" && fileId !== target.fileId)
-      throw new ContractError("response", uploadsGroup.append.id, ["headers.file-id: not what was asked for"]);
+      throw wrongAnswer("headers.file-id: not what was asked for");
     const file = (await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal })).file;
     return verified(file, size, toHex(hasher.digest()));
   } catch (error) {
     if (checkpoint?.survives(error) !== true) await endUpload(connection, uploadId);
     throw error;
   }
-}
-
-/** Hashes the bytes that the server already has, so that the digest covers the whole. */
-async function hashPrefix(source: Source, length: number, options: PartOptions): Promise<Hasher> {
-  const hasher = await createHasher();
-  const buffer = new Uint8Array(Math.min(length, 1024 * 1024));
-  for (let offset = 0; offset < length;) {
-    if (options.signal?.aborted === true) throw new AbortError(options.signal.reason);
-    const target = buffer.subarray(0, Math.min(buffer.length, length - offset));
-    if ((await source.read(offset, target)) < target.length)
-      throw sourceChanged("The source is shorter than when its upload began");
-    hasher.update(target);
-    offset += target.length;
-  }
-  return hasher;
 }
 
 /** A part in memory, and its digest. */
@@ -71,50 +56,45 @@ interface Part {
 
 async function sendParts(transfer: Transfer, source: Source, hasher: Hasher, from: Standing): Promise<string> {
   const { size, options } = transfer;
-  const read = partReader(transfer, source, hasher, from.offset);
-  let standing = from;
-  options.onProgress?.({ bytes: standing.offset, total: size });
-  let next = standing.offset < size ? read(standing.offset) : null;
-  while (next !== null) {
-    const part = await next;
-    const end = standing.offset + part.bytes.length;
-    // While the server stores this part, the next is read.
-    const following = source.readsAhead === true && end < size ? read(end) : null;
-    const settled = following?.catch(() => undefined);
-    try {
-      standing = await sendPart(transfer, part, standing.offset);
-    } catch (error) {
-      // The next attempt reads the same source.
-      await settled;
-      throw error;
-    }
-    next = following ?? (end < size ? read(end) : null);
-  }
-  const fileId =
-    standing.fileId ?? (await findStanding(transfer.connection, transfer.uploadId, size, options))?.fileId ?? null;
-  if (fileId === null)
-    throw new ContractError("response", uploadsGroup.append.id, ["headers.file-id: missing on a finished upload"]);
-  return fileId;
-}
-
-/** One or two buffers for all parts: memory stays at that whatever the garbage collector does. */
-function partReader({ options, size }: Transfer, source: Source, hasher: Hasher, from: number) {
-  const length = Math.min(options.partBytes, size - from);
-  const buffers: Uint8Array[] = [];
-  let turn = 0;
-  return async (offset: number): Promise<Part> => {
-    const buffer = (buffers[turn] ??= new Uint8Array(length));
-    if (source.readsAhead === true) turn = 1 - turn;
-    const bytes = buffer.subarray(0, Math.min(length, size - offset));
-    if ((await source.read(offset, bytes)) < bytes.length) throw sourceChanged("The source ended before its size");
-    if (offset + bytes.length === size) await refuseMore(source, size);
+  const readsAhead = source.readsAhead === true;
+  // One or two buffers for all parts: memory stays at that whatever the garbage collector does.
+  let buffer = new Uint8Array(Math.min(options.partBytes, size));
+  let other = readsAhead ? buffer.slice() : buffer;
+  const read = async (offset: number, end = size): Promise<Part> => {
+    if (options.signal?.aborted === true) throw new AbortError(options.signal.reason);
+    const bytes = buffer.subarray(0, end - offset);
+    [buffer, other] = [other, buffer];
+    const isShort = (await source.read(offset, bytes)) < bytes.length;
+    if (isShort || (offset + bytes.length === size && (await source.read(size, new Uint8Array(1))) > 0))
+      throw otherSize(size);
     hasher.update(bytes);
     return { bytes, digest: await digestOf(bytes) };
   };
+  // The digest covers the whole, also what the server has already.
+  for (let offset = 0; offset < from.offset;) offset += (await read(offset, from.offset)).bytes.length;
+  let standing = from;
+  options.onProgress?.({ bytes: standing.offset, total: size });
+  let next: Promise<Part> | null = null;
+  while (standing.offset < size) {
+    const part: Part = await (next ?? read(standing.offset));
+    const end = standing.offset + part.bytes.length;
+    // While the server stores this part, the next is read. Whatever happens to this one, nothing is read afterwards.
+    next = readsAhead && end < size ? read(end) : null;
+    const settled = next?.catch(() => undefined);
+    try {
+      standing = await sendPart(transfer, part, standing.offset);
+    } finally {
+      await settled;
+    }
+  }
+  const fileId =
+    standing.fileId ?? (await findStanding(transfer.connection, transfer.uploadId, size, options))?.fileId ?? null;
+  if (fileId === null) throw wrongAnswer("headers.file-id: missing on a finished upload");
+  return fileId;
 }
 
-async function refuseMore(source: Source, size: number): Promise<void> {
-  if ((await source.read(size, new Uint8Array(1))) > 0) throw sourceChanged("The source is longer than its size");
+function wrongAnswer(problem: string): ContractError {
+  return new ContractError("response", uploadsGroup.append.id, [problem]);
 }
 
 /** Sends one part, as often as needed, from wherever the server is inside it. */
@@ -124,7 +104,10 @@ async function sendPart(transfer: Transfer, part: Part, start: number): Promise<
   let standing: Standing = { offset: start, fileId: null };
   for (let failures = 0; standing.offset < end;) {
     try {
-      standing = await append(transfer, await restOf(part, standing.offset - start), standing.offset);
+      const done = standing.offset - start;
+      const bytes = part.bytes.subarray(done);
+      const digest = done === 0 ? part.digest : await digestOf(bytes);
+      standing = await append(transfer, { bytes, digest }, standing.offset);
       connection.budget.succeeded();
       failures = 0;
     } catch (error) {
@@ -147,12 +130,6 @@ async function sendPart(transfer: Transfer, part: Part, start: number): Promise<
   return standing;
 }
 
-async function restOf(part: Part, done: number): Promise<Part> {
-  if (done === 0) return part;
-  const bytes = part.bytes.subarray(done);
-  return { bytes, digest: await digestOf(bytes) };
-}
-
 async function append(transfer: Transfer, { bytes, digest }: Part, offset: number): Promise<Standing> {
   const { connection, uploadId, size, options } = transfer;
   const headers = { ...TUS, "upload-offset": offset, "upload-checksum": `sha256 ${toBase64(digest)}` };
@@ -164,11 +141,8 @@ async function append(transfer: Transfer, { bytes, digest }: Part, offset: numbe
     { signal: options.signal, onSent },
   );
   const standing = parseStanding(answer, size);
-  if (standing.offset <= offset || standing.offset > offset + bytes.length) {
-    throw new ContractError("response", uploadsGroup.append.id, [
-      "headers.upload-offset: not after the bytes that were sent",
-    ]);
-  }
+  if (standing.offset <= offset || standing.offset > offset + bytes.length)
+    throw wrongAnswer("headers.upload-offset: not after the bytes that were sent");
   return standing;
 }
 

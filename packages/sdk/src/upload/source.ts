@@ -24,8 +24,9 @@ export interface Source {
 export function openSource(body: ByteBody, size?: number, endpointId = "files.upload"): Source {
   const bytes = acceptBytes(body);
   if (bytes === null) throw new ContractError("request", endpointId, [describeRefused(body)]);
-  if (bytes instanceof Uint8Array) return memorySource(bytes);
-  if (bytes instanceof Blob) return blobSource(bytes);
+  if (bytes instanceof Uint8Array) return wholeSource(bytes.length, (from, to) => bytes.subarray(from, to));
+  if (bytes instanceof Blob)
+    return wholeSource(bytes.size, async (from, to) => new Uint8Array(await bytes.slice(from, to).arrayBuffer()));
   if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0))
     throw new ContractError("request", endpointId, ["size: expected a whole number of bytes"]);
   return oneWaySource(openChunks(bytes, endpointId), size ?? null);
@@ -39,27 +40,17 @@ export function sourceChanged(message: string): SdkError {
   });
 }
 
-function memorySource(bytes: Uint8Array): Source {
-  return {
-    size: bytes.length,
-    rereadable: true,
-    readsAhead: true,
-    read: (offset, target) => {
-      const slice = bytes.subarray(offset, offset + target.length);
-      target.set(slice);
-      return Promise.resolve(slice.length);
-    },
-    close: () => Promise.resolve(),
-  };
+export function otherSize(stated: number): SdkError {
+  return sourceChanged(`The source does not have the stated ${String(stated)} bytes`);
 }
 
-function blobSource(blob: Blob): Source {
+function wholeSource(size: number, sliceOf: (from: number, to: number) => Promise<Uint8Array> | Uint8Array): Source {
   return {
-    size: blob.size,
+    size,
     rereadable: true,
     readsAhead: true,
     read: async (offset, target) => {
-      const slice = new Uint8Array(await blob.slice(offset, offset + target.length).arrayBuffer());
+      const slice = await sliceOf(offset, offset + target.length);
       target.set(slice);
       return slice.length;
     },

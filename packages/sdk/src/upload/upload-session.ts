@@ -30,25 +30,14 @@ export async function openSession(
   options: UploadOptions,
   checkpoint: Checkpoint | undefined,
 ): Promise<{ uploadId: string; standing: Standing }> {
+  let { idempotencyKey } = checkpoint ?? options;
   if (checkpoint !== undefined && checkpoint.uploadId !== null) {
-    const standing = await findStanding(connection, checkpoint.uploadId, size, options);
-    if (standing !== null && (await isOfUse(connection, standing, options)))
-      return { uploadId: checkpoint.uploadId, standing };
-    return createSession(
-      connection,
-      target,
-      size,
-      { ...options, idempotencyKey: await checkpoint.restarted() },
-      checkpoint,
-    );
+    const { uploadId } = checkpoint;
+    const standing = await findStanding(connection, uploadId, size, options);
+    if (standing !== null && (await isOfUse(connection, standing, options))) return { uploadId, standing };
+    idempotencyKey = await checkpoint.restarted();
   }
-  return createSession(
-    connection,
-    target,
-    size,
-    checkpoint === undefined ? options : { ...options, idempotencyKey: checkpoint.idempotencyKey },
-    checkpoint,
-  );
+  return createSession(connection, target, size, { ...options, idempotencyKey }, checkpoint);
 }
 
 /** A session that has made its file is useless once that file is in the trash or gone: the caller wants the bytes again. */

@@ -1,8 +1,8 @@
-import { createHasher, toHex } from "../digest.ts";
+import { digestOf, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { uploadInParts } from "./resumable.ts";
-import { sourceChanged, type Source } from "./source.ts";
+import { otherSize, type Source } from "./source.ts";
 import { uploadStream } from "./stream.ts";
 import { storeWhole, verified, type Target, type UploadResult } from "./target.ts";
 import type { Checkpoint } from "../journals.ts";
@@ -29,8 +29,7 @@ export async function uploadSource(
       return await uploadInParts(connection, target, source, { ...options, partBytes }, checkpoint);
     const head = new Uint8Array(source.size === null ? partBytes : source.size + 1);
     const filled = await source.read(0, head);
-    if (source.size !== null && filled !== source.size)
-      throw sourceChanged(`The source does not have the stated ${String(source.size)} bytes`);
+    if (source.size !== null && filled !== source.size) throw otherSize(source.size);
     if (source.size === null && filled === head.length)
       return await uploadStream(connection, target, head, source, options);
     return await uploadWhole(connection, target, head.subarray(0, filled), options);
@@ -45,9 +44,7 @@ async function uploadWhole(
   bytes: Uint8Array,
   options: SendingOptions,
 ): Promise<UploadResult> {
-  const hasher = await createHasher();
-  hasher.update(bytes);
-  const digest = hasher.digest();
+  const digest = await digestOf(bytes);
   const total = bytes.length;
   const { batch, signal, idempotencyKey, retries, onProgress } = options;
   if (batch !== undefined && target.kind === "file" && total <= MAX_BATCHED_BYTES)
