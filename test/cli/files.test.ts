@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { startStack } from "@coffer/devstack";
 import { createClient, type Client } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -257,7 +258,7 @@ describe("what scripts rely on [J13]", () => {
       typed: [{ after: / [1-9]\/24 /, types: "\u0003" }],
     });
     expect(cut.code).toBe(130);
-    expect(cut.screen).toContain("error: Interrupted");
+    expect(stripVTControlCharacters(cut.screen)).toContain("error: Interrupted");
     const { uploaded, unchanged } = (await json(line)) as { uploaded: number; unchanged: number };
     expect(uploaded + unchanged).toBe(24);
     expect(unchanged).toBeGreaterThan(0);
@@ -335,7 +336,7 @@ describe("on a terminal", () => {
       env: { ...env, HOME: home },
     });
     expect(ran.code).toBe(0);
-    expect(ran.screen).toMatch(/Uploading +\d+% .* of 24 MiB .*\/s [\d:]+ left 0\/1 \d+% ….*large\.bin/);
+    expect(ran.screen).toMatch(/Uploading +\d+% .* of 24 MiB .*\/s [\d:]+ left 0\/1 \d+% ….*rge\.bin/);
     const folder = await runInTerminal(["upload", join(work, "heavy"), "--vault", "Open", "--folder", "tty"], {
       env: { ...env, HOME: home },
     });

@@ -1,10 +1,10 @@
 /** How far work is, in one line of the terminal that is written over. */
 import type { OutputStream } from "../world.ts";
-import { cut, durationText, sizeText } from "./visible.ts";
+import { cut, durationText, endOf, sizeText, widthOf } from "./visible.ts";
 
 export interface Progress {
-  /** So many of so many; `detail` is named beside them. */
-  update(done: number, total: number, detail?: string): void;
+  /** So many of so many; `detail` is named beside them, and then as much of the end of `path` as there is room for. */
+  update(done: number, total: number, detail?: string, path?: string): void;
   /** Takes the line away. Call it whatever happens. */
   end(): void;
 }
@@ -29,7 +29,7 @@ export function terminalProgress(
   const points: { at: number; done: number }[] = [];
   let [shownAt, isShown] = [0, false];
   return {
-    update: (done, total, detail = "") => {
+    update: (done, total, detail = "", path = "") => {
       const at = now();
       if (at - shownAt < EVERY_MS && done < total) return;
       shownAt = at;
@@ -40,8 +40,10 @@ export function terminalProgress(
       const left = rate > 0 ? ` ${durationText((total - done) / rate)} left` : "";
       const share = total > 0 ? `${String(Math.floor((100 * done) / total)).padStart(3)}%` : "";
       const line = `${title} ${share} ${amount(done, unit)} of ${amount(total, unit)} ${amount(Math.round(rate), unit)}/s${left} ${detail}`;
+      const room = stream.columns - 1;
+      const end = path === "" ? "" : ` ${endOf(path, Math.max(1, room - 1 - widthOf(line)))}`;
       isShown = true;
-      void stream.write(`\r${cut(line, stream.columns - 1)}\u001b[K`);
+      void stream.write(`\r${cut(`${line}${end}`, room)}\u001b[K`);
     },
     end: () => {
       if (isShown) void stream.write("\r\u001b[K");

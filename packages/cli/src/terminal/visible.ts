@@ -30,6 +30,17 @@ export function cut(text: string, width: number): string {
   return `${kept}…`;
 }
 
+/** The end of a text, no wider than that: of a path it says the most. */
+export function endOf(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = "";
+  for (const character of Array.from(text).reverse()) {
+    if (widthOf(character + kept) > width - 1) break;
+    kept = character + kept;
+  }
+  return `…${kept}`;
+}
+
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
 
 /** 1.5 MiB */

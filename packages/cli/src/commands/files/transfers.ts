@@ -16,7 +16,8 @@ export async function withProgress<Outcome>(
     return await work({
       ...context.task,
       progress: (bytes, total, file) => {
-        line.update(bytes, total, file === undefined ? "" : detailOf(file));
+        if (file === undefined) line.update(bytes, total);
+        else line.update(bytes, total, countsOf(file), untrusted(file.path).visible());
       },
     });
   } finally {
@@ -24,14 +25,9 @@ export async function withProgress<Outcome>(
   }
 }
 
-/** Characters of a path that have room beside the numbers, in 80 columns. Its end says the most. */
-const PATH_ROOM = 20;
-
-function detailOf({ bytes, files, path, size, totalFiles }: FileProgress): string {
-  const share = size > 0 ? `${String(Math.floor((100 * bytes) / size))}% ` : "";
-  const characters = Array.from(untrusted(path).visible());
-  const end = characters.length > PATH_ROOM ? ["…", ...characters.slice(1 - PATH_ROOM)] : characters;
-  return `${String(files)}/${String(totalFiles)} ${share}${end.join("")}`;
+function countsOf({ bytes, files, size, totalFiles }: FileProgress): string {
+  const share = size > 0 ? ` ${String(Math.floor((100 * bytes) / size))}%` : "";
+  return `${String(files)}/${String(totalFiles)}${share}`;
 }
 
 /** The words of a report. */
