@@ -144,7 +144,7 @@ class ReadCommitted implements Database {
         return early[kind](query) as Promise<never>;
       const result = await this.#perform<never>(transaction, kind, compiled);
       // A transaction whose condition did not hold looks again, and must see why. Clearing up what is not there is none.
-      if (!isRead(compiled) && !isDeletion(compiled) && (result ?? 0) === 0) early?.renew();
+      if (!isRead(compiled) && !isDeletion(compiled) && isNothing(result)) early?.renew();
       return result;
     };
     return { build: this.build, all: perform("all"), first: perform("first"), run: perform("run") };
@@ -279,6 +279,11 @@ class ReadCommitted implements Database {
 /** Everything else may write: `INSERT … RETURNING` answers rows as well. */
 function isRead(query: CompiledQuery): boolean {
   return query.query.kind === "SelectQueryNode";
+}
+
+/** No row was written: as a count, as a row, or as a list of rows. */
+function isNothing(result: unknown): boolean {
+  return result === 0 || result === null || (Array.isArray(result) && result.length === 0);
 }
 
 function isDeletion(query: CompiledQuery): boolean {
