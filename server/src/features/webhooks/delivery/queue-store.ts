@@ -22,22 +22,20 @@ const [PENDING, DELIVERING] = [sql.lit("pending"), sql.lit("delivering")];
 /** Endpoints looked at in one step. */
 export const LANES_AT_ONCE = 1000;
 
+/** Endpoints, each with the moment when its next attempt is due; null: nothing waits. */
+const withDue = (build: Queries["build"]) =>
+  build.selectFrom("webhooks").select((row) => [
+    "id",
+    row
+      .selectFrom("webhook_deliveries")
+      .select((of) => of.fn.min("next_attempt_at").as("due"))
+      .whereRef("webhook_id", "=", "webhooks.id")
+      .where("status", "=", PENDING)
+      .as("due"),
+  ]);
+
 const lanesAfter = prepared((build, value: { after: string }) =>
-  build
-    .selectFrom("webhooks")
-    .select((row) => [
-      "id",
-      row
-        .selectFrom("webhook_deliveries")
-        .select((of) => of.fn.min("next_attempt_at").as("due"))
-        .whereRef("webhook_id", "=", "webhooks.id")
-        .where("status", "=", PENDING)
-        .as("due"),
-    ])
-    .where("id", ">", value.after)
-    .where("active", "=", 1)
-    .orderBy("id")
-    .limit(LANES_AT_ONCE),
+  withDue(build).where("id", ">", value.after).where("active", "=", 1).orderBy("id").limit(LANES_AT_ONCE),
 );
 
 /** Active endpoints in the order of their ids, with the moment when something of theirs is due; null: nothing waits. */
@@ -51,20 +49,7 @@ export async function findNextDues(
   webhookIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   if (webhookIds.length === 0) return new Map();
-  const rows = await queries.all(
-    queries.build
-      .selectFrom("webhooks")
-      .select((row) => [
-        "id",
-        row
-          .selectFrom("webhook_deliveries")
-          .select((of) => of.fn.min("next_attempt_at").as("due"))
-          .whereRef("webhook_id", "=", "webhooks.id")
-          .where("status", "=", PENDING)
-          .as("due"),
-      ])
-      .where("id", "in", [...webhookIds]),
-  );
+  const rows = await queries.all(withDue(queries.build).where("id", "in", [...webhookIds]));
   return new Map(rows.flatMap(({ id, due }) => (due === null ? [] : [[id, due] as const])));
 }
 
