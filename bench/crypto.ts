@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { BLOCK_BYTES, CHUNK_BYTES, deriveMessageKeys } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
 import { generateX25519Identity } from "age-encryption";
-import { build } from "esbuild";
+import { bundle } from "./bundle.ts";
 import { findProgram, writeSample } from "./machine.ts";
 import { measured, median, medianRatio, renderRatios, type Benchmark } from "./outcome.ts";
 import { openScratch } from "./service.ts";
@@ -160,19 +160,6 @@ async function prepare(directory: string, mebibytes: number) {
       if (!readFileSync(back).equals(readFileSync(sample))) throw new Error("what came back is not what was encrypted");
     },
   };
-}
-
-/** As users run it: JavaScript. Node's type stripping alone takes time and memory that are not the codec's. */
-async function bundle(source: string, outfile: string): Promise<void> {
-  await build({
-    entryPoints: [source],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    conditions: ["coffer-source"],
-    logLevel: "warning",
-  });
 }
 
 interface StoredChunk {

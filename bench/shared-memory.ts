@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { build } from "esbuild";
+import { bundle } from "./bundle.ts";
 import { writeSample } from "./machine.ts";
 import { measured, type Benchmark } from "./outcome.ts";
 import { openScratch } from "./service.ts";
@@ -62,7 +62,7 @@ async function clientsOf(
 ): Promise<(work: Job["work"]) => Promise<Took>> {
   const program = join(directory, "client.mjs");
   const jobPath = join(directory, "job.json");
-  await bundle(program);
+  await bundle(PROGRAM, program);
   return async (work) => {
     const job: Job = { ...settings, vaultId: sharedVault, work };
     writeFileSync(jobPath, JSON.stringify(job));
@@ -80,17 +80,4 @@ async function requireDigests(sample: string, whole: readonly Took[], piece: Too
   const expected = all.digest("hex");
   if (whole.some(({ sha256 }) => sha256 !== expected) || piece.sha256 !== part.digest("hex"))
     throw new Error("what came back is not what was uploaded");
-}
-
-/** As users run it: JavaScript. Node's type stripping alone takes some 40 MiB, which are not the SDK's. */
-async function bundle(outfile: string): Promise<void> {
-  await build({
-    entryPoints: [PROGRAM],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    conditions: ["coffer-source"],
-    logLevel: "warning",
-  });
 }
