@@ -62,7 +62,7 @@ async function writeProgram(outfile: string): Promise<void> {
     // Some packages have modules that call a `require` of their own beside those that import.
     mainFields: ["module", "main"],
     stdin: { contents: 'void import("./process.ts");', resolveDir: SOURCE, loader: "ts" },
-    // For code that looks for files beside it. There are none, and it goes on without.
+    // Some code looks for files beside itself. It finds none here, and works without them.
     define: { "import.meta.url": "__place" },
     banner: { js: 'const __place = require("node:url").pathToFileURL(process.execPath).href;' },
   });

@@ -28,7 +28,7 @@ const ALLOWED: readonly (readonly [text: RegExp, why: string])[] = [
 ];
 
 beforeAll(async () => {
-  // The statements that make the schema are none of the service's.
+  // The service does not send the statements that make the schema.
   await (await createDatabase("migrated"))[Symbol.asyncDispose]();
   const asking = vi.spyOn(Client.prototype, "query");
   {
@@ -63,7 +63,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Tables that are read from end to end. The first rows of one that come unasked are none. */
+/** Tables that are read from end to end. A query that takes the first rows of a table as they come is not counted. */
 function scansIn(plan: Plan): string[] {
   const isScan = plan["Node Type"] === "Seq Scan";
   const below = plan.Plans ?? [];
