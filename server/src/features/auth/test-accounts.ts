@@ -1,4 +1,5 @@
 /** TEST ONLY: accounts with a password on a test app, and their sessions. */
+import type { Deps } from "../../deps.ts";
 import type { SignedIn } from "@coffer/contract";
 import { openTestDatabase } from "../../test-storage.ts";
 import type { Database } from "../../ports/database.ts";
@@ -17,7 +18,10 @@ export interface CodeOptions {
 }
 
 /** A new access code, as an operator's command makes it. */
-export async function addAccessCode({ deps }: Pick<TestApp, "deps">, options: CodeOptions = {}): Promise<string> {
+export async function addAccessCode(
+  { deps }: { readonly deps: Pick<Deps, "database" | "clock" | "random"> },
+  options: CodeOptions = {},
+): Promise<string> {
   const code = mintAccessCode(deps.random);
   await insertAccessCode(deps.database, {
     id: deps.random.uuid(),

@@ -34,14 +34,18 @@ export async function withUser<Result>(
   try {
     return await findOrCreate(deps, visitor, work);
   } catch (error) {
-    if (!isKnownUser(error)) throw error;
-  }
-  // Another callback of the same person made the account in between: now it is found.
-  try {
-    return await findOrCreate(deps, visitor, work);
-  } catch (error) {
+    if (!isKnownUser(error) && !isForNewUsers(error)) throw error;
+    // Another callback of the same person may have made the account between two of our looks.
+    const { issuer, subject } = visitor.identity;
+    const known = await deps.database.first(findAccountByIdentity(deps.database, { issuer, subject }));
+    if (known !== null) return actOn(deps, known.id, work);
     throw isKnownUser(error) ? new ServiceError("email_exists", undefined, { cause: error }) : error;
   }
+}
+
+/** Refused as somebody who has no account yet: the e-mail is taken, or the access code used up, perhaps by the same person. */
+function isForNewUsers(error: unknown): boolean {
+  return error instanceof ServiceError && ["email_exists", "access_code_invalid"].includes(error.code);
 }
 
 async function findOrCreate<Result>(
