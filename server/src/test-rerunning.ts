@@ -1,5 +1,6 @@
 /** TEST ONLY: a database that runs the work of every act and transaction twice, as a driver may: what it rolled back must count nowhere. */
 import type { Database } from "./ports/database.ts";
+import { wrapped } from "./test-wrapped.ts";
 
 class Rerun extends Error {}
 
@@ -14,7 +15,7 @@ export function rerunning(database: Database): Database {
     }
     return run(() => undefined);
   };
-  const methods: Pick<Database, "act" | "transaction"> = {
+  return wrapped(database, {
     act: (accountIds, work, options) =>
       twice((fail) =>
         database.act(
@@ -35,12 +36,5 @@ export function rerunning(database: Database): Database {
           return result;
         }, options),
       ),
-  };
-  return new Proxy(database, {
-    get: (target, name) => {
-      if (name === "act" || name === "transaction") return methods[name];
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
   });
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { wrapped } from "../../test-wrapped.ts";
 import { ManualClock } from "../../../../test/kit/clock.ts";
 import type { Principal } from "../../handler.ts";
 import type { Database } from "../../ports/database.ts";
@@ -49,7 +50,7 @@ function listening(database: Database): { readonly database: Database; readonly 
     statements.push(query.compile().sql);
     return query;
   };
-  return { statements, database: Object.assign(Object.create(database) as Database, { act }) };
+  return { statements, database: wrapped(database, { act }) };
 }
 
 describe("an act of an account", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { wrapped } from "../../test-wrapped.ts";
 import type { Principal } from "../../handler.ts";
-import type { Database, TransactionOptions } from "../../ports/database.ts";
 import {
   answerOf,
   codeOf,
@@ -83,12 +83,10 @@ test("a forced deletion works on a full disk too: it frees space", async () => {
   const vault = await create(service, "V");
   await storeFile(service, "a", { vaultId: vault.id });
   const asked: unknown[] = [];
-  const database: Database = Object.create(service.database, {
-    transaction: {
-      value: (work: Parameters<Database["transaction"]>[0], options?: TransactionOptions) => {
-        asked.push(options);
-        return service.database.transaction(work, options);
-      },
+  const database = wrapped(service.database, {
+    act(accountIds, work, options) {
+      asked.push(options);
+      return service.database.act(accountIds, work, options);
     },
   });
   const handlers = vaultsHandlers({ ...service, database });

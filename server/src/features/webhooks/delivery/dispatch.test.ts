@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { wrapped } from "../../../test-wrapped.ts";
 import type { Database, Queries } from "../../../ports/database.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { openTestEngine, type TestEngine } from "./test-engine.ts";
@@ -34,12 +35,7 @@ function breakingAt(database: Database, statement: number): Database {
     first: async (query) => (count(), queries.first(query)),
     run: async (query) => (count(), queries.run(query)),
   });
-  return Object.assign(Object.create(database) as Database, {
-    build: database.build,
-    all: database.all.bind(database),
-    transaction: <Result>(work: (queries: Queries) => Promise<Result>) =>
-      database.transaction((queries) => work(counting(queries))),
-  });
+  return wrapped(database, { transaction: (work) => database.transaction((queries) => work(counting(queries))) });
 }
 
 describe("changes become deliveries", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CLAIM_MARGIN, endClaims } from "./queue-store.ts";
 import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./test-engine.ts";
+import { wrapped } from "../../../test-wrapped.ts";
 import { ofEachTest } from "../../../test-each.ts";
 
 const test = ofEachTest(openTestEngine);
@@ -138,10 +139,9 @@ describe("a process that stands still between a claim and its attempt", () => {
     const webhookId = await test.endpoint();
     await test.change();
     const { database } = test.deps;
-    const stalling = Object.assign(Object.create(database) as typeof database, {
-      ...{ build: database.build, all: database.all.bind(database) },
-      transaction: async (...parameters: Parameters<typeof database.transaction>) => {
-        const result = await database.transaction(...parameters);
+    const stalling = wrapped(database, {
+      async act(accountIds, work, options) {
+        const result = await database.act(accountIds, work, options);
         if ((await test.delivery(webhookId).catch(() => null))?.status !== "delivering") return result;
         await test.ageClaims(60_000);
         test.app.clock.advance(60_000);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { removeOldDeliveries } from "./retention.ts";
 import { type Answer, failing, ok, openTestEngine } from "./test-engine.ts";
+import { wrapped } from "../../../test-wrapped.ts";
 import { ofEachTest } from "../../../test-each.ts";
 
 const test = ofEachTest(openTestEngine);
@@ -39,9 +40,7 @@ describe("the queue", () => {
     await test.engine.exchange();
     await test.engine.settled();
     const { database } = test.deps;
-    const broken = Object.assign(Object.create(database) as typeof database, {
-      transaction: () => Promise.reject(new Error("away")),
-    });
+    const broken = wrapped(database, { act: () => Promise.reject(new Error("away")) });
     const deps = test.deps as { database: typeof database };
     deps.database = broken;
     await expect(test.engine.exchange()).rejects.toThrow("away");

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { wrapped } from "../../../test-wrapped.ts";
 import { systemClock } from "../../../ports/clock.ts";
 import { startWebhooks } from "./start-webhooks.ts";
 import { ok, openTestEngine } from "./test-engine.ts";
@@ -48,12 +49,10 @@ it("goes on after a failure of the database", async () => {
   await test.change();
   const { database } = test.deps;
   let failures = 0;
-  const flaky = Object.assign(Object.create(database) as typeof database, {
-    build: database.build,
-    all: database.all.bind(database),
-    transaction: (...parameters: Parameters<typeof database.transaction>) => {
+  const flaky = wrapped(database, {
+    transaction(work, options) {
       failures += 1;
-      return failures === 1 ? Promise.reject(new Error("away")) : database.transaction(...parameters);
+      return failures === 1 ? Promise.reject(new Error("away")) : database.transaction(work, options);
     },
   });
   const errors: string[] = [];
