@@ -42,6 +42,7 @@ const DEEP = [
   "test/client-folder-crash.test.ts",
   "test/client-real.test.ts",
   "test/conformance/pooler.test.ts",
+  "test/engines/*.test.ts",
   "test/fuzz/fuzz.test.ts",
   "test/kill/*.test.ts",
   "test/mcp/acting-shared.test.ts",
@@ -97,11 +98,10 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: "tests", include: TESTS, exclude: [...NOWHERE, ...DEEP, ...SHARING] } },
       { extends: true, test: { name: "sharing", include: SHARING, exclude: NOWHERE, isolate: false } },
-      {
-        extends: true,
-        test: { name: "deep", include: DEEP, exclude: NOWHERE, globalSetup: "test/kit/ceph/ceph-run.ts" },
-      },
+      { extends: true, test: { name: "deep", include: DEEP, exclude: NOWHERE } },
     ],
+    // A door: the engine behind it starts with the first test that asks.
+    globalSetup: "test/kit/ceph/ceph-run.ts",
     pool: "forks",
     // The machines this runs on have two cores, and some tests start servers of their own.
     maxWorkers: 2,

@@ -8,6 +8,7 @@ const SLOWEST = [
   "test/acceptance/journeys-stack.test.ts",
   "test/start.test.ts",
   "test/acceptance/journeys",
+  "test/engines/",
   "packages/mcp/src/interop.test.ts",
   "test/browser/",
   "test/any-answer/",

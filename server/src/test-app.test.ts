@@ -11,7 +11,7 @@ it("ends with an error when its database or its log holds a secret that went thr
       .set({ name: `key ${key}` })
       .where("id", "=", id),
   );
-  await expect(stored[Symbol.asyncDispose]()).rejects.toThrow(/coffer\.sqlite(-wal)? at \d+: apiKey \(raw\)/);
+  await expect(stored[Symbol.asyncDispose]()).rejects.toThrow(/(coffer\.sqlite(-wal)?|rows) at \d+: apiKey \(raw\)/);
 
   const logged = await openTestApp({
     replace: ({ database: real }) => ({

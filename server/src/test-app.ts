@@ -5,14 +5,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { recordAnswer, recordedSecrets, recordMail, recordRequest } from "../../test/kit/secret-recorder.ts";
-import { isDatabaseFile, readPlaces, requireNoSecrets } from "../../test/kit/secret-scan.ts";
+import {
+  databasePlaces,
+  recordAnswer,
+  recordedSecrets,
+  recordMail,
+  recordRequest,
+} from "../../test/kit/secret-recorder.ts";
+import { requireNoSecrets } from "../../test/kit/secret-scan.ts";
 import { type App, buildApp } from "./app.ts";
 import { type Environment, parseConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { openTestChain, type TestChain } from "./drivers/chain/test-chain.ts";
 import { openLog } from "./http/log.ts";
-import { openMemoryBlobs, openTestDatabase } from "./test-storage.ts";
+import { openTestBlobs, openTestDatabase } from "./test-storage.ts";
 import type { Mail, Mailer } from "./ports/mailer.ts";
 import { systemRandom } from "./ports/random.ts";
 import { openProviders } from "./providers.ts";
@@ -69,7 +75,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const mails: Mail[] = [];
   const chain = openTestChain(clock);
   const whole: Deps = {
-    ...{ database, blobs: openMemoryBlobs({ clock }), clock, random: systemRandom },
+    ...{ database, blobs: await openTestBlobs(database, clock), clock, random: systemRandom },
     mailer: recordingMailer(mails),
     webhookSender: openWebhookSender(config.settings.webhooks, { clock }),
     ...openProviders(config, clock),
@@ -113,7 +119,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       await app.close();
       log.flush();
       // Read before the database is closed, so that its write-ahead log is still there.
-      const places = await readPlaces(directory, isDatabaseFile);
+      const places = await databasePlaces(directory);
       await database[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
       requireNoSecrets(recordedSecrets(), [...places, { name: "log", bytes: Buffer.from(lines.join("")) }]);

@@ -1,17 +1,23 @@
 /**
  * TEST ONLY: storage with the newest schema. One database is migrated in each process, and all others are copies of it. With
- * `COFFER_TEST_DATABASE=postgres` they are databases of a PostgreSQL of the run's own.
+ * `COFFER_TEST_DATABASE=postgres` they are databases of a PostgreSQL of the run's own; blobs go to an S3 store with `COFFER_TEST_BLOBS=s3`.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { alterRows, createDatabase, type OwnDatabase } from "../../test/kit/postgres/databases.ts";
+import { settingsOf } from "../../test/kit/ceph/s3-settings.ts";
+import { addressIn } from "../../test/kit/postgres/address.ts";
+import { alterRows, databaseIn } from "../../test/kit/postgres/databases.ts";
 import type { DatabaseConfig } from "./config.ts";
+import { openMemoryBlobs } from "./drivers/blobs/memory.ts";
+import { openS3Blobs } from "./drivers/blobs/s3.ts";
+import type { BlobStore } from "./ports/blob-store.ts";
+import type { Clock } from "./ports/clock.ts";
 import type { Database, DatabaseReader } from "./ports/database.ts";
 import { openDatabase, readDatabase } from "./storage.ts";
 
-export { openMemoryBlobs } from "./drivers/blobs/memory.ts";
+export { openMemoryBlobs };
 
 /** Whether the tests run on PostgreSQL. */
 export const ON_POSTGRES = process.env["COFFER_TEST_DATABASE"] === "postgres";
@@ -28,29 +34,28 @@ export async function openTestDatabase(
 
 /** Where the directory's database is; with the newest schema, if it is new. */
 export async function testAddress(directory: string): Promise<DatabaseConfig> {
-  if (ON_POSTGRES) return postgresIn(directory);
+  if (ON_POSTGRES) return postgresOf(await databaseIn(directory));
   const { path } = sqliteIn(directory);
   if (!existsSync(path)) writeFileSync(path, await (migrated ??= migrateOne()), { mode: 0o600 });
   return { kind: "sqlite", path };
 }
 
-/** The setting that leads a server to the directory's database. */
-export function testEnvironment(directory: string): Promise<Record<string, string>> {
-  return testAddress(directory).then((database) =>
-    database.kind === "sqlite" ? {} : { SERVICE_DATABASE_URL: database.url },
-  );
-}
-
-/** The same, and nothing where the directory has no database yet. */
+/** The setting that leads an operator to the directory's database; nothing where it has none yet. */
 export function knownEnvironment(directory: string): Record<string, string> {
-  const file = addressFile(directory);
-  return ON_POSTGRES && existsSync(file) ? { SERVICE_DATABASE_URL: readFileSync(file, "utf8") } : {};
+  const url = addressIn(directory);
+  return url === null ? {} : { SERVICE_DATABASE_URL: url };
 }
 
 export function readTestDatabase(directory: string): DatabaseReader {
-  return readDatabase({
-    database: ON_POSTGRES ? postgresOf(readFileSync(addressFile(directory), "utf8")) : sqliteIn(directory),
-  });
+  const url = addressIn(directory);
+  return readDatabase({ database: url === null ? sqliteIn(directory) : postgresOf(url) });
+}
+
+/** In memory; with `COFFER_TEST_BLOBS=s3` in the run's S3 store, at a prefix of its own. */
+export async function openTestBlobs(database: Database, clock: Clock): Promise<BlobStore> {
+  if (process.env["COFFER_TEST_BLOBS"] !== "s3") return openMemoryBlobs({ clock });
+  const { cephStore } = await import("../../test/kit/ceph/store.ts");
+  return openS3Blobs({ settings: settingsOf(await cephStore()), database });
 }
 
 /** What somebody with the database and without the service can do, foreign keys aside. Write `?` for each value. */
@@ -59,32 +64,14 @@ export async function alterTestDatabase(
   text: string,
   values: readonly (string | number)[] = [],
 ): Promise<void> {
-  if (ON_POSTGRES) return alterRows(readFileSync(addressFile(directory), "utf8"), text, values);
+  const url = addressIn(directory);
+  if (url !== null) return alterRows(url, text, values).then(() => undefined);
   using handle = new DatabaseSync(sqliteIn(directory).path, { enableForeignKeyConstraints: false });
   handle.prepare(text).run(...values);
 }
 
 function sqliteIn(directory: string): { readonly kind: "sqlite"; readonly path: string } {
   return { kind: "sqlite", path: join(directory, "coffer.sqlite") };
-}
-
-const addressFile = (directory: string): string => join(directory, "postgres-address");
-/** Those of this process, with their directories: when a directory is gone, nobody needs its database. */
-const made = new Map<string, OwnDatabase>();
-
-async function postgresIn(directory: string): Promise<DatabaseConfig> {
-  const file = addressFile(directory);
-  if (!existsSync(file)) {
-    for (const [of, database] of made) {
-      if (existsSync(addressFile(of))) continue;
-      made.delete(of);
-      await database[Symbol.asyncDispose]();
-    }
-    const database = await createDatabase("migrated");
-    made.set(directory, database);
-    writeFileSync(file, database.url);
-  }
-  return postgresOf(readFileSync(file, "utf8"));
 }
 
 function postgresOf(url: string): DatabaseConfig {

@@ -14,8 +14,7 @@ describe("conformance", () => {
     "finds nothing on the real server, and calls every endpoint of the contract [D1-everything-else S4-authorization-required S5.2-bearer-key S5.1-key-access D1-open-health D1-open-openapi D1-bad-uuid-400 D5-member-until]",
     async () => {
       await using server = await openScratchServer();
-      const variables = { SERVICE_ENV: "development", SERVICE_DATA_DIR: server.directory };
-      const accessCode = await makeAccessCode(variables, { uses: 5 });
+      const accessCode = await makeAccessCode(server.variables, { uses: 5 });
       const report = await runConformance({ baseUrl: server.baseUrl, accessCode });
       expect(report.findings, renderReport(report)).toEqual([]);
       expect(report.uncalled).toEqual([]);

@@ -48,8 +48,7 @@ export async function openFuzzSubject(variables: Readonly<Record<string, string>
     receiver.answer(status);
     return receiver.url;
   });
-  const operator = { SERVICE_ENV: "development", SERVICE_DATA_DIR: server.directory };
-  const accessCode = await makeAccessCode(operator, { uses: 100_000 });
+  const accessCode = await makeAccessCode(server.variables, { uses: 100_000 });
   const all = opened.move();
   return {
     ...{ baseUrl: server.baseUrl, accessCode, dataDirectory: server.directory, receivers },

@@ -1,9 +1,9 @@
 /** The rows of a service, read beside its processes: of the SQLite in its directory, or of the PostgreSQL that its directory names. */
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "pg";
+import { addressIn } from "../kit/postgres/address.ts";
 
 export type Row = Readonly<Record<string, string | number | null>>;
 
@@ -16,12 +16,9 @@ export interface RowReader extends AsyncDisposable {
   check(): Promise<void>;
 }
 
-/** Holds the address of a PostgreSQL; absent: there is a SQLite. */
-export const ADDRESS_FILE = "postgres-address";
-
 export function openRowReader(directory: string): RowReader {
-  const file = join(directory, ADDRESS_FILE);
-  return existsSync(file) ? readPostgres(readFileSync(file, "utf8")) : readSqlite(join(directory, "coffer.sqlite"));
+  const url = addressIn(directory);
+  return url === null ? readSqlite(join(directory, "coffer.sqlite")) : readPostgres(url);
 }
 
 function readSqlite(path: string): RowReader {

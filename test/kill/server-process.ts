@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { engineSettings } from "../kit/engine-settings.ts";
 
 const MAIN = new URL("../../server/src/main.ts", import.meta.url).pathname;
 /** A start that takes longer has failed. */
@@ -95,15 +96,20 @@ export async function startServerProcess(options: StartOptions): Promise<ServerP
   };
 }
 
-/** A server on a directory that vanishes with it. */
-export async function openScratchServer(
-  environment: Readonly<Record<string, string>> = {},
-): Promise<ServerProcess & { readonly directory: string }> {
+export interface ScratchServer extends ServerProcess {
+  readonly directory: string;
+  /** What leads an operator's command to the same data. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** A server on a directory that vanishes with it, and on places of its own in the engines that tests run on. */
+export async function openScratchServer(more: Readonly<Record<string, string>> = {}): Promise<ScratchServer> {
   const directory = await mkdtemp(join(tmpdir(), "coffer-scratch-"));
+  const environment = { ...(await engineSettings(directory)), ...more };
   const server = await startServerProcess({ directory, environment });
   return {
     ...server,
-    directory,
+    ...{ directory, variables: { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, ...environment } },
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();
       await rm(directory, { recursive: true, force: true });

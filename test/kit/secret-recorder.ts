@@ -3,7 +3,8 @@
  * be searched for them. One list per test file: a secret of one server has no business in another one either.
  */
 import { currentUnit } from "./scan/unit.ts";
-import { isDatabaseFile, readPlaces, requireNoSecrets, type Secret } from "./secret-scan.ts";
+import { addressIn } from "./postgres/address.ts";
+import { isDatabaseFile, type Place, readPlaces, requireNoSecrets, type Secret } from "./secret-scan.ts";
 
 const recorded = new Map<string, Secret>();
 
@@ -36,8 +37,16 @@ export function recordedSecrets(): Iterable<Secret> {
  */
 export async function requireClean(directory: string | null, log: string | Uint8Array): Promise<void> {
   currentUnit()?.noteLog("server", Buffer.from(log));
-  const places = directory === null ? [] : await readPlaces(directory, isDatabaseFile);
+  const places = directory === null ? [] : await databasePlaces(directory);
   requireNoSecrets(recordedSecrets(), [...places, { name: "log", bytes: Buffer.from(log) }]);
+}
+
+/** The database of a data directory, wherever it is. */
+export async function databasePlaces(directory: string): Promise<Place[]> {
+  const url = addressIn(directory);
+  if (url === null) return readPlaces(directory, isDatabaseFile);
+  const { readAllRows } = await import("./postgres/databases.ts");
+  return [{ name: "rows", bytes: Buffer.from(await readAllRows(url)) }];
 }
 
 /** The body of an answer, as text: JSON, or anything else, which holds none. */

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { engineSettings } from "../kit/engine-settings.ts";
 import { recordAnswer, recordRequest, requireClean } from "../kit/secret-recorder.ts";
 import { fetchHandler, parseConfig, startServer } from "@coffer/server";
 import { openDatabase } from "@coffer/server/storage";
@@ -54,7 +55,8 @@ export async function openWorld(environment: Readonly<Record<string, string>>): 
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   const lines: Uint8Array[] = [];
   stack.defer(() => requireClean(directory, Buffer.concat(lines)));
-  const config = parseConfig({ SERVICE_DATA_DIR: directory, SERVICE_PORT: "0", ...environment });
+  const places = { SERVICE_DATA_DIR: directory, ...(await engineSettings(directory)) };
+  const config = parseConfig({ ...places, SERVICE_PORT: "0", ...environment });
   const server = await startServer(config, { logSink: { write: (line) => void lines.push(line.slice()) } });
   stack.defer(() => server.close());
   const database = stack.use(await openDatabase(config));

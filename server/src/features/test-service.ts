@@ -9,7 +9,7 @@ import { openSuiSignatures } from "../drivers/message-signatures/sui.ts";
 import type { Deps } from "../deps.ts";
 import { ServiceError } from "../service-error.ts";
 import { type CreationContext, type IncomingBytes, type Principal, Recorded, Reply } from "../handler.ts";
-import { openMemoryBlobs, openTestDatabase } from "../test-storage.ts";
+import { openTestBlobs, openTestDatabase } from "../test-storage.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
@@ -84,7 +84,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
   const chain = openTestChain(clock);
   const deps: Parts = {
     database,
-    blobs: options.blobs ?? openMemoryBlobs({ clock }),
+    blobs: options.blobs ?? (await openTestBlobs(database, clock)),
     clock,
     random: systemRandom,
     settings,

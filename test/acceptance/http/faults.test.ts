@@ -1,6 +1,5 @@
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { databasePath } from "../kit/data-directory.ts";
+import { alterTables } from "../kit/data-directory.ts";
 import { expectError, expectStatus } from "../kit/answers.ts";
 import { useService } from "../kit/service.ts";
 
@@ -8,11 +7,9 @@ const service = useService();
 
 describe("a fault of the server", () => {
   it("is 500 Internal error with a request id, and never the message [D1-server-error-500]", async () => {
-    const database = new DatabaseSync(await databasePath(service().dataDirectory));
-    database.exec("ALTER TABLE folders RENAME TO folders_elsewhere");
+    await alterTables(service().dataDirectory, "ALTER TABLE folders RENAME TO folders_elsewhere");
     const answer = await service().ask("GET", "/api/folders");
-    database.exec("ALTER TABLE folders_elsewhere RENAME TO folders");
-    database.close();
+    await alterTables(service().dataDirectory, "ALTER TABLE folders_elsewhere RENAME TO folders");
     expect(expectError(answer, 500, "internal")).toBe("Internal error");
     expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
     expect([...answer.headers.values()].join()).not.toContain("folders");

@@ -1,7 +1,8 @@
-/** Looks into a stack's data directory from outside, as an operator would with `find`, `grep` and `sqlite3`. */
+/** Looks into a stack's data directory from outside, as an operator would with `find`, `grep` and `sqlite3` or `psql`. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { addressIn } from "../../kit/postgres/address.ts";
 
 /** Paths of all regular files below `directory`. */
 export async function filesBelow(directory: string): Promise<string[]> {
@@ -9,11 +10,14 @@ export async function filesBelow(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Which files below `directory` hold these bytes. */
+/** Which files below `directory` hold these bytes; `rows` where they are in the rows of a PostgreSQL. */
 export async function filesHolding(directory: string, text: string): Promise<string[]> {
   const paths = await filesBelow(directory);
   const hits = await Promise.all(paths.map(async (path) => ((await readIfThere(path)).includes(text) ? [path] : [])));
-  return hits.flat();
+  const url = addressIn(directory);
+  if (url === null) return hits.flat();
+  const { readAllRows } = await import("../../kit/postgres/databases.ts");
+  return [...hits.flat(), ...((await readAllRows(url)).includes(text) ? ["rows"] : [])];
 }
 
 /** Empty for a file that has gone since the listing, such as a mail that was just put into the outbox. */
@@ -52,13 +56,24 @@ export async function databasePath(directory: string): Promise<string> {
   return path;
 }
 
-/** Runs one statement against the stack's database, beside the running server. */
+/** Runs one statement against the stack's database, beside the running server. It changes one row. */
 export async function runSql(directory: string, statement: string, ...values: (string | number)[]): Promise<void> {
+  const changes = await change(directory, statement, values);
+  if (changes !== 1) throw new Error(`the statement met ${changes} rows: ${statement}`);
+}
+
+/** The same for a statement about tables. */
+export async function alterTables(directory: string, statement: string): Promise<void> {
+  await change(directory, statement, []);
+}
+
+async function change(directory: string, statement: string, values: readonly (string | number)[]): Promise<number> {
+  const url = addressIn(directory);
+  if (url !== null) return (await import("../../kit/postgres/databases.ts")).alterRows(url, statement, values);
   const database = new DatabaseSync(await databasePath(directory));
   try {
     database.exec("PRAGMA busy_timeout = 5000");
-    const { changes } = database.prepare(statement).run(...values);
-    if (Number(changes) !== 1) throw new Error(`the statement met ${changes} rows: ${statement}`);
+    return Number(database.prepare(statement).run(...values).changes);
   } finally {
     database.close();
   }

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { engineSettings } from "../../kit/engine-settings.ts";
 import { createKey, freshEmail, signUp, type NewAccount } from "./account.ts";
 import { fieldsAt, objectIn, textIn, type Fields } from "./answers.ts";
 import { newChainKey, type ChainKey } from "./chain.ts";
@@ -79,7 +80,8 @@ function prepare(fixed: Variables, given: Given, makeOwner: (service: Service) =
     const dataDirectory = await mkdtemp(join(tmpdir(), "coffer-acceptance-"));
     cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true }));
     const variables = typeof given === "function" ? given() : given;
-    const environment = { ...fixed, ...variables, SERVICE_DATA_DIR: dataDirectory };
+    const engines = await engineSettings(dataDirectory);
+    const environment = { ...fixed, ...engines, ...variables, SERVICE_DATA_DIR: dataDirectory };
     const server = cleanup.use(await startServerProcess(environment));
     const nobody = openService(server, environment, { id: "", email: "", apiKey: "" });
     service = openService(server, environment, await makeOwner(nobody), nobody.accessCode);

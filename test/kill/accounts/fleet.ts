@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Draw } from "../../fuzz/draw.ts";
-import { ADDRESS_FILE } from "../row-reader.ts";
+import { addressFile } from "../../kit/postgres/address.ts";
 import { type ServerProcess, startServerProcess } from "../server-process.ts";
 
 /** Accounts make keys and invites all the time, and end few. */
@@ -41,7 +41,7 @@ export async function openFleet(
   more: Readonly<Record<string, string>> = {},
 ): Promise<Fleet> {
   const directory = await mkdtemp(join(tmpdir(), "coffer-fleet-"));
-  if (postgres !== null) await writeFile(join(directory, ADDRESS_FILE), postgres);
+  if (postgres !== null) await writeFile(addressFile(directory), postgres);
   const given = { ...ENVIRONMENT, ...more };
   const environment = postgres === null ? given : { ...given, SERVICE_DATABASE_URL: postgres };
   const start = () => startServerProcess({ directory, environment });

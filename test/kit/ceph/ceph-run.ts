@@ -1,7 +1,7 @@
 /** One Ceph for a whole run of vitest: the first test that asks for it starts it, and the run's end stops it. */
 import type { TestProject } from "vitest/node";
 import { listenOnLoopback } from "../loopback.ts";
-import { type Ceph, startCeph } from "@coffer/devstack/engines";
+import type { Ceph } from "@coffer/devstack/engines";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -12,9 +12,11 @@ declare module "vitest" {
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   let starting: Promise<Ceph> | null = null;
+  // Most runs need no engine, and load none.
+  const start = async () => (await import("@coffer/devstack/engines")).startCeph();
   const door = await listenOnLoopback(async (_request, response) => {
     try {
-      const { endpoint, accessKeyId, secretAccessKey } = await (starting ??= startCeph());
+      const { endpoint, accessKeyId, secretAccessKey } = await (starting ??= start());
       response.end(JSON.stringify({ endpoint, accessKeyId, secretAccessKey }));
     } catch (error) {
       response.writeHead(500).end(error instanceof Error ? `${error.message}: ${String(error.cause)}` : String(error));

@@ -18,8 +18,14 @@ export function skipWithoutCeph(context: { skip(reason: string): void }): void {
   skipWithout(whyNoCeph(), context);
 }
 
+let given = 0;
+
+/** How many there were of this process. */
+export const placesGiven = (): number => given;
+
 /** The first one of a run waits until Ceph has started. */
 export async function cephStore(): Promise<CephStore> {
+  given += 1;
   return { ...(await (ready ??= findCeph())), bucket: BUCKET, prefix: `${randomUUID()}/` };
 }
 

@@ -1,9 +1,11 @@
 /** TEST ONLY: databases of the run's cluster, empty or with the newest schema. */
 import { randomUUID } from "node:crypto";
+import { existsSync, writeFileSync } from "node:fs";
 import { MIGRATIONS } from "@coffer/server/migrations/migrate";
 import { openDatabase } from "@coffer/server/storage";
 import { Client } from "pg";
 import { type Cluster, joinCluster } from "@coffer/devstack/engines";
+import { addressFile, addressIn } from "./address.ts";
 
 export interface OwnDatabase extends AsyncDisposable {
   readonly url: string;
@@ -27,6 +29,29 @@ export async function createDatabase(state: "empty" | "migrated" = "empty"): Pro
     if (await clear(cluster.urlOf(name))) unused.push(name);
     else await cluster.run(`DROP DATABASE ${name}`);
   });
+}
+
+/** Those of this process, with their directories: when a directory is gone, nobody needs its database. */
+const ofDirectories = new Map<string, OwnDatabase>();
+let given = 0;
+
+/** How many directories of this process got one. */
+export const databasesGiven = (): number => given;
+
+/** The address of the directory's database; one with the newest schema if it has none yet. */
+export async function databaseIn(directory: string): Promise<string> {
+  const known = addressIn(directory);
+  if (known !== null) return known;
+  for (const [of, database] of ofDirectories) {
+    if (existsSync(addressFile(of))) continue;
+    ofDirectories.delete(of);
+    await database[Symbol.asyncDispose]();
+  }
+  const database = await createDatabase("migrated");
+  given += 1;
+  ofDirectories.set(directory, database);
+  writeFileSync(addressFile(directory), database.url);
+  return database.url;
 }
 
 function own(cluster: Cluster, name: string, dispose: () => Promise<void>): OwnDatabase {
@@ -63,16 +88,33 @@ function provideTemplate(cluster: Cluster): Promise<string> {
   }));
 }
 
-/** Runs one statement past foreign keys and triggers. Write `?` for each value. */
-export function alterRows(url: string, text: string, values: readonly (string | number)[]): Promise<void> {
+/** Runs one statement past foreign keys and triggers, and answers how many rows it met. Write `?` for each value. */
+export function alterRows(url: string, text: string, values: readonly (string | number)[] = []): Promise<number> {
   let number = 0;
   return within(url, async (client) => {
     await client.query("SET session_replication_role = replica");
-    await client.query(
-      text.replaceAll("?", () => `$${String((number += 1))}`),
-      [...values],
-    );
+    const numbered = text.replaceAll("?", () => `$${String((number += 1))}`);
+    return (await client.query(numbered, [...values])).rowCount ?? 0;
   });
+}
+
+/** Every row of every table as text, one a line: what a backup holds. */
+export function readAllRows(url: string): Promise<string> {
+  return within(url, async (client) => {
+    const lines: string[] = [];
+    for (const table of await tablesOf(client)) {
+      const { rows } = await client.query<{ row: string }>(`SELECT t::text AS row FROM ${table} AS t`);
+      lines.push(...rows.map(({ row }) => row));
+    }
+    return lines.join("\n");
+  });
+}
+
+async function tablesOf(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'",
+  );
+  return rows.map(({ name }) => name);
 }
 
 /**
@@ -86,12 +128,8 @@ function clear(url: string): Promise<boolean> {
       .then(({ rows: [row] }) => Number(row?.steps))
       .catch(() => 0);
     if (steps !== MIGRATIONS.length) return false;
-    const { rows } = await client.query<{ name: string }>(
-      `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`,
-    );
-    await client.query(
-      ["SET session_replication_role = replica", ...rows.map(({ name }) => `DELETE FROM ${name}`)].join(";"),
-    );
+    const deletions = (await tablesOf(client)).map((table) => `DELETE FROM ${table}`);
+    await client.query(["SET session_replication_role = replica", ...deletions].join(";"));
     return true;
   });
 }

@@ -1,0 +1,13 @@
+/** What runs side by side, is cut off, or moves bytes: acts of other processes come between any two statements here. */
+import { runOnEngines } from "./on-engines.ts";
+
+runOnEngines(
+  "server/src/features/{uploads,holds}/*.test.ts",
+  "server/src/features/files/{faults,uploading}.test.ts",
+  "server/src/features/invites/races.test.ts",
+  "server/src/features/sessions/refreshing.test.ts",
+  "server/src/features/mail-tokens/processes.test.ts",
+  "server/src/features/identity-provider/{users,zklogin}.test.ts",
+  "server/src/features/webhooks/delivery/{dispatch,endpoint-changes,interruptions,queue,races,start-webhooks}.test.ts",
+  "server/src/http/idempotency.test.ts",
+);

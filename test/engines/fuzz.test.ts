@@ -1,0 +1,3 @@
+import { runOnEngines } from "./on-engines.ts";
+
+runOnEngines("test/fuzz/fuzz.test.ts");
