@@ -38,6 +38,7 @@ const DEEP = [
   "test/cli/onboarding.test.ts",
   "test/cli/owner.test.ts",
   "test/cli/owner-scopes.test.ts",
+  "test/cli/recording.test.ts",
   "test/cli/signing-in.test.ts",
   "test/client-folder-crash.test.ts",
   "test/client-real.test.ts",

@@ -29,17 +29,15 @@ export interface Plan {
 const LANES = 8;
 
 export async function planRewind(connection: Connection, acts: Acts, actor: Actor): Promise<Plan> {
-  const steps: PlannedStep[] = [];
-  const left: RewindLeft[] = [];
-  const todo = acts.touched.values();
+  // In the order of the acts, whichever answer comes first.
+  const planned: Plan[] = [];
+  const todo = [...acts.touched.values()].entries();
   const lane = async (): Promise<void> => {
-    for (const touched of todo) {
-      const planned = await planOne(connection, touched, actor);
-      steps.push(...planned.steps);
-      left.push(...planned.left);
-    }
+    for (const [at, touched] of todo) planned[at] = await planOne(connection, touched, actor);
   };
   await Promise.all(Array.from({ length: LANES }, lane));
+  const steps = planned.flatMap((each) => each.steps);
+  const left = planned.flatMap((each) => each.left);
   // Nothing comes back with a folder where none comes back.
   const isBack = steps.some(({ kind, act }) => kind === "folder" && act === "restore");
   if (isBack) return { steps, left };

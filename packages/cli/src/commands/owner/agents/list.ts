@@ -21,7 +21,7 @@ export default command({
     if (!approve) return shownAgents(agents, null);
     const approved: LetIn[] = [];
     for (const agent of agents.filter(({ waitsFor }) => waitsFor.length > 0)) {
-      await context.confirm(questionAbout(agent));
+      await context.confirm(await questionAbout(context, agent));
       approved.push(...(await letIn(task, world.env, agent)));
     }
     for (const each of approved) noteOutcome(context, each);
@@ -29,9 +29,12 @@ export default command({
   },
 });
 
-function questionAbout({ key, waitsFor }: Agent): string {
+async function questionAbout({ client, signal }: Context, { key, waitsFor }: Agent): Promise<string> {
   const who = `${untrusted(key.name).visible()} (${key.chainAddress ?? "no address"})`;
-  return `Let ${who} read and write everything in ${waitsFor.join(", ")}?`;
+  const { vaults } = await client();
+  // With the id, since a name is what the service says.
+  const named = waitsFor.map(async (id) => `${untrusted((await vaults.get(id, { signal })).name).visible()} (${id})`);
+  return `Let ${who} read and write everything in ${(await Promise.all(named)).join(", ")}?`;
 }
 
 function noteOutcome({ note }: Context, { chainAddress, vaultId, outcome }: LetIn): void {
