@@ -35,6 +35,7 @@ const DEEP = [
   "test/cli/completion.test.ts",
   "test/cli/executable.test.ts",
   "test/cli/files.test.ts",
+  "test/cli/keychain.test.ts",
   "test/cli/onboarding.test.ts",
   "test/cli/owner.test.ts",
   "test/cli/owner-scopes.test.ts",

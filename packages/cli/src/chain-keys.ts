@@ -1,5 +1,6 @@
 /** The chain key of this machine. It is saved, used and never shown. */
 import type { Secret, Signer } from "@coffer/sdk";
+import type { Profile } from "@coffer/sdk/node";
 import { saveProfile } from "@coffer/tasks";
 import type { Context } from "./context.ts";
 import { CommandFailure } from "./failure.ts";
@@ -8,18 +9,18 @@ import { profileOf, reachableProfile, type ReachableProfile } from "./signing-in
 export interface OwnChainKey {
   readonly privateKey: Secret;
   readonly signer: Signer;
-  readonly source: "environment" | "profile";
+  readonly source: "environment" | "profile" | "keychain";
 }
 
 /** null: there is none. */
 export async function findChainKey(context: Context): Promise<OwnChainKey | null> {
   const { Secret, chainKeySigner } = await import("@coffer/sdk");
   const fromEnvironment = context.world.env["SERVICE_CHAIN_PRIVATE_KEY"] ?? "";
-  const privateKey =
-    fromEnvironment === "" ? (await profileOf(context)).former?.chainPrivateKey : new Secret(fromEnvironment);
+  const former = fromEnvironment === "" ? (await profileOf(context)).former : null;
+  const privateKey = fromEnvironment === "" ? former?.chainPrivateKey : new Secret(fromEnvironment);
   if (privateKey == null) return null;
   context.redaction.register(privateKey.reveal());
-  const source = fromEnvironment === "" ? "profile" : "environment";
+  const source = former === null ? "environment" : former.keyStore === "keychain" ? "keychain" : "profile";
   return { privateKey, signer: await chainKeySigner(privateKey), source };
 }
 
@@ -35,8 +36,7 @@ export async function requireChainKey(context: Context): Promise<OwnChainKey> {
 /** Saves a chain key into the profile. Another one that is there is only replaced when that is asked for and confirmed. */
 export async function saveChainKey(context: Context, privateKey: Secret, replace: boolean): Promise<ReachableProfile> {
   const place = await reachableProfile(context);
-  const former = place.former?.chainPrivateKey;
-  if (former != null && former.reveal() !== privateKey.reveal()) {
+  if (place.former?.chainPrivateKey != null && !isKeyOf(place.former, privateKey)) {
     if (!replace)
       throw new CommandFailure("key_exists", {
         message: `The profile ${place.profile} has a chain key already`,
@@ -46,4 +46,14 @@ export async function saveChainKey(context: Context, privateKey: Secret, replace
   }
   await saveProfile(place, { chainPrivateKey: privateKey });
   return place;
+}
+
+/** false also for a key that the keychain has lost: another one may take its place. */
+function isKeyOf({ chainPrivateKey, keyStore }: Profile, privateKey: Secret): boolean {
+  try {
+    return chainPrivateKey?.reveal() === privateKey.reveal();
+  } catch (error) {
+    if (keyStore === "keychain") return false;
+    throw error;
+  }
 }

@@ -35,8 +35,11 @@ export async function checkMachine(context: Context): Promise<MachineReport> {
     };
   } catch (thrown) {
     const { message } = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut });
+    const next = /keychain/.test(message)
+      ? "coffer config set key-store file, once it opens; coffer chain import --replace, if the key is lost"
+      : "coffer profiles list, or coffer login";
     return {
-      checks: [program, file, problem("settings", message, "coffer profiles list, or coffer login")],
+      checks: [program, file, problem("settings", message, next)],
       settings: null,
     };
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { chmod, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -7,6 +8,7 @@ import { Secret } from "../secret.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
 import { configurationError, type SdkError } from "../errors.ts";
+import { keepInKeychain, KeychainSecret, SYSTEM } from "./keychain.ts";
 import type { StoredSession } from "../session/state.ts";
 
 /** One service and the credential for it: a key, a web session, or both (then the key wins). */
@@ -21,7 +23,15 @@ export interface Profile {
   readonly chainPrivateKey?: Secret | null | undefined;
   /** Path of the network configuration that shared vaults need. Default: unchanged; null removes it. */
   readonly networkFile?: string | null | undefined;
+  /**
+   * Where the API key and the chain key are kept; another value than before moves them. The system's keychain needs the
+   * package `@napi-rs/keyring`. Default: unchanged, and the file in a new profile.
+   */
+  readonly keyStore?: KeyStore | undefined;
 }
+
+/** The file with mode 0600, or the keychain of the system. A web session is always in the file. */
+export type KeyStore = "file" | "keychain";
 
 /** The content of config.json (version 1). */
 export interface Config {
@@ -49,11 +59,14 @@ const storedSession = z.looseObject({
   expiresAt: z.optional(z.number()),
   presented: z.optional(z.boolean()),
 });
+const keyName = z.enum(["apiKey", "chainPrivateKey"]);
 const storedProfile = z.looseObject({
   baseUrl: z.string(),
   apiKey: z.optional(z.string()),
   session: z.optional(storedSession),
   chainPrivateKey: z.optional(z.string()),
+  /** The profile keeps its keys in the system's keychain; `keys` names those that are there. */
+  keychain: z.optional(z.looseObject({ id: z.string().check(z.minLength(1)), keys: z.array(keyName) })),
   networkFile: z.optional(z.string()),
 });
 /** Loose: fields of a later version survive a rewrite by this one. */
@@ -90,61 +103,133 @@ export async function readConfig(file: string = configFile()): Promise<Config | 
   if (stored === null) return null;
   const profiles = Object.entries(stored.profiles).map(([name, profile]): [string, Profile] => [
     name,
-    readProfile(profile),
+    readProfile(name, profile),
   ]);
   return { defaultProfile: stored.defaultProfile, profiles: Object.fromEntries(profiles) };
 }
 
-function readProfile({ baseUrl, apiKey, session, chainPrivateKey, networkFile }: StoredProfile): Profile {
+function readProfile(name: string, stored: StoredProfile): Profile {
+  const { baseUrl, session, networkFile, keychain } = stored;
   return {
     baseUrl,
-    apiKey: apiKey === undefined ? null : new Secret(apiKey),
+    apiKey: readKey(name, stored, "apiKey"),
     session: session === undefined ? null : readSession(session),
-    chainPrivateKey: chainPrivateKey === undefined ? null : new Secret(chainPrivateKey),
+    chainPrivateKey: readKey(name, stored, "chainPrivateKey"),
     networkFile: networkFile ?? null,
+    keyStore: keychain === undefined ? "file" : "keychain",
   };
 }
 
+/** What the file has wins: a move was cut off before the keychain's copy counted, or after it ceased to. */
+function readKey(name: string, stored: StoredProfile, key: KeyName): Secret | null {
+  const { keychain, [key]: text } = stored;
+  if (text !== undefined) return new Secret(text);
+  return keychain?.keys.includes(key) === true ? new KeychainSecret(accountOf(name, keychain, key)) : null;
+}
+
+/** As programs that show a keychain list it. The id keeps apart what has the same name in two configurations. */
+const accountOf = (name: string, { id }: StoredKeychain, key: KeyName): string => `${name}/${key}/${id}`;
+
 /**
  * Puts profiles into the file, under a lock and in one atomic replacement; other profiles and unknown fields stay. A
- * null profile is removed. Directory 0700, file 0600.
+ * null profile is removed. Directory 0700, file 0600. Keys of a profile whose `keyStore` is the keychain go there.
  */
 export async function writeConfig(changes: ConfigChanges, file: string = configFile()): Promise<void> {
   await makePrivateDirectory(dirname(file));
   await using lock = await acquireLock(`${file}.lock`, LOCK_WAIT_MS);
   if (lock === null) throw configurationError("Another process keeps the configuration locked");
   const stored: StoredConfig = (await readStored(file)) ?? { version: 1, defaultProfile: "default", profiles: {} };
-  const profiles = { ...stored.profiles };
-  for (const [name, profile] of Object.entries(changes.profiles ?? {})) {
-    if (profile === null) Reflect.deleteProperty(profiles, name);
-    else profiles[name] = storeProfile(profiles[name], profile);
+  const moves = Object.entries(changes.profiles ?? {}).map(([name, profile]) =>
+    moveOf(name, stored.profiles[name], profile),
+  );
+  const write = async (at: "first" | "next" | "last"): Promise<void> => {
+    const profiles = { ...stored.profiles };
+    for (const { name, [at]: profile } of moves) {
+      if (profile === undefined) Reflect.deleteProperty(profiles, name);
+      else profiles[name] = profile;
+    }
+    const next = { ...stored, defaultProfile: changes.defaultProfile ?? stored.defaultProfile, profiles };
+    parseStored(next, file);
+    await replaceFile(file, `${JSON.stringify(next, null, 2)}\n`);
+    await chmod(file, 0o600);
+  };
+  // At every moment a key is where the file says, and the file names what the keychain may have.
+  if (moves.some(({ first, former }) => first !== former)) await write("first");
+  for (const { puts } of moves) for (const [account, secret] of puts) keepInKeychain(account, secret);
+  await write("next");
+  for (const { drops } of moves) for (const account of drops) SYSTEM.open().delete(account);
+  if (moves.some(({ next, last }) => next !== last)) await write("last");
+}
+
+/** A profile before its keys are put into the keychain, once they are there, and when none is left there that does not count. */
+interface Move {
+  readonly name: string;
+  readonly former: StoredProfile | undefined;
+  readonly first: StoredProfile | undefined;
+  readonly puts: readonly (readonly [account: string, secret: Secret])[];
+  readonly next: StoredProfile | undefined;
+  readonly drops: readonly string[];
+  readonly last: StoredProfile | undefined;
+}
+
+function moveOf(name: string, former: StoredProfile | undefined, profile: Profile | null): Move {
+  const held = former?.keychain;
+  const accountsOf = (keychain: StoredKeychain, keys: readonly KeyName[]): string[] =>
+    keys.map((key) => accountOf(name, keychain, key));
+  if (profile === null) {
+    const drops = held === undefined ? [] : accountsOf(held, KEY_NAMES);
+    return { ...{ name, former, first: former, puts: [], drops }, next: undefined, last: undefined };
   }
-  const next = { ...stored, defaultProfile: changes.defaultProfile ?? stored.defaultProfile, profiles };
-  parseStored(next, file);
-  await replaceFile(file, `${JSON.stringify(next, null, 2)}\n`);
-  await chmod(file, 0o600);
+  const rest = storeProfile(former, profile);
+  const keys = {
+    apiKey: profile.apiKey,
+    chainPrivateKey:
+      profile.chainPrivateKey === undefined && former !== undefined
+        ? readKey(name, former, "chainPrivateKey")
+        : (profile.chainPrivateKey ?? null),
+  };
+  const given = KEY_NAMES.flatMap((key) => (keys[key] === null ? [] : [[key, keys[key]] as const]));
+  if ((profile.keyStore ?? (held === undefined ? "file" : "keychain")) === "file") {
+    const last = { ...rest, ...Object.fromEntries(given.map(([key, secret]) => [key, secret.reveal()])) };
+    if (held === undefined) return { ...{ name, former, first: former, puts: [], drops: [] }, next: last, last };
+    const next = { ...last, keychain: { ...held, keys: [] } };
+    return { ...{ name, former, first: former, puts: [], next, last }, drops: accountsOf(held, KEY_NAMES) };
+  }
+  const keychain = { id: held?.id ?? randomUUID(), ...held, keys: given.map(([key]) => key) };
+  const first =
+    former === undefined || held !== undefined ? former : { ...former, keychain: { ...keychain, keys: [] } };
+  const puts = given
+    .map(([key, secret]) => [accountOf(name, keychain, key), secret] as const)
+    .filter(([account, secret]) => !(secret instanceof KeychainSecret && secret.account === account));
+  const next = { ...rest, keychain };
+  const drops = accountsOf(
+    keychain,
+    (held?.keys ?? []).filter((key) => keys[key] === null),
+  );
+  return { name, former, first, puts, next, drops, last: next };
 }
 
 type StoredProfile = StoredConfig["profiles"][string];
+type StoredKeychain = NonNullable<StoredProfile["keychain"]>;
+type KeyName = z.infer<typeof keyName>;
+const KEY_NAMES = keyName.options;
 
+/** All of it but the keys. */
 function storeProfile(former: StoredProfile | undefined, profile: Profile): StoredProfile {
-  const { baseUrl, apiKey, session, chainPrivateKey, networkFile } = profile;
+  const { baseUrl, session, networkFile } = profile;
   const {
     apiKey: _replaced,
+    chainPrivateKey: _alsoReplaced,
+    keychain: _moved,
     session: formerSession,
-    chainPrivateKey: formerKey,
     networkFile: formerFile,
     ...rest
   } = former ?? {};
   const next = session === undefined ? formerSession : session === null ? undefined : renderSession(session);
-  const key = chainPrivateKey === undefined ? formerKey : chainPrivateKey?.reveal();
   const file = networkFile === undefined ? formerFile : (networkFile ?? undefined);
   return {
-    ...rest,
-    baseUrl,
-    ...(apiKey === null ? {} : { apiKey: apiKey.reveal() }),
+    ...{ ...rest, baseUrl },
     ...(next === undefined ? {} : { session: next }),
-    ...(key === undefined ? {} : { chainPrivateKey: key }),
     ...(file === undefined ? {} : { networkFile: file }),
   };
 }

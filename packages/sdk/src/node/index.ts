@@ -11,6 +11,7 @@ export {
   type Config,
   type ConfigChanges,
   type Environment,
+  type KeyStore,
   type Profile,
 } from "./config.ts";
 export { guessContentType } from "./content-type.ts";

@@ -1,6 +1,7 @@
 import { configurationError } from "../errors.ts";
 import { Secret } from "../secret.ts";
 import type { SessionCredentials } from "../session/credentials.ts";
+import { KeychainSecret } from "./keychain.ts";
 import { configFile, present, readConfig, type Environment, type Profile } from "./config.ts";
 import { savedSession } from "./saved-session.ts";
 
@@ -18,7 +19,7 @@ export interface SettingsFlags {
   readonly networkFile?: string | undefined;
 }
 
-export type SettingSource = "flag" | "environment" | "profile";
+export type SettingSource = "flag" | "environment" | "profile" | "keychain";
 
 /** Where two of the values came from; null when one is not set. */
 export interface SettingSources {
@@ -65,15 +66,16 @@ export async function resolveSettings(env: Environment = process.env, flags: Set
     throw configurationError(`The configuration ${file} has no profile "${named}"`);
   const baseUrl = firstOf(flags.baseUrl, env["SERVICE_BASE_URL"], profile?.baseUrl);
   const flagKey = flags.apiKey instanceof Secret ? flags.apiKey.reveal() : flags.apiKey;
-  const chainKey = firstOf(undefined, env["SERVICE_CHAIN_PRIVATE_KEY"], profile?.chainPrivateKey?.reveal());
+  const chainKey = keyOf(undefined, env["SERVICE_CHAIN_PRIVATE_KEY"], profile?.chainPrivateKey);
   const networkFile = firstOf(flags.networkFile, env["SERVICE_NETWORK_FILE"], profile?.networkFile ?? undefined);
-  const apiKey = firstOf(flagKey, env["SERVICE_API_KEY"], profileKey(profile, baseUrl.value));
+  const ownKey = isOwnOrigin(profile, baseUrl.value) ? profile?.apiKey : null;
+  const apiKey = keyOf(flagKey, env["SERVICE_API_KEY"], ownKey);
   return {
     baseUrl: baseUrl.value,
-    apiKey: apiKey.value === null ? null : new Secret(apiKey.value),
+    apiKey: apiKey.value,
     session:
       apiKey.value === null && isOwnOrigin(profile, baseUrl.value) ? await savedSession(profileName, file) : null,
-    chainPrivateKey: chainKey.value === null ? null : new Secret(chainKey.value),
+    chainPrivateKey: chainKey.value,
     networkFile: networkFile.value,
     profile: profileName,
     configFile: file,
@@ -98,8 +100,16 @@ function firstOf(
   return { value: null, source: null };
 }
 
-function profileKey(profile: Profile | null, baseUrl: string | null): string | undefined {
-  return isOwnOrigin(profile, baseUrl) ? profile?.apiKey?.reveal() : undefined;
+/** A key of the keychain is not read here: the environment may give another, and a locked keychain asks its user. */
+function keyOf(
+  flag: string | undefined,
+  environment: string | undefined,
+  saved: Secret | null | undefined,
+): { value: Secret | null; source: SettingSource | null } {
+  const { value, source } = firstOf(flag, environment, undefined);
+  if (value !== null) return { value: new Secret(value), source };
+  if (saved instanceof KeychainSecret) return { value: saved, source: "keychain" };
+  return saved == null || saved.reveal() === "" ? { value: null, source: null } : { value: saved, source: "profile" };
 }
 
 function isOwnOrigin(profile: Profile | null, baseUrl: string | null): boolean {

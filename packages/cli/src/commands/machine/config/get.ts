@@ -16,6 +16,7 @@ export default command({
       "base-url": former?.baseUrl ?? null,
       "network-file": former?.networkFile ?? null,
       "default-profile": (await readConfig((await profileOf(context)).configFile))?.defaultProfile ?? null,
+      "key-store": former?.keyStore ?? null,
       ...secretState(former),
     };
     if (!Object.hasOwn(values, name)) throw usage(`There is no value ${name}`, "coffer config get --help");

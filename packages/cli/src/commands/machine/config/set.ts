@@ -9,10 +9,12 @@ import { useProfile } from "../../../use-profile.ts";
 
 export default command({
   brief: "Change one value of the configuration",
-  description: "Another service's address drops the key and session of the former one.",
+  description:
+    "Another service's address drops the key and session of the former one. key-store moves the API key and the chain key of the profile, and later ones go there too. Its value file is the configuration (mode 0600). Its value keychain is that of your system, which needs npm install -g @napi-rs/keyring.",
   examples: [
     { line: "coffer config set base-url https://coffer.example.com", does: "of the profile" },
     { line: "coffer config set network-file network.json", does: "what shared vaults need" },
+    { line: "coffer config set key-store keychain", does: "keys into the system's keychain; file brings them back" },
   ],
   args: [argument("name", FIELDS.join(", "), () => FIELDS), argument("value", "The new value")] as const,
   run: async (context, _flags, [name, value]) => {
@@ -30,6 +32,15 @@ export default command({
         if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ""))
           throw usage(`${text} is no http address`, "coffer config set base-url https://HOST");
         await saveProfile({ ...(await profileOf(context)), baseUrl: text }, {});
+        return text;
+      }
+      if (field === "key-store") {
+        if (text !== "file" && text !== "keychain")
+          throw usage(
+            `Keys are kept in the file or in the keychain, not in ${text}`,
+            "coffer config set key-store keychain",
+          );
+        await saveProfile(await reachableProfile(context), { keyStore: text });
         return text;
       }
       if (field !== "network-file") throw usage(`There is no value ${field}`, "coffer config set --help");
