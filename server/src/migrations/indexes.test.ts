@@ -224,8 +224,8 @@ describe("sessions cost the same however many there are:", () => {
 
 describe("webhook deliveries cost the same however many wait:", () => {
   it("what of an endpoint is due is read off its index, in order", async () => {
-    const value = { webhookId: "w", dueBy: 1, now: 1, lease: 2, limit: 8, most: 8 };
-    const plan = await planOf((queries) => claimsOf(database).due(queries, value));
+    const claim = { webhookId: "w", dueBy: 1, limit: 8, most: 8 };
+    const plan = await planOf((queries) => claimsOf(database).due(queries, [claim], { now: 1, lease: 2 }));
     expect(plan).toContain("INDEX webhook_deliveries_leased (webhook_id=?)");
     expect(plan).toContain("INDEX webhook_deliveries_due (webhook_id=? AND next_attempt_at<?)");
     expect(plan).not.toContain("TEMP B-TREE FOR ORDER BY");

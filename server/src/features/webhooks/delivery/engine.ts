@@ -160,26 +160,29 @@ export class Engine {
       transaction,
       all.map(({ webhookId }) => webhookId),
     );
-    const claimed: Claimed[] = [];
-    for (const wanted of all) claimed.push(await this.#claim(transaction, wanted, endpoints.get(wanted.webhookId)));
+    const receivers = new Map(all.map(({ webhookId }) => [webhookId, this.#receiverOf(endpoints.get(webhookId))]));
+    const open = all.filter(({ webhookId }) => receivers.get(webhookId) !== null);
+    const now = this.#deps.clock.now();
+    const due = await this.#claims.due(transaction, open, { now, lease: this.#lease });
+    const deliveries = Map.groupBy(due, ({ webhook_id: webhookId }) => webhookId);
     // As many as were asked for: there may be more, and asking again finds out. Fewer: others may be at all that it bears.
-    const short = claimed.filter((each) => each.receiver !== null && each.deliveries.length < each.wanted.limit);
+    const short = open.filter(({ webhookId, limit }) => (deliveries.get(webhookId)?.length ?? 0) < limit);
     const dues = await findNextDues(
       transaction,
-      short.map(({ wanted }) => wanted.webhookId),
+      short.map(({ webhookId }) => webhookId),
     );
-    return claimed.map((each) =>
-      short.includes(each) ? { ...each, due: dues.get(each.wanted.webhookId) ?? null } : each,
-    );
+    return all.map((wanted): Claimed => {
+      const { webhookId } = wanted;
+      const receiver = receivers.get(webhookId) ?? null;
+      const next = short.includes(wanted) ? (dues.get(webhookId) ?? null) : now;
+      return { wanted, receiver, deliveries: deliveries.get(webhookId) ?? [], due: receiver === null ? null : next };
+    });
   }
 
-  /** Gone, paused or unreadable: nothing, and the lane is empty until a look finds it again. */
-  async #claim(transaction: Queries, wanted: Wanted, endpoint: WebhookRow | undefined): Promise<Claimed> {
+  /** null: gone, paused or unreadable. Nothing is claimed, and the lane is empty until a look finds it again. */
+  #receiverOf(endpoint: WebhookRow | undefined): Receiver | null {
     const secrets = endpoint?.active === 1 ? this.#secretsOf(endpoint) : null;
-    if (endpoint === undefined || secrets === null) return { wanted, receiver: null, deliveries: [], due: null };
-    const now = this.#deps.clock.now();
-    const deliveries = await this.#claims.due(transaction, { ...wanted, now, lease: this.#lease });
-    return { wanted, receiver: { url: endpoint.url, secrets }, deliveries, due: now };
+    return endpoint === undefined || secrets === null ? null : { url: endpoint.url, secrets };
   }
 
   /**

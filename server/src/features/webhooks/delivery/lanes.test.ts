@@ -53,6 +53,34 @@ describe("a lane", () => {
     expect(begun).toBe(15);
   });
 
+  it("of which others have all that is due is left to them for a while, and asked for at once when more becomes due", () => {
+    const { lanes, time, begin } = open();
+    lanes.learn("a", START);
+    const inVain = (): void => {
+      expect(lanes.wants()).toMatchObject([{ webhookId: "a" }]);
+      lanes.begin("a", 0, time.now);
+    };
+    inVain();
+    time.elapsed += 99;
+    expect(begin()).toEqual({});
+    lanes.learn("a", START);
+    expect(begin()).toEqual({});
+    lanes.add("a", START);
+    inVain();
+    expect(begin()).toEqual({});
+    time.elapsed += 100;
+    expect(begin()).toEqual({ a: 2 });
+  });
+
+  it("with attempts of its own under way is asked for at every turn, whatever others have", () => {
+    const { lanes, time, begin, end } = open();
+    lanes.learn("a", START);
+    expect(begin()).toEqual({ a: 2 });
+    end("a", 1);
+    lanes.begin("a", 0, time.now);
+    expect(begin()).toEqual({ a: 2 });
+  });
+
   it("that keeps failing gets one attempt at a time, until one succeeds", () => {
     const { lanes, begin, end, time } = open({ endpointRate: 1000 });
     lanes.learn("a", START);

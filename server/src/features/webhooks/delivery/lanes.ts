@@ -18,6 +18,12 @@ const FIRST_CONCURRENCY = 2;
 /** A receiver that asks for patience gets it for everything that waits for it, up to this. The one that it refused waits longer. */
 const LONGEST_REST = 15 * 60_000;
 
+/**
+ * So long an endpoint is left to other processes whose attempts are all that it bears. Milliseconds. Each process then keeps
+ * to endpoints of its own, and neither asks in vain for those of the other at every turn.
+ */
+const LEFT_TO_OTHERS = 100;
+
 /** So long after its last attempt it is forgotten that an endpoint failed: it may be gone for good. */
 const LONGEST_GRUDGE = 60 * 60_000;
 
@@ -48,6 +54,8 @@ interface Lane {
   filledAt: number;
   /** Elapsed: nothing is sent before. */
   restUntil: number;
+  /** Elapsed: it is not asked for before, unless something more becomes due. */
+  othersUntil: number;
   /** Elapsed, of the last attempt. */
   endedAt: number;
 }
@@ -85,6 +93,8 @@ export class Lanes {
   /** Something more of the endpoint's is due then. */
   add(webhookId: string, due: number): void {
     this.learn(webhookId, Math.min(due, this.#lanes.get(webhookId)?.due ?? Infinity));
+    const lane = this.#lanes.get(webhookId);
+    if (lane !== undefined) lane.othersUntil = -Infinity;
   }
 
   /** What may begin now, in turns. The caller claims it and says so with {@link begin}, in this order. */
@@ -114,6 +124,8 @@ export class Lanes {
     const lane = this.#lanes.get(webhookId);
     if (lane === undefined) return;
     lane.due = due ?? Infinity;
+    if (count === 0 && lane.inFlight === 0 && isDue(lane.due, this.#clock.now()))
+      lane.othersUntil = this.#clock.elapsed() + LEFT_TO_OTHERS;
     lane.tokens -= count;
     this.#count(lane, count);
     this.#lanes.delete(webhookId);
@@ -157,8 +169,14 @@ export class Lanes {
   }
 
   #newLane(due: number): Lane {
-    const counters = { inFlight: 0, failures: 0, successes: 0, restUntil: -Infinity, endedAt: -Infinity };
-    return { due, ...counters, tokens: this.#settings.endpointRate, filledAt: this.#clock.elapsed() };
+    const counters = { inFlight: 0, failures: 0, successes: 0, restUntil: -Infinity, othersUntil: -Infinity };
+    return {
+      due,
+      ...counters,
+      endedAt: -Infinity,
+      tokens: this.#settings.endpointRate,
+      filledAt: this.#clock.elapsed(),
+    };
   }
 
   #isNear(due: number): boolean {
@@ -172,7 +190,7 @@ export class Lanes {
   }
 
   #roomOf(lane: Lane, most: number): number {
-    if (lane.restUntil > this.#clock.elapsed()) return 0;
+    if (Math.max(lane.restUntil, lane.othersUntil) > this.#clock.elapsed()) return 0;
     return Math.min(most - lane.inFlight, Math.floor(this.#fill(lane)));
   }
 

@@ -65,17 +65,20 @@ export const CLAIM_MARGIN = 5_000;
 export interface Claim {
   readonly webhookId: string;
   readonly dueBy: number;
-  readonly now: number;
-  /** How long nobody else may take it. Milliseconds. */
-  readonly lease: number;
   readonly limit: number;
   /** Attempts to the endpoint at once, those of all processes together. */
   readonly most: number;
 }
 
+export interface ClaimTerms {
+  readonly now: number;
+  /** How long nobody else may take what is claimed. Milliseconds. */
+  readonly lease: number;
+}
+
 export interface Claims {
-  /** Takes what has been due longest, for nobody else until its lease is over. */
-  due(transaction: Queries, value: Claim): Promise<ClaimedDelivery[]>;
+  /** Takes what has been due longest of each endpoint, for nobody else until its lease is over. */
+  due(transaction: Queries, claims: readonly Claim[], terms: ClaimTerms): Promise<ClaimedDelivery[]>;
   /**
    * Deliveries whose lease is over, or reaches beyond the longest possible one: the database's clock was set back
    * since it was written.
@@ -86,44 +89,74 @@ export interface Claims {
 /** By the clock of the database that they run on. */
 export function claimsOf(database: Pick<Database, "capabilities">): Claims {
   const now = clockOf(database);
-  const [claim, overdue] = [claimBy(now), overdueBy(now)];
+  const [claim, claimAll, overdue] = [claimBy(now), claimAllBy(now), overdueBy(now)];
   return {
-    due: (transaction, value) => transaction.all(claim(transaction, { ...value })),
+    async due(transaction, claims, terms) {
+      if (claims.length === 0) return [];
+      if (dialectOf(transaction) === "postgres")
+        return transaction.all(claimAll(transaction, { ...terms, claims: JSON.stringify(claims) }));
+      const claimed: ClaimedDelivery[] = [];
+      for (const each of claims) claimed.push(...(await transaction.all(claim(transaction, { ...each, ...terms }))));
+      return claimed;
+    },
     overdue: (queries, value) => queries.all(overdue(queries, { ...value })),
   };
 }
 
 const claimBy = (now: RawBuilder<number>) =>
-  prepared((build, value: Row<Claim>) =>
-    build
-      .with("due", (row) =>
-        row
-          .selectFrom("webhook_deliveries")
-          .select("id")
-          .where("webhook_id", "=", value.webhookId)
-          .where("status", "=", PENDING)
-          .where("next_attempt_at", "<=", value.dueBy)
-          .orderBy("next_attempt_at")
-          .limit(roomLeft(build, value, now))
-          // What another process is just claiming is nothing to wait for.
-          .$if(dialectOf({ build }) === "postgres", (due) => due.forUpdate().skipLocked()),
-      )
-      .updateTable("webhook_deliveries")
-      .set((row) => ({
-        status: "delivering",
-        attempts: row("attempts", "+", 1),
-        lease_until: row(now, "+", value.lease),
-        last_attempt_at: value.now,
-        next_attempt_at: null,
-      }))
-      .where("id", "in", (row) => row.selectFrom("due").select("due.id"))
+  prepared((build, value: Row<Claim & ClaimTerms>) =>
+    take(build, value, now)
+      .where("id", "in", mostDue(build, value, now))
       // Once more: where writers run side by side, another may have claimed it since it was chosen.
       .where("status", "=", "pending")
-      .returning(["id", "webhook_id", "message_id", "payload", "trigger", "attempts", "max_attempts"]),
+      .returning(CLAIMED),
   );
 
+/** All claims of an exchange are one statement and one trip; each keeps a limit of its own, so each is a subquery. */
+const claimAllBy = (now: RawBuilder<number>) =>
+  prepared((build, value: Row<ClaimTerms> & { claims: string }) => {
+    const of = { webhookId: sql.ref<string>("c.webhookId"), dueBy: sql.ref<number>("c.dueBy") };
+    const bounds = { limit: sql.ref<number>("c.limit"), most: sql.ref<number>("c.most") };
+    // What another process is just claiming is nothing to wait for.
+    const due = mostDue(build, { ...of, ...bounds }, now)
+      .forUpdate()
+      .skipLocked();
+    const columns = sql`c("webhookId" text, "dueBy" bigint, "limit" bigint, "most" bigint)`;
+    const claims = sql`jsonb_to_recordset(cast(${value.claims} as jsonb)) as ${columns}`;
+    return take(build, value, now)
+      .where("id", "=", sql<string>`any(array(select due.id from ${claims} cross join lateral ${due} as due))`)
+      .where("status", "=", "pending")
+      .returning(CLAIMED);
+  });
+
+const CLAIMED = ["id", "webhook_id", "message_id", "payload", "trigger", "attempts", "max_attempts"] as const;
+
+function take(build: Queries["build"], { now, lease }: Row<ClaimTerms>, databaseNow: RawBuilder<number>) {
+  return build.updateTable("webhook_deliveries").set((row) => ({
+    status: "delivering",
+    attempts: row("attempts", "+", 1),
+    lease_until: row(databaseNow, "+", lease),
+    last_attempt_at: now,
+    next_attempt_at: null,
+  }));
+}
+
+/** A claim's values, or where a statement for many has them. */
+type AnyClaim = { [Name in keyof Claim]: Claim[Name] | RawBuilder<Claim[Name]> };
+
+function mostDue(build: Queries["build"], claim: AnyClaim, now: RawBuilder<number>) {
+  return build
+    .selectFrom("webhook_deliveries")
+    .select("id")
+    .where("webhook_id", "=", claim.webhookId)
+    .where("status", "=", PENDING)
+    .where("next_attempt_at", "<=", claim.dueBy)
+    .orderBy("next_attempt_at")
+    .limit(roomLeft(build, claim, now));
+}
+
 /** What is asked for, or what the attempts under way leave of the endpoint's; those whose lease is over count no more. */
-function roomLeft(build: Queries["build"], { webhookId, limit, most }: Row<Claim>, now: RawBuilder<number>) {
+function roomLeft(build: Queries["build"], { webhookId, limit, most }: AnyClaim, now: RawBuilder<number>) {
   const count = build.fn.countAll<number>();
   const [asked, bound] = [limit, most].map((value) => sql`cast(${value} as bigint)`);
   return (

@@ -50,6 +50,22 @@ describe("the queue", () => {
     expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 1 });
   });
 
+  it("is claimed for many endpoints at once, for each within what it bears over all processes", async () => {
+    const never = new Promise<Answer>(() => undefined);
+    const paths = ["/a", "/b", "/c"];
+    for (const path of paths) await test.endpoint(path);
+    for (let count = 0; count < 3; count += 1) await test.change();
+    test.answer(() => never);
+    const another = test.another();
+    const sentTo = (): string[] => test.sent.map(({ url }) => new URL(url).pathname).sort();
+    for (const engine of [test.engine, another]) {
+      await engine.look();
+      await engine.exchange();
+      expect(sentTo()).toEqual([...paths, ...paths].sort());
+    }
+    expect(another.inFlight).toBe(0);
+  });
+
   it("forgets what was under way to an endpoint that is deleted meanwhile", async () => {
     const webhookId = await test.endpoint();
     await test.change();

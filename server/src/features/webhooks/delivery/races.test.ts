@@ -70,6 +70,8 @@ describe("two engines on one database, which die, and whose clock is set forward
       await Promise.all(engines.map((engine) => engine.look()));
       await Promise.all(engines.map((engine) => engine.exchange()));
       await Promise.all(engines.map((engine) => engine.settled()));
+      // Each leaves an endpoint to the others for a moment where they have all of it.
+      test.app.clock.advance(100);
     }
     for (const engine of engines) await test.run(engine);
     const sent = test.sent.map(({ url, headers }) => `${url} ${String(headers["webhook-id"])}`);
