@@ -20,6 +20,8 @@ export interface Peers extends AsyncDisposable {
   readonly node: (words: readonly string[]) => Promise<number>;
   /** The same, of rclone. `:webdav:PATH` is on its own server. */
   readonly rclone: (words: readonly string[]) => Promise<number>;
+  /** Waits until a file is on the disk: `sync FILE`. */
+  readonly flush: (path: string) => Promise<number>;
   /** The most resident memory of a `coffer` so far, in MiB. */
   readonly peak: () => number;
 }
@@ -55,6 +57,7 @@ export async function openPeers(serve?: (directory: string) => void): Promise<Pe
       secondsOf(process.execPath, [PROGRAM, ...words], opens ? opener : plain, notePeak),
     node: (words) => secondsOf(process.execPath, words, plain),
     rclone: (words) => secondsOf(program, [...words, "--webdav-url", server.baseUrl, ...none], plain),
+    flush: (path) => secondsOf("sync", [path], plain),
     peak: () => peak,
     [Symbol.asyncDispose]: () => stays.disposeAsync(),
   };

@@ -21,7 +21,15 @@ export { NODE_METHODS };
 export const LOCAL: ReadonlySet<string> = new Set([
   ...["configDirectory", "configFile", "creationFile", "fileCreations", "filePins", "fileSeen", "fileUploadJournals"],
   ...["openExport", "openSharedVaults", "pinFile", "readConfig", "resolveSettings", "saveExport", "savedSession"],
-  ...["seenDirectory", "uploadDirectory", "writeConfig", "fileNames", "namesDirectory", "guessContentType"],
+  ...[
+    "seenDirectory",
+    "uploadDirectory",
+    "writeConfig",
+    "fileNames",
+    "namesDirectory",
+    "guessContentType",
+    "nodeTransport",
+  ],
 ]);
 
 /** Dotted names of all functions below a client. */

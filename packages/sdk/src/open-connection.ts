@@ -91,7 +91,6 @@ export function openConnection(options: ClientOptions): Connection {
     place: placeOf(baseUrl, options.network ?? options.sharedVaults?.network.network),
     transport: options.transport ?? kyTransport(),
     middleware: options.middleware ?? [],
-    direct: options.transport === undefined && options.middleware === undefined,
     retry,
     budget: new RetryBudget(retry),
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },

@@ -78,8 +78,6 @@ export interface Connection {
   readonly place: Place;
   readonly transport: Transport;
   readonly middleware: readonly Middleware[];
-  /** Only the SDK sees the bytes of answers: neither the caller's transport nor its middleware does. */
-  readonly direct: boolean;
   readonly retry: RetryPolicy;
   readonly budget: RetryBudget;
   readonly timeouts: TimeLimits;

@@ -5,7 +5,13 @@ import { once } from "./once.ts";
  * came. It follows `request.signal`, never follows redirects (a credential must not travel to another origin) and
  * never retries.
  */
-export type Transport = (request: Request) => Promise<Response>;
+export interface Transport {
+  (request: Request): Promise<Response>;
+  /** Nobody keeps the bytes of its answers: the SDK may free their memory. */
+  readonly direct?: boolean;
+  /** Takes a piece of an answer back, when nobody uses it any more. */
+  readonly free?: (piece: Uint8Array) => void;
+}
 
 const kyModule = once(() => import("ky"));
 
@@ -21,11 +27,12 @@ export function kyTransport(
     // `window: null` together with `redirect: "error"` keeps undici from teeing a streamed body into memory (undici #4058).
     return (options.fetch ?? globalThis.fetch)(request, { ...init, window: null });
   };
-  return async (request) => {
+  const transport: Transport = async (request) => {
     // Loaded with the first call: a client with a transport of its own never pays for it.
     const { default: ky } = await kyModule();
     return ky(request, { fetch: send, retry: 0, timeout: false, throwHttpErrors: false, redirect: "error" });
   };
+  return Object.assign(transport, { direct: !options.fetch });
 }
 
 /**

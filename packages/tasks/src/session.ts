@@ -147,10 +147,11 @@ async function connect(
   { application, redaction }: SessionOptions,
   sharedVaults: SharedVaults | null,
 ): Promise<Client> {
-  const { createClient } = await import("@coffer/sdk");
+  const [{ createClient }, { nodeTransport }] = await Promise.all([import("@coffer/sdk"), import("@coffer/sdk/node")]);
   const { baseUrl, credentials } = settings;
   return createClient({
     ...{ baseUrl, credentials, application, timeouts: TIMEOUTS, middleware: watchTokens(settings, redaction) },
+    transport: nodeTransport(),
     ...(sharedVaults === null ? {} : { sharedVaults }),
   });
 }

@@ -1,11 +1,12 @@
-import { createHash, randomUUID, type Hash } from "node:crypto";
-import { constants } from "node:fs";
-import { link, lstat, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
 import { openFileDownload } from "../download/open-file.ts";
+import { freeingOf } from "../download/owned.ts";
 import { SdkError } from "../errors.ts";
 import { fileErrorCode, syncDirectory } from "./durable-file.ts";
+import { writeNewFile } from "./new-file.ts";
 import { isInUse, processMark, tagOf } from "./process-mark.ts";
 import type { DownloadOptions } from "../download/content-facts.ts";
 
@@ -117,70 +118,21 @@ async function receive(client: Client, fileId: string, temporary: string, option
   const connection = connectionOf(client);
   // A piece is copied or written before the next is asked for.
   const download = await openFileDownload(connection, fileId, { ...options, reuseBuffer: true });
-  let file: FileHandle;
-  try {
-    file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-  } catch (error) {
-    await download.stream.cancel();
-    throw error;
-  }
   try {
     // The stream has verified a whole file against its digest. Only this function can compute the digest of a range
     // or of decrypted bytes.
     const told = options.range === undefined && connection.sharedVaults === null;
     const hash = told ? null : createHash("sha256");
-    const bytes = await writeAll(download.stream, file, hash);
-    await file.sync();
+    // With a chain key, the pieces lie in the buffers of the cipher.
+    const free = connection.sharedVaults === null ? freeingOf(connection) : null;
+    const { length } = download.range;
+    const bytes = await writeNewFile(temporary, download.stream, { hash, length, free });
     return { bytes, sha256: hash?.digest("hex") ?? download.sha256, storedSha256: download.sha256 };
-  } finally {
-    await file.close();
+  } catch (error) {
+    // Ended already, unless the file could not be made.
+    await download.stream.cancel().catch(() => undefined);
+    throw error;
   }
-}
-
-/** Pieces come in the size of the network or the cipher: the disk gets larger ones. */
-const WRITE_BYTES = 1024 * 1024;
-
-/** Answers the number of bytes. One block fills while the one before is written. */
-export async function writeAll(
-  stream: AsyncIterable<Uint8Array>,
-  file: FileHandle,
-  hash: Hash | null,
-): Promise<number> {
-  let filling = new Uint8Array(WRITE_BYTES);
-  let spare = new Uint8Array(WRITE_BYTES);
-  let writing = Promise.resolve();
-  let total = 0;
-  let filled = 0;
-  try {
-    for await (const piece of stream) {
-      hash?.update(piece);
-      total += piece.length;
-      for (let at = 0; at < piece.length;) {
-        const part = piece.subarray(at, at + filling.length - filled);
-        filling.set(part, filled);
-        filled += part.length;
-        at += part.length;
-        if (filled < filling.length) continue;
-        await writing;
-        writing = writeBytes(file, filling);
-        // A failure is for the next block that waits.
-        writing.catch(() => undefined);
-        [filling, spare] = [spare, filling];
-        filled = 0;
-      }
-    }
-    await writing;
-    await writeBytes(file, filling.subarray(0, filled));
-  } finally {
-    // The caller closes the file.
-    await writing.catch(() => undefined);
-  }
-  return total;
-}
-
-async function writeBytes(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let offset = 0; offset < bytes.length;)
-    offset += (await file.write(bytes, offset, bytes.length - offset)).bytesWritten;
 }
 
 /** `link` fails when the name exists, where `rename` would silently replace it. */

@@ -1,16 +1,16 @@
 /** The files of an export, under their names in a directory of this machine. */
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { mkdir, open, realpath } from "node:fs/promises";
+import { mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { nameProblem } from "@coffer/contract";
 import type { ExportedFile, ExportedFolder, OpenedExport } from "../vaults/export/opened-export.ts";
-import { writeAll, writeWhole } from "./download-file.ts";
+import { writeWhole } from "./download-file.ts";
 import { fileErrorCode, syncDirectory } from "./durable-file.ts";
 import { holdDirectory } from "./folders/held.ts";
 import { inLanes } from "./folders/lanes.ts";
 import type { FolderFailure, FolderProgress } from "./folders/options.ts";
 import { nameOf, Outcome, parentOf, pathIn, throwIfAborted } from "./folders/outcome.ts";
+import { writeNewFile } from "./new-file.ts";
 import { ProgressCount } from "./folders/work.ts";
 
 export interface SaveExportOptions {
@@ -183,20 +183,14 @@ interface Saving {
 
 async function save(
   opened: OpenedExport,
-  { id }: ExportedFile,
+  { id, size: length }: ExportedFile,
   { overwrite, path, place, signal }: Saving,
 ): Promise<string> {
   await using held = await holdDirectory(place);
   const hash = createHash("sha256");
   try {
     await writeWhole(join(held.way, nameOf(path)), overwrite, async (temporary) => {
-      const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-      try {
-        await writeAll(untilAborted(opened.read(id), signal), file, hash);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+      await writeNewFile(temporary, untilAborted(opened.read(id), signal), { hash, length });
       held.confirm();
     });
   } catch (error) {

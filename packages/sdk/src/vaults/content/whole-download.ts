@@ -2,6 +2,7 @@
 import { decryptFile, decryptFileBytes, type FileStart, type RangeKey } from "@coffer/crypto";
 import { iterate } from "../../byte-body.ts";
 import { openDownload, type Download } from "../../download/download.ts";
+import { freeingOf } from "../../download/owned.ts";
 import { counted, describe, factsOf, otherSize, unlock, type Reading } from "./decrypting.ts";
 import { lazyDownload } from "./lazy-download.ts";
 import { inVaultTerms } from "../vault-terms.ts";
@@ -24,7 +25,8 @@ export async function openWhole(reading: Reading, given: Download | null): Promi
       () => readSmall(reading, stored),
       () => stored.stream.cancel(),
     );
-  return describe(reading, range, decrypted(reading, connection.direct ? released(stored.stream) : stored.stream));
+  const free = freeingOf(connection);
+  return describe(reading, range, decrypted(reading, free === null ? stored.stream : released(stored.stream, free)));
 }
 
 /** Gives no byte before all of it is true. */
@@ -80,13 +82,15 @@ function decrypted(
  * Frees the memory of decrypted bytes at once, when the next piece is asked for. With the garbage collector, some 30
  * MiB more would wait (measured with Node 24). Runtimes without `transfer` wait.
  */
-async function* released(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+async function* released(
+  stream: ReadableStream<Uint8Array>,
+  free: (piece: Uint8Array) => void,
+): AsyncGenerator<Uint8Array, void, void> {
   const pieces = iterate(stream);
   try {
     for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
       yield next.value;
-      const { buffer, byteLength } = next.value;
-      if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer?.(0);
+      free(next.value);
     }
   } finally {
     await pieces.return?.();

@@ -1,0 +1,120 @@
+/** New files of any size, on the disk when they are done. */
+import type { Hash } from "node:crypto";
+import { constants } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+
+/** Pieces come in the size of the network or the cipher: the disk gets larger ones. */
+const BLOCK_BYTES = 1024 * 1024;
+/** Files from this size on go past the cache of the system, where it can be. */
+const DIRECT_FROM = 16 * BLOCK_BYTES;
+
+export interface NewFile {
+  /** Gets all bytes. */
+  readonly hash: Hash | null;
+  /** The expected number of bytes. */
+  readonly length: number;
+  /** Called with each piece as soon as it is copied. Default: no function. */
+  readonly free?: ((piece: Uint8Array) => void) | null | undefined;
+}
+
+/** Makes a file of mode 0600 that is not there yet. It is on the disk when this resolves with the number of bytes. */
+export async function writeNewFile(
+  path: string,
+  stream: AsyncIterable<Uint8Array>,
+  { hash, length, free }: NewFile,
+): Promise<number> {
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    const direct = length < DIRECT_FROM ? null : await openDirect(file);
+    try {
+      const bytes = await writeAll(stream, { file, direct, hash, free });
+      await file.sync();
+      return bytes;
+    } finally {
+      await direct?.close();
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * The same file, opened so that whole blocks go to the disk without a copy in the cache. There is little to wait for then at
+ * the end, and the system has less work. Null where this cannot be: other systems than Linux, and some file systems.
+ */
+async function openDirect(file: FileHandle): Promise<FileHandle | null> {
+  if (process.platform !== "linux") return null;
+  const path = `/proc/self/fd/${String(file.fd)}`;
+  return await open(path, constants.O_WRONLY | constants.O_DIRECT).catch(() => null);
+}
+
+type Pair = readonly [Uint8Array, Uint8Array];
+
+const idle: Pair[] = [];
+
+/** Direct writes want addresses that a page begins at. Nothing else in JavaScript has such. */
+function makePair(): Pair {
+  const { buffer } = new WebAssembly.Memory({ initial: (2 * BLOCK_BYTES) / 65_536 });
+  return [new Uint8Array(buffer, 0, BLOCK_BYTES), new Uint8Array(buffer, BLOCK_BYTES, BLOCK_BYTES)];
+}
+
+/** Where the bytes go. */
+export interface Writing extends Pick<NewFile, "hash" | "free"> {
+  readonly file: FileHandle;
+  readonly direct: FileHandle | null;
+}
+
+/** Answers the number of bytes. One block fills while the one before is written. */
+export async function writeAll(
+  stream: AsyncIterable<Uint8Array>,
+  { file, direct, hash, free }: Writing,
+): Promise<number> {
+  const pair = idle.pop() ?? makePair();
+  let [filling, spare] = pair;
+  let writing = Promise.resolve();
+  let whole = direct;
+  let total = 0;
+  let filled = 0;
+  const write = async (block: Uint8Array, position: number): Promise<void> => {
+    try {
+      await writeBytes(whole ?? file, block, position);
+    } catch (error) {
+      if (whole === null) throw error;
+      // Some file systems refuse only the write. What is wrong with the disk itself shows again.
+      whole = null;
+      await writeBytes(file, block, position);
+    }
+  };
+  try {
+    for await (const piece of stream) {
+      hash?.update(piece);
+      for (let at = 0; at < piece.length;) {
+        const part = piece.subarray(at, at + filling.length - filled);
+        filling.set(part, filled);
+        filled += part.length;
+        total += part.length;
+        at += part.length;
+        if (filled < filling.length) continue;
+        await writing;
+        writing = write(filling, total - filled);
+        // A failure is for the next block that waits.
+        writing.catch(() => undefined);
+        [filling, spare] = [spare, filling];
+        filled = 0;
+      }
+      free?.(piece);
+    }
+    await writing;
+    await writeBytes(file, filling.subarray(0, filled), total - filled);
+  } finally {
+    // The caller closes the file.
+    await writing.catch(() => undefined);
+    idle.push(pair);
+  }
+  return total;
+}
+
+async function writeBytes(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let offset = 0; offset < bytes.length;)
+    offset += (await file.write(bytes, offset, bytes.length - offset, position + offset)).bytesWritten;
+}
