@@ -8,7 +8,7 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import { copyBytes, equalBytes } from "./bytes.ts";
 import { sized } from "./fields.ts";
 import { noteSignature } from "./known-signatures.ts";
-import { findNativeEd25519 } from "./native-ed25519.ts";
+import { findNativeEd25519, nodePublicKey } from "./native-ed25519.ts";
 import { SecretKey } from "./secret-key.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
@@ -21,7 +21,7 @@ export const PUBLIC_KEY_BYTES = 32;
 /** Signs with an Ed25519 seed of 32 bytes: a chain key that is its own signing key, or one made for signing. */
 export function ed25519StatementSigner(seed: Uint8Array): StatementSigner {
   const secret = new SecretKey(sized(seed, 32, "seed"));
-  const publicKey = getPublicKey(secret.reveal());
+  const publicKey = nodePublicKey(secret) ?? getPublicKey(secret.reveal());
   return {
     publicKey: copyBytes(publicKey),
     sign: async (message32) => {

@@ -2,7 +2,7 @@ import { decodeSuiPrivateKey } from "@mysten/sui/cryptography";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import fc from "fast-check";
 import { inspect } from "node:util";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { chainKeySigner, generateChainKey } from "./chain-key.ts";
 import { verifyPersonalMessage } from "./ed25519.ts";
 import { placeOf } from "./signer.ts";
@@ -10,8 +10,11 @@ import { placeOf } from "./signer.ts";
 const seed = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 20;
 
+afterEach(() => vi.restoreAllMocks());
+
 describe("a chain key", () => {
-  it("has the address and makes the signatures of @mysten/sui, byte for byte", async () => {
+  it.each(["Node's", "a portable"])("with %s Ed25519: the address and signatures of @mysten/sui", async (whose) => {
+    if (whose === "a portable") vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
     await fc.assert(
       fc.asyncProperty(seed, fc.uint8Array({ maxLength: 300 }), async (bytes, message) => {
         const theirs = Ed25519Keypair.fromSecretKey(bytes);
@@ -19,6 +22,7 @@ describe("a chain key", () => {
         expect(ours.chainAddress).toBe(theirs.toSuiAddress());
         const signature = await ours.signPersonalMessage(message);
         expect(signature).toBe((await theirs.signPersonalMessage(message)).signature);
+        expect(await ours.signTransaction?.(message)).toBe((await theirs.signTransaction(message)).signature);
         expect(verifyPersonalMessage(ours.chainAddress, message, signature)).toBe(true);
         expect(verifyPersonalMessage(ours.chainAddress, Uint8Array.of(...message, 0), signature)).toBe(false);
       }),

@@ -3,6 +3,7 @@ import * as ed from "@noble/ed25519";
 import { blake2b } from "@noble/hashes/blake2.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { toBase64 } from "../digest.ts";
+import { nativeCrypto } from "../native-crypto.ts";
 import { addressOf, concat, SCHEME } from "./address.ts";
 
 // WebCrypto's digests are missing on pages without TLS; @noble/ed25519 brings none of its own.
@@ -14,8 +15,32 @@ const PERSONAL_MESSAGE = [3, 0, 0];
 const TRANSACTION = [0, 0, 0];
 const [SIGNATURE_BYTES, KEY_BYTES] = [64, 32];
 
+/** DER around the 32 bytes of a seed (RFC 8410 §7). */
+const PKCS8 = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
+
+/**
+ * Node's, which signs the same (RFC 8032 is deterministic): @noble/ed25519 first builds a table, for 25 ms. null where
+ * there is none.
+ */
+function nativeKey(seed: Uint8Array) {
+  const native = nativeCrypto();
+  if (native === null) return null;
+  const der = Buffer.from([...PKCS8, ...seed]);
+  const key = native.createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  der.fill(0);
+  return { native, key };
+}
+
 export function publicKeyOf(seed: Uint8Array): Uint8Array {
-  return ed.getPublicKey(seed);
+  const found = nativeKey(seed);
+  if (found === null) return ed.getPublicKey(seed);
+  const der = found.native.createPublicKey(found.key).export({ format: "der", type: "spki" });
+  return new Uint8Array(der.subarray(-KEY_BYTES));
+}
+
+function sign(seed: Uint8Array, message: Uint8Array): Uint8Array {
+  const found = nativeKey(seed);
+  return found === null ? ed.sign(message, seed) : new Uint8Array(found.native.sign(null, message, found.key));
 }
 
 export function randomSeed(): Uint8Array {
@@ -24,14 +49,13 @@ export function randomSeed(): Uint8Array {
 
 /** The serialised signature in base64: flag ‖ signature ‖ public key. */
 export function signPersonalMessage(seed: Uint8Array, message: Uint8Array): string {
-  const signature = ed.sign(digestOfMessage(message), seed);
-  return toBase64(concat([SCHEME], signature, publicKeyOf(seed)));
+  return toBase64(concat([SCHEME], sign(seed, digestOfMessage(message)), publicKeyOf(seed)));
 }
 
 /** Over the BCS bytes of a transaction (intent 00 00 00); the serialised signature in base64. */
 export function signTransaction(seed: Uint8Array, transaction: Uint8Array): string {
   const digest = blake2b(concat(TRANSACTION, transaction), { dkLen: 32 });
-  return toBase64(concat([SCHEME], ed.sign(digest, seed), publicKeyOf(seed)));
+  return toBase64(concat([SCHEME], sign(seed, digest), publicKeyOf(seed)));
 }
 
 /** Whether the address's own Ed25519 key signed the message. Strict (RFC 8032 §5.1.7): no second encoding of a signature passes. */
