@@ -29,7 +29,13 @@ export interface SharedUpload {
   readonly digests: readonly ExpectedDigest[];
 }
 
-/** Whatever can be refused is refused before the bytes are read, and once more when they are stored. */
+/**
+ * Most of such a body has come with its headers, so that a refusal before it is read would save nothing. It is checked
+ * once, where it is stored. Bytes.
+ */
+const SMALL_BYTES = 64 * 1024;
+
+/** Whatever can be refused of a large body is refused before its bytes are read, and once more when they are stored. */
 export async function uploadShared(
   deps: ReceivingDeps,
   { place, signed, name, ifNoneMatch, body, digests }: SharedUpload,
@@ -43,8 +49,16 @@ export async function uploadShared(
     return recordMade(deps, context, made);
   }
   const named = nameColumn(place.vault, mergeShared(signed, null), { name });
-  await requireEarly(deps, principal, place.vault, { signed, wanted: { folderId: place.folderId, old: null } });
-  await refuseTakenName(deps.database, "file", place, { name: named, ifNoneMatch });
+  const isSmall = body.length !== null && body.length <= SMALL_BYTES;
+  let verifying = Promise.resolve();
+  if (isSmall) {
+    const writer = await requireWriter(deps, principal, place.vault, { place: signed.version });
+    // In the thread pool, while the disk takes the bytes.
+    verifying = verifyAhead(writer, [signed.version]);
+  } else {
+    await requireEarly(deps, principal, place.vault, { signed, wanted: { folderId: place.folderId, old: null } });
+    await refuseTakenName(deps.database, "file", place, { name: named, ifNoneMatch });
+  }
   const incoming = await openShared(deps, place.vault, { signed, body, digests });
   watchMembership(deps, context, place.vault);
   const contentType = incoming.contentType ?? DEFAULT_CONTENT_TYPE;
@@ -52,7 +66,14 @@ export async function uploadShared(
   return storeThenCommit(
     deps,
     incoming,
-    { principal, recheck: () => context.recheck(), writes: writesOf(place.vault, signed) },
+    {
+      principal,
+      recheck: async () => {
+        await verifying;
+        await context.recheck();
+      },
+      writes: writesOf(place.vault, signed),
+    },
     async (act, content, permits) => {
       const row = await addSharedFile(act, deps, principal, { file, content, permits });
       return context.record(act, { file: toFile(row, principal) });
