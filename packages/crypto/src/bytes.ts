@@ -1,7 +1,9 @@
 /** Bytes of the format: everything is big endian, sizes are safe integers. */
 
 export function concatBytes(...pieces: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  const all = new Uint8Array(length);
   let at = 0;
   for (const piece of pieces) {
     all.set(piece, at);

@@ -4,6 +4,7 @@ import {
   createHash,
   createHmac,
   createSecretKey,
+  hash,
   randomFillSync,
   type KeyObject,
 } from "node:crypto";
@@ -30,7 +31,7 @@ export const nodePlatform: CryptoPlatform = {
     const imported = createSecretKey(key);
     return expandSha512(key, info, length, (_, ...pieces) => hmacSha512(imported, pieces));
   },
-  sha256: (bytes) => new Uint8Array(createHash("sha256").update(bytes).digest()),
+  sha256: (bytes) => new Uint8Array(hash("sha256", bytes, "buffer")),
   createSha256,
   importChunkCipher: async (key, baseNonce) => chunkCipher(createSecretKey(key), copyBytes(baseNonce)),
 };
@@ -58,8 +59,8 @@ function hmacSha512(key: KeyObject, pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 function createSha256(): RunningDigest {
-  const hash = createHash("sha256");
-  return { update: (bytes) => void hash.update(bytes), digest: () => new Uint8Array(hash.digest()) };
+  const running = createHash("sha256");
+  return { update: (bytes) => void running.update(bytes), digest: () => new Uint8Array(running.digest()) };
 }
 
 function chunkCipher(key: KeyObject, baseNonce: Uint8Array): ChunkCipher {

@@ -153,7 +153,7 @@ export async function openEntryOf(
   const { entry, metadata } = requireEntry(item);
   const parsed = parseEntryStatement(entry);
   // First of all, as in the reading order: it looks for no key of another vault here.
-  if (toHex(parsed.vault) !== toHex(vault.objectId))
+  if (parsed.vault.some((byte, at) => byte !== vault.objectId[at]))
     throw new CryptoError("vault_changed", "pins", `the entry of ${item.id} is another vault's`);
   const { view, record } = await viewOf(vault, parsed);
   const question = { vault: vault.objectId, view, kind, id: item.id, seen };
