@@ -76,6 +76,14 @@ describe("the configuration", () => {
     expect(problems.join("\n")).not.toMatch(/staging|99999|many|se cret/);
   });
 
+  it("refuses to start where Node is told to check no certificate, in development too", () => {
+    const development = { SERVICE_ENV: "development" };
+    expect(() => parseConfig({ ...development, NODE_TLS_REJECT_UNAUTHORIZED: "0" })).toThrow(
+      /NODE_TLS_REJECT_UNAUTHORIZED: .*sslrootcert, SERVICE_BLOBS_CA_FILE/,
+    );
+    parseConfig({ ...development, NODE_TLS_REJECT_UNAUTHORIZED: "1" });
+  });
+
   it("refuses development where others can reach it, unless told so by name [D7-refuse-non-loopback]", () => {
     const open = { SERVICE_ENV: "development", SERVICE_HOST: "0.0.0.0" };
     expect(problemsOf(open)).toEqual([expect.stringMatching(/^SERVICE_HOST/)]);

@@ -2,7 +2,7 @@
 import type { ChainNetwork } from "@coffer/contract";
 import { assembleDatabase, type DatabaseConfig } from "./config/database.ts";
 import { assembleBlobs, type BlobsConfig } from "./config/blobs.ts";
-import { crossProblems } from "./config/problems.ts";
+import { crossProblems, nodeProblems } from "./config/problems.ts";
 import { type JwtKey, readJwtKeys, readMasterKey } from "./config/secrets.ts";
 import { type Environment, readValues, splitList, type Values } from "./config/values.ts";
 
@@ -180,7 +180,7 @@ export class ConfigError extends Error {
 /** Reads a configuration, or throws {@link ConfigError} with every problem. Unset or empty variables take defaults. */
 export function parseConfig(environment: Environment): Config {
   const { values, problems } = readValues(environment);
-  problems.push(...crossProblems(values));
+  problems.push(...crossProblems(values), ...nodeProblems(environment));
   if (problems.length > 0) throw new ConfigError(problems);
   return assemble(values as Values);
 }

@@ -29,6 +29,14 @@ export function crossProblems(values: Partial<Values>): string[] {
   ];
 }
 
+/** Node reads it for every connection of the process: to the database, the store, the chain and whoever else. */
+export function nodeProblems(environment: Readonly<Record<string, string | undefined>>): string[] {
+  if (environment["NODE_TLS_REJECT_UNAUTHORIZED"] !== "0") return [];
+  return [
+    "NODE_TLS_REJECT_UNAUTHORIZED: 0 lets anybody answer for the database and the store; leave it out. Name your own authority with sslrootcert, SERVICE_BLOBS_CA_FILE or NODE_EXTRA_CA_CERTS",
+  ];
+}
+
 function secretProblems({ mode, masterKey, jwtKeys }: Partial<Values>): string[] {
   const problems: string[] = [];
   if (masterKey !== undefined && masterKey !== "" && decodeMasterKey(masterKey) === null) {

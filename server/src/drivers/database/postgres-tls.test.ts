@@ -6,7 +6,8 @@ import { makeCertificates } from "../../../../test/kit/certificates.ts";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { openCluster } from "../../../../test/kit/engines.ts";
 import { insertAccount } from "../../../../test/kit/rows.ts";
-import { migrate } from "../../migrations/migrate.ts";
+import { startServerProcess } from "../../../../test/kill/server-process.ts";
+import { findVersion, migrate } from "../../migrations/migrate.ts";
 import { openPostgres } from "./postgres.ts";
 
 it("serves, and listens, once the authority is named and vouches for that host; else nothing is sent", async (context) => {
@@ -49,6 +50,19 @@ it("serves, and listens, once the authority is named and vouches for that host; 
       message: expect.stringMatching(why),
     });
   }
+});
+
+it("a server that Node is told to check no certificates for does not start, and writes nothing", async (context) => {
+  const certificates = makeCertificates();
+  if (certificates === null) return context.skip("openssl is not installed");
+  await using cluster = await openCluster({ certificate: certificates.untrusted });
+  const url = `postgres://coffer@localhost:${String(cluster.port)}/postgres?sslmode=verify-full`;
+  const start = (more: Readonly<Record<string, string>>) =>
+    startServerProcess({ directory: makeDirectory(), environment: { SERVICE_DATABASE_URL: url, ...more } });
+  await expect(start({})).rejects.toThrow(/no authority that is trusted here vouches/);
+  await expect(start({ NODE_TLS_REJECT_UNAUTHORIZED: "0" })).rejects.toThrow(/NODE_TLS_REJECT_UNAUTHORIZED: 0 lets/);
+  await using untouched = openPostgres({ url: cluster.urlOf("postgres") });
+  await expect(untouched.snapshot(findVersion)).rejects.toThrow("migrations");
 });
 
 it("refuses a certificate for another host, by name and by number, and a server without TLS", async (context) => {
