@@ -20,7 +20,7 @@ const DEEP = [
   "server/src/drivers/blobs/s3-ceph.test.ts",
   "server/src/drivers/blobs/s3-faults.test.ts",
   "server/src/drivers/database/{races,postgres-*}.test.ts",
-  "server/src/features/webhooks/delivery/receivers.test.ts",
+  "server/src/features/webhooks/delivery/{pace,receivers}.test.ts",
   "server/src/migrations/postgres-plans.test.ts",
   "server/src/operator/{backup,move}.test.ts",
   "test/acceptance/journeys-*.test.ts",

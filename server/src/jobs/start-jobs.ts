@@ -26,7 +26,7 @@ const VERSIONS_PAUSE = 60_000;
 const RATES_PAUSE = 60_000;
 
 const forgetRates = (deps: JobDeps): Job[] =>
-  deps.settings.sharesRates
+  deps.database.capabilities.dialect === "postgres"
     ? [
         {
           name: "forget full rates",

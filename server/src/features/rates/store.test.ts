@@ -79,3 +79,13 @@ it("a bucket fills up again, whose row goes then", async () => {
       .sort(),
   ).toEqual(["login a", "login b"]);
 });
+
+it("what has happened counts beyond the bucket too, in one statement for many keys and from both processes", async () => {
+  const [c, d] = [randomUUID(), randomUUID()];
+  const spend = (database: typeof one, ...counts: [string, number][]) =>
+    sharedRates(database).spend(LOGIN, new Map(counts));
+  await Promise.all([spend(one, [c, 4], [d, 12]), spend(other, [d, 1], [c, 3])]);
+  const left = await spend(one, [d, 1], [c, 1]);
+  expect([c, d].map((key) => Math.floor(left.get(key) ?? 0))).toEqual([2, -4]);
+  expect(await spend(one)).toEqual(new Map());
+});

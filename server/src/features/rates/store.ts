@@ -37,6 +37,16 @@ function look(database: Database, keys: readonly string[]): Promise<{ key: strin
   return database.all({ compile: () => query.compile(database.build) });
 }
 
+/** In the order of their keys: nobody waits in a circle. */
+function spend(database: Database, spent: readonly (readonly [key: string, cost: number])[]) {
+  const [keys, costs] = [spent.map(([key]) => key), spent.map(([, cost]) => cost)];
+  const raised = sql`greatest(rates.full_at, ${NOW}) + excluded.full_at - ${NOW}`;
+  const rows = sql`select key, ${NOW} + cost from unnest(${keys}::text[], ${costs}::bigint[]) as spent (key, cost)`;
+  const query = sql<{ key: string; used: number }>`insert into rates (key, full_at) ${rows} order by key
+    on conflict (key) do update set full_at = ${raised} returning key, full_at - ${NOW} as used`;
+  return database.all({ compile: () => query.compile(database.build) });
+}
+
 const giveBack = prepared((build, { key, interval }: Taking) => {
   const query = sql`update rates set full_at = full_at - cast(${interval} as bigint) where key = ${key}`;
   return { compile: () => query.compile(build) };
@@ -65,6 +75,15 @@ export function sharedRates(database: Database): SharedRates {
       const takings = asked.map(([policy, key]) => takingOf(policy, key));
       const used = await usedOf(takings);
       return takings.map((taking, at) => remaining(taking, used[at] ?? 0));
+    },
+    async spend(policy, counts) {
+      const takings = new Map([...counts.keys()].map((key) => [takingOf(policy, key), key]));
+      const costs = [...takings].map(([{ key, interval }, of]) => [key, interval * (counts.get(of) ?? 0)] as const);
+      const rows = costs.length === 0 ? [] : await spend(database, costs);
+      const used = new Map(rows.map((row) => [row.key, row.used]));
+      return new Map(
+        [...takings].map(([{ key, interval, span }, of]) => [of, (span - (used.get(key) ?? 0)) / interval]),
+      );
     },
     async giveBack(policy, key) {
       await database.run(giveBack(database, takingOf(policy, key)));

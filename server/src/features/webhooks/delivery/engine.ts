@@ -9,7 +9,9 @@ import type { Deps } from "../../../deps.ts";
 import type { JobLog } from "../../../job-log.ts";
 import type { Queries } from "../../../ports/database.ts";
 import type { WebhookRow } from "../../../ports/tables.ts";
+import type { SharedPolicy, SharedRates } from "../../../limits/limits.ts";
 import { actOnAll } from "../../account/act.ts";
+import { sharedRates } from "../../rates/store.ts";
 import { liveSecrets } from "../secrets.ts";
 import { webhookHeaders } from "../signing.ts";
 import { Dispatcher } from "./dispatch.ts";
@@ -43,6 +45,10 @@ const LATEST_BEGIN = 5_000;
 const INTERRUPTED_AT_ONCE = 200;
 /** Elapsed milliseconds between two looks for abandoned attempts. */
 const LEASE_LOOK = 5_000;
+/** Elapsed milliseconds until attempts are counted for all processes, however few they are. */
+const COUNT_PAUSE = 1_000;
+/** A debt of so many seconds was counted before the clock of the database was set back. */
+const LONGEST_DEBT = 60;
 /** Elapsed milliseconds before an endpoint with an unreadable secret is tried, and reported, again. */
 const UNREADABLE_REST = 60_000;
 
@@ -65,6 +71,12 @@ export class Engine {
   readonly #lanes: Lanes;
   readonly #claims: Claims;
   readonly #lease: number;
+  /** What all processes together have sent to each endpoint lately; null: on SQLite each keeps the pace by itself. */
+  readonly #rates: SharedRates | null;
+  readonly #pace: SharedPolicy;
+  /** Attempts that are not counted there yet, by endpoint. */
+  readonly #uncounted = new Map<string, number>();
+  #countedAt = -Infinity;
   /** Attempts that are over and not recorded yet. */
   #finished: FinishedAttempt[] = [];
   /** Deliveries that this process is at, until they are recorded. */
@@ -82,6 +94,9 @@ export class Engine {
     this.#lanes = new Lanes(deps.settings.webhooks, deps.clock);
     this.#claims = claimsOf(deps.database);
     this.#lease = deps.settings.webhooks.timeout + LEASE_MARGIN;
+    this.#rates = deps.database.capabilities.dialect === "postgres" ? sharedRates(deps.database) : null;
+    const { endpointRate } = deps.settings.webhooks;
+    this.#pace = { name: "webhook", quota: endpointRate, window: 1, burst: endpointRate };
   }
 
   /** Attempts under way, those included whose end is not recorded. */
@@ -123,10 +138,34 @@ export class Engine {
       for (const { delivery } of finished) this.#mine.delete(delivery.id);
       this.#report(disabled);
       for (const each of claimed) this.#begin(each, asked);
+      await this.#spend(claimed);
     } catch (error) {
       this.#finished = [...finished, ...this.#finished];
       throw error;
     }
+  }
+
+  /**
+   * Counts attempts for all processes, a tenth of the pace or a second of them together, and takes over what all have left. What is not
+   * counted makes others a little faster: no attempt fails for it, and the next exchange meets the same database.
+   */
+  async #spend(claimed: readonly Claimed[]): Promise<void> {
+    if (this.#rates === null) return;
+    const elapsed = this.#deps.clock.elapsed();
+    let isDue = elapsed - this.#countedAt >= COUNT_PAUSE;
+    for (const { wanted, deliveries } of claimed) {
+      if (deliveries.length === 0) continue;
+      const count = (this.#uncounted.get(wanted.webhookId) ?? 0) + deliveries.length;
+      this.#uncounted.set(wanted.webhookId, count);
+      isDue ||= count >= this.#pace.quota / 10;
+    }
+    if (!isDue || this.#uncounted.size === 0) return;
+    const counts = new Map(this.#uncounted);
+    this.#uncounted.clear();
+    this.#countedAt = elapsed;
+    const left = await this.#rates.spend(this.#pace, counts).catch(() => new Map<string, number>());
+    for (const [webhookId, attempts] of left)
+      if (attempts > -LONGEST_DEBT * this.#pace.quota) this.#lanes.leave(webhookId, attempts);
   }
 
   /** Begins nothing any more. Resolves when what is under way is recorded, or `patience` (in real milliseconds) is over. */

@@ -132,6 +132,12 @@ export class Lanes {
     this.#lanes.set(webhookId, lane);
   }
 
+  /** All processes together have left so many of the attempts that the endpoint may get now; below zero: it has had more. */
+  leave(webhookId: string, left: number): void {
+    const lane = this.#lanes.get(webhookId);
+    if (lane !== undefined) lane.tokens = Math.min(this.#fill(lane), left);
+  }
+
   /** One attempt ended; null: it broke off without an outcome. */
   end(webhookId: string, outcome: Pick<WebhookOutcome, "failure" | "retryAfter"> | null): void {
     const lane = this.#lanes.get(webhookId);
