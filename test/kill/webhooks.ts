@@ -1,24 +1,24 @@
 /** kill -9 while deliveries are on their way: every event arrives, and only what was in flight arrives twice. */
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { api } from "@coffer/contract";
 import { renderRequest } from "../conformance/wire.ts";
 import { type Draw, openDraw } from "../fuzz/draw.ts";
-import { startServerProcess, type ServerProcess } from "./server-process.ts";
 import { signUp } from "../kit/signed-up.ts";
-import { findSteadyPort } from "../kit/steady-port.ts";
+import { type Fleet, openFleet } from "./accounts/fleet.ts";
+import { openRowReader, type RowReader } from "./row-reader.ts";
 
 export interface WebhookKillOptions {
   readonly kills: number;
   /** Events over the whole run. */
   readonly events: number;
   readonly seed: number;
+  /** How many there are; each kill falls on one of them. */
+  readonly processes?: number;
+  /** The address of an empty database; null: SQLite. */
+  readonly postgres?: string | null;
   readonly say?: (line: string) => void;
 }
 
@@ -29,13 +29,20 @@ export interface WebhookKillReport {
   readonly received: number;
   /** Of them, those of a message that it had got before. */
   readonly duplicates: number;
-  /** Attempts that were claimed and not recorded when a kill came, over all kills. */
+  /** Attempts that a kill cut off, over all kills: claimed, and recorded later as interrupted. */
   readonly inFlight: number;
   readonly mostAttempts: number;
 }
 
-/** The receiver takes a while, so that kills find attempts under way; the server may be as fast as it can. */
-const ENVIRONMENT = { SERVICE_WEBHOOK_ENDPOINT_RATE: "100000", SERVICE_RATE_GENERAL: "1000000" };
+/**
+ * The receiver takes a while, so that kills find attempts under way; the server may be as fast as it can. What a killed process had
+ * claimed counts as under way until its lease is over, and must leave room for the others.
+ */
+const ENVIRONMENT = {
+  SERVICE_WEBHOOK_ENDPOINT_RATE: "100000",
+  SERVICE_WEBHOOK_ENDPOINT_CONCURRENCY: "1000",
+  SERVICE_RATE_GENERAL: "1000000",
+};
 const SLOWEST_ANSWER_MS = 250;
 /** From the last event of a round to its kill, at most: a look for new events comes every 250 ms. */
 const LONGEST_LIFE_MS = 600;
@@ -58,30 +65,30 @@ interface Sink {
 }
 
 interface Scene {
-  readonly directory: string;
+  readonly fleet: Fleet;
+  readonly rows: RowReader;
   readonly draw: Draw;
   readonly sink: Sink;
-  server: ServerProcess;
-  key: string;
-  vaultId: string;
+  readonly key: string;
+  readonly vaultId: string;
 }
 
 export async function runWebhookKills(options: WebhookKillOptions): Promise<WebhookKillReport> {
-  const directory = await mkdtemp(join(tmpdir(), "coffer-kill-webhooks-"));
   const draw = openDraw(options.seed);
+  await using fleet = await openFleet(options.processes ?? 1, options.postgres ?? null, ENVIRONMENT);
   const sink = await openSink(draw);
-  const server = await startServerProcess({ directory, environment: ENVIRONMENT, port: await findSteadyPort() });
-  const scene: Scene = { directory, draw, sink, server, key: "", vaultId: "" };
   try {
-    await register(scene, sink.url);
-    const inFlight = await killAgainAndAgain(scene, options);
+    await using rows = openRowReader(fleet.directory);
+    const { client, key } = await signUp(fleet.pick(draw));
+    const vaultId = (await client.vaults.list()).vaults[0]?.id ?? "";
+    await client.webhooks.create({ url: sink.url, events: ["folder.created"] });
+    const scene: Scene = { fleet, rows, draw, sink, key, vaultId };
+    const underWay = await killAgainAndAgain(scene, options);
     await drain(scene);
-    return judge(scene, inFlight);
+    return await judge(scene, underWay);
   } finally {
-    await scene.server[Symbol.asyncDispose]();
     sink.server.closeAllConnections();
     sink.server.close();
-    await rm(directory, { recursive: true, force: true });
   }
 }
 
@@ -111,101 +118,84 @@ async function openSink(draw: Draw): Promise<Sink> {
   return sink;
 }
 
-async function register(scene: Scene, url: string): Promise<void> {
-  const { client, key } = await signUp(scene.server.baseUrl);
-  scene.key = key;
-  scene.vaultId = (await client.vaults.list()).vaults[0]?.id ?? "";
-  await client.webhooks.create({ url, events: ["folder.created"] });
-}
-
-/** Answers how many attempts the kills cut off, as the database has them. */
+/** Answers how many attempts were under way at the kills: those of the killed process, and of the others. */
 async function killAgainAndAgain(scene: Scene, { kills, events, say }: WebhookKillOptions): Promise<number> {
-  let inFlight = 0;
+  const { fleet, sink, draw, rows } = scene;
+  let underWay = 0;
+  /** The killed one is gone, and its successor not there yet. */
+  const count = async (): Promise<void> => {
+    sink.isSilent = false;
+    await rows.settle();
+    const [row] = await rows.all("select count(*) as count from webhook_deliveries where status = 'delivering'");
+    underWay += Number(row?.["count"]);
+  };
   for (let kill = 1; kill <= kills; kill += 1) {
-    const rest = kill === kills ? events - Math.floor(events / kills) * (kills - 1) : Math.floor(events / kills);
-    const { sink } = scene;
+    const isLast = kill === kills;
+    const rest = isLast ? events - Math.floor(events / kills) * (kills - 1) : Math.floor(events / kills);
     for (let made = 0; made < rest; made += 1) {
       // Chance may let every kill fall where nothing is under way: the last one finds an attempt that is never answered.
-      sink.isSilent = kill === kills && made === rest - 1;
+      sink.isSilent = isLast && made === rest - 1;
       await makeFolder(scene);
     }
-    await pause(scene.draw.int(LONGEST_LIFE_MS));
+    await pause(draw.int(LONGEST_LIFE_MS));
     while (sink.isSilent && sink.unanswered === 0) await pause(5);
-    await scene.server.end("SIGKILL");
-    sink.isSilent = false;
-    const cut = read<{ count: number }>(
-      scene,
-      "select count(*) as count from webhook_deliveries where status = 'delivering'",
-    );
-    inFlight += cut[0]?.count ?? 0;
-    const { port } = scene.server;
-    scene.server = await startServerProcess({ directory: scene.directory, environment: ENVIRONMENT, port });
-    say?.(
-      `kill ${String(kill)}: ${String(sink.arrivals.length)} requests received, ${String(inFlight)} attempts cut off`,
-    );
+    // The attempt may be any process's.
+    await (isLast ? fleet.settle(count) : fleet.kill(draw, count));
+    say?.(`kill ${String(kill)}: ${String(sink.arrivals.length)} requests received`);
   }
-  return inFlight;
+  return underWay;
 }
 
-async function makeFolder({ server, key, vaultId }: Scene): Promise<void> {
+async function makeFolder({ fleet, draw, key, vaultId }: Scene): Promise<void> {
   const input = { body: { vaultId, name: randomUUID() } };
-  const { status } = await fetch(renderRequest(server.baseUrl, api.folders.create, input, { key }));
+  const { status } = await fetch(renderRequest(fleet.pick(draw), api.folders.create, input, { key }));
   if (status !== 201) throw new Error(`making a folder answered ${String(status)}`);
 }
 
-async function drain(scene: Scene): Promise<void> {
+async function drain({ rows }: Scene): Promise<void> {
   const until = performance.now() + DRAIN_MS;
   while (performance.now() < until) {
-    const open = read<{ count: number }>(
-      scene,
+    const [open] = await rows.all(
       `select (select count(*) from webhook_deliveries where status in ('pending', 'delivering')) +
         (select count(*) from webhook_cursors join accounts on accounts.id = account_id
          where accounts.sequence > webhook_cursors.sequence) as count`,
     );
-    if (open[0]?.count === 0) return;
+    if (Number(open?.["count"]) === 0) return;
     await pause(50);
   }
 }
 
-function judge(scene: Scene, inFlight: number): WebhookKillReport {
-  const { arrivals } = scene.sink;
-  const findings: string[] = [];
-  const changes = read<{ id: string; sequence: number }>(
-    scene,
-    "select id, sequence from changes where action = 'folder.created'",
-  );
+async function judge({ fleet, rows, sink: { arrivals } }: Scene, underWay: number): Promise<WebhookKillReport> {
+  const findings: string[] = [...fleet.faults];
+  const changes = await rows.all("select id, sequence from changes where action = 'folder.created'");
   const times = new Map<string, number>();
   for (const { messageId } of arrivals) times.set(messageId, (times.get(messageId) ?? 0) + 1);
-  const messageOf = new Map(changes.map(({ id, sequence }) => [sequence, `msg_${id.replaceAll("-", "")}`]));
+  const messageOf = new Map(changes.map((row) => [Number(row["sequence"]), messageIdOf(String(row["id"]))]));
   for (const messageId of messageOf.values()) if (!times.has(messageId)) findings.push(`never arrived: ${messageId}`);
   for (const { messageId, sequence } of arrivals) {
     if (messageOf.get(sequence) !== messageId) findings.push(`change ${String(sequence)} came as ${messageId}`);
   }
-  const rows = read<{ status: string; attempts: number; message_id: string; last_error: string }>(
-    scene,
-    "select status, attempts, message_id, last_error from webhook_deliveries",
-  );
-  if (rows.length !== changes.length) {
-    findings.push(`${String(rows.length)} deliveries for ${String(changes.length)} events`);
+  const deliveries = await rows.all("select status, attempts, message_id, last_error from webhook_deliveries");
+  if (deliveries.length !== changes.length) {
+    findings.push(`${String(deliveries.length)} deliveries for ${String(changes.length)} events`);
   }
-  for (const { status, attempts, message_id: id, last_error: error } of rows) {
-    if (status !== "success") findings.push(`${id} is ${status} (${error})`);
+  for (const row of deliveries) {
+    const [id, attempts] = [String(row["message_id"]), Number(row["attempts"])];
+    if (row["status"] !== "success") findings.push(`${id} is ${String(row["status"])} (${String(row["last_error"])})`);
     if (attempts > MAX_ATTEMPTS) findings.push(`${id} had ${String(attempts)} attempts`);
     if ((times.get(id) ?? 0) > attempts) findings.push(`${id} was sent more often than it was counted`);
   }
+  const [cut] = await rows.all("select count(*) as count from webhook_attempts where error = 'interrupted'");
+  const inFlight = Number(cut?.["count"]);
   const duplicates = arrivals.length - times.size;
   if (duplicates > inFlight) {
     findings.push(`${String(duplicates)} duplicates, but only ${String(inFlight)} attempts were cut off`);
   }
-  const mostAttempts = Math.max(0, ...rows.map(({ attempts }) => attempts));
+  // Only a kill cuts off: nobody takes over what a living process is at.
+  if (inFlight > underWay)
+    findings.push(`${String(inFlight)} attempts cut off, but only ${String(underWay)} were under way at a kill`);
+  const mostAttempts = Math.max(0, ...deliveries.map((row) => Number(row["attempts"])));
   return { findings, events: changes.length, received: arrivals.length, duplicates, inFlight, mostAttempts };
 }
 
-function read<Row>({ directory }: Scene, statement: string): Row[] {
-  const database = new DatabaseSync(join(directory, "coffer.sqlite"), { readOnly: true });
-  try {
-    return database.prepare(statement).all() as Row[];
-  } finally {
-    database.close();
-  }
-}
+const messageIdOf = (changeId: string): string => `msg_${changeId.replaceAll("-", "")}`;

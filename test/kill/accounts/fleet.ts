@@ -25,10 +25,10 @@ export interface Fleet extends AsyncDisposable {
   pick(draw: Draw): string;
   /** Those of all that are up. */
   readonly addresses: readonly string[];
-  /** Kills one with SIGKILL and starts it again. Most of them stay up. */
-  kill(draw: Draw): Promise<void>;
+  /** Kills one with SIGKILL and starts it again, once `meanwhile` is over. Most of them stay up. */
+  kill(draw: Draw, meanwhile?: () => Promise<void>): Promise<void>;
   /** Ends all but one, kills that one, too, and waits until it has cleaned up behind all. */
-  settle(): Promise<void>;
+  settle(meanwhile?: () => Promise<void>): Promise<void>;
 }
 
 /**
@@ -79,17 +79,19 @@ class Processes implements Fleet {
     return this.#members.flatMap(({ server }) => (server === null ? [] : [server.baseUrl]));
   }
 
-  async kill(draw: Draw): Promise<void> {
+  async kill(draw: Draw, meanwhile?: () => Promise<void>): Promise<void> {
     const up = this.#members.filter(({ server }) => server !== null);
     const member = draw.any(up);
     if (member === undefined || up.length <= this.#members.length / 2) return;
     await this.#end(member);
+    await meanwhile?.();
     this.kills += 1;
     member.server = await this.#start();
   }
 
-  async settle(): Promise<void> {
+  async settle(meanwhile?: () => Promise<void>): Promise<void> {
     for (const member of this.#members) await this.#end(member);
+    await meanwhile?.();
     const [member] = this.#members;
     if (member === undefined) return;
     member.server = await this.#start();
