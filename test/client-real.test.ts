@@ -1,5 +1,6 @@
-/** The client suite against the real server: in process, and over a real socket on loopback. */
+/** The client suite against the real server: in process, and over a real socket on loopback by each transport. */
 import { inProcessTransport } from "@coffer/sdk";
+import { nodeTransport } from "@coffer/sdk/node";
 import { fetchHandler, parseConfig, startServer, type RunningServer } from "@coffer/server";
 import { runOperator } from "./acceptance/kit/operator.ts";
 import { readMailedToken } from "./acceptance/kit/outbox.ts";
@@ -51,3 +52,7 @@ describeClient("the server in process", () =>
 );
 
 describeClient("the server over a socket", () => openServer((server) => ({ baseUrl: server.baseUrl })));
+
+describeClient("the server over a socket, with contents over node:http", () =>
+  openServer((server) => ({ baseUrl: server.baseUrl, transport: nodeTransport() })),
+);
