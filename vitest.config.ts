@@ -33,6 +33,7 @@ const DEEP = [
   "test/chain/publish.test.ts",
   "test/cli/accounts.test.ts",
   "test/cli/completion.test.ts",
+  "packages/cli/src/examples.test.ts",
   "test/cli/executable.test.ts",
   "test/cli/files.test.ts",
   "test/cli/keychain.test.ts",

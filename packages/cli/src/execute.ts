@@ -17,7 +17,9 @@ export async function execute({ command, flags, args }: Parsed, world: World): P
       throw usage(`--base-url is no address: ${globals.baseUrl}`, "pass --base-url https://coffer.example.com");
     return await printResult(await command.run(context, withSwitches(flags, command.flags), args), context);
   } catch (thrown) {
-    const report = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut });
+    // Its examples begin with its name.
+    const group = command.examples[0].line.split(" ")[1];
+    const report = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut, group });
     await printFailure(report, context, globals.json || globals.jsonLines);
     return report.exit;
   }

@@ -217,8 +217,14 @@ const NEXT: ReadonlyMap<string, string> = new Map(
   WORDS.flatMap(([next, ...codes]) => codes.map((code): [string, string] => [code, next])),
 );
 
-/** The next command, or what to do where there is none. */
-export const nextOf = (code: FailureCode): string => NEXT.get(code) ?? "coffer doctor";
+/** What lists the things of a group, where something of it was not found. */
+const LISTS: Readonly<Record<string, string>> = Object.fromEntries(
+  ["webhooks", "invites", "agents", "api-keys", "sessions"].map((group) => [group, `coffer ${group} list`]),
+);
+
+/** The next command, or what to do where there is none. `group`: the first word of the command that failed. */
+export const nextOf = (code: FailureCode, group = ""): string =>
+  (code === "not_found" ? LISTS[group] : undefined) ?? NEXT.get(code) ?? "coffer doctor";
 
 /** Whether the table has words of its own for the code. */
 export const hasWords = (code: string): boolean => NEXT.has(code);

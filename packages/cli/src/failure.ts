@@ -37,15 +37,18 @@ export interface Circumstances {
   readonly interrupted: AbortSignal;
   /** Aborts when `--timeout` is over. */
   readonly timedOut: AbortSignal;
+  /** The first word of the command. */
+  readonly group?: string | undefined;
 }
 
-export function reportOf(thrown: unknown, { interrupted, timedOut }: Circumstances): FailureReport {
+export function reportOf(thrown: unknown, { interrupted, timedOut, group }: Circumstances): FailureReport {
   const trace = traceOf(thrown);
   if (interrupted.aborted) return { ...INTERRUPTED, trace };
   if (timedOut.aborted) return { ...TIMED_OUT, trace };
   const failure = toFailure(thrown);
   const { code, retryable, requestId, candidates, preview } = failure;
   if (isNotSetUp(failure)) return { ...NOT_SET_UP, requestId, trace };
+  if (isPublicVault(failure)) return { ...PUBLIC_VAULT, requestId, trace };
   const isOwn = failure instanceof CommandFailure;
   const message = [
     isOwn ? failure.message : sentenceFor(failure),
@@ -55,7 +58,7 @@ export function reportOf(thrown: unknown, { interrupted, timedOut }: Circumstanc
   ].filter((part) => part != null && part !== "");
   return {
     ...{ code, message: message.join(": "), retryable, requestId, trace },
-    nextStep: isOwn && failure.hasOwnStep ? failure.nextStep : nextOf(code),
+    nextStep: isOwn && failure.hasOwnStep ? failure.nextStep : nextOf(code, group),
     exit: isOwn ? failure.exit : exitOf(code),
   };
 }
@@ -76,6 +79,15 @@ const isNotSetUp = ({ code, cause }: TaskFailure): boolean =>
   cause instanceof Error &&
   "status" in cause &&
   cause.status === ERRORS.not_configured.status;
+
+/** The SDK calls it `shared_vault` too: the call is for shared vaults, and this one is public. */
+const isPublicVault = ({ code, cause }: TaskFailure): boolean =>
+  code === "shared_vault" && cause instanceof Error && cause.message.startsWith("This is a public vault");
+
+const PUBLIC_VAULT = {
+  ...{ code: "public_vault", message: ERRORS.public_vault.message, nextStep: nextOf("public_vault") },
+  ...{ retryable: false, exit: exitOf("public_vault") },
+};
 
 const NOT_SET_UP = {
   ...{ code: "not_configured", message: ERRORS.not_configured.message, retryable: false, exit: EXIT.failed },
