@@ -24,7 +24,7 @@ import { tryConditionalPut } from "./s3/conditional.ts";
 import { listBlobs } from "./s3/listing.ts";
 import { namesIn, type Names } from "./s3/names.ts";
 import { DELETED_AT_ONCE, S3Objects, type StoredPart } from "./s3/objects.ts";
-import { LEAST_PART_BYTES, partBytesFor, sizeOfPart } from "./s3/part-sizes.ts";
+import { LEAST_PART_BYTES, leastWhenAlone, partBytesFor, sizeOfPart } from "./s3/part-sizes.ts";
 import { completeChecked } from "./s3/assembling.ts";
 import { Partials } from "./s3/partials.ts";
 import * as rows from "./s3/partials-store.ts";
@@ -63,6 +63,8 @@ class S3BlobStore implements BlobStore {
   readonly #partials: Partials;
   readonly #pool = new BlockPool(BLOCKS);
   readonly #note: NonNullable<S3BlobsOptions["note"]>;
+  /** Uploads under way that are longer than a part, or may be. */
+  #long = 0;
   /** What `put` is writing in this process. */
   readonly #writing = new Set<BlobKey>();
   #conditional: Promise<boolean> | null = null;
@@ -81,9 +83,14 @@ class S3BlobStore implements BlobStore {
     assertKey(key);
     if (this.#writing.has(key)) throw new Error("The key is taken");
     this.#writing.add(key);
-    const upload = new WholeUpload(this.#objects, this.#names.blob(key), options.length ?? null);
+    const length = options.length ?? null;
+    const isLong = length === null || length > LEAST_PART_BYTES;
+    const least = this.#long === 0 ? leastWhenAlone(length) : LEAST_PART_BYTES;
+    const upload = new WholeUpload(this.#objects, this.#names.blob(key), partBytesFor(length, least));
+    if (isLong) this.#long += 1;
     try {
       const onlyNew = await this.#requireFree(key);
+      if (length !== null) upload.expect(length);
       const send = (body: Parameters<WholeUpload["send"]>[0]): Promise<void> => upload.send(body);
       const pouring = { pool: this.#pool, nextSize: () => upload.nextSize(), inFlight: PUT_IN_FLIGHT, send };
       const { rest, digest, failure } = await pour(source, pouring, { digest: "from the start" });
@@ -97,6 +104,7 @@ class S3BlobStore implements BlobStore {
       await upload.abort();
       throw error;
     } finally {
+      if (isLong) this.#long -= 1;
       this.#writing.delete(key);
     }
   }
@@ -239,10 +247,18 @@ class WholeUpload {
   #number = 1;
   #uploadId: Promise<string> | null = null;
 
-  constructor(objects: S3Objects, name: string, length: number | null) {
+  constructor(objects: S3Objects, name: string, partBytes: number) {
     this.#objects = objects;
     this.#name = name;
-    this.#partBytes = partBytesFor(length, LEAST_PART_BYTES);
+    this.#partBytes = partBytes;
+  }
+
+  /** So many bytes will come: if they are several parts, the upload begins while the first one fills. */
+  expect(length: number): void {
+    if (length <= this.#partBytes) return;
+    this.#uploadId = this.#objects.beginUpload(this.#name, this.#mark);
+    // The first part waits for it: until then its failure is nobody's.
+    this.#uploadId.catch(() => undefined);
   }
 
   nextSize(): number {

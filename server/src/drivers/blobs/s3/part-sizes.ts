@@ -5,6 +5,9 @@ export const PART_BYTES = 8 * MIB;
 export const LEAST_PART_BYTES = 5 * MIB;
 /** Room is left under 10,000 for parts that a taken over writer began. */
 const MOST_PLANNED = 9_000;
+/** A part costs the store something of its own. Three of this size are what uploads may hold together (s3.ts). */
+const LONE_PART_BYTES = 10 * MIB;
+const LONE_FROM_PARTS = 4;
 /** From here on parts double with every step, for lengths that nobody announced. */
 const SAME_UNTIL = 6_000;
 const STEP = 1_000;
@@ -15,6 +18,11 @@ const SHORT_UNTIL = 3_000;
 export function partBytesFor(length: number | null, least = PART_BYTES): number {
   if (length === null || length <= least * MOST_PLANNED) return least;
   return Math.ceil(length / MOST_PLANNED / MIB) * MIB;
+}
+
+/** The least size for a long blob while no other is being sent. With many, parts of that size would be too much memory. */
+export function leastWhenAlone(length: number | null): number {
+  return length !== null && length >= LONE_FROM_PARTS * LONE_PART_BYTES ? LONE_PART_BYTES : LEAST_PART_BYTES;
 }
 
 /** The size of the part with that number; the first is 1. */
