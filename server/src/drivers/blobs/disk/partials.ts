@@ -12,6 +12,8 @@ import { BatchWriter } from "./writing.ts";
 
 /** How much of a long append is made durable at a time: what a kill costs at most. */
 const CHECKPOINT = 64 * LARGE;
+/** Each append waits for its flush. So the flush of its first half goes on while the second arrives: clients send parts of 8 MiB. */
+const FLUSH_EVERY = 4 * LARGE;
 /** Partials whose digest stays in memory between appends; for others it is computed again at the end. */
 const DIGESTS_KEPT = 1024;
 const LENGTH_DIGITS = 16;
@@ -111,7 +113,10 @@ export class Partials {
     const digest = this.#takeDigest(key, partial.length);
     const before = partial.atomic ? (digest?.copy() ?? null) : null;
     const flush = (): Promise<void> => health.flush(content.flush());
-    const writer = new BatchWriter({ file: content, position: partial.length, digest, pool, flush });
+    const writer = new BatchWriter({
+      ...{ file: content, position: partial.length, digest, pool, flush },
+      flushEvery: FLUSH_EVERY,
+    });
     let durable = partial.length;
     let recorded = partial.length;
     const checkpoint = async (): Promise<void> => {
