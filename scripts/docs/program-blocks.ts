@@ -26,6 +26,7 @@ const IMPORTABLE = {
   "@coffer/sdk/node": [
     ...["downloadFolder", "saveExport", "syncFolder", "uploadFolder"],
     ...["downloadFile", "exportVault", "filePins", "openExport", "openSharedVaults", "resolveSettings", "savedSession"],
+    "nodeTransport",
     "uploadFile",
   ],
   "@coffer/sdk/shared": ["sharedVaults"],
