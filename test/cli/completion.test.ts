@@ -1,8 +1,12 @@
-/** Completion as people get it: by the shells themselves. PowerShell's script is only read. */
+/** Completion as people get it: by the shells themselves. Of PowerShell only its grammar reads the script. */
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { CLI_PEER_MODULES } from "../../scripts/peers.ts";
 import { BUILT_COFFER, runProgram } from "../kit/coffer-program.ts";
 import { makeDirectory } from "../kit/directory.ts";
 
@@ -74,4 +78,47 @@ zpty -d z`;
     const proposed = shell("fish", ["--no-config", "-c", `source ${file}; complete -C '${line}'`], context);
     expect(proposed.split("\n").map((each) => each.split("\t")[0])).toContain(among);
   });
+
+  it("PowerShell: its grammar reads the script, and names what it calls", async (context) => {
+    if (!existsSync(join(CLI_PEER_MODULES, "web-tree-sitter")))
+      context.skip("web-tree-sitter is not installed; .ci/run installs it");
+    const parse = await openPowerShell();
+    const script = await scriptOf("powershell");
+    const root = parse(script);
+    expect(root.hasError).toBe(false);
+    const called = root.descendantsOfType("command_name").map(({ text }) => text);
+    expect(called).toEqual([
+      "Register-ArgumentCompleter",
+      "Select-Object",
+      "ForEach-Object",
+      "coffer",
+      "ForEach-Object",
+    ]);
+    for (const broken of [script.replace("$words = @(", "$words = @"), script.replace("-eq ''", "-eq '"), `${script}}`])
+      expect(parse(broken).hasError, broken).toBe(true);
+  });
 });
+
+interface SyntaxNode {
+  readonly hasError: boolean;
+  readonly text: string;
+  descendantsOfType(type: string): readonly SyntaxNode[];
+}
+
+/** What is used of web-tree-sitter, which is no dependency of the repository. */
+interface TreeSitter {
+  readonly Parser: {
+    new (): { setLanguage(language: unknown): void; parse(text: string): { readonly rootNode: SyntaxNode } };
+    init(): Promise<void>;
+  };
+  readonly Language: { load(file: string): Promise<unknown> };
+}
+
+async function openPowerShell(): Promise<(text: string) => SyntaxNode> {
+  const peers = createRequire(join(CLI_PEER_MODULES, "of-peers.js"));
+  const { Language, Parser } = (await import(pathToFileURL(peers.resolve("web-tree-sitter")).href)) as TreeSitter;
+  await Parser.init();
+  const parser = new Parser();
+  parser.setLanguage(await Language.load(peers.resolve("tree-sitter-powershell/tree-sitter-powershell.wasm")));
+  return (text) => parser.parse(text).rootNode;
+}
