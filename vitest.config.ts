@@ -15,6 +15,7 @@ const NOWHERE = ["**/node_modules/**", "**/dist/**"];
  */
 const DEEP = [
   "packages/cli/src/canary.test.ts",
+  "packages/cli/src/examples.test.ts",
   "packages/cli/src/random-lines.test.ts",
   "packages/mcp/src/interop.test.ts",
   "server/src/drivers/blobs/s3-ceph.test.ts",
@@ -33,7 +34,6 @@ const DEEP = [
   "test/chain/publish.test.ts",
   "test/cli/accounts.test.ts",
   "test/cli/completion.test.ts",
-  "packages/cli/src/examples.test.ts",
   "test/cli/executable.test.ts",
   "test/cli/files.test.ts",
   "test/cli/keychain.test.ts",
@@ -78,8 +78,10 @@ const DEEP = [
   "test/shared-vaults/rotation.test.ts",
   "test/shared-vaults/scale.test.ts",
   "test/shared-vaults/search-index.test.ts",
+  "test/signers/invites.test.ts",
   "test/signers/life.test.ts",
   "test/start*.test.ts",
+  "test/threats/new-process.test.ts",
 ];
 
 /** Programs that end with their process, and what looks at a whole process: each has one of its own, as has what replaces globals or the clock. */
