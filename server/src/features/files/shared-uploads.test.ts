@@ -22,6 +22,7 @@ import {
   type Writing,
 } from "./test-shared-files.ts";
 import { ofEachTest } from "../../test-each.ts";
+import { ServiceError } from "../../service-error.ts";
 
 const service = ofEachTest(openTestService);
 const writing = ofEachTest(() => openWriting(service));
@@ -215,6 +216,32 @@ describe("an upload that is not what its statements say", () => {
       expect(await usageOf(service, writing.shared.owner.principal.accountId)).toEqual({ bytes: 0, files: 0 });
     },
   );
+});
+
+/** More than comes with its headers. Its bytes, if they are wanted, are the error that the answer shows. */
+function sendUnread(upload: Upload): Promise<string> {
+  const stream = {
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new ServiceError("body_truncated")) }),
+  };
+  const body = { stream, length: upload.file.bytes.length, contentType: null };
+  const input = {
+    query: { vaultId: writing.shared.vaultId },
+    headers: headersOf(upload.version, upload.entry),
+    body,
+  };
+  return codeOf(service.handlers.files.upload(input, contextOf(writing.by.principal)));
+}
+
+test("[D5-shared-upload] a large upload is refused for its statements, and for its name, before a byte is read", async () => {
+  await put(service, writing, "taken");
+  const large = (name: string, more: Parameters<typeof versionOf>[2] = {}): Upload => {
+    const file = encryptedFile({ message: randomBytes(80_000) });
+    const entry = entryOf(writing, name, { kind: "file", id: file.fileId, folderId: null });
+    return tied(writing, { file, version: versionOf(writing, file, more), entry });
+  };
+  expect(await sendUnread(large("new", { sequence: 2 }))).toBe("statement_invalid");
+  expect(await sendUnread(large("taken"))).toBe("name_exists");
+  expect(await sendUnread(large("new"))).toBe("body_truncated");
 });
 
 async function makeFolder({
