@@ -50,7 +50,9 @@ async function openDirect(file: FileHandle): Promise<FileHandle | null> {
 
 type Pair = readonly [Uint8Array, Uint8Array];
 
+/** Those of files that were written at once before; what is more goes. */
 const idle: Pair[] = [];
+const MOST_IDLE = 4;
 
 /** Direct writes want addresses that a page begins at. Nothing else in JavaScript has such. */
 function makePair(): Pair {
@@ -109,7 +111,7 @@ export async function writeAll(
   } finally {
     // The caller closes the file.
     await writing.catch(() => undefined);
-    idle.push(pair);
+    if (idle.length < MOST_IDLE) idle.push(pair);
   }
   return total;
 }
