@@ -1,11 +1,16 @@
-/** `s3-proxy.ts PORT BUCKET KEY SECRET`: the least that a proxy in front of a store can do. It hashes, streams both ways and stores nothing. */
+/** `s3-proxy.ts PORT BUCKET CERTIFICATE KEY SECRET`: the least that a proxy in front of a store can do. It hashes, streams both ways and stores nothing. */
 import { createHash } from "node:crypto";
-import { request } from "node:http";
+import { readFileSync } from "node:fs";
+import { request as plainRequest } from "node:http";
+import { Agent, request as secureRequest } from "node:https";
 import type { Readable } from "node:stream";
 import { AwsV4Signer } from "aws4fetch";
 import Fastify from "fastify";
 
-const [port = "", bucket = "", accessKeyId = "", secretAccessKey = ""] = process.argv.slice(2);
+const [port = "", bucket = "", certificate = "", accessKeyId = "", secretAccessKey = ""] = process.argv.slice(2);
+const isSecure = bucket.startsWith("https:");
+const request = isSecure ? secureRequest : plainRequest;
+const connections = isSecure ? { agent: new Agent({ keepAlive: true, ca: readFileSync(certificate) }) } : {};
 const app = Fastify({ bodyLimit: Number.MAX_SAFE_INTEGER });
 app.removeAllContentTypeParsers();
 app.addContentTypeParser("*", (_request, payload, done) => {
@@ -26,9 +31,13 @@ app.put("/:name", async (incoming, reply) => {
   const length = String(incoming.headers["content-length"]);
   const digest = createHash("sha256");
   const status = await new Promise<number>((resolve, reject) => {
-    const onward = request(url, { method: "PUT", headers: { ...signed, "content-length": length } }, (answer) => {
-      answer.resume().on("end", () => resolve(answer.statusCode ?? 500));
-    });
+    const onward = request(
+      url,
+      { method: "PUT", headers: { ...signed, "content-length": length }, ...connections },
+      (answer) => {
+        answer.resume().on("end", () => resolve(answer.statusCode ?? 500));
+      },
+    );
     onward.on("error", reject);
     const body = incoming.body as Readable;
     body.on("data", (chunk: Buffer) => digest.update(chunk));
@@ -42,7 +51,7 @@ app.get("/:name", async (incoming, reply) => {
   const headers = await sign("GET", url);
   const digest = createHash("sha256");
   return new Promise((resolve, reject) => {
-    request(url, { headers }, (answer) => {
+    request(url, { headers, ...connections }, (answer) => {
       answer.on("data", (chunk: Buffer) => digest.update(chunk));
       reply.code(answer.statusCode ?? 500).header("content-length", answer.headers["content-length"]);
       resolve(reply.send(answer));

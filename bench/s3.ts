@@ -1,6 +1,7 @@
 /** Transfers to and from a store that speaks S3, against the least that a proxy in front of it can do. */
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createBucket, startCeph, whyNoCeph } from "@coffer/devstack/engines";
+import { type Ceph, createBucket, startCeph, whyNoCeph } from "@coffer/devstack/engines";
 import {
   curl,
   missingTools,
@@ -11,9 +12,9 @@ import {
   writeSample,
 } from "./machine.ts";
 import { secondsOf } from "./engine.ts";
-import { measured, median, medianRatio, type Benchmark } from "./outcome.ts";
+import { measured, median, medianRatio, renderRatios, type Benchmark } from "./outcome.ts";
 import { openScratch, type Service, startService } from "./service.ts";
-import { STREAMED, uploadFile } from "./transfer.ts";
+import { contentOf, STREAMED, uploadFile } from "./transfer.ts";
 
 const ROUNDS = 5;
 const MEBIBYTES = 256;
@@ -30,20 +31,17 @@ export const s3: Benchmark = async () => {
   await createBucket(ceph, BUCKET);
   const sample = join(scratch.directory, "sample");
   writeSample(sample, MEBIBYTES);
-  const { endpoint, accessKeyId, secretAccessKey } = ceph;
-  await using proxy = await startProgram(process.execPath, (port) => [
-    "--conditions=coffer-source",
-    ...[PROXY, String(port), `${endpoint}/${BUCKET}`, accessKeyId, secretAccessKey],
-  ]);
-  await using service = await startService(scratch.directory, 1, {
-    SERVICE_BLOBS_URL: `${endpoint}/${BUCKET}/ours`,
-    ...{ SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId, SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey },
-  });
-  const series = await takeTurns(service, proxy, { sample, store: ceph.directory });
-  const many = await transferMany(service, sample);
+  await using secure = await openPair(scratch.directory, ceph, ceph.secureEndpoint);
+  await using plain = await openPair(scratch.directory, ceph, ceph.endpoint);
+  const [series, overHttp] = [seriesOfTransfers(), seriesOfTransfers()];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await takeTurn(secure, series, { sample, round, store: ceph.directory });
+    await takeTurn(plain, overHttp, { sample, round, store: ceph.directory });
+  }
+  const many = await transferMany(secure.service, sample);
   return measured({
     name,
-    about: `throughput of a ${String(MEBIBYTES)} MiB upload to Ceph RGW over that of a bare Fastify proxy with hashing`,
+    about: `throughput of a ${String(MEBIBYTES)} MiB upload to Ceph RGW over HTTPS over that of a bare Fastify proxy with hashing, over HTTPS too`,
     value: medianRatio(series["upload, MiB/s"], series["upload of the bare proxy, MiB/s"]),
     unit: "times",
     limit: { at: "least", value: 0.85 },
@@ -53,25 +51,52 @@ export const s3: Benchmark = async () => {
         limit: { at: "least", value: 0.85 },
       },
       "peak resident memory, MiB, over eight uploads and eight downloads at once": {
-        value: peakMebibytes(service.pid),
+        value: peakMebibytes(secure.service.pid),
         limit: { at: "most", value: 300 },
       },
     },
     series,
-    facts: { "eight at once, MiB/s each": many },
+    facts: {
+      "eight at once, MiB/s each": many,
+      "upload over the bare proxy's, by throughput": ratios(series, "upload", "MiB/s"),
+      "upload over the bare proxy's, by seconds of Node": ratios(series, "upload", "s of Node"),
+      "upload over the bare proxy's, by seconds of the store": ratios(series, "upload", "s of the store"),
+      "over plain HTTP, where each body is signed: upload": ratios(overHttp, "upload", "MiB/s"),
+      "over plain HTTP: download": ratios(overHttp, "download", "MiB/s"),
+    },
   });
 };
 
-async function takeTurns(
-  service: Service,
-  proxy: Program,
-  { sample, store: directory }: { readonly sample: string; readonly store: string },
-) {
-  const { key, url } = await uploadFile(service, sample, "read");
-  const bare = (at: string) =>
-    curl("upload", 200, ["-H", "Expect:", "--upload-file", sample, `${proxy.baseUrl}/${at}`]);
-  await bare("read");
-  const series = {
+/** Our server and the bare proxy in front of the same store. */
+interface Pair extends AsyncDisposable {
+  readonly service: Service;
+  readonly proxy: Program;
+}
+
+async function openPair(directory: string, ceph: Ceph, endpoint: string): Promise<Pair> {
+  await using opened = new AsyncDisposableStack();
+  const kind = new URL(endpoint).protocol.slice(0, -1);
+  const { accessKeyId, secretAccessKey } = ceph;
+  const certificate = join(directory, `${kind}.pem`);
+  writeFileSync(certificate, ceph.certificate);
+  const start = (port: number) => ["--conditions=coffer-source", PROXY, String(port), `${endpoint}/${BUCKET}`];
+  const proxy = opened.use(
+    await startProgram(process.execPath, (port) => [...start(port), certificate, accessKeyId, secretAccessKey]),
+  );
+  const own = join(directory, kind);
+  mkdirSync(own);
+  const service = opened.use(
+    await startService(own, 1, {
+      ...{ SERVICE_BLOBS_URL: `${endpoint}/${BUCKET}/${kind}`, SERVICE_BLOBS_CA_FILE: certificate },
+      ...{ SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId, SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey },
+    }),
+  );
+  const all = opened.move();
+  return { service, proxy, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+function seriesOfTransfers() {
+  return {
     "upload, MiB/s": [] as number[],
     "upload of the bare proxy, MiB/s": [] as number[],
     "download, MiB/s": [] as number[],
@@ -81,20 +106,34 @@ async function takeTurns(
     "upload, s of the store": [] as number[],
     "upload of the bare proxy, s of the store": [] as number[],
   };
+}
+type Series = ReturnType<typeof seriesOfTransfers>;
+
+function ratios(series: Series, what: "upload" | "download", unit: string): string {
+  const all: Readonly<Record<string, readonly number[]>> = series;
+  return renderRatios(all[`${what}, ${unit}`] ?? [], all[`${what} of the bare proxy, ${unit}`] ?? []);
+}
+
+async function takeTurn(
+  { service, proxy }: Pair,
+  series: Series,
+  { sample, round, store: directory }: { readonly sample: string; readonly round: number; readonly store: string },
+): Promise<void> {
   const upload = async (of: "upload" | "upload of the bare proxy", pid: number, work: () => Promise<number>) => {
     const before = { node: processorSeconds(pid), store: secondsOf(directory) };
     series[`${of}, MiB/s`].push(await work());
     series[`${of}, s of Node`].push(processorSeconds(pid) - before.node);
     series[`${of}, s of the store`].push(secondsOf(directory) - before.store);
   };
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const at = `sample-${String(round)}`;
-    await upload("upload of the bare proxy", proxy.pid, () => bare(at));
-    await upload("upload", service.pid, () => store(service, sample, at));
-    series["download of the bare proxy, MiB/s"].push(await curl("download", 200, [`${proxy.baseUrl}/read`]));
-    series["download, MiB/s"].push(await curl("download", 200, ["-H", `authorization: Bearer ${key}`, url]));
-  }
-  return series;
+  const at = `sample-${String(round)}`;
+  await upload("upload of the bare proxy", proxy.pid, () =>
+    curl("upload", 200, ["-H", "Expect:", "--upload-file", sample, `${proxy.baseUrl}/${at}`]),
+  );
+  await upload("upload", service.pid, () => store(service, sample, at));
+  const key = service.keys[0] ?? "";
+  const url = await contentOf(service, at);
+  series["download of the bare proxy, MiB/s"].push(await curl("download", 200, [`${proxy.baseUrl}/${at}`]));
+  series["download, MiB/s"].push(await curl("download", 200, ["-H", `authorization: Bearer ${key}`, url]));
 }
 
 async function transferMany(service: Service, sample: string): Promise<string> {

@@ -16,9 +16,13 @@ export async function uploadFile(service: Service, path: string, name: string): 
     path,
     `${service.baseUrl}/api/files?name=${name}`,
   ]);
-  const listed = await fetch(`${service.baseUrl}/api/files?name=${name}`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
+  return { key, url: await contentOf(service, name) };
+}
+
+/** Where the content of the file with that name is. */
+export async function contentOf({ baseUrl, keys }: Service, name: string): Promise<string> {
+  const headers = { authorization: `Bearer ${keys[0] ?? ""}` };
+  const listed = await fetch(`${baseUrl}/api/files?name=${name}`, { headers });
   const { files } = (await listed.json()) as { files: { id: string }[] };
-  return { key, url: `${service.baseUrl}/api/files/${files[0]?.id ?? ""}/content` };
+  return `${baseUrl}/api/files/${files[0]?.id ?? ""}/content`;
 }

@@ -52,6 +52,12 @@ export const BLOB_VARIABLES = {
     "a key's id",
     "The key for aws:kms. Without it, the store's own.",
   ),
+  blobsBodies: text(
+    "SERVICE_BLOBS_BODIES",
+    z.enum(["", "signed"]),
+    "signed or nothing",
+    "signed: each upload to the store carries a digest of its bytes, also over https. Over http it always does.",
+  ),
   blobsCaFile: text(
     "SERVICE_BLOBS_CA_FILE",
     z.string(),

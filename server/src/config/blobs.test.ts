@@ -20,7 +20,7 @@ describe("the store of contents", () => {
     expect(blobs).toEqual({
       ...{ kind: "s3", endpoint: "https://store.example:9000", bucket: "bucket", prefix: "some/where/" },
       ...{ region: "us-east-1", pathStyle: true, accessKeyId: "AKEY", secretAccessKey: secret, sessionToken: null },
-      ...{ encryption: null, caFile: null },
+      ...{ encryption: null, bodies: null, caFile: null },
     });
   });
 
@@ -44,6 +44,12 @@ describe("the store of contents", () => {
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(/^SERVICE_BLOBS_/);
     expect(problems[0]).not.toContain("the-secret");
+  });
+
+  it("gets a digest of each body over https where that is asked for", () => {
+    const store = { ...PRODUCTION, ...STORE, SERVICE_BLOBS_SECRET_ACCESS_KEY: "secret" };
+    expect(parseConfig({ ...store, SERVICE_BLOBS_BODIES: "signed" }).blobs).toMatchObject({ bodies: "signed" });
+    expect(problemsOf({ ...store, SERVICE_BLOBS_BODIES: "unsigned" })).toHaveLength(1);
   });
 
   it("is needed by what is set for it", () => {

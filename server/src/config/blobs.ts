@@ -21,6 +21,8 @@ export interface S3BlobsConfig {
   readonly sessionToken: string | null;
   /** What the store is asked to encrypt with; null: whatever the bucket says. */
   readonly encryption: { readonly method: "AES256" | "aws:kms"; readonly keyId: string | null } | null;
+  /** `signed`: with a digest of each body also where TLS protects it. */
+  readonly bodies: "signed" | null;
   /** A file with certificates in PEM. */
   readonly caFile: string | null;
 }
@@ -39,6 +41,7 @@ export function assembleBlobs(values: Values): BlobsConfig {
     ...{ accessKeyId: values.blobsAccessKeyId, secretAccessKey: values.blobsSecretAccessKey },
     sessionToken: orNull(values.blobsSessionToken),
     encryption: method === "" ? null : { method, keyId: orNull(key) },
+    bodies: values.blobsBodies === "" ? null : values.blobsBodies,
     caFile: orNull(values.blobsCaFile),
   };
 }

@@ -16,8 +16,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const start = async () => (await import("@coffer/devstack/engines")).startCeph();
   const door = await listenOnLoopback(async (_request, response) => {
     try {
-      const { endpoint, accessKeyId, secretAccessKey } = await (starting ??= start());
-      response.end(JSON.stringify({ endpoint, accessKeyId, secretAccessKey }));
+      const { endpoint, secureEndpoint, certificate, accessKeyId, secretAccessKey } = await (starting ??= start());
+      response.end(JSON.stringify({ endpoint, secureEndpoint, certificate, accessKeyId, secretAccessKey }));
     } catch (error) {
       response.writeHead(500).end(error instanceof Error ? `${error.message}: ${String(error.cause)}` : String(error));
     }

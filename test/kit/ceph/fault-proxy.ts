@@ -4,6 +4,7 @@
  */
 import { type IncomingHttpHeaders, type IncomingMessage, request as send, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
+import type { Certificate } from "../certificates.ts";
 import { listenOnLoopback } from "../loopback.ts";
 
 export type Fault =
@@ -50,14 +51,16 @@ export const FAULTS = {
   "truncated answer": { kind: "truncated", bytes: 20 },
 } as const satisfies Record<string, Fault>;
 
-export async function openFaultProxy(endpoint: string): Promise<FaultProxy> {
+/** Over TLS to the driver if it has a certificate. */
+export async function openFaultProxy(endpoint: string, certificate: Certificate | null = null): Promise<FaultProxy> {
   const asked: AskedOfStore[] = [];
   let choose: (asked: AskedOfStore) => Fault | null = () => null;
-  const server = await listenOnLoopback(async (request, response) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const one = { method: request.method ?? "", path: request.url ?? "", at: asked.length + 1 };
     asked.push(one);
     await carry(endpoint, request, response, choose(one));
-  }, 0);
+  };
+  const server = await listenOnLoopback(handle, 0, certificate);
   return {
     endpoint: server.baseUrl,
     asked,

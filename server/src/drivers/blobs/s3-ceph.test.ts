@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { beforeEach, describe, expect, it } from "vitest";
 import { collect, inChunks } from "../../../../test/kit/bytes.ts";
 import { type Certificate, makeCertificates } from "../../../../test/kit/certificates.ts";
-import { settingsOf } from "../../../../test/kit/ceph/s3-settings.ts";
+import { secureSettingsOf, settingsOf } from "../../../../test/kit/ceph/s3-settings.ts";
 import { cephStore, skipWithoutCeph } from "../../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { describeBlobStore } from "../../../../test/suites/blob-store.ts";
@@ -15,8 +15,15 @@ import { openS3Blobs } from "./s3.ts";
 
 describe("on Ceph", () => {
   beforeEach(skipWithoutCeph);
-  describeBlobStore("s3", async () => {
-    const settings = settingsOf(await cephStore());
+  describe.each([
+    ["s3", settingsOf],
+    ["s3 over TLS", secureSettingsOf],
+  ])("%s", (name, settingsFor) => {
+    describeBlobStore(name, () => openMedium(settingsFor));
+  });
+
+  async function openMedium(settingsFor: typeof settingsOf | typeof secureSettingsOf) {
+    const settings = settingsFor(await cephStore());
     const directory = makeDirectory();
     const database = await openTestDatabase(directory);
     return {
@@ -27,7 +34,7 @@ describe("on Ceph", () => {
         await rm(directory, { recursive: true, force: true });
       },
     };
-  });
+  }
 
   it("over TLS it is used where the named authority vouches for its host; else nothing is stored, and the error says why", async (context) => {
     const certificates = makeCertificates();

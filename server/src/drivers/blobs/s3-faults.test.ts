@@ -9,6 +9,7 @@ import {
   FAULTS,
   openFaultProxy,
 } from "../../../../test/kit/ceph/fault-proxy.ts";
+import { makeCertificates } from "../../../../test/kit/certificates.ts";
 import { settingsOf } from "../../../../test/kit/ceph/s3-settings.ts";
 import { cephStore, skipWithoutCeph } from "../../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
@@ -28,12 +29,19 @@ interface Scene extends AsyncDisposable {
   readonly proxy: FaultProxy;
 }
 
-async function openScene(): Promise<Scene> {
+/** How the driver reaches the store: over TLS no body is signed. */
+const WAYS = ["http", "https"] as const;
+type Way = (typeof WAYS)[number];
+const certificates = makeCertificates();
+
+async function openScene(way: Way): Promise<Scene> {
   const place = await cephStore();
-  const proxy = await openFaultProxy(place.endpoint);
+  const certificate = way === "https" ? (certificates?.good ?? null) : null;
+  const proxy = await openFaultProxy(place.endpoint, certificate);
   const directory = makeDirectory();
   const database = await openTestDatabase(directory);
-  const settings = settingsOf({ ...place, endpoint: proxy.endpoint });
+  expect(proxy.endpoint.startsWith(`${way}:`), "openssl makes the certificate").toBe(true);
+  const settings = { ...settingsOf({ ...place, endpoint: proxy.endpoint }), trust: certificate?.cert ?? null };
   const store = openS3Blobs({ settings, database, patience: PATIENCE });
   // What the store can do is known before anything fails.
   await store.put("before-the-faults", inChunks(Buffer.from("x")));
@@ -97,12 +105,12 @@ const WORK: Readonly<Record<string, (store: BlobStore, key: string) => Promise<B
 
 const ONCE = Object.entries<Fault>(FAULTS).filter(([name]) => name !== "503" && name !== "SlowDown");
 
-describe("a store that fails once", () => {
+describe.each(WAYS)("a store that fails once, over %s", (way) => {
   beforeEach(skipWithoutCeph);
 
   for (const [turn, [name, fault]] of ONCE.entries())
     it(`with ${name}, at any request, costs nothing that was acknowledged`, async () => {
-      await using scene = await openScene();
+      await using scene = await openScene(way);
       const { store, proxy } = scene;
       for (const [title, work] of Object.entries(WORK))
         for (let at = 1 + (turn % STEP), met = true; met; at += STEP) {
@@ -119,12 +127,12 @@ describe("a store that fails once", () => {
     });
 });
 
-describe("a store that goes on failing", () => {
+describe.each(WAYS)("a store that goes on failing, over %s", (way) => {
   beforeEach(skipWithoutCeph);
 
   for (const name of ["500", "503", "SlowDown", "reset at the start", "reset half-way"] as const)
     it(`with ${name}: a put rejects as away, and leaves nothing once the store is back`, async () => {
-      await using scene = await openScene();
+      await using scene = await openScene(way);
       const { store, proxy } = scene;
       for (const bytes of [SMALL, LARGE])
         for (const after of bytes === SMALL ? [0] : [0, 1, 3]) {
@@ -143,7 +151,7 @@ describe("a store that goes on failing", () => {
     });
 
   it("during an append: what was durable is there, and another part of the same place goes on", async () => {
-    await using scene = await openScene();
+    await using scene = await openScene(way);
     const { store, proxy } = scene;
     const key = "append-that-fails";
     await store.begin(key);
@@ -160,7 +168,7 @@ describe("a store that goes on failing", () => {
   });
 
   it("slowly: a store that is silent for too long is away, and one that is slow is not", async () => {
-    await using scene = await openScene();
+    await using scene = await openScene(way);
     const { store, proxy } = scene;
     proxy.inject(() => ({ kind: "slow", wait: 300 }));
     await store.put("slow-but-there", inChunks(SMALL));

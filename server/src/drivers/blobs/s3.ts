@@ -19,7 +19,7 @@ import type { Database } from "../../ports/database.ts";
 import { inLanes } from "./lanes.ts";
 import { assertKey } from "./keys.ts";
 import { BlockPool } from "./s3/blocks.ts";
-import { readText, S3Client } from "./s3/client.ts";
+import { readText, type S3Body, S3Client } from "./s3/client.ts";
 import { tryConditionalPut } from "./s3/conditional.ts";
 import { listBlobs } from "./s3/listing.ts";
 import { namesIn, type Names } from "./s3/names.ts";
@@ -29,7 +29,7 @@ import { completeChecked } from "./s3/assembling.ts";
 import { Partials } from "./s3/partials.ts";
 import * as rows from "./s3/partials-store.ts";
 import { readObject } from "./s3/reading.ts";
-import { PATIENCE, type Patience, type S3Settings } from "./s3/settings.ts";
+import { PATIENCE, type Patience, type S3Settings, signsBodies } from "./s3/settings.ts";
 import { pour } from "./s3/uploading.ts";
 
 export interface S3BlobsOptions {
@@ -42,8 +42,8 @@ export interface S3BlobsOptions {
   readonly note?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
-/** Blocks of 256 KiB that all uploads hold together, but for one part each: 32 MiB. */
-const BLOCKS = 128;
+/** Blocks of 256 KiB that all uploads hold together, but for one part each: 48 MiB. */
+const BLOCKS = 192;
 /** Parts of one `put` on their way: with fewer the store waits for the next one now and then. */
 const PUT_IN_FLIGHT = 4;
 /** How long `ping` waits. */
@@ -61,7 +61,7 @@ class S3BlobStore implements BlobStore {
   readonly #names: Names;
   readonly #database: Database;
   readonly #partials: Partials;
-  readonly #pool = new BlockPool(BLOCKS);
+  readonly #pool: BlockPool;
   readonly #note: NonNullable<S3BlobsOptions["note"]>;
   /** Uploads under way that are longer than a part, or may be. */
   #long = 0;
@@ -71,6 +71,7 @@ class S3BlobStore implements BlobStore {
 
   constructor({ settings, database, clock = systemClock, patience = PATIENCE, note = ignore }: S3BlobsOptions) {
     this.#client = new S3Client(settings, patience);
+    this.#pool = new BlockPool(BLOCKS, signsBodies(settings));
     this.#objects = new S3Objects(this.#client, settings);
     this.#names = namesIn(settings.prefix);
     this.#database = database;
@@ -91,7 +92,7 @@ class S3BlobStore implements BlobStore {
     try {
       const onlyNew = await this.#requireFree(key);
       if (length !== null) upload.expect(length);
-      const send = (body: Parameters<WholeUpload["send"]>[0]): Promise<void> => upload.send(body);
+      const send = (body: S3Body): Promise<void> => upload.send(body);
       const pouring = { pool: this.#pool, nextSize: () => upload.nextSize(), inFlight: PUT_IN_FLIGHT, send };
       const { rest, digest, failure } = await pour(source, pouring, { digest: "from the start" });
       try {
@@ -243,6 +244,8 @@ class WholeUpload {
   readonly #partBytes: number;
   readonly #mark = randomUUID();
   readonly #parts: StoredPart[] = [];
+  /** How many bytes will come, if they are several parts. */
+  #expected = 0;
   #length = 0;
   #number = 1;
   #uploadId: Promise<string> | null = null;
@@ -256,26 +259,30 @@ class WholeUpload {
   /** So many bytes will come: if they are several parts, the upload begins while the first one fills. */
   expect(length: number): void {
     if (length <= this.#partBytes) return;
+    this.#expected = length;
     this.#uploadId = this.#objects.beginUpload(this.#name, this.#mark);
     // The first part waits for it: until then its failure is nobody's.
     this.#uploadId.catch(() => undefined);
   }
 
+  /** The last part is full with the last byte, so it goes out beside those before. */
   nextSize(): number {
-    return sizeOfPart(this.#number, this.#partBytes);
+    const left = this.#expected - this.#length;
+    const size = sizeOfPart(this.#number, this.#partBytes);
+    return left > 0 ? Math.min(left, size) : size;
   }
 
-  async send(body: { blocks: readonly Uint8Array[]; bytes: number; sha256: string }): Promise<void> {
+  async send(body: S3Body): Promise<void> {
     const number = this.#number;
     this.#number += 1;
+    this.#length += body.bytes;
     this.#uploadId ??= this.#objects.beginUpload(this.#name, this.#mark);
     const etag = await this.#objects.putPart(this.#name, await this.#uploadId, number, body);
     this.#parts.push({ number, etag });
-    this.#length += body.bytes;
   }
 
   /** The last bytes; the length of all. */
-  async end(rest: { blocks: readonly Uint8Array[]; bytes: number; sha256: string }, onlyNew: boolean): Promise<number> {
+  async end(rest: S3Body, onlyNew: boolean): Promise<number> {
     const [objects, name] = [this.#objects, this.#name];
     if (this.#uploadId === null) {
       if (!(await objects.put(name, rest, { mark: this.#mark, onlyNew }))) throw new Error("The key is taken");

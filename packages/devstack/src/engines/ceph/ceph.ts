@@ -4,17 +4,21 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { endDaemon, freePort, startDaemon } from "../daemons.ts";
 import { runProgram, whyNoCeph } from "./programs.ts";
-import { type CephPlace, renderSettings } from "./settings.ts";
+import { CERTIFICATE, type CephPlace, PRIVATE_KEY, renderSettings } from "./settings.ts";
 
 export interface CephAddress {
   /** `http://127.0.0.1:7480`, without a bucket. */
   readonly endpoint: string;
+  /** The same gateway over TLS. */
+  readonly secureEndpoint: string;
+  /** In PEM: vouches for `secureEndpoint`, and no authority of the system does. */
+  readonly certificate: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
@@ -37,7 +41,8 @@ export async function startCeph({ storeBytes = STORE_BYTES } = {}): Promise<Ceph
   const why = whyNoCeph();
   if (why !== null) throw new Error(why);
   const directory = mkdtempSync(join(tmpdir(), "coffer-ceph-"));
-  const cluster = new Cluster({ directory, storeBytes, monitorPort: await freePort(), gatewayPort: await freePort() });
+  const [monitorPort, gatewayPort, securePort] = [await freePort(), await freePort(), await freePort()];
+  const cluster = new Cluster({ directory, storeBytes, monitorPort, gatewayPort, securePort });
   try {
     await cluster.make();
     return cluster;
@@ -47,8 +52,18 @@ export async function startCeph({ storeBytes = STORE_BYTES } = {}): Promise<Ceph
   }
 }
 
+/** For 127.0.0.1 and localhost, signed by itself. */
+async function makeCertificate(certificate: string, key: string): Promise<string> {
+  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key];
+  const names = ["-subj", "/CN=Coffer's test store", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  await runProgram("openssl", ["req", "-x509", "-days", "3650", ...kind, ...names, "-out", certificate]);
+  return readFileSync(certificate, "utf8");
+}
+
 class Cluster implements Ceph {
   readonly endpoint: string;
+  readonly secureEndpoint: string;
+  certificate = "";
   readonly accessKeyId = `AK${randomBytes(8).toString("hex").toUpperCase()}`;
   readonly secretAccessKey = randomBytes(24).toString("hex");
   readonly directory: string;
@@ -60,6 +75,7 @@ class Cluster implements Ceph {
     this.directory = place.directory;
     this.#settings = join(place.directory, "ceph.conf");
     this.endpoint = `http://127.0.0.1:${String(place.gatewayPort)}`;
+    this.secureEndpoint = `https://127.0.0.1:${String(place.securePort)}`;
     writeFileSync(this.#settings, renderSettings(place));
     this.#identity = place;
   }
@@ -69,6 +85,7 @@ class Cluster implements Ceph {
   async make(): Promise<void> {
     const at = (name: string): string => join(this.directory, name);
     const keyring = at("keyring");
+    this.certificate = await makeCertificate(at(CERTIFICATE), at(PRIVATE_KEY));
     for (const name of ["mon", "osd"]) mkdirSync(at(name));
     const key = (name: string, ...caps: string[]): Promise<string> =>
       runProgram("ceph-authtool", [

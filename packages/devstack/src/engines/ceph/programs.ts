@@ -4,8 +4,17 @@ import { promisify } from "node:util";
 import { isInstalled } from "../daemons.ts";
 
 /** Debian's packages, and what of them is run. */
-export const CEPH_PACKAGES = ["radosgw", "ceph-mon", "ceph-osd", "ceph-common"] as const;
-const PROGRAMS = ["radosgw", "radosgw-admin", "ceph-mon", "ceph-osd", "ceph", "ceph-authtool", "monmaptool"] as const;
+export const CEPH_PACKAGES = ["radosgw", "ceph-mon", "ceph-osd", "ceph-common", "openssl"] as const;
+const PROGRAMS = [
+  "radosgw",
+  "radosgw-admin",
+  "ceph-mon",
+  "ceph-osd",
+  "ceph",
+  "ceph-authtool",
+  "monmaptool",
+  "openssl",
+] as const;
 
 /** Why a Ceph cannot be started here, and what to do about it; null: it can. */
 export function whyNoCeph(): string | null {

@@ -1,16 +1,21 @@
 /** The smallest Ceph that keeps what it acknowledges: one monitor, one disk, one copy. */
 import { join } from "node:path";
 
+/** What the gateway shows over TLS: files of its directory. */
+export const CERTIFICATE = "gateway.crt";
+export const PRIVATE_KEY = "gateway.key";
+
 export interface CephPlace {
   readonly directory: string;
   readonly id: string;
   readonly monitorPort: number;
   readonly gatewayPort: number;
+  readonly securePort: number;
   /** How large the store's file may grow. */
   readonly storeBytes: number;
 }
 
-export function renderSettings({ directory, id, monitorPort, gatewayPort, storeBytes }: CephPlace): string {
+export function renderSettings({ directory, id, monitorPort, gatewayPort, securePort, storeBytes }: CephPlace): string {
   return `[global]
 fsid = ${id}
 mon_host = v2:127.0.0.1:${String(monitorPort)}
@@ -46,7 +51,7 @@ mon_data = ${join(directory, "mon")}
 [osd]
 osd_data = ${join(directory, "osd")}
 [client]
-rgw_frontends = beast endpoint=127.0.0.1:${String(gatewayPort)} tcp_nodelay=1
+rgw_frontends = beast endpoint=127.0.0.1:${String(gatewayPort)} ssl_endpoint=127.0.0.1:${String(securePort)} ssl_certificate=${join(directory, CERTIFICATE)} ssl_private_key=${join(directory, PRIVATE_KEY)} tcp_nodelay=1
 rgw_enable_ops_log = false
 rgw_enable_usage_log = false
 rgw_gc_obj_min_wait = 60

@@ -30,9 +30,8 @@ export async function assemble(parts: AssemblingParts, row: BlobPartialRow, know
   const tail = await readTail(parts, row);
   try {
     if (row.upload_id === null) {
-      const body = tail.body();
-      await objects.put(name, body, { mark: markOf(row), onlyNew: false });
-      return body.sha256;
+      await objects.put(name, tail.body(), { mark: markOf(row), onlyNew: false });
+      return tail.digest().digest("hex");
     }
     await finishUpload(parts, row, { name, uploadId: row.upload_id }, tail);
   } finally {
@@ -86,7 +85,7 @@ async function finishUpload(parts: AssemblingParts, row: BlobPartialRow, upload:
 
 /**
  * Puts the parts together. A store may have answered a part with another ETag than it keeps: what it lists then counts, if
- * the numbers are ours. Each part's bytes were held to their SHA-256 when they came.
+ * the numbers are ours. Each part's bytes were held to their SHA-256 when they came, or came over TLS.
  */
 export async function completeChecked(
   objects: S3Objects,

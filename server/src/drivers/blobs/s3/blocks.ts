@@ -8,13 +8,16 @@ export const BLOCK = 256 * 1024;
 const KEPT_AT_REST = 8;
 
 export class BlockPool {
+  /** Whether what fills its blocks has a digest of its own. */
+  readonly signsBodies: boolean;
   readonly #free: Buffer[] = [];
   readonly #most: number;
   #taken = 0;
 
   /** `most`: how many may be out before it is {@link isCrowded}. */
-  constructor(most: number) {
+  constructor(most: number, signsBodies: boolean) {
     this.#most = most;
+    this.signsBodies = signsBodies;
   }
 
   /** An upload that has bytes on their way then waits for them before it takes more. */
@@ -39,11 +42,12 @@ export class BlockPool {
 export class Filling {
   readonly #pool: BlockPool;
   readonly #blocks: Buffer[] = [];
-  readonly #hash: Hash = createHash("sha256");
+  readonly #hash: Hash | null;
   #length = 0;
 
   constructor(pool: BlockPool) {
     this.#pool = pool;
+    this.#hash = pool.signsBodies ? createHash("sha256") : null;
   }
 
   get length(): number {
@@ -52,7 +56,7 @@ export class Filling {
 
   /** Copies. */
   add(chunk: Uint8Array): void {
-    this.#hash.update(chunk);
+    this.#hash?.update(chunk);
     for (let at = 0; at < chunk.length;) {
       const used = this.#length % BLOCK;
       if (used === 0) this.#blocks.push(this.#pool.take());
@@ -66,20 +70,23 @@ export class Filling {
 
   /** The digest so far, that goes on: of a blob's first part it is the beginning of the whole one's. */
   digest(): Hash {
-    return this.#hash.copy();
+    if (this.#hash !== null) return this.#hash.copy();
+    return this.#filled().reduce((digest, block) => digest.update(block), createHash("sha256"));
   }
 
   body(): S3Body {
-    const last = this.#blocks.length - 1;
-    const blocks = this.#blocks.map((block, at) =>
-      at === last ? block.subarray(0, this.#length - last * BLOCK) : block,
-    );
-    return { blocks, bytes: this.#length, sha256: this.#hash.copy().digest("hex") };
+    const sha256 = this.#hash === null ? null : this.#hash.copy().digest("hex");
+    return { blocks: this.#filled(), bytes: this.#length, sha256 };
   }
 
   /** The bytes are sent, or given up. */
   release(): void {
     this.#pool.giveBack(this.#blocks.splice(0));
     this.#length = 0;
+  }
+
+  #filled(): Buffer[] {
+    const last = this.#blocks.length - 1;
+    return this.#blocks.map((block, at) => (at === last ? block.subarray(0, this.#length - last * BLOCK) : block));
   }
 }

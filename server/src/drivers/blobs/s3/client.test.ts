@@ -35,7 +35,7 @@ async function openStore(...answers: readonly Answer[]): Promise<Store> {
   const settings: S3Settings = {
     ...{ endpoint: server.baseUrl, bucket: "bucket", prefix: "", region: "here", pathStyle: true },
     ...{ accessKeyId: "AKEY", secretAccessKey: "the secret of the store", sessionToken: null },
-    ...{ encryption: { method: "aws:kms", keyId: "key-1" }, trust: null },
+    ...{ encryption: { method: "aws:kms", keyId: "key-1" }, bodies: null, trust: null },
   };
   const client = new S3Client(settings, PATIENCE);
   return {
@@ -85,6 +85,18 @@ describe("a request to the store", () => {
     });
     expect(headers["transfer-encoding"]).toBeUndefined();
     expect(headers.authorization).toBe(signatureOf("PUT", url, headers, store.settings));
+  });
+
+  it("whose body has no digest is signed all the same, and says so", async () => {
+    const seen: IncomingMessage["headers"][] = [];
+    await using store = await openStore((request, response) => {
+      seen.push(request.headers);
+      response.setHeader("etag", '"e"').end();
+    });
+    await store.objects.put("blobs/one", { ...bodyOf("content"), sha256: null }, PUT);
+    const [headers = {}] = seen;
+    expect(headers).toMatchObject({ "x-amz-content-sha256": "UNSIGNED-PAYLOAD", "content-length": "7" });
+    expect(headers.authorization).toBe(signatureOf("PUT", "/bucket/blobs/one", headers, store.settings));
   });
 
   it.each([

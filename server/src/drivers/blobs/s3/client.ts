@@ -25,8 +25,8 @@ export interface S3Request {
 export interface S3Body {
   readonly blocks: readonly Uint8Array[];
   readonly bytes: number;
-  /** Lower-case hex. The store refuses other bytes. */
-  readonly sha256: string;
+  /** Lower-case hex: the store refuses other bytes. null: the connection is trusted to bring these. */
+  readonly sha256: string | null;
 }
 
 export interface S3Answer {
@@ -38,6 +38,8 @@ export interface S3Answer {
 }
 
 const EMPTY_SHA256 = hash("sha256", "", "hex");
+/** In the place of a digest. What else is signed, the length among it, still is. */
+const UNSIGNED = "UNSIGNED-PAYLOAD";
 /** Answers that are read whole: a page of a listing is the longest. */
 const LONGEST_TEXT = 8 * 1024 * 1024;
 /** A slower store is taken to be away. */
@@ -119,7 +121,7 @@ export class S3Client {
   async #send(asked: S3Request): Promise<Dispatcher.ResponseData> {
     const { method, name, query = {}, headers: given = {}, body } = asked;
     const url = this.#urlOf(name, query);
-    const headers = { ...given, "x-amz-content-sha256": body?.sha256 ?? EMPTY_SHA256 };
+    const headers = { ...given, "x-amz-content-sha256": body === undefined ? EMPTY_SHA256 : (body.sha256 ?? UNSIGNED) };
     const signed = await new AwsV4Signer({ ...this.#signing(), method, url, headers }).sign();
     const bytes = body?.bytes ?? 0;
     const silence = this.#patience.silence;

@@ -193,7 +193,7 @@ class Growing {
     // A later part of an append that counts at once or not at all: its number is taken before it is used.
     if (this.#stored.length > 0) await this.#change({ next_part: number + 1 });
     const etag = await objects.putPart(names.blob(key), uploadId, number, body);
-    this.#stored.push({ blob_key: key, number, size: body.bytes, etag, sha256: body.sha256, stray: 0 });
+    this.#stored.push({ blob_key: key, number, size: body.bytes, etag, sha256: body.sha256 ?? "", stray: 0 });
     if (!this.#atomic) await this.#commit({ tail_bytes: 0 });
   }
 

@@ -6,6 +6,11 @@ export interface S3Settings extends Omit<S3BlobsConfig, "kind" | "caFile"> {
   readonly trust: string | null;
 }
 
+/** Whether each body goes with its digest. Over https TLS holds the bytes, and what ends it may be the store itself. */
+export function signsBodies({ endpoint, bodies }: Pick<S3Settings, "endpoint" | "bodies">): boolean {
+  return bodies === "signed" || !endpoint.startsWith("https:");
+}
+
 /** How long a request may be tried. Milliseconds, but for `attempts`. */
 export interface Patience {
   readonly attempts: number;

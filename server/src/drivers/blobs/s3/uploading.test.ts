@@ -10,7 +10,7 @@ const BYTES = patternBytes("poured", 6 * PART + 7);
 
 /** Sends nowhere, after a while; the most bytes that were on their way at once. */
 async function pourMany(count: number): Promise<number> {
-  const pool = new BlockPool(MOST);
+  const pool = new BlockPool(MOST, true);
   let [sending, most] = [0, 0];
   const one = async (): Promise<void> => {
     const { rest, digest } = await pour(

@@ -1,5 +1,5 @@
 /** Bytes become parts: one fills while those before are on their way. Many transfers together hold little more than the pool's most. */
-import type { Hash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { type BlockPool, Filling } from "./blocks.ts";
 import type { S3Body } from "./client.ts";
 
@@ -29,9 +29,10 @@ export async function pour(
   { rest: first, digest: before }: { readonly rest?: Filling; readonly digest: Hash | null | "from the start" },
 ): Promise<Poured> {
   let filling = first ?? new Filling(pool);
-  /** The whole digest is the first part's own until that is full: most blobs are hashed once. */
-  let isWhole = before === "from the start";
-  let digest = before === "from the start" ? null : before;
+  /** The whole digest is the first part's own until that is full, if parts have one: most blobs are hashed once. */
+  let isWhole = before === "from the start" && pool.signsBodies;
+  const whole = isWhole ? null : createHash("sha256");
+  let digest = before === "from the start" ? whole : before;
   const sending: Promise<unknown>[] = [];
   let failure: { readonly error: unknown } | null = null;
   const add = async (chunk: Uint8Array): Promise<void> => {
