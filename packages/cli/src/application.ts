@@ -22,6 +22,7 @@ import {
   type Repeated,
   type Routes,
 } from "./declarations.ts";
+import { ROOT_BRIEF } from "./help-page.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { VERSION } from "./version.ts";
 
@@ -44,42 +45,28 @@ export function buildFor(routes: Routes, found: Found | null, handler: Handler):
     {
       name: "coffer",
       scanner: { caseStyle: "allow-kebab-for-camel", allowArgumentEscapeSequence: true },
-      documentation: { disableAnsiColor: true },
       localization: { text: TEXT },
     },
     {
+      // Its own pages are not shown: help-page.ts makes ours.
       help: help({ brief: "Print help and exit", alias: "h", defaultForRouteMap: true, formatting: FORMATTING }),
-      helpAll: help({
-        ...{ brief: "Print help with the flags of every command and exit", alias: "H", hidden: true },
-        ...{ includeHidden: true, formatting: FORMATTING },
-      }),
       version: version({ brief: "Print the version and exit", alias: "v", info: { currentVersion: VERSION } }),
     },
   );
 }
 
+/** The framework wants it, and then prints what nobody sees. */
 const FORMATTING = {
   caseStyle: "convert-camel-to-kebab",
   useAliasInUsageLine: false,
   onlyRequiredInUsageLine: true,
 } as const;
 
-const ROOT_BRIEF = "Encrypted file storage that AI agents can use safely";
-
 const TEXT = {
   ...text_en,
   exceptionWhileParsingArguments: (thrown: unknown): string =>
     thrown instanceof Error ? thrown.message : "Wrong usage",
 };
-
-const ROOT_DESCRIPTION = `${ROOT_BRIEF}
-
-Start: coffer signup, or coffer login. In a clone: coffer dev.
-Flags of every command: --profile NAME, --base-url URL, --json, --quiet, --verbose, --no-color,
---no-input, --yes, --timeout SECONDS; of lists: --json-lines. A flag wins over the environment, and the
-environment over the profile.
-Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 sign in, 5 some items failed. Also 6 not allowed,
-7 conflict, 8 temporary (a repeat helps), 130 interrupted.`;
 
 function buildGroup(
   routes: Routes,
@@ -101,7 +88,6 @@ function buildGroup(
     routes: Object.fromEntries(built),
     docs: {
       brief,
-      ...(path.length === 0 ? { fullDescription: ROOT_DESCRIPTION } : {}),
       hideRoute: Object.fromEntries(hidden.map(([name]) => [name, true])),
     },
   });
@@ -112,17 +98,12 @@ const buildNamed = (brief: string): FrameworkCommand<CommandContext> =>
   buildCommand({ func: () => undefined, parameters: {}, docs: { brief } });
 
 function buildWhole(command: Command, handler: Handler): FrameworkCommand<CommandContext> {
-  const { brief, description, examples, args, isList } = command;
+  const { brief, args, isList } = command;
   const { flags, aliases } = flagParameters(command.flags, isList);
-  const width = Math.max(...examples.map(({ line }) => line.length));
-  const shown = examples.map(({ line, does }) => `  ${line.padEnd(width)}  # ${does}`);
   return buildCommand<Record<string, unknown>, unknown[]>({
     func: (values: Readonly<Record<string, unknown>>, ...given: readonly unknown[]) => handler(command, values, given),
     parameters: { flags, aliases, positional: positionalOf(args) },
-    docs: {
-      brief,
-      fullDescription: [brief, description, `EXAMPLES\n${shown.join("\n")}`].filter((part) => part !== "").join("\n\n"),
-    },
+    docs: { brief },
   });
 }
 

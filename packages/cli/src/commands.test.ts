@@ -2,6 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { coffer } from "../../../test/kit/coffer.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
+import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
+import { flagForm, flagTitle } from "./help-words.ts";
 import { readLine } from "./reading.ts";
 import { ROUTES } from "./routes.ts";
 import { placesOf } from "./all-commands.ts";
@@ -25,7 +27,15 @@ describe("every command [issue 19]", () => {
 
       const help = await coffer([...path, "--help"], home);
       expect([help.code, help.err]).toEqual([0, ""]);
-      expect(help.out).toContain(command.examples[0].line);
+      const [before = "", after = ""] = help.out.split("FLAGS OF EVERY COMMAND\n");
+      for (const { line, does } of command.examples)
+        expect([before.includes(line), before.includes(`# ${does}`)], line).toEqual([true, true]);
+      for (const [name, flag] of Object.entries(command.flags)) expect(before).toContain(flagTitle(name, flag));
+      for (const [name, flag] of Object.entries({ ...GLOBAL_FLAGS, ...(command.isList ? LIST_FLAGS : {}) }))
+        expect(after).toContain(flagForm(name, flag));
+      // Only what is copied may be wide.
+      for (const line of help.out.split("\n"))
+        expect(line.length <= 80 || /^ {2}(# |coffer )/.test(line), line).toBe(true);
 
       for (const { line } of command.examples) {
         const [program, ...words] = wordsOf(line.replace(/ (<|\||>>?|&&) .*$/, ""));
@@ -46,6 +56,15 @@ describe("every command [issue 19]", () => {
       }
     },
   );
+
+  it("has its global flags and all commands on the first page", async () => {
+    const { out } = await coffer(["--help"], home);
+    for (const [name, flag] of Object.entries({ ...GLOBAL_FLAGS, ...LIST_FLAGS }))
+      expect(out.replaceAll(/\s+/g, " ")).toContain(`${flagForm(name, flag)} ${flag.brief}`);
+    for (const [name] of Object.entries(ROUTES)) expect(out).toContain(`\n  ${name} `);
+    expect((await coffer(["vaults", "--help"], home)).out).toContain("\n  set-signing-key  ");
+    expect((await coffer(["help", "ls"], home)).out).toBe((await coffer(["ls", "-h"], home)).out);
+  });
 
   it("has the version of its package", () => {
     expect(manifest.version).toBe(VERSION);

@@ -1,6 +1,7 @@
 /** Which command a line means, before any of it is parsed. */
 import { isGroup, type Command, type Route, type Routes } from "./declarations.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
+import { kebab } from "./help-words.ts";
 import type { Found } from "./application.ts";
 
 export interface Line {
@@ -8,6 +9,8 @@ export interface Line {
   readonly words: readonly string[];
   /** Null: help, a group, or a word that is no command. */
   readonly found: Found | null;
+  /** The words that lead to a group or a command. */
+  readonly path: readonly string[];
   /** The group that the line ends at, if it names no command. */
   readonly group: readonly string[] | null;
 }
@@ -28,13 +31,13 @@ export async function findRoute(routes: Routes, given: readonly string[]): Promi
   const others = rest.slice(path.length);
   if (load === null) {
     const endsHere = others.every((word) => word.startsWith("-")) && !others.some((word) => HELP.test(word));
-    return { words: [...path, ...others], found: null, group: endsHere ? path : null };
+    return { words: [...path, ...others], path, found: null, group: endsHere ? path : null };
   }
   const { default: command } = await load();
-  return { words: [...path, ...before, ...others], found: { path, command }, group: null };
+  return { words: [...path, ...before, ...others], path, found: { path, command }, group: null };
 }
 
-const HELP = /^(-h|-H|--help|--help-all|--helpAll|-v|--version)$/;
+const HELP = /^(-h|--help|-v|--version)$/;
 
 /** The flags of every command may come before its name. */
 function leadingFlags(words: readonly string[]): [before: readonly string[], rest: readonly string[]] {
@@ -46,7 +49,5 @@ function leadingFlags(words: readonly string[]): [before: readonly string[], res
   }
   return [words.slice(0, at), words.slice(at)];
 }
-
-const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const GLOBALS = new Map(Object.entries(GLOBAL_FLAGS).map(([name, flag]) => [`--${kebab(name)}`, flag]));

@@ -1,10 +1,11 @@
 /** The manual page of `coffer`, in roff, made of what its commands declare. */
 import { EXIT } from "./exit-codes.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
+import { argumentForms, flagBrief, flagTitle } from "./help-words.ts";
 import { ROUTES } from "./routes.ts";
 import { placesOf, type Place } from "./all-commands.ts";
 import { VERSION } from "./version.ts";
-import type { Command, Flag, Flags } from "./declarations.ts";
+import type { Flags } from "./declarations.ts";
 
 const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   done: "Done",
@@ -68,7 +69,7 @@ const item = (title: string, text: string): string => `.TP\n.B ${escaped(title)}
 
 function commandText({ path, command }: Place): string {
   const { brief, description, examples, flags, isList } = command;
-  const title = ["coffer", ...path, argumentsOf(command)].filter((part) => part !== "").join(" ");
+  const title = ["coffer", ...path, ...argumentForms(command)].join(" ");
   return [
     `.SS ${escaped(title)}`,
     line(`${brief}.${isList ? " A list." : ""}`),
@@ -78,29 +79,10 @@ function commandText({ path, command }: Place): string {
   ].join("\n");
 }
 
-function argumentsOf({ args }: Command): string {
-  if ("each" in args) return `${args.least === 0 ? `[${args.each.name}]` : args.each.name}...`;
-  return args.map(({ name, isOptional }) => (isOptional === true ? `[${name}]` : name)).join(" ");
-}
-
 const flagItems = (flags: Flags): string =>
   Object.entries(flags)
-    .map(([name, flag]) => item(flagTitle(name, flag), briefOf(flag)))
+    .map(([name, flag]) => item(flagTitle(name, flag), `${flagBrief(flag)}.`))
     .join("\n");
-
-function flagTitle(name: string, { kind, letter, placeholder, values }: Flag<unknown>): string {
-  const long = `--${name.replaceAll(/[A-Z]/g, (each) => `-${each.toLowerCase()}`)}`;
-  const value = kind === "switch" ? "" : ` ${values?.join("|") ?? placeholder ?? "VALUE"}`;
-  return `${letter === undefined ? "" : `-${letter}, `}${long}${value}`;
-}
-
-function briefOf({ kind, brief, isRequired }: Flag<unknown>): string {
-  const more = [
-    ...(isRequired === true ? ["needed"] : []),
-    ...(kind === "texts" || kind === "verbatim" ? ["repeatable"] : []),
-  ];
-  return more.length === 0 ? `${brief}.` : `${brief} (${more.join(", ")}).`;
-}
 
 /** Old readers take ASCII alone. */
 const escaped = (text: string): string =>

@@ -7,7 +7,7 @@ import { listing, type Listing, type ListingWords } from "./result.ts";
 export const PAGE_FLAGS = {
   limit: count("At most so many; 100 without it"),
   cursor: text("Go on where the list before ended", { placeholder: "CURSOR" }),
-  all: toggle("Everything, however much it is"),
+  all: toggle("The whole list, however long it is"),
 };
 
 export interface Wanted {

@@ -2,6 +2,8 @@
 import { ExitCode as Framework, run, type ApplicationContext } from "@stricli/core";
 import { buildFor, type Handler } from "./application.ts";
 import type { Command, Routes } from "./declarations.ts";
+import { helpPage } from "./help-page.ts";
+import { VERSION } from "./version.ts";
 import { findRoute, type Line } from "./find-route.ts";
 
 export interface Parsed {
@@ -28,7 +30,10 @@ export async function readLine(routes: Routes, given: readonly string[]): Promis
   await run(buildFor(routes, line.found, handler), words, framework);
   const [parsed] = taken;
   if (parsed !== undefined) return { kind: "command", parsed };
-  if (framework.process.exitCode === Framework.Success) return { kind: "help", text: out.text() };
+  if (framework.process.exitCode === Framework.Success) {
+    const printed = out.text();
+    return { kind: "help", text: printed === `${VERSION}\n` ? printed : helpPage(routes, line.path, line.found) };
+  }
   return { kind: "usage", sentence: oneLine(err.text()), nextStep: helpOf(line) };
 }
 

@@ -13,19 +13,19 @@ import { VAULT, vaultIdOf } from "./places.ts";
 export default command({
   brief: "List changes since a moment, with their actors",
   description:
-    "Oldest first. With --follow it waits for more until you press Ctrl-C (exit code 130) or --timeout is over (0).",
+    "Oldest first. With --follow it waits for more: until Ctrl-C (exit code 130), or until --timeout is over (exit code 0).",
   examples: [
     { line: "coffer changes --since 3h --vault Team", does: "the last three hours" },
     { line: "coffer changes --follow --json-lines", does: "one JSON document for each change, as it happens" },
   ],
   flags: {
     vault: VAULT,
-    since: text("A date, a time, or an age such as 3h", { placeholder: "WHEN" }),
-    after: count("Only changes after the one of this number", 0),
-    by: text("Id or name of a key, or a chain address", { placeholder: "WHO" }),
-    kind: text("Kind or group, such as file.uploaded or file", { placeholder: "KIND" }),
+    since: text("Only changes since a date, a time, or an age such as 3h", { placeholder: "WHEN" }),
+    after: count("Only changes after the one with this number", 0),
+    by: text("Only changes by this key (its id or name) or this chain address", { placeholder: "WHO" }),
+    kind: text("Only this kind, such as file.uploaded, or this group, such as file", { placeholder: "KIND" }),
     limit: count("At most so many; 1000 without it"),
-    follow: toggle("Go on with changes as they happen"),
+    follow: toggle("Wait for more, and print changes as they happen"),
   },
   isList: true,
   run: async (context, { after, by, follow, kind, limit = 1_000, since, vault }) => {

@@ -10,13 +10,13 @@ import { localPaths } from "./local-paths.ts";
 export default command({
   brief: "Decrypt an export into a folder, without the service",
   description:
-    "It needs the chain, the key servers and your chain key. What is not true is left out, named, and counts as failed.",
+    "It needs the chain, the key servers and your chain key. A file that was altered is left out, named, and counts as failed.",
   examples: [{ line: "coffer decrypt team.export team", does: "files and folders under their names" }],
   flags: {
     overwrite: toggle("Replace what exists there"),
-    allowUnsigned: toggle("Accept an export that nobody signed as whole"),
-    acceptBelowFloor: toggle("Accept an export from before the vault's last rotation"),
-    object: text("The vault's chain object, if you have its id: others are refused", { placeholder: "0x…" }),
+    allowUnsigned: toggle("Accept an export that nobody has signed: files may be missing in it"),
+    acceptBelowFloor: toggle("Accept an export that is older than the last coffer vaults rotate"),
+    object: text("Id of the vault's chain object; an export of another vault is refused", { placeholder: "0x…" }),
   },
   args: [
     argument("export", "Folder that coffer export made"),

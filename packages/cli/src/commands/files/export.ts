@@ -10,7 +10,10 @@ export default command({
   description:
     "A repeat brings the folder up to date. coffer decrypt opens it with your chain key and the key servers alone.",
   examples: [{ line: 'coffer export "Team" team.export', does: "everything that the vault holds now" }],
-  args: [argument("vault", "Name or id of the vault"), argument("dest", "Folder of this machine, of its own")] as const,
+  args: [
+    argument("vault", "Name or id of the vault"),
+    argument("dest", "Folder of this machine for this export alone; made if missing"),
+  ] as const,
   run: async (context, _flags, [named, dest]) => {
     const { signal, task } = context;
     const vault = await findVault(task, named.replace(/:$/, ""));

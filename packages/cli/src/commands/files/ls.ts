@@ -20,7 +20,7 @@ export default command({
   flags: {
     vault: VAULT,
     recursive: toggle("List everything in the vault, with the ids of the folders"),
-    limit: count("At most so many files and folders"),
+    limit: count("At most so many files and folders; all without it"),
   },
   args: [optionalArgument("place", "VAULT:, VAULT:PATH or the id of a folder")] as const,
   isList: true,

@@ -25,7 +25,9 @@ export interface Place {
   readonly vault: string | undefined;
 }
 
-export const VAULT = text("Vault of the paths: its name, its id or the beginning of its id", { placeholder: "VAULT" });
+export const VAULT = text("Vault that the paths are in, for paths without VAULT: (name, id, or beginning of the id)", {
+  placeholder: "VAULT",
+});
 
 const ID_OR_PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;
 

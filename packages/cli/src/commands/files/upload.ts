@@ -5,25 +5,34 @@ import { done, type Document } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { plain } from "./items.ts";
 import { localPaths } from "./local-paths.ts";
-import { VAULT, vaultIdOf } from "./places.ts";
+import { vaultIdOf } from "./places.ts";
 import { transferReport, withProgress, type TransferWords } from "./transfers.ts";
 
 export default command({
   brief: "Upload files and folders",
   description:
-    "A folder goes with everything in it, under its own name. What is there unchanged is not sent: after a failure run the same line again.",
+    "A folder goes with everything in it, under its own name. What is in the vault unchanged is not sent again: after a failure run the same line once more.",
   examples: [
     { line: 'coffer upload report.pdf photos --vault "Team" --folder 2027/May', does: "a file and a folder" },
     { line: "coffer upload site --vault Backups --if-exists version", does: "replace what has changed" },
     { line: "coffer upload --stdin --name dump.sql --vault Backups < dump.sql", does: "what a program writes" },
   ],
   flags: {
-    vault: VAULT,
-    folder: text("Folder in the vault: a path or an id; what is missing of a path is made", { placeholder: "FOLDER" }),
-    name: text("Name of a single file in the vault", { placeholder: "NAME" }),
+    vault: text("Vault to upload to: name, id, or beginning of the id; needed when you can write to several", {
+      placeholder: "VAULT",
+    }),
+    folder: text("Folder in the vault: a path or an id; missing folders of a path are made. The top without it", {
+      placeholder: "FOLDER",
+    }),
+    name: text("Name that a single file gets in the vault; its own without it", { placeholder: "NAME" }),
     stdin: toggle("Upload standard input; needs --name"),
-    ifExists: choice("What to do when the name is taken; error without it", ["error", "version", "rename", "skip"]),
-    type: text("Media type of a single file, such as text/plain", { placeholder: "TYPE" }),
+    ifExists: choice(
+      "What to do when the name is taken: fail, add a version, add a number, or leave it. error without it",
+      ["error", "version", "rename", "skip"],
+    ),
+    type: text("Media type of a single file, such as text/plain; found by its name without it", {
+      placeholder: "TYPE",
+    }),
     dryRun: toggle("Only show what would be sent"),
   },
   args: { each: argument("path", "File or folder of this machine"), least: 0 } as const,

@@ -13,8 +13,8 @@ export default command({
   description: "The same as npm start: it runs the main job once, prints what to paste, and stays up until Ctrl-C.",
   examples: [{ line: "coffer dev --port 8787", does: "inside a clone of the repository" }],
   flags: {
-    port: count("Port of the service; 0 takes any", 0),
-    data: text("Directory for everything that is kept", { placeholder: "DIR" }),
+    port: count("Port of the service; 8787, or the next free one, without it. 0 takes any", 0),
+    data: text("Directory for everything that is kept; .coffer in the clone without it", { placeholder: "DIR" }),
     folder: text("Folder whose files the main job moves", { placeholder: "DIR" }),
     once: toggle("End after the main job"),
   },

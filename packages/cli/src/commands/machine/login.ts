@@ -20,7 +20,7 @@ import {
 export default command({
   brief: "Sign in: by an invite, an API key, a password or another device",
   description:
-    "What it gets is saved in the profile (mode 0600). An invite makes a chain key too; the private key never leaves this machine.",
+    "Without a flag it asks for e-mail address and password. The sign-in is saved in the profile (mode 0600). An invite makes a chain key too, whose private part never leaves this machine. coffer whoami shows who you are then.",
   examples: [
     { line: "coffer login --invite-code cofi_XXXX.YYYY", does: "for an agent" },
     { line: "coffer login --invite-code - < invite.txt", does: "keeps the invite out of the list of processes" },
@@ -29,15 +29,17 @@ export default command({
     { line: "coffer login --zklogin", does: "shows an address to open anywhere" },
   ],
   flags: {
-    inviteCode: text("Invite of the owner; - reads standard input", { placeholder: "CODE" }),
-    inviteFile: text("File with the invite", { placeholder: "FILE" }),
-    networkFile: text("Network configuration for shared vaults", { placeholder: "FILE" }),
+    inviteCode: text("Invite that the owner gave you; - reads standard input", { placeholder: "CODE" }),
+    inviteFile: text("File with the invite; - reads standard input", { placeholder: "FILE" }),
+    networkFile: text("File of the operator that names chain and key servers; shared vaults need it", {
+      placeholder: "FILE",
+    }),
     apiKeyStdin: toggle("Read an API key from standard input"),
     email: text("E-mail address of the account", { placeholder: "EMAIL" }),
-    passwordStdin: toggle("Read the password from standard input"),
-    zklogin: toggle("Sign in with zkLogin on any device"),
-    provider: toggle("Sign in at the identity provider on any device"),
-    accessCode: text("Access code, when the sign-in makes the account", { placeholder: "CODE" }),
+    passwordStdin: toggle("Read the password from standard input; without it you are asked"),
+    zklogin: toggle("Sign in in a browser on any device, with a chain address from zkLogin"),
+    provider: toggle("Sign in in a browser on any device, at the identity provider"),
+    accessCode: text("Code from the operator, where a new account needs one", { placeholder: "CODE" }),
   },
   run: async (context, flags) => {
     const ways = [

@@ -18,7 +18,7 @@ import {
 export default command({
   brief: "Make an account, with a chain key of its own",
   description:
-    "Saves the sign-in and a new chain key in the profile (mode 0600), and links the key's address to the account. With --network-file it can make shared vaults then.",
+    "Saves the sign-in and a new chain key in the profile (mode 0600), and links the key's address to the account. Shared vaults need --network-file too.",
   examples: [
     {
       line: "coffer signup --base-url https://coffer.example.com --email me@example.com",
@@ -30,13 +30,15 @@ export default command({
     },
   ],
   flags: {
-    email: text("E-mail address", { placeholder: "EMAIL" }),
-    accessCode: text("Access code of the operator", { placeholder: "CODE" }),
-    name: text("Your name", { placeholder: "NAME" }),
-    passwordStdin: toggle("Read the password from standard input"),
-    networkFile: text("Network configuration for shared vaults", { placeholder: "FILE" }),
-    noChainKey: toggle("Make no chain key"),
-    dev: toggle("Sign up without a password at a service in development"),
+    email: text("Your e-mail address; asked for without it", { placeholder: "EMAIL" }),
+    accessCode: text("Code from the operator, where a new account needs one", { placeholder: "CODE" }),
+    name: text("Your name, for people to read", { placeholder: "NAME" }),
+    passwordStdin: toggle("Read the password from standard input; without it you are asked"),
+    networkFile: text("File of the operator that names chain and key servers; shared vaults need it", {
+      placeholder: "FILE",
+    }),
+    noChainKey: toggle("Make no chain key: public vaults only"),
+    dev: toggle("Sign up without a password; only a service in development allows it"),
   },
   run: async (context, flags) => {
     const place = await reachableProfile(context);

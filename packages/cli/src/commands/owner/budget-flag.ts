@@ -4,7 +4,7 @@ import { usage } from "../../failure.ts";
 const NAMES = ["storedBytes", "bytesPerDay", "filesPerDay", "requestsPerMinute"] as const;
 type Name = (typeof NAMES)[number];
 
-export const BUDGET_BRIEF = `Limits of the key: ${NAMES.join("=, ")}=`;
+export const BUDGET_BRIEF = `Limits of the key, with commas: ${NAMES.join("=, ")}= (1GiB, 500MB, 100); none without it`;
 
 export type Budgets = { [Each in Name]?: number };
 

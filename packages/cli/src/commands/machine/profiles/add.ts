@@ -12,7 +12,11 @@ export default command({
       does: "then sign in with --profile work",
     },
   ],
-  flags: { networkFile: text("Network configuration for shared vaults", { placeholder: "FILE" }) },
+  flags: {
+    networkFile: text("File of the operator that names chain and key servers; shared vaults need it", {
+      placeholder: "FILE",
+    }),
+  },
   args: [argument("name", "Letters, digits, dots, dashes and underscores")] as const,
   run: async ({ world, globals }, { networkFile: network }, [name]) => {
     if (!/^[\w.-]{1,64}$/.test(name)) throw usage(`${name} is no name for a profile`, "coffer profiles add --help");

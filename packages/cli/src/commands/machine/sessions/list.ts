@@ -6,7 +6,7 @@ import { timeText } from "../../../terminal/visible.ts";
 export default command({
   brief: "List the sessions of the account",
   examples: [{ line: "coffer sessions list", does: "this one has a star" }],
-  flags: { limit: count("At most so many"), cursor: text("Where the list before ended") },
+  flags: { limit: count("At most so many; 100 without it"), cursor: text("Go on where the list before ended") },
   isList: true,
   run: async ({ client, signal }, { limit, cursor }) => {
     const { sessions, nextCursor } = await (await client()).sessions.list({ limit, cursor }, { signal });

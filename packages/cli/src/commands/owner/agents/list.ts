@@ -13,7 +13,10 @@ export default command({
     { line: "coffer agents list", does: "keys, addresses, vaults" },
     { line: "coffer agents list --approve", does: "asks for each that waits" },
   ],
-  flags: { approve: toggle("Add those that wait to the vaults of their invites"), ended: toggle("Also ended keys") },
+  flags: {
+    approve: toggle("Add those that wait to the vaults of their invites"),
+    ended: toggle("Also keys that have ended"),
+  },
   isList: true,
   run: async (context, { approve, ended }) => {
     const { task, world } = context;

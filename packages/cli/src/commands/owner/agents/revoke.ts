@@ -8,7 +8,7 @@ import { inCommands, noteWarnings } from "../words.ts";
 export default command({
   brief: "End an agent's access: its key, its memberships, and what is written next",
   description:
-    "One act over three layers. The key ends at once; the chain takes the address off every shared vault; the vault's next generation closes what is written from then on. Cut off, the same command finishes.",
+    "The key ends at once. The chain removes the agent's address from every shared vault. What is written there from then on gets new keys. After an interruption the same command finishes.",
   examples: [{ line: "coffer agents revoke 5f0c2a1e", does: "by the beginning of its key's id; asks first" }],
   args: [argument("API_KEY_ID", "Id of its key, beginning of the id, or name")] as const,
   run: async (context, _flags, [text]) => {

@@ -11,7 +11,7 @@ const MOST_SHOWN = 20;
 export default command({
   brief: "Undo what an agent did since a time",
   description:
-    "First the plan, then a question, then the acts. What others changed afterwards is left alone and named. Cut off, the same command goes on.",
+    "First the plan, then a question, then the acts. What others changed afterwards stays, and is named. After an interruption the same command goes on.",
   examples: [
     { line: "coffer agents rewind 5f0c2a1e --since 2h --dry-run", does: "the plan alone" },
     { line: "coffer agents rewind 5f0c2a1e --since 2026-11-20T17:00Z --vault Team", does: "in one vault; asks first" },
@@ -19,7 +19,7 @@ export default command({
   flags: {
     since: requiredText("From this time on: a date, a time, or an age like 2h", { placeholder: "TIME" }),
     until: text("Up to this time; now without it", { placeholder: "TIME" }),
-    vault: text("In this vault alone"),
+    vault: text("Only in this vault; all without it"),
     dryRun: toggle("Show the plan, and change nothing"),
   },
   args: [argument("AGENT", "Id of its key, beginning of the id, name, or chain address")] as const,

@@ -15,7 +15,7 @@ export default command({
   flags: {
     since: text("Since this time: a date, a time, or an age like 3h", { placeholder: "TIME" }),
     by: text("By this actor: id of a key, 8 digits of it, or a chain address", { placeholder: "ACTOR" }),
-    action: text("Only this action, or a group of them: file.uploaded, or file"),
+    action: text("Only this action, such as file.uploaded, or this group, such as file"),
     ...PAGE_FLAGS,
   },
   isList: true,

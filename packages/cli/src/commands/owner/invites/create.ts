@@ -34,7 +34,9 @@ export default command({
       parseHours,
       { placeholder: "HOURS" },
     ),
-    accessUntil: text("When its key and memberships end: a date, a time, or a span like 3d", { placeholder: "TIME" }),
+    accessUntil: text("When its key and memberships end: a date, a time, or a span like 3d; never without it", {
+      placeholder: "TIME",
+    }),
     budget: texts(BUDGET_BRIEF, { placeholder: "LIMITS" }),
     prompt: toggle("Print the text to paste to the agent"),
     ...TO_FILE,

@@ -10,7 +10,7 @@ import { inCommands, noteWarnings } from "../words.ts";
 export default command({
   brief: "Remove a member from a shared vault",
   description:
-    "It cannot open what is written from then on. What it could read before stays readable to it wherever it gets the bytes. --rotate ends that too: it encrypts everything again.",
+    "The member cannot open what is written from then on. What it could read before it can still read, if it gets the bytes. --rotate encrypts all of that again.",
   examples: [
     {
       line: "coffer vaults members remove Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f",
@@ -18,7 +18,7 @@ export default command({
     },
   ],
   flags: {
-    rotate: toggle("Then encrypt everything in the vault again, under new keys"),
+    rotate: toggle("Also encrypt everything in the vault again, under new keys"),
     noRewrap: toggle("Leave what was written before as it is, which is the default"),
   },
   args: [VAULT, argument("ADDRESS", "0x and 64 digits")] as const,

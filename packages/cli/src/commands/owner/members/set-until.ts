@@ -7,7 +7,7 @@ import { endText, inCommands, noteWarnings } from "../words.ts";
 export default command({
   brief: "Set when a member's access ends",
   description:
-    "At a whole quarter of an hour; other times are rounded up. An end can be put off only before it has come.",
+    "Times are rounded up to a quarter of an hour. A later end can be set only before the present one has come.",
   examples: [
     {
       line: "coffer vaults members set-until Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f 2w",
@@ -15,7 +15,7 @@ export default command({
     },
     {
       line: "coffer vaults members set-until Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f never",
-      does: "no end any more",
+      does: "without an end",
     },
   ],
   args: [

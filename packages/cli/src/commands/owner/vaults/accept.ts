@@ -4,9 +4,9 @@ import { shownAct } from "./acting.ts";
 
 export default command({
   brief: "Take over a shared vault that was offered to you",
-  description: "From then on it counts for your account. This removes the owner before. Safe to repeat.",
+  description: "From then on it counts for your account, and the former owner is no member any more. Safe to repeat.",
   examples: [{ line: 'coffer vaults accept Team --name "Team of Ann"', does: "asks first" }],
-  flags: { name: text("Its name in your account; as before without it") },
+  flags: { name: text("Its name in your account; the former one without it") },
   args: [VAULT] as const,
   run: async (context, { name }, [given]) => {
     const vaultId = await vaultIdOf(context.task, given);

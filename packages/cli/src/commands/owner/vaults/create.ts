@@ -13,8 +13,8 @@ export default command({
     { line: 'coffer vaults create "Website"', does: "public: the service can read it" },
   ],
   flags: {
-    shared: toggle("Encrypt it for its members"),
-    plainNames: toggle("Never encrypt names of files and folders, of a shared vault"),
+    shared: toggle("Encrypt what is in it, for its members; public without it"),
+    plainNames: toggle("In a shared vault, leave names of files and folders readable to the service"),
   },
   args: [argument("name", "Name of the vault")] as const,
   run: async (context, { shared, plainNames }, [name]) => {

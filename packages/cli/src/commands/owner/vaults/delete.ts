@@ -6,7 +6,8 @@ import { VAULT } from "../vault-argument.ts";
 
 export default command({
   brief: "Delete a vault",
-  description: "Into the trash for 30 days, with everything in it, unless --permanent is there.",
+  description:
+    "It goes to the trash with everything in it. coffer vaults restore brings it back for 30 days. With --permanent nothing does.",
   examples: [
     { line: "coffer vaults delete Team", does: "only when it is empty; asks first" },
     { line: "coffer vaults delete Team --force --yes", does: "with all its files, unasked" },

@@ -5,9 +5,9 @@ import { VAULT, vaultIdOf } from "../vault-argument.ts";
 export default command({
   brief: "Forget which states of a vault this machine has seen",
   description:
-    "When the operator says that the service was restored from a backup. Otherwise rolled_back is an alarm: somebody shows you an older state.",
+    "Use it only after the operator told you that the service was restored from a backup. Otherwise the failure rolled_back is an alarm: somebody shows you an older state.",
   examples: [{ line: "coffer vaults forget-seen Team", does: "the next answer counts as the newest" }],
-  flags: { item: text("Only of this file or folder", { placeholder: "ID" }) },
+  flags: { item: text("Only those of this file or folder", { placeholder: "ID" }) },
   args: [VAULT] as const,
   run: async (context, { item }, [given]) => {
     const vaultId = await vaultIdOf(context.task, given);

@@ -4,7 +4,7 @@ import { shownAct } from "./acting.ts";
 
 export default command({
   brief: "Leave a shared vault",
-  description: "Takes your own chain address off it. Only its owner can add you again. Your files stay there.",
+  description: "It removes your own chain address. Only the vault's owner can add you again. Your files stay there.",
   examples: [{ line: "coffer vaults leave Team", does: "asks first" }],
   args: [VAULT] as const,
   run: async (context, _flags, [given]) => {

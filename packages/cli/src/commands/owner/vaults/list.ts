@@ -6,7 +6,7 @@ import { word } from "../words.ts";
 
 export default command({
   brief: "List vaults",
-  description: "Yours, newest first. Vaults of other accounts that you are a member of are a list of their own.",
+  description: "Yours, newest first. --shared-with-me lists vaults of other accounts that you are a member of.",
   examples: [
     { line: "coffer vaults list", does: "your account's vaults" },
     { line: "coffer vaults list --shared-with-me", does: "those of other accounts" },

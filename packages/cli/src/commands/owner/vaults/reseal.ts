@@ -7,7 +7,8 @@ import { inCommands, noteWarnings } from "../words.ts";
 
 export default command({
   brief: "Seal the keys of a shared vault for other key servers",
-  description: "For those that the network file names first. Files and names stay as they are. Safe to repeat.",
+  description:
+    "The new ones are the key servers that the network file names first. Files and names stay as they are. Safe to repeat.",
   examples: [{ line: "coffer vaults reseal Team", does: "after the network file changed" }],
   args: [VAULT] as const,
   run: async (context, _flags, [given]) => {

@@ -8,7 +8,7 @@ export default command({
     { line: "coffer vaults restore Team", does: "with everything in it" },
     { line: 'coffer vaults restore Team --name "Old team"', does: "where the name is taken" },
   ],
-  flags: { name: text("Its name from then on") },
+  flags: { name: text("A new name for it") },
   args: [argument("VAULT", "Name, id, or beginning of the id, of a vault in the trash")] as const,
   run: async (context, { name }, [given]) => {
     const { id } = await findTrashedVault(context.task, given);

@@ -7,7 +7,7 @@ import { rotateVault, rotationLines } from "./rotating.ts";
 export default command({
   brief: "Encrypt a shared vault again, under new keys",
   description:
-    "For everything that was written while somebody was a member who is none any more. Readers go on meanwhile. Cut off, the same command goes on.",
+    "It encrypts again what former members could read. Members can read meanwhile. After an interruption the same command goes on.",
   examples: [{ line: "coffer vaults rotate Team", does: "asks first: every file is sent again" }],
   args: [VAULT] as const,
   run: async (context, _flags, [given]) => {

@@ -4,9 +4,13 @@ import { shownAct } from "./acting.ts";
 
 export default command({
   brief: "Name the key that signs what you write in a shared vault",
-  description: "Your chain key's own, unless you name another one. A member without a signing key only reads.",
+  description: "Without --key it is your chain key. A member without a signing key can read, but not write.",
   examples: [{ line: "coffer vaults set-signing-key Team", does: "the key of this machine" }],
-  flags: { key: parsed("Ed25519 public key, 64 hex digits", parseKey, { placeholder: "HEX" }) },
+  flags: {
+    key: parsed("Ed25519 public key, 64 hex digits; that of your chain key without it", parseKey, {
+      placeholder: "HEX",
+    }),
+  },
   args: [VAULT] as const,
   run: async (context, { key }, [given]) => {
     const vaultId = await vaultIdOf(context.task, given);

@@ -10,7 +10,7 @@ export default command({
     { line: "coffer vaults tree Team", does: "everything" },
     { line: "coffer vaults tree Team --folders --depth 2", does: "two levels of folders" },
   ],
-  flags: { folders: toggle("Folders alone"), depth: count("So many levels") },
+  flags: { folders: toggle("Show only folders"), depth: count("Show so many levels; all without it") },
   args: [VAULT] as const,
   run: async (context, { folders, depth = Number.POSITIVE_INFINITY }, [given]) => {
     const { task, signal } = context;

@@ -8,7 +8,7 @@ export default command({
   examples: [
     {
       line: "coffer vaults trust-owner Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f",
-      does: "after vault_changed",
+      does: "after the failure vault_changed",
     },
   ],
   args: [VAULT, argument("ADDRESS", "Chain address of the new owner")] as const,

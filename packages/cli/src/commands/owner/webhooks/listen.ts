@@ -20,9 +20,11 @@ export default command({
   flags: {
     forwardTo: requiredText("Address of the receiver", { placeholder: "URL" }),
     events: texts("Only these kinds, with commas", { placeholder: "KINDS" }),
-    secretFile: text("Sign with the secret in this file", { placeholder: "FILE" }),
+    secretFile: text("Sign with the secret in this file; with a new one, which it prints, without it", {
+      placeholder: "FILE",
+    }),
     after: count("Begin after the change of this number; with new ones without it", 0),
-    count: count("End after so many events"),
+    count: count("End after so many events; at Ctrl-C without it"),
   },
   isList: true,
   run: async (context, { forwardTo, events, secretFile, after, count: most = Number.POSITIVE_INFINITY }) => {

@@ -16,7 +16,9 @@ export default command({
   ],
   flags: {
     forwardTo: requiredText("Address of the receiver", { placeholder: "URL" }),
-    secretFile: text("Sign with the secret in this file", { placeholder: "FILE" }),
+    secretFile: text("Sign with the secret in this file; with a new one, which it prints, without it", {
+      placeholder: "FILE",
+    }),
   },
   args: [argument("EVENT", "Kind of the event, such as file.uploaded")] as const,
   run: async (context, { forwardTo, secretFile }, [kind]) => {

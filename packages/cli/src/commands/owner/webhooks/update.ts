@@ -13,9 +13,9 @@ export default command({
     { line: "coffer webhooks update 5f0c2a1e --events file.uploaded,file.updated", does: "other events" },
   ],
   flags: {
-    url: text("Another address"),
-    events: texts("Other kinds of events, with commas, or '*'", { placeholder: "KINDS" }),
-    description: text("Another note"),
+    url: text("New address of the receiver"),
+    events: texts("New list of events, with commas; '*' is every kind", { placeholder: "KINDS" }),
+    description: text("New note about it"),
     active: toggle("Send what waits, and what comes"),
     paused: toggle("Keep events for later"),
   },

@@ -22,7 +22,7 @@ export default command({
   ],
   flags: {
     secretFile: requiredText("File with the webhook's secret", { placeholder: "FILE" }),
-    header: verbatim("A header as it came, or @FILE with all of them; repeat it", { placeholder: "NAME: VALUE" }),
+    header: verbatim("A header as it came, or @FILE with all of them", { placeholder: "NAME: VALUE" }),
     body: requiredText("File with the body; - reads standard input", { placeholder: "FILE" }),
     tolerance: count("Seconds that the clocks may differ; 300 without it", 0),
   },
