@@ -91,7 +91,8 @@ describe("signing up and in [J1, issue 19]", () => {
     expect(after["session"]).toBeUndefined();
     expect(after["chainPrivateKey"]).toBe(before["chainPrivateKey"]);
     const out = await eve.run(["whoami"]);
-    expect([out.code, out.err]).toEqual([4, "error: Nobody is signed in here.\nnext: coffer login\n"]);
+    const next = "coffer login, or coffer signup for a new account";
+    expect([out.code, out.err]).toEqual([4, `error: Nobody is signed in here.\nnext: ${next}\n`]);
     const wrong = await eve.run(["login", "--email", address, "--password-stdin"], { input: "some other wrong words" });
     expect([wrong.code, wrong.err.split("\n")[0]]).toEqual([4, "error: Wrong e-mail or password."]);
     expect((await eve.run(["login", "--email", address], { answers: [PASSWORD] })).code).toBe(0);

@@ -4,7 +4,6 @@ import {
   buildCommand,
   buildRouteMap,
   help,
-  text_en,
   version,
   type Application,
   type Command as FrameworkCommand,
@@ -24,6 +23,7 @@ import {
 } from "./declarations.ts";
 import { ROOT_BRIEF } from "./help-page.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
+import { DISTANCES, TEXT } from "./usage-words.ts";
 import { VERSION } from "./version.ts";
 
 /** A command, and the words that lead to it. */
@@ -44,7 +44,7 @@ export function buildFor(routes: Routes, found: Found | null, handler: Handler):
     buildGroup(routes, ROOT_BRIEF, found, [], handler),
     {
       name: "coffer",
-      scanner: { caseStyle: "allow-kebab-for-camel", allowArgumentEscapeSequence: true },
+      scanner: { caseStyle: "allow-kebab-for-camel", allowArgumentEscapeSequence: true, distanceOptions: DISTANCES },
       localization: { text: TEXT },
     },
     {
@@ -61,12 +61,6 @@ const FORMATTING = {
   useAliasInUsageLine: false,
   onlyRequiredInUsageLine: true,
 } as const;
-
-const TEXT = {
-  ...text_en,
-  exceptionWhileParsingArguments: (thrown: unknown): string =>
-    thrown instanceof Error ? thrown.message : "Wrong usage",
-};
 
 function buildGroup(
   routes: Routes,

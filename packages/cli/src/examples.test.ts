@@ -240,7 +240,12 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
   },
   "chain generate": { prepare: saved },
   "config get": { prepare: saved },
-  "config set": { prepare: saved },
+  "config set": {
+    prepare: async (scene) => {
+      await saved(scene);
+      writeFileSync(join(scene.shell.home, "network.json"), readFileSync(stage.networkFile));
+    },
+  },
   "config list": { prepare: saved },
   "profiles use": { prepare: saved },
   login: {

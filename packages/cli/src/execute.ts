@@ -20,8 +20,18 @@ export async function execute({ command, flags, args }: Parsed, world: World): P
     // Its examples begin with its name.
     const group = command.examples[0].line.split(" ")[1];
     const report = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut, group });
-    await printFailure(report, context, globals.json || globals.jsonLines);
+    const baseUrl = report.code === "unreachable" ? await addressOf(context) : null;
+    const told = baseUrl === null ? report : { ...report, message: `The service at ${baseUrl} did not answer` };
+    await printFailure(told, context, globals.json || globals.jsonLines);
     return report.exit;
+  }
+}
+
+async function addressOf({ settings }: Context): Promise<string | null> {
+  try {
+    return (await settings()).baseUrl;
+  } catch {
+    return null;
   }
 }
 

@@ -184,7 +184,7 @@ it("a task's words for tools are not shown to people, a command's are", () => {
   const task = new TaskFailure("signed_out", { message: "This server found no key", nextStep: "Call status_check" });
   expect(reportOf(task, calm)).toMatchObject({
     message: "Nobody is signed in here",
-    nextStep: "coffer login",
+    nextStep: "coffer login, or coffer signup for a new account",
     exit: EXIT.signIn,
   });
   const own = new CommandFailure("not_found", { message: "No such thing", nextStep: "coffer ls" });

@@ -151,7 +151,7 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
     "ambiguous",
   ],
   ["coffer ls", "trashed", "not_trashed", "folder_cycle", "too_deep", "not_text", "range_not_satisfiable"],
-  ["choose another name, or pass --if-exists version, rename or skip to an upload", "name_exists"],
+  ["choose another name", "name_exists"],
   ["coffer versions list FILE", "current_version"],
   ["pass --force, or empty the vault first: coffer rm --recursive", "vault_not_empty"],
   [
@@ -224,7 +224,12 @@ const LISTS: Readonly<Record<string, string>> = Object.fromEntries(
 
 /** The next command, or what to do where there is none. `group`: the first word of the command that failed. */
 export const nextOf = (code: FailureCode, group = ""): string =>
-  (code === "not_found" ? LISTS[group] : undefined) ?? NEXT.get(code) ?? "coffer doctor";
+  (code === "not_found" ? LISTS[group] : undefined) ??
+  (code === "name_exists" && group === "upload"
+    ? "pass --if-exists version, rename or skip, or another --name"
+    : undefined) ??
+  NEXT.get(code) ??
+  "coffer doctor";
 
 /** Whether the table has words of its own for the code. */
 export const hasWords = (code: string): boolean => NEXT.has(code);
@@ -235,7 +240,7 @@ const SENTENCES: Readonly<Partial<Record<FailureCode, string>>> = {
   invalid_arguments: "That cannot be used",
   ambiguous: "Several match, and none was chosen",
   shared_vault:
-    "The vault is shared, and there is no chain key or no network file to open it with (SERVICE_CHAIN_PRIVATE_KEY, SERVICE_NETWORK_FILE)",
+    "Shared vaults need a chain key and a network file, and one of them is missing here (SERVICE_CHAIN_PRIVATE_KEY, SERVICE_NETWORK_FILE)",
   wrong_chain_key: "The vault names another chain key than yours",
   network_changed: "The chain is not the one that you have configured",
   vault_changed: "The vault is not the one that was pinned here; nothing was written",

@@ -1,6 +1,14 @@
 /** Failures as a person and a program read them. */
+import { basename } from "node:path";
 import { ERRORS, isErrorCode } from "@coffer/contract/catalogue";
-import { LOCAL_FAILURES, TaskFailure, toFailure, type FailureCode, type FailureDetails } from "@coffer/tasks/start";
+import {
+  LOCAL_FAILURES,
+  TaskFailure,
+  toFailure,
+  untrusted,
+  type FailureCode,
+  type FailureDetails,
+} from "@coffer/tasks/start";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { exitOf, nextOf, sentenceOf } from "./failure-words.ts";
 
@@ -52,15 +60,47 @@ export function reportOf(thrown: unknown, { interrupted, timedOut, group }: Circ
   const isOwn = failure instanceof CommandFailure;
   const message = [
     isOwn ? failure.message : sentenceFor(failure),
-    failure.detail?.visible(),
+    code === "shared_vault" ? null : failure.detail?.visible().replace(CALL, ""),
+    FILE_CODES.has(code) ? systemWords(thrown) : null,
     candidates.map(({ id, name }) => `${name.visible()} (${id})`).join(", "),
     preview,
   ].filter((part) => part != null && part !== "");
   return {
     ...{ code, message: message.join(": "), retryable, requestId, trace },
-    nextStep: isOwn && failure.hasOwnStep ? failure.nextStep : nextOf(code, group),
+    nextStep: isOwn && failure.hasOwnStep ? failure.nextStep : nextFor(failure, group),
     exit: isOwn ? failure.exit : exitOf(code),
   };
+}
+
+const NO_VAULT = "There is no such vault";
+
+/** The SDK's call and the part of the request, before the name of what was wrong. */
+const CALL = /^[a-z]\w*\.\w+: invalid input: (?:(?:body|query|params|headers)\.)?/i;
+
+/** Failures of this machine's files. */
+const FILE_CODES = new Set<string>(["local_io", "file_not_found", "not_a_file", "name_too_long"]);
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  ENOSPC: "no space is left",
+  EDQUOT: "no space is left for you",
+  EROFS: "nothing can be written there",
+  EBUSY: "something else uses it",
+  EMFILE: "too many files are open",
+};
+
+/** What the system said, and of which path. */
+function systemWords(thrown: unknown): string | null {
+  for (const each of causesOf(thrown)) {
+    if (!(each instanceof Error) || !("syscall" in each)) continue;
+    const { code, path } = each as NodeJS.ErrnoException;
+    // A file in an open folder has a path of the process alone, and an unfinished one no name of its own.
+    const name = path?.startsWith("/proc/") === true ? basename(path) : (path ?? "");
+    const parts = [REASONS[code ?? ""] ?? "", name.startsWith(".coffer-") ? "" : untrusted(name).visible()];
+    return parts.filter((part) => part !== "").join(": ");
+  }
+  return null;
 }
 
 const INTERRUPTED = {
@@ -98,14 +138,30 @@ const NOT_SET_UP = {
 function sentenceFor({ code, message, cause }: TaskFailure): string {
   if (code === "signed_out" && cause instanceof Error) return "The service did not accept your key or session";
   const known = isErrorCode(code) ? ERRORS[code].message : LOCAL_FAILURES[code].message;
-  return message === known || code === "signed_out" ? (sentenceOf(code) ?? message) : message;
+  if (message === known || code === "signed_out") return sentenceOf(code) ?? message;
+  // Tasks name the arguments of tools.
+  return message
+    .replace("name, expectedVersion and idempotencyKey are", "--name is")
+    .replace("ifExists: rename is", "--if-exists rename is");
+}
+
+/** A vault that is not there is in no list of the command's own group. */
+function nextFor({ cause, code, message }: TaskFailure, group: string | undefined): string {
+  const next = nextOf(code, message === NO_VAULT ? "" : group);
+  return code === "signed_out" && !(cause instanceof Error) ? `${next}, or coffer signup for a new account` : next;
 }
 
 function traceOf(thrown: unknown): string {
-  const parts: string[] = [];
-  for (let each = thrown; each !== undefined && each !== null && parts.length < 8; each = causeOf(each))
-    parts.push(each instanceof Error ? (each.stack ?? `${each.name}: ${each.message}`) : typeof each);
-  return parts.join("\ncaused by: ");
+  return causesOf(thrown)
+    .map((each) => (each instanceof Error ? (each.stack ?? `${each.name}: ${each.message}`) : typeof each))
+    .join("\ncaused by: ");
+}
+
+function causesOf(thrown: unknown): unknown[] {
+  const causes: unknown[] = [];
+  for (let each = thrown; each !== undefined && each !== null && causes.length < 8; each = causeOf(each))
+    causes.push(each);
+  return causes;
 }
 
 const causeOf = (thrown: unknown): unknown => (thrown instanceof Error ? thrown.cause : undefined);

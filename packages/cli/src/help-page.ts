@@ -1,6 +1,7 @@
 /** The pages of `--help`: of the whole program, of a group, of a command. */
 import type { Found } from "./application.ts";
 import { isGroup, type Example, type Flags, type Route, type Routes } from "./declarations.ts";
+import { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { argumentForms, flagBrief, flagForm, flagTitle, neededFlags } from "./help-words.ts";
 
@@ -59,7 +60,8 @@ function rootPage(routes: Routes): string {
       "FLAGS OF EVERY COMMAND",
       rows([...flagRows(GLOBAL_FLAGS), ...flagRows(LIST_FLAGS), HELP_ROW, VERSION_ROW]),
     ),
-    filled(ROOT_NOTES, ""),
+    section("EXIT CODES", rows(exitRows)),
+    "A flag wins over the environment, and the environment over the profile.",
     "coffer COMMAND --help shows a command with its examples.",
   ]);
 }
@@ -75,7 +77,10 @@ const START: readonly Example[] = [
   { line: "coffer doctor", does: "find out what is wrong" },
 ];
 
-const ROOT_NOTES = `A flag wins over the environment, and the environment over the profile. Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 sign in, 5 some items failed, 6 not allowed, 7 conflict, 8 temporary (a repeat helps), 130 interrupted.`;
+const exitRows = Object.entries(EXIT).map(([name, code]): Row => [
+  String(code),
+  EXIT_MEANINGS[name as keyof typeof EXIT],
+]);
 
 const page = (parts: readonly string[]): string => `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 const section = (title: string, lines: readonly string[]): string =>

@@ -1,24 +1,11 @@
 /** The manual page of `coffer`, in roff, made of what its commands declare. */
-import { EXIT } from "./exit-codes.ts";
+import { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { argumentForms, flagBrief, flagTitle } from "./help-words.ts";
 import { ROUTES } from "./routes.ts";
 import { placesOf, type Place } from "./all-commands.ts";
 import { VERSION } from "./version.ts";
 import type { Flags } from "./declarations.ts";
-
-const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
-  done: "Done",
-  failed: "Failed",
-  usage: "Wrong usage, or a question that nobody was there to answer",
-  notFound: "Not found",
-  signIn: "Sign-in needed, or refused",
-  someFailed: "Some items failed, the others are done",
-  forbidden: "Not allowed",
-  conflict: "Conflict with what is there",
-  temporary: "Temporary: a repeat can help",
-  interrupted: "Interrupted",
-};
 
 export const ENVIRONMENT: Readonly<Record<string, string>> = {
   SERVICE_BASE_URL: "Address of the service, as --base-url",

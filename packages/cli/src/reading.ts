@@ -43,10 +43,7 @@ const groupAlone = (path: readonly string[]): Reading => ({
   nextStep: `coffer ${path.join(" ")} --help`,
 });
 
-function helpOf({ found, words }: Line): string {
-  const path = found?.path ?? words.slice(0, words.findIndex((word) => word.startsWith("-")) - 1);
-  return ["coffer", ...path, "--help"].join(" ");
-}
+const helpOf = ({ path }: Line): string => ["coffer", ...path, "--help"].join(" ");
 
 function textSink(): { write(text: string): void; text(): string } {
   const parts: string[] = [];

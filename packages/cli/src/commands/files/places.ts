@@ -43,7 +43,24 @@ export async function placeOf(task: Task, given: string, vault: string | undefin
   const split = vault === undefined ? splitPlace(given) : { vault, path: given };
   if (split !== null) return { ...split, vaultId: await vaultIdOf(task, split.vault) };
   if (ID_OR_PREFIX.test(given.trim())) return { vaultId: null, path: given, vault };
-  return { vaultId: await writableVault(task, null), path: given, vault };
+  return { vaultId: await onlyVault(task, given), path: given, vault };
+}
+
+/** The vault of a path that names none. */
+async function onlyVault(task: Task, path: string): Promise<string> {
+  try {
+    return await writableVault(task, null);
+  } catch (thrown) {
+    const { candidates, code } = toFailure(thrown);
+    if (code !== "vault_required" || candidates.length === 0) throw thrown;
+    const named = untrusted(path).visible();
+    if (candidates.some(({ name }) => name.visible() === named))
+      throw usage(`${named} is a vault, and a colon belongs behind its name`, `write "${named}:" or "${named}:PATH"`);
+    throw new CommandFailure("vault_required", {
+      ...{ message: `The vault of ${named} is not named, and there are several`, candidates },
+      nextStep: "write VAULT:PATH, or pass --vault VAULT",
+    });
+  }
 }
 
 /** What is not there may be in the list of its vault, under another name. */

@@ -1,11 +1,12 @@
 import { storeStream, uploadPaths, untrusted, writableVault, type Stored, type UploadPlan } from "@coffer/tasks";
 import { argument, choice, command, text, toggle } from "../../declarations.ts";
-import { usage } from "../../failure.ts";
+import { CommandFailure, usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { plain } from "./items.ts";
 import { localPaths } from "./local-paths.ts";
-import { vaultIdOf } from "./places.ts";
+import { splitPlace, vaultIdOf } from "./places.ts";
+import { existsSync } from "node:fs";
 import { transferReport, withProgress, type TransferWords } from "./transfers.ts";
 
 export default command({
@@ -43,6 +44,7 @@ export default command({
     if (stdin && (name === undefined || dryRun))
       throw usage("--stdin needs a name for the file, and sends at once", "pass --name NAME, without --dry-run");
     const { allowed, paths } = localPaths(context.world, given);
+    refusePlaces(given, paths);
     const { task } = context;
     const vaultId = vault === undefined ? await writableVault(task, null) : await vaultIdOf(task, vault);
     const plan: UploadPlan = { vaultId, folder, ifExists, name, mimeType, dryRun };
@@ -54,6 +56,24 @@ export default command({
     return only === null ? transferReport(files, { ...WORDS, dryRun }, { vaultId }) : oneStored(only);
   },
 });
+
+/** People write where it goes as for other commands: `coffer upload a.txt Team:`. */
+function refusePlaces(given: readonly string[], paths: readonly string[]): void {
+  for (const [at, word] of given.entries()) {
+    const place = splitPlace(word);
+    if (existsSync(paths[at] ?? word)) continue;
+    if (place === null && given.length === 1)
+      throw new CommandFailure("file_not_found", {
+        message: `There is no such local file: ${untrusted(word).visible()}`,
+      });
+    if (place === null) continue;
+    const [named, vault, folder] = [word, place.vault, place.path].map((each) => untrusted(each).visible());
+    throw usage(
+      `${String(named)} is no file of this machine, and the vault is named by --vault`,
+      `coffer upload PATH --vault "${String(vault)}"${folder === "" ? "" : ` --folder "${String(folder)}"`}`,
+    );
+  }
+}
 
 const WORDS: Omit<TransferWords, "dryRun"> = {
   moved: "uploaded",

@@ -96,7 +96,13 @@ const signedIn = ({ profile, configFile }: ReachableProfile, lines: readonly str
 async function byKey(context: Context, place: ReachableProfile): Promise<Document> {
   const { createClient, Secret } = await import("@coffer/sdk");
   const apiKey = (await context.readInput()).trim();
-  if (apiKey === "") throw usage("There is no key on standard input", "coffer login --api-key-stdin < FILE");
+  if (!/^cof_\w+$/.test(apiKey))
+    throw usage(
+      apiKey === ""
+        ? "There is no key on standard input"
+        : "What is on standard input is no API key: one begins with cof_",
+      "coffer login --api-key-stdin < FILE",
+    );
   context.redaction.register(apiKey);
   const client = createClient({ baseUrl: place.baseUrl, credentials: { apiKey: new Secret(apiKey) } });
   const { account } = await client.account.get({ signal: context.signal });
@@ -115,6 +121,12 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
     ...{ code, env, baseUrl: place.baseUrl, configFile: place.configFile, profile: place.profile },
     networkFile: network === "" ? null : resolve(workingDirectory, network),
     chainPrivateKey: chainKey === "" ? null : new Secret(chainKey),
+  }).catch((thrown: unknown) => {
+    if (!(thrown instanceof Error && thrown.message.endsWith("is not an invite"))) throw thrown;
+    throw usage(
+      "That is no whole invite: one is a single word that begins with cofi_",
+      "ask the owner for the text that coffer invites create printed",
+    );
   });
   const { chainAddress, vaultIds } = joined;
   const adds = vaultIds.map((id) => `  coffer vaults members add ${id} ${chainAddress}`);

@@ -3,7 +3,7 @@ import { saveProfile } from "@coffer/tasks";
 import { command, toggle } from "../../declarations.ts";
 import { CommandFailure } from "../../failure.ts";
 import { done } from "../../result.ts";
-import { reachableProfile } from "../../signing-in.ts";
+import { profileOf, reachableProfile } from "../../signing-in.ts";
 
 export default command({
   brief: "Forget the sign-in of the profile",
@@ -15,14 +15,14 @@ export default command({
   flags: { revoke: toggle("Revoke the API key at the service first") },
   run: async (context, { revoke }) => {
     const { signal } = context;
-    const place = await reachableProfile(context);
-    const { former, profile } = place;
+    const { former, profile } = await profileOf(context);
     const hasKey = former?.apiKey != null;
     if (!hasKey && former?.session == null)
       throw new CommandFailure("signed_out", {
         message: `The profile ${profile} is not signed in`,
         nextStep: "coffer login",
       });
+    const place = await reachableProfile(context);
     // The profile's own credential is meant, whatever the environment holds.
     const { createClient } = await import("@coffer/sdk");
     const { savedSession } = await import("@coffer/sdk/node");

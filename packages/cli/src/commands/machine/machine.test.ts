@@ -45,6 +45,7 @@ describe("config", () => {
       nextStep: "coffer config set network-file VALUE",
     });
     expect(errorOf(await json(["config", "set", "api-key", KEY]))).toMatchObject({ code: "invalid_arguments" });
+    await writeFile(join(home, "net.json"), "{}");
     expect(await json(["config", "set", "network-file", "net.json"])).toEqual({
       name: "network-file",
       value: join(home, "net.json"),
@@ -178,7 +179,7 @@ describe("the line itself", () => {
       ["--profile=work", "--json", "config", "get", "base-url"],
     ])
       expect(JSON.parse((await coffer(words, home)).out)).toMatchObject({ value: HERE });
-    expect((await coffer(["confg"], home)).err).toContain("did you mean `config`");
+    expect((await coffer(["confg"], home)).err).toContain("did you mean config?");
     expect((await coffer(["config"], home)).code).toBe(2);
     expect((await coffer(["help", "config", "get"], home)).out).toContain("coffer config get base-url");
     expect((await coffer([], home)).code).toBe(0);

@@ -1,8 +1,9 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { saveProfile } from "@coffer/tasks";
 import { FIELDS, SECRETS } from "../../../config-fields.ts";
 import { argument, command } from "../../../declarations.ts";
-import { usage } from "../../../failure.ts";
+import { CommandFailure, usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
 import { profileOf, reachableProfile } from "../../../signing-in.ts";
 import { useProfile } from "../../../use-profile.ts";
@@ -45,6 +46,10 @@ export default command({
       }
       if (field !== "network-file") throw usage(`There is no value ${field}`, "coffer config set --help");
       const networkFile = resolve(context.world.workingDirectory, text);
+      if (!existsSync(networkFile))
+        throw new CommandFailure("file_not_found", {
+          ...{ message: `There is no file ${networkFile}`, nextStep: "name the file that the operator gave you" },
+        });
       await saveProfile(await reachableProfile(context), { networkFile });
       return networkFile;
     }
