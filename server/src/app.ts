@@ -137,7 +137,7 @@ function createServer(deps: Deps, log: Log, crossOrigin: CrossOrigin): FastifyIn
 
 function begin(request: FastifyRequest, crossOrigin: CrossOrigin): void {
   request.call = new Call(performance.now());
-  request.call.crossOriginHeaders = crossOrigin.headersFor(request.headers);
+  request.call.moreHeaders = crossOrigin.headersFor(request.headers);
 }
 
 function observeRequests(

@@ -46,8 +46,13 @@ export function createContext(world: World, globals: Globals): Context {
   const timedOut = globals.timeout === undefined ? NEVER : AbortSignal.timeout(globals.timeout * 1_000);
   const signal = AbortSignal.any([world.interrupted, timedOut]);
   const flags = { profile: globals.profile, baseUrl: globals.baseUrl };
-  const session = createSession({ env: world.env, configFile: null, flags, redaction, application: APPLICATION });
   const say = (text: string): void => void world.stderr.write(`${redaction.redact(text)}\n`);
+  const note: Context["note"] = (...parts) => {
+    if (!globals.quiet) say(parts.map(shown).join(""));
+  };
+  const warn = (message: string): void => note("warning: ", message);
+  const application = APPLICATION;
+  const session = createSession({ env: world.env, configFile: null, flags, redaction, application, warn });
   const task: Task = {
     ...{ signal, progress: () => undefined },
     ...{ client: () => session.client(), chainAddress: () => session.chainAddress() },
@@ -55,14 +60,11 @@ export function createContext(world: World, globals: Globals): Context {
   const write = (data: string | Uint8Array): Promise<void> =>
     world.stdout.write(typeof data === "string" ? redaction.redact(data) : data);
   return {
-    ...{ world, globals, signal, timedOut, redaction, session, task, write },
+    ...{ world, globals, signal, timedOut, redaction, session, task, write, note },
     client: () => session.client(),
     settings: async () => {
       const { resolveSettings } = await import("@coffer/sdk/node");
       return await resolveSettings(world.env, flags);
-    },
-    note: (...parts) => {
-      if (!globals.quiet) say(parts.map(shown).join(""));
     },
     writeLine: (value) => write(`${JSON.stringify(value)}\n`),
     progress: (title, unit) =>

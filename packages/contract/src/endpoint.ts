@@ -33,6 +33,17 @@ export interface BytesMarker {
   readonly mediaType?: string;
 }
 
+/** Days as `2026-11-26`, in UTC. */
+export interface Deprecation {
+  readonly since: string;
+  /** From this day on it may be gone. */
+  readonly sunset: string;
+  /** The operation that takes its place. */
+  readonly instead: string;
+  /** A page that says how to move. */
+  readonly page?: string;
+}
+
 type AnySchema = z.core.$ZodType;
 type ObjectSchema = z.core.$ZodObject;
 
@@ -67,6 +78,8 @@ export interface EndpointDefinition {
   readonly output?: AnySchema | BytesMarker;
   /** Error codes beyond those every endpoint of its kind can answer (see {@link errorsOf}). */
   readonly errors: readonly ErrorCode[];
+  /** It will go: the server says so with every answer, OpenAPI marks it, and clients warn. */
+  readonly deprecated?: Deprecation;
   /** The answer carries a raw key or secret: the service never stores it for an idempotent repeat (decisions §1). */
   readonly secretResponse?: boolean;
 }

@@ -65,6 +65,7 @@ function renderOperation(endpoint: EndpointDefinition): Json {
     operationId: endpoint.id,
     tags: [endpoint.id.split(".", 1)[0]],
     summary: SUMMARIES[endpoint.id as EndpointId],
+    ...renderDeprecation(endpoint),
     security: endpoint.auth === "none" ? [] : [{ credential: [] }],
     parameters: renderParameters(endpoint),
     responses: { ...renderSuccesses(endpoint), ...renderFailures(endpoint) },
@@ -82,6 +83,14 @@ function renderOperation(endpoint: EndpointDefinition): Json {
   }
   return operation;
 }
+
+const renderDeprecation = ({ deprecated }: EndpointDefinition): Json =>
+  deprecated === undefined
+    ? {}
+    : {
+        deprecated: true,
+        description: `Deprecated since ${deprecated.since}: use ${deprecated.instead}. It ends on ${deprecated.sunset}.`,
+      };
 
 const PLACES = { params: "path", query: "query", headers: "header" } as const;
 

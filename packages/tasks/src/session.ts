@@ -26,6 +26,8 @@ export interface SessionOptions {
   readonly redaction: Redaction;
   /** `name/version`, sent to the service. */
   readonly application: string;
+  /** Told once of each operation that the service will end. Default: a warning of the process. */
+  readonly warn?: (message: string) => void;
 }
 
 export function createSession(options: SessionOptions): Session {
@@ -144,13 +146,17 @@ async function openVaults(settings: Settings, { env }: SessionOptions): Promise<
 
 async function connect(
   settings: UsableSettings,
-  { application, redaction }: SessionOptions,
+  { application, redaction, warn }: SessionOptions,
   sharedVaults: SharedVaults | null,
 ): Promise<Client> {
-  const [{ createClient }, { nodeTransport }] = await Promise.all([import("@coffer/sdk"), import("@coffer/sdk/node")]);
+  const [{ createClient }, { deprecationWarnings, nodeTransport }] = await Promise.all([
+    import("@coffer/sdk"),
+    import("@coffer/sdk/node"),
+  ]);
+  const middleware = [...watchTokens(settings, redaction), deprecationWarnings(warn)];
   const { baseUrl, credentials } = settings;
   return createClient({
-    ...{ baseUrl, credentials, application, timeouts: TIMEOUTS, middleware: watchTokens(settings, redaction) },
+    ...{ baseUrl, credentials, application, timeouts: TIMEOUTS, middleware },
     transport: nodeTransport(),
     ...(sharedVaults === null ? {} : { sharedVaults }),
   });

@@ -25,8 +25,11 @@ export class Call {
   /** The limit that the request has met: its answer names it. */
   quota: Quota | null = null;
   errorCode: string | null = null;
-  /** For the browser of a page of another origin; {@link NO_CROSS_ORIGIN_HEADERS} where there is nothing to say. */
-  crossOriginHeaders = NO_CROSS_ORIGIN_HEADERS;
+  /**
+   * For the browser of a page of another origin, and of an operation that will go; {@link NO_CROSS_ORIGIN_HEADERS} where
+   * there is nothing to say.
+   */
+  moreHeaders = NO_CROSS_ORIGIN_HEADERS;
   /** What else than the credential may end the request's streams. */
   readonly watches: (() => Promise<void>)[] = [];
   bytesIn = 0;

@@ -1,5 +1,5 @@
 /** The headers that every answer carries. */
-import { HEADERS } from "@coffer/contract";
+import { type Deprecation, HEADERS } from "@coffer/contract";
 import { ServiceError } from "../service-error.ts";
 
 /**
@@ -31,6 +31,15 @@ export function requireVersionForm(version: string | string[] | undefined): void
 /** The version to send back; null when none was asked for in a valid form. */
 export function versionToEcho(version: string | string[] | undefined): string | null {
   return typeof version === "string" && VERSION.test(version) ? version : null;
+}
+
+/** What RFC 9745 and RFC 8594 make of an operation that will go. */
+export function deprecationHeadersOf({ since, sunset, page }: Deprecation): Record<string, string> {
+  return {
+    Deprecation: `@${String(Date.parse(since) / 1_000)}`,
+    Sunset: new Date(sunset).toUTCString(),
+    ...(page === undefined ? {} : { Link: `<${page}>; rel="deprecation"; type="text/html"` }),
+  };
 }
 
 /** The same for every request: its id and, when asked for, the version. */

@@ -11,7 +11,7 @@ import { openByteBody } from "./byte-bodies.ts";
 import { type Call, CallContext } from "./call.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Handlers, IncomingBytes, OutgoingBytes, Principal } from "../handler.ts";
-import { requireVersionForm } from "./headers.ts";
+import { deprecationHeadersOf, requireVersionForm } from "./headers.ts";
 import { type Idempotency, type Payload, type Reservation } from "./idempotency.ts";
 import { parseSection, parseSections, requiredMediaType } from "./input.ts";
 import { announcesBody, type JsonBody, readJsonBody } from "./json-body.ts";
@@ -78,12 +78,15 @@ function groupsOf<Definition extends Api>(
 }
 
 function register(app: FastifyInstance, route: Route, pipeline: Pipeline): void {
+  const { deprecated } = route.endpoint;
+  const ending = deprecated === undefined ? null : deprecationHeadersOf(deprecated);
   for (const path of pathsOf(route.endpoint)) {
     app.route({
       method: route.endpoint.method,
       url: routePathOf(path),
       handler: (request, reply) => {
         request.call.endpointId = route.endpoint.id;
+        if (ending !== null) request.call.moreHeaders = { ...request.call.moreHeaders, ...ending };
         handle(route, request, reply, pipeline).catch((error: unknown) => answerFailure(error, request, reply));
       },
     });

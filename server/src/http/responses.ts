@@ -16,10 +16,10 @@ export function allHeadersOf(
 ): Record<string, string> {
   const all: Record<string, string> = {};
   const place = new Map<string, string>();
-  const { quota, crossOriginHeaders } = request.call;
+  const { quota, moreHeaders } = request.call;
   const own = requestHeadersOf(request.id, request.headers["api-version"]);
   const limit = quota === null ? NO_HEADERS : headersOf(quota);
-  for (const part of [SECURITY_HEADERS, crossOriginHeaders, own, limit, headers]) {
+  for (const part of [SECURITY_HEADERS, moreHeaders, own, limit, headers]) {
     for (const [name, value] of Object.entries(part)) {
       const known = place.get(name.toLowerCase()) ?? name;
       place.set(name.toLowerCase(), known);
@@ -47,9 +47,9 @@ export function sendText(
     return;
   }
   const length = Buffer.byteLength(body);
-  const { quota, crossOriginHeaders } = request.call;
+  const { quota, moreHeaders } = request.call;
   request.call.bytesOut += length;
-  const isPlain = request.headers["api-version"] === undefined && crossOriginHeaders === NO_CROSS_ORIGIN_HEADERS;
+  const isPlain = request.headers["api-version"] === undefined && moreHeaders === NO_CROSS_ORIGIN_HEADERS;
   if (headers === JSON_HEADERS && isPlain) {
     const own = [HEADERS.requestId, request.id, "Content-Length", String(length)];
     if (quota !== null) own.push("RateLimit-Policy", quota.policy, "RateLimit", quota.state);

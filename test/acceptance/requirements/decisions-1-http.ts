@@ -50,7 +50,7 @@ const IDEMPOTENCY_AND_VERSIONS = [
   "D1-idempotency-running: A repeat while the first still runs is 409.",
   "D1-versioning: API-Version: YYYY-MM-DD is optional and echoed.",
   "D1-openapi-semver: OpenAPI info.version is a semantic version.",
-  "D1-deprecation (pending: versions): Deprecation and Sunset headers mark what will go; changes in /api are additive only.",
+  "D1-deprecation: Deprecation and Sunset headers mark what will go; changes in /api are additive only.",
   "D1-request-id: X-Request-Id goes in and out (uuid).",
 ];
 

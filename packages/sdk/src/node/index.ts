@@ -16,6 +16,7 @@ export {
 } from "./config.ts";
 export { guessContentType } from "./content-type.ts";
 export { creationFile, fileCreations } from "./creation-file.ts";
+export { deprecationWarnings } from "./deprecation.ts";
 export { downloadFile, type DownloadFileOptions, type DownloadFileResult } from "./download-file.ts";
 export { exportVault, openExport } from "./export-directory.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "../vaults/export/export.ts";
