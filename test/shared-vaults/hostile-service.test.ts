@@ -76,6 +76,17 @@ describe("what a service says of a file is refused", () => {
     await expect(readFirst(client)).rejects.toMatchObject(expected);
   });
 
+  test("but not its digest of the stored bytes: they vouch for themselves", async () => {
+    const client = await meeting(async (request, next, { endpointId }) => {
+      const answer = await next(request);
+      if (endpointId !== "files.content") return answer;
+      const headers = new Headers(answer.headers);
+      headers.set("repr-digest", `sha-256=:${Buffer.alloc(32).toString("base64")}:`);
+      return new Response(answer.body, { status: answer.status, headers });
+    });
+    expect(await readFirst(client)).toBe("content of first.txt");
+  });
+
   test("also by whoever replaces its content: no version follows another file's", async () => {
     const { version } = honest.old.shared;
     const client = await meeting(lyingOfFiles<Shown>((file) => ({ ...file, shared: { ...file.shared, version } })));

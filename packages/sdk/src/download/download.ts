@@ -5,7 +5,7 @@ import { createHasher } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { readContentFacts, type ByteRange, type ContentFacts, type DownloadOptions } from "./content-facts.ts";
-import { isReplaced, openVerifiedStream, replaced } from "./verified-stream.ts";
+import { isReplaced, openVerifiedStream, replaced, type Reading } from "./verified-stream.ts";
 
 /** The part of a file that a download carries, in bytes. */
 export interface DownloadRange {
@@ -19,7 +19,7 @@ export interface DownloadRange {
 export interface Download {
   /** Bytes of the whole file. */
   readonly size: number;
-  /** SHA-256 of the whole file as it is stored, hex. In a shared vault it covers the encrypted bytes. */
+  /** SHA-256 of the whole file as it is stored, hex. In a shared vault it is the service's word, of the encrypted bytes. */
   readonly sha256: string;
   /** The part that `stream` carries. */
   readonly range: DownloadRange;
@@ -31,8 +31,8 @@ export interface Download {
   readonly etag: string | null;
   /**
    * The bytes. For a whole file the stream fails at its end with IntegrityError if length or digest are wrong. So keep
-   * the bytes apart until then. For a range the SDK checks only the length. After a broken connection the stream goes
-   * on where it broke.
+   * the bytes apart until then. The chunks of a shared vault's file vouch for themselves. For a range the SDK checks
+   * only the length. After a broken connection the stream goes on where it broke.
    */
   readonly stream: ReadableStream<Uint8Array>;
   /** All of `stream` in memory, verified. */
@@ -59,7 +59,10 @@ export interface StoredDownload {
    * for them in a request of their own.
    */
   readonly readStart: (count: number) => Promise<Uint8Array>;
-  /** A broken connection goes on in this version, also when another one has become current. */
+  /**
+   * For bytes that will be decrypted. A broken connection goes on in this version, also when another one has become
+   * current. Each byte is authenticated then, so the announced digest does not count.
+   */
   keepTo(versionId: string): void;
 }
 
@@ -80,21 +83,22 @@ export async function openStored(
     await answer.body.cancel();
     throw new ContractError("response", api.files.content.id, ["headers.repr-digest: missing"]);
   }
-  const whole = range === undefined ? { hasher: await createHasher(), sha256 } : null;
-  const { stream, peek } = openVerifiedStream({
+  const reading: Reading = {
     connection,
     options,
     facts,
     first: answer.body,
-    whole,
+    whole: range ? null : { hasher: await createHasher(), sha256 },
     reopen: async (from) => (await open(from, etag)).answer.body,
-  });
+  };
+  const { stream, peek } = openVerifiedStream(reading);
   const download = {
     ...{ size, sha256, range: { offset: start, length }, contentType, name, etag, stream },
     bytes: () => collect(stream, length),
   };
   const keepTo = (current: string): void => {
     version = current;
+    reading.whole = null;
   };
   const readStart = async (count: number): Promise<Uint8Array> => {
     if (start === 0 && length >= Math.min(count, size)) return peek(Math.min(count, size));

@@ -5,13 +5,13 @@ import { isWorthRepeating, retryDelay } from "../retry.ts";
 import { pause } from "../watch.ts";
 import type { ByteRange, ContentFacts, DownloadOptions } from "./content-facts.ts";
 
-interface Reading {
+export interface Reading {
   readonly connection: Connection;
   readonly options: DownloadOptions;
   readonly facts: ContentFacts;
   readonly first: ReadableStream<Uint8Array>;
-  /** For a whole read: the SHA-256 that the bytes must have. */
-  readonly whole: { readonly hasher: Hasher; readonly sha256: string } | null;
+  /** For a whole read: the SHA-256 that the bytes must have. null: nobody needs to know. */
+  whole: { readonly hasher: Hasher; readonly sha256: string } | null;
   /** Requests the rest of the same version. */
   readonly reopen: (from: ByteRange) => Promise<ReadableStream<Uint8Array>>;
 }
@@ -54,7 +54,7 @@ export function openVerifiedStream(reading: Reading): VerifiedStream {
     {
       async pull(controller) {
         const first = ahead.shift();
-        const chunk = first === undefined ? await next() : first();
+        const chunk = first ? first() : await next();
         if (chunk === null) {
           verify(reading, received);
           controller.close();
@@ -134,6 +134,6 @@ export function replaced(): IntegrityError {
 function verify({ facts, whole }: Reading, received: number): void {
   if (received !== facts.length)
     throw new IntegrityError(`The content ended after ${String(received)} of ${String(facts.length)} bytes`);
-  if (whole !== null && toHex(whole.hasher.digest()) !== whole.sha256)
+  if (whole && toHex(whole.hasher.digest()) !== whole.sha256)
     throw new IntegrityError("The bytes do not have the digest that the server announced");
 }
