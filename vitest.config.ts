@@ -24,6 +24,7 @@ const DEEP = [
   "server/src/features/webhooks/delivery/{pace,receivers}.test.ts",
   "server/src/migrations/postgres-plans.test.ts",
   "server/src/operator/{backup,move}.test.ts",
+  "server/src/races/two-processes.test.ts",
   "test/acceptance/journeys-*.test.ts",
   "test/any-answer/*.test.ts",
   "test/attack/*.test.ts",

@@ -62,6 +62,8 @@ interface Sink {
   unanswered: number;
   /** While it is true nothing is answered. */
   isSilent: boolean;
+  /** How long each answer takes; null: as chance has it. Milliseconds. */
+  wait: number | null;
 }
 
 interface Scene {
@@ -92,6 +94,37 @@ export async function runWebhookKills(options: WebhookKillOptions): Promise<Webh
   }
 }
 
+/** An attempt that is answered late, while both processes look for abandoned ones: how often it was sent, and counted. */
+export async function holdOneAttempt(
+  postgres: string | null,
+  milliseconds: number,
+): Promise<{ readonly received: number; readonly attempts: readonly unknown[] }> {
+  await using fleet = await openFleet(2, postgres, ENVIRONMENT);
+  const draw = openDraw(1);
+  const sink = await openSink(draw);
+  try {
+    await using rows = openRowReader(fleet.directory);
+    const { client, key } = await signUp(fleet.pick(draw));
+    const vaultId = (await client.vaults.list()).vaults[0]?.id ?? "";
+    await client.webhooks.create({ url: sink.url, events: ["folder.created"] });
+    const scene: Scene = { fleet, rows, draw, sink, key, vaultId };
+    sink.wait = milliseconds;
+    await makeFolder(scene);
+    while (sink.arrivals.length === 0) await pause(5);
+    // News of anybody make all processes look.
+    const other = await signUp(fleet.pick(draw));
+    const beside = { ...scene, key: other.key, vaultId: (await other.client.vaults.list()).vaults[0]?.id ?? "" };
+    for (const until = performance.now() + milliseconds; performance.now() < until; await pause(200))
+      await makeFolder(beside);
+    await drain(scene);
+    const attempts = await rows.all("select number, error from webhook_attempts order by number");
+    return { received: sink.arrivals.length, attempts: attempts.map(({ number, error }) => `${number} ${error}`) };
+  } finally {
+    sink.server.closeAllConnections();
+    sink.server.close();
+  }
+}
+
 async function openSink(draw: Draw): Promise<Sink> {
   const arrivals: Arrival[] = [];
   const server = createServer((request, response) => {
@@ -106,7 +139,7 @@ async function openSink(draw: Draw): Promise<Sink> {
         sink.unanswered -= 1;
         response.writeHead(204).end();
       };
-      setTimeout(answer, draw.int(SLOWEST_ANSWER_MS));
+      setTimeout(answer, sink.wait ?? draw.int(SLOWEST_ANSWER_MS));
     });
   });
   server.listen(0, "127.0.0.1");
@@ -114,20 +147,23 @@ async function openSink(draw: Draw): Promise<Sink> {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the receiver has no port");
   const url = `http://127.0.0.1:${String(address.port)}/`;
-  const sink: Sink = { url, server, arrivals, unanswered: 0, isSilent: false };
+  const sink: Sink = { url, server, arrivals, unanswered: 0, isSilent: false, wait: null };
   return sink;
 }
 
-/** Answers how many attempts were under way at the kills: those of the killed process, and of the others. */
-async function killAgainAndAgain(scene: Scene, { kills, events, say }: WebhookKillOptions): Promise<number> {
+/** Answers which attempts were under way at the kills: those of the killed process, and of the others. */
+async function killAgainAndAgain(
+  scene: Scene,
+  { kills, events, say }: WebhookKillOptions,
+): Promise<ReadonlySet<string>> {
   const { fleet, sink, draw, rows } = scene;
-  let underWay = 0;
+  const underWay = new Set<string>();
   /** The killed one is gone, and its successor not there yet. */
   const count = async (): Promise<void> => {
     sink.isSilent = false;
     await rows.settle();
-    const [row] = await rows.all("select count(*) as count from webhook_deliveries where status = 'delivering'");
-    underWay += Number(row?.["count"]);
+    for (const row of await rows.all("select id, attempts from webhook_deliveries where status = 'delivering'"))
+      underWay.add(`${String(row["id"])} ${String(row["attempts"])}`);
   };
   for (let kill = 1; kill <= kills; kill += 1) {
     const isLast = kill === kills;
@@ -165,7 +201,10 @@ async function drain({ rows }: Scene): Promise<void> {
   }
 }
 
-async function judge({ fleet, rows, sink: { arrivals } }: Scene, underWay: number): Promise<WebhookKillReport> {
+async function judge(
+  { fleet, rows, sink: { arrivals } }: Scene,
+  underWay: ReadonlySet<string>,
+): Promise<WebhookKillReport> {
   const findings: string[] = [...fleet.faults];
   const changes = await rows.all("select id, sequence from changes where action = 'folder.created'");
   const times = new Map<string, number>();
@@ -185,15 +224,16 @@ async function judge({ fleet, rows, sink: { arrivals } }: Scene, underWay: numbe
     if (attempts > MAX_ATTEMPTS) findings.push(`${id} had ${String(attempts)} attempts`);
     if ((times.get(id) ?? 0) > attempts) findings.push(`${id} was sent more often than it was counted`);
   }
-  const [cut] = await rows.all("select count(*) as count from webhook_attempts where error = 'interrupted'");
-  const inFlight = Number(cut?.["count"]);
+  const cut = await rows.all("select delivery_id, number from webhook_attempts where error = 'interrupted'");
+  const inFlight = cut.length;
   const duplicates = arrivals.length - times.size;
   if (duplicates > inFlight) {
     findings.push(`${String(duplicates)} duplicates, but only ${String(inFlight)} attempts were cut off`);
   }
   // Only a kill cuts off: nobody takes over what a living process is at.
-  if (inFlight > underWay)
-    findings.push(`${String(inFlight)} attempts cut off, but only ${String(underWay)} were under way at a kill`);
+  for (const { delivery_id: id, number } of cut)
+    if (!underWay.has(`${String(id)} ${String(number)}`))
+      findings.push(`attempt ${String(number)} of ${String(id)} was cut off, and no kill fell on it`);
   const mostAttempts = Math.max(0, ...deliveries.map((row) => Number(row["attempts"])));
   return { findings, events: changes.length, received: arrivals.length, duplicates, inFlight, mostAttempts };
 }
