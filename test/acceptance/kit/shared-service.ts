@@ -5,9 +5,10 @@ import { openLocalnet, type Localnet } from "@coffer/localnet";
 import { chainKeySigner, createClient, generateChainKey, type Client, type ClientOptions } from "@coffer/sdk";
 import { sharedVaults } from "@coffer/sdk/shared";
 import { decodeSuiPrivateKey } from "@mysten/sui/cryptography";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { engineSettings } from "../../kit/engine-settings.ts";
 import { recordSecret } from "../../kit/secret-recorder.ts";
 import { readPlaces, requireNoSecrets, type Secret } from "../../kit/secret-scan.ts";
 import { signUp } from "./account.ts";
@@ -83,6 +84,7 @@ async function open(opened: AsyncDisposableStack, settings: Readonly<Record<stri
   const tap = opened.use(await openWireTap());
   const chainKeys: Secret[] = [];
   const dataDirectory = join(directory, "data");
+  await mkdir(dataDirectory, { mode: 0o700 });
   const server = opened.use(
     await startServerProcess({
       ...{ SERVICE_ENV: "development", SERVICE_DATA_DIR: dataDirectory, SERVICE_PUBLIC_URL: tap.baseUrl },
@@ -91,6 +93,7 @@ async function open(opened: AsyncDisposableStack, settings: Readonly<Record<stri
         SERVICE_CHAIN_PACKAGE: network.originalPackageId,
         SERVICE_CHAIN_ID: network.chainId,
       },
+      ...(await engineSettings(dataDirectory)),
       ...settings,
     }),
   );
