@@ -1,8 +1,9 @@
 /** Deliveries over PostgreSQL, by one process and by two, against those of one process over SQLite. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { type Engine, startEngine } from "./engine.ts";
-import { type Benchmark, measured, medianRatio, renderRatios } from "./outcome.ts";
+import { type Benchmark, measured, median, medianRatio, renderRatios } from "./outcome.ts";
 import { openScratch } from "./service.ts";
 import { type Owner, type Receiver, startReceiver, WebhookService } from "./webhook-service.ts";
 import { deliver } from "./webhooks.ts";
@@ -12,6 +13,9 @@ const ENDPOINTS = 40;
 const EVENTS = 100;
 const DELIVERIES = ENDPOINTS * EVENTS;
 const PROCESSES = 2;
+const SINGLE_EVENTS = 30;
+/** Between two single events, in milliseconds: all is recorded by then. */
+const BETWEEN = 120;
 
 interface Contestant extends AsyncDisposable {
   /** Counts of one round. */
@@ -20,6 +24,8 @@ interface Contestant extends AsyncDisposable {
   /** Microseconds of the server's processes for one delivery. */
   readonly processor: number[];
   readonly engine: number[];
+  /** From each write to its arrival while nothing else is under way. Milliseconds. */
+  singles(): Promise<number[]>;
 }
 
 export const webhooksPostgres: Benchmark = async () => {
@@ -43,6 +49,9 @@ export const webhooksPostgres: Benchmark = async () => {
       for (const { perSecond, processor, engine: spent } of [sqlite, one, two])
         for (const series of [perSecond, processor, spent]) series.length = 0;
   }
+  const singles: string[] = [];
+  for (const each of [sqlite, one, two]) singles.push(median(await each.singles()).toFixed(1));
+  const [onSqlite = "", byOne = "", byTwo = ""] = singles;
   const ofEach = ({ processor }: Contestant) => processor.map((each) => 1 / each);
   return measured({
     name: "webhooks-postgres",
@@ -68,6 +77,7 @@ export const webhooksPostgres: Benchmark = async () => {
     },
     facts: {
       "two over one, by the clock": `${renderRatios(two.perSecond, one.perSecond)}: the engine and the receiver share the same two cores`,
+      "a single event, from its write to its arrival, ms": `SQLite ${onSqlite}, PostgreSQL ${byOne}, two processes ${byTwo} (medians of ${String(SINGLE_EVENTS)})`,
       deliveries: `${String(DELIVERIES)} a round to ${String(ENDPOINTS)} endpoints, in turns`,
     },
   });
@@ -88,6 +98,29 @@ async function contestantOf(service: WebhookService, receiver: Receiver, engine:
       processor.push(pace.processor);
       spent.push(((engine.seconds() - before) / DELIVERIES) * 1e6);
     },
+    async singles() {
+      const alone = await service.signUp();
+      await service.endpoint(alone, `${receiver.url}/single`);
+      const taken: number[] = [];
+      await receiver.ask("read");
+      while (taken.length < SINGLE_EVENTS) {
+        const written = performance.timeOrigin + performance.now();
+        await service.write(alone);
+        const arrived = await arrivalAt(receiver);
+        taken.push(arrived - written);
+        await pause(BETWEEN);
+      }
+      return taken;
+    },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
+}
+
+/** When the one event arrived that is awaited, in milliseconds since the Unix epoch. */
+async function arrivalAt(receiver: Receiver): Promise<number> {
+  for (;;) {
+    const [event] = (await receiver.ask("take")).events;
+    if (event !== undefined) return event[1];
+    await pause(2);
+  }
 }
