@@ -45,6 +45,12 @@ it("shows its version and help, and moves files of both kinds of vaults [issue 1
     env: { ...env, PATH: process.env["PATH"] ?? "" },
   });
   expect([code, screen]).toEqual([0, expect.stringContaining("plan.txt")]);
+  // Libraries of machine code are not in it.
+  const { SERVICE_API_KEY: key, SERVICE_CHAIN_PRIVATE_KEY: _chainKey, ...signedOut } = env;
+  const machine = { env: signedOut, program: [...program] as [string], cwd: home };
+  expect((await runProgram(["login", "--api-key-stdin"], { ...machine, input: `${key}\n` })).code).toBe(0);
+  const keychain = await runProgram(["config", "set", "key-store", "keychain"], machine);
+  expect([keychain.code, keychain.err]).toEqual([2, expect.stringContaining("A program in one file")]);
   // The tool server is another program, and is not in it.
   const without = await runProgram(["mcp", "install", "--client", "cursor", "--allow", home], {
     ...{ env, program: [...program], cwd: home },

@@ -107,6 +107,58 @@ it("keys that are saved later go there too, and none is shown [issue 19]", async
   expect((await run(service.env, ["whoami"])).out).toContain("next@example.com");
 });
 
+it("a keychain that is gone leaves a profile that can be used again, when the person says so [issue 19]", async (context) => {
+  let away: Readonly<Record<string, string>>;
+  {
+    await using service = await open(context);
+    expect((await run(service.env, ["config", "set", "key-store", "keychain"])).code).toBe(0);
+    away = service.env;
+  }
+  const gone = "coffer config set key-store file --lost-keys";
+  for (const words of [["whoami"], ["config", "set", "key-store", "file"]]) {
+    const { code, err } = await run(away, words);
+    expect([words, code, err]).toEqual([
+      words,
+      2,
+      expect.stringMatching(`keychain cannot be used[\\s\\S]*next: .*${gone}`),
+    ]);
+  }
+  const before = text();
+  const unsure = await run(away, ["config", "set", "key-store", "file", "--lost-keys"]);
+  expect([unsure.code, unsure.err, text()]).toEqual([
+    2,
+    expect.stringContaining("Forget the API key and the chain key"),
+    before,
+  ]);
+  const left = await run(away, ["config", "set", "key-store", "file", "--lost-keys", "--yes"]);
+  expect([left.code, left.out]).toEqual([0, "key-store is file\n"]);
+  expect(left.err).toBe(
+    "Lost: the API key and the chain key.\nNext: coffer login\nNext: coffer chain import, from its backup\n",
+  );
+  expect(JSON.parse(text())).toMatchObject({ profiles: { default: { baseUrl: stack.baseUrl } } });
+  expect(text()).not.toMatch(/keychain|apiKey/);
+  expect((await run(away, ["login", "--api-key-stdin"], `${owner.apiKey}\n`)).code).toBe(0);
+  expect((await run(away, ["chain", "import", "--stdin"], `${owner.privateKey}\n`)).code).toBe(0);
+  expect((await run(away, ["whoami"])).code).toBe(0);
+  expect(holdsKeys()).toBe(true);
+});
+
+it("what can still be read of a keychain is not lost [issue 19]", async (context) => {
+  await using service = await open(context);
+  expect((await run(service.env, ["config", "set", "key-store", "keychain"])).code).toBe(0);
+  const { code, out, err } = await run(service.env, ["config", "set", "key-store", "file", "--lost-keys"]);
+  expect([code, out, err, holdsKeys(), service.list()]).toEqual([0, "key-store is file\n", "", true, []]);
+});
+
+it("a program without a place for the library says so [issue 19]", async (context) => {
+  await using service = await open(context);
+  expect((await run(service.env, ["config", "set", "key-store", "keychain"])).code).toBe(0);
+  const environment = { ...service.env, NODE_PATH: "" };
+  await using tools = await openToolClient({ credentialsFile: file, folders: [home], environment });
+  const listed = await tools.call("vault_list", {});
+  expect([listed.isError, listed.text]).toEqual([true, expect.stringContaining("a bundle, have no place for it")]);
+});
+
 it("a keychain that is locked, or not there, takes nothing: the file stays as it is [issue 19]", async (context) => {
   const before = holdsKeys();
   const move = ["config", "set", "key-store", "keychain"];

@@ -148,6 +148,8 @@ function sentenceFor({ code, message, cause }: TaskFailure): string {
 /** A vault that is not there is in no list of the command's own group. */
 function nextFor({ cause, code, message }: TaskFailure, group: string | undefined): string {
   const next = nextOf(code, message === NO_VAULT ? "" : group);
+  if (code === "not_configured" && cause instanceof Error && cause.message.startsWith("The system's keychain"))
+    return `${next}. Where the keychain is gone for good: coffer config set key-store file --lost-keys`;
   return code === "signed_out" && !(cause instanceof Error) ? `${next}, or coffer signup for a new account` : next;
 }
 

@@ -44,7 +44,11 @@ export type ProfileChanges = Partial<Omit<Profile, "baseUrl">>;
  * Saves changes (mode 0600, atomically, under a lock). A key or session of another service is dropped: it is never sent to an address that it is not for.
  * @throws TaskFailure `not_configured` when nothing names a service.
  */
-export async function saveProfile(place: ProfilePlace, changes: ProfileChanges): Promise<void> {
+export async function saveProfile(
+  place: ProfilePlace,
+  changes: ProfileChanges,
+  options: { readonly keychainIsLost?: boolean } = {},
+): Promise<void> {
   const { writeConfig } = await import("@coffer/sdk/node");
   const { configFile, profile, baseUrl, former } = place;
   if (baseUrl === null) throw new TaskFailure("not_configured", { message: "Nothing names the service" });
@@ -53,6 +57,7 @@ export async function saveProfile(place: ProfilePlace, changes: ProfileChanges):
   const session = changes.session !== undefined ? changes.session : isSameService ? undefined : null;
   await writeConfig(
     {
+      ...options,
       ...(place.becomesDefault ? { defaultProfile: profile } : {}),
       profiles: { [profile]: { ...changes, baseUrl, apiKey, session } },
     },

@@ -46,6 +46,8 @@ export interface ConfigChanges {
   readonly defaultProfile?: string;
   /** Profiles by name; null removes one. Default: none is changed. */
   readonly profiles?: Readonly<Record<string, Profile | null>>;
+  /** The keychain is gone for good: what cannot be deleted there stays. Default: such a change fails. */
+  readonly keychainIsLost?: boolean;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -157,8 +159,16 @@ export async function writeConfig(changes: ConfigChanges, file: string = configF
   if (moves.some(({ first, former }) => first !== former)) await write("first");
   for (const { puts } of moves) for (const [account, secret] of puts) keepInKeychain(account, secret);
   await write("next");
-  for (const { drops } of moves) for (const account of drops) SYSTEM.open().delete(account);
+  for (const { drops } of moves) for (const account of drops) dropKey(account, changes.keychainIsLost === true);
   if (moves.some(({ next, last }) => next !== last)) await write("last");
+}
+
+function dropKey(account: string, isLost: boolean): void {
+  try {
+    SYSTEM.open().delete(account);
+  } catch (error) {
+    if (!isLost) throw error;
+  }
 }
 
 /** A profile before its keys are put into the keychain, once they are there, and when none is left there that does not count. */

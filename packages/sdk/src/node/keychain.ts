@@ -58,7 +58,8 @@ function load(): Keyring {
     return createRequire(import.meta.url)(PACKAGE) as Keyring;
   } catch {
     throw configurationError(
-      `The system's keychain needs the package ${PACKAGE}. Install it beside this program: npm install -g ${PACKAGE}`,
+      `The system's keychain needs the package ${PACKAGE}, which is not beside this program: npm install -g ${PACKAGE}. ` +
+        "A program in one file, and a bundle, have no place for it: their keys are in the file, or in SERVICE_API_KEY and SERVICE_CHAIN_PRIVATE_KEY",
     );
   }
 }

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { saveProfile } from "@coffer/tasks";
 import { FIELDS, SECRETS } from "../../../config-fields.ts";
-import { argument, command } from "../../../declarations.ts";
+import type { Context } from "../../../context.ts";
+import { argument, command, toggle } from "../../../declarations.ts";
 import { CommandFailure, usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
 import { profileOf, reachableProfile } from "../../../signing-in.ts";
@@ -11,14 +12,15 @@ import { useProfile } from "../../../use-profile.ts";
 export default command({
   brief: "Change one value of the configuration",
   description:
-    "Another service's address drops the key and session of the former one. key-store moves the API key and the chain key of the profile, and later ones go there too. Its value file is the configuration (mode 0600). Its value keychain is that of your system, which needs npm install -g @napi-rs/keyring.",
+    "Another service's address drops the key and session of the former one. key-store moves the API key and the chain key of the profile, and later ones go there too. Its value file is the configuration (mode 0600). Its value keychain is that of your system, which needs npm install -g @napi-rs/keyring. When the keychain is gone for good, key-store file --lost-keys makes the profile usable again.",
   examples: [
     { line: "coffer config set base-url https://coffer.example.com", does: "of the profile" },
     { line: "coffer config set network-file network.json", does: "what shared vaults need" },
     { line: "coffer config set key-store keychain", does: "keys into the system's keychain; file brings them back" },
   ],
+  flags: { lostKeys: toggle("With key-store file: forget keys that the keychain does not give any more") },
   args: [argument("name", FIELDS.join(", "), () => FIELDS), argument("value", "The new value")] as const,
-  run: async (context, _flags, [name, value]) => {
+  run: async (context, { lostKeys }, [name, value]) => {
     if (SECRETS.some((secret) => secret === name))
       throw usage(
         "Secrets do not belong on a command line",
@@ -41,6 +43,7 @@ export default command({
             `Keys are kept in the file or in the keychain, not in ${text}`,
             "coffer config set key-store keychain",
           );
+        if (text === "file") return await leaveKeychain(context, lostKeys);
         await saveProfile(await reachableProfile(context), { keyStore: text });
         return text;
       }
@@ -55,3 +58,31 @@ export default command({
     }
   },
 });
+
+/** Keys that can be read come back to the file. Others are forgotten only when the person says that they are lost. */
+async function leaveKeychain(context: Context, mayLose: boolean): Promise<string> {
+  const place = await reachableProfile(context);
+  if (!mayLose) {
+    await saveProfile(place, { keyStore: "file" });
+    return "file";
+  }
+  const keys = { apiKey: place.former?.apiKey ?? null, chainPrivateKey: place.former?.chainPrivateKey ?? null };
+  const lost = Object.entries(keys).filter(([, key]) => key !== null && !isReadable(key));
+  const named = lost.map(([name]) => (name === "apiKey" ? "the API key" : "the chain key")).join(" and ");
+  if (lost.length > 0) await context.confirm(`Forget ${named} of profile ${place.profile} for good?`);
+  const kept = { ...keys, ...Object.fromEntries(lost.map(([name]) => [name, null])) };
+  await saveProfile(place, { ...kept, keyStore: "file" }, { keychainIsLost: true });
+  if (lost.length > 0) context.note(`Lost: ${named}.`);
+  for (const [name] of lost)
+    context.note(`Next: ${name === "apiKey" ? "coffer login" : "coffer chain import, from its backup"}`);
+  return "file";
+}
+
+function isReadable(key: { reveal(): string }): boolean {
+  try {
+    key.reveal();
+    return true;
+  } catch {
+    return false;
+  }
+}
