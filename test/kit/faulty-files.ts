@@ -1,5 +1,5 @@
 /** A file system whose calls can be made to fail, by kind and by count. */
-import type { Access, FileSystem, OpenFile } from "@coffer/server/drivers/blobs/disk/file-system";
+import type { FileSystem, OpenFile } from "@coffer/server/drivers/blobs/disk/file-system";
 
 export type FaultyCall = "create" | "link" | "write" | "flush" | "flushDirectory";
 
@@ -39,7 +39,7 @@ export class FaultyFiles implements FileSystem {
     return this.#wrap(await this.#files.create(path));
   }
 
-  async open(path: string, access: Access): Promise<OpenFile> {
+  async open(path: string, access: "read" | "write"): Promise<OpenFile> {
     return this.#wrap(await this.#files.open(path, access));
   }
 

@@ -10,7 +10,7 @@ import type {
   SmallBlob,
   StoredBlob,
 } from "../../ports/blob-store.ts";
-import { BufferPool, LARGE } from "./disk/buffers.ts";
+import { BufferPool } from "./disk/buffers.ts";
 import { diskFileSystem, type FileSystem } from "./disk/file-system.ts";
 import { keepingFree } from "./disk/free-space.ts";
 import { Health } from "./disk/health.ts";
@@ -33,11 +33,6 @@ export interface DiskBlobsOptions {
 
 /** Large buffers out at once, for writing and for reading each: what bounds the memory of many transfers. */
 const BUFFERS = 32;
-
-/** Bytes from which on a reader may go past the cache. */
-const DIRECT_FROM = 16 * LARGE;
-/** So many large blobs are remembered as read. */
-const READ_KEPT = 1024;
 
 /** Opens or creates a store. Several processes may use one directory; a key is only ever written by one of them. */
 export async function openDiskBlobs(options: DiskBlobsOptions): Promise<BlobStore> {
@@ -62,8 +57,6 @@ class DiskBlobStore implements BlobStore {
   readonly #writeBuffers = new BufferPool(BUFFERS);
   readonly #readBuffers = new BufferPool(BUFFERS);
   readonly #partials: Partials;
-  /** Large blobs that were read here, the oldest use first. */
-  readonly #read = new Set<BlobKey>();
   /** What `put` is writing in this process. */
   readonly #writing = new Set<BlobKey>();
 
@@ -113,7 +106,7 @@ class DiskBlobStore implements BlobStore {
     if (facts === null) return null;
     const offset = Math.min(range?.offset ?? 0, facts.size);
     const end = range === undefined ? facts.size : Math.min(offset + range.length, facts.size);
-    return readRange(this.#files, path, offset, end, this.#readBuffers, this.#accessTo(key, end - offset));
+    return readRange(this.#files, path, offset, end, this.#readBuffers);
   }
 
   async delete(key: BlobKey): Promise<void> {
@@ -192,21 +185,6 @@ class DiskBlobStore implements BlobStore {
 
   [Symbol.asyncDispose](): Promise<void> {
     return Promise.resolve();
-  }
-
-  /**
-   * A large upload is not in the cache of the system, and to fill that costs more than to read the medium. So the first reader of many bytes
-   * goes past it. Whatever is read again goes there.
-   */
-  #accessTo(key: BlobKey, length: number): "read" | "direct read" {
-    if (length < DIRECT_FROM) return "read";
-    const isFirst = !this.#read.delete(key);
-    this.#read.add(key);
-    for (const oldest of this.#read) {
-      if (this.#read.size <= READ_KEPT) break;
-      this.#read.delete(oldest);
-    }
-    return isFirst ? "direct read" : "read";
   }
 
   /** Gives a flushed file its final name, durably. */

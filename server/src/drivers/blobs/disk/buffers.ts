@@ -3,20 +3,6 @@
 export const LARGE = 1024 * 1024;
 export const SMALL = 64 * 1024;
 
-/** A page of WebAssembly, in bytes. */
-const PAGE = 64 * 1024;
-
-/** Begins at a page of memory, as direct reads and writes want it: nothing else in JavaScript does. */
-function makeLarge(): Buffer {
-  const pages = LARGE / PAGE;
-  try {
-    return Buffer.from(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer);
-  } catch {
-    // It reserves addresses, and a process may have a limit of them.
-    return Buffer.allocUnsafeSlow(LARGE);
-  }
-}
-
 /**
  * At most `limit` large buffers are out at once; the next reader gets a small one. So hundreds of stalled clients hold
  * little memory, and nobody waits for anybody.
@@ -33,7 +19,7 @@ export class BufferPool {
   take(): Buffer {
     if (this.#out >= this.#limit) return Buffer.allocUnsafeSlow(SMALL);
     this.#out += 1;
-    return this.#idle.pop() ?? makeLarge();
+    return this.#idle.pop() ?? Buffer.allocUnsafeSlow(LARGE);
   }
 
   /** Only when nobody can be reading it any more. */

@@ -4,7 +4,6 @@
  */
 import * as fs from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
-import { LARGE } from "./buffers.ts";
 
 export interface OpenFile {
   /** Writes all of `bytes` at `position`. */
@@ -23,14 +22,11 @@ export interface FileFacts {
   readonly modifiedAt: number;
 }
 
-/** "direct …": the same, but large blocks go past the cache of the system where they can. Nobody finds them in memory afterwards. */
-export type Access = "read" | "write" | "direct read" | "direct write";
-
 /** Errors are Node's: `code` is ENOENT, EEXIST, ENOSPC, EIO, … */
 export interface FileSystem {
   /** A new empty file for writing; EEXIST when there is one. Its name is durable after `flushDirectory`. */
   create(path: string): Promise<OpenFile>;
-  open(path: string, access: Access): Promise<OpenFile>;
+  open(path: string, access: "read" | "write"): Promise<OpenFile>;
   /** A second name for a file; EEXIST when the name is taken: unlike rename it never replaces anything. */
   link(from: string, to: string): Promise<void>;
   /** No error when there is nothing. */
@@ -43,9 +39,6 @@ export interface FileSystem {
   flushDirectory(path: string): Promise<void>;
 }
 
-/** What direct writes begin and end at, in bytes: no medium has larger sectors. */
-const SECTOR = 4096;
-
 /** 0600: the bytes are one account's alone. */
 const FILE_MODE = 0o600;
 
@@ -53,11 +46,8 @@ const FILE_MODE = 0o600;
 export const diskFileSystem: FileSystem = {
   create: async (path) =>
     new Descriptor(await openDescriptor(path, fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_EXCL)),
-  open: async (path, access) => {
-    const flags = access.endsWith("read") ? fs.constants.O_RDONLY : fs.constants.O_WRONLY;
-    const descriptor = await openDescriptor(path, flags);
-    return access.startsWith("direct") ? new DirectDescriptor(descriptor, flags) : new Descriptor(descriptor);
-  },
+  open: async (path, access) =>
+    new Descriptor(await openDescriptor(path, access === "read" ? fs.constants.O_RDONLY : fs.constants.O_WRONLY)),
   link: (from, to) => promised((done) => fs.link(from, to, done)),
   async remove(path) {
     try {
@@ -132,77 +122,6 @@ class Descriptor implements OpenFile {
 
   close(): Promise<void> {
     return promised((done) => fs.close(this.#descriptor, done));
-  }
-}
-
-/** Moves large blocks without a copy in the cache (`O_DIRECT`): the system has less work, and a flush little to wait for. */
-class DirectDescriptor extends Descriptor {
-  readonly #descriptor: number;
-  readonly #flags: number;
-  /** The same file. null: this system or file system cannot. undefined: not tried yet. */
-  #direct: Descriptor | null | undefined = process.platform === "linux" ? undefined : null;
-
-  constructor(descriptor: number, flags: number) {
-    super(descriptor);
-    this.#descriptor = descriptor;
-    this.#flags = flags;
-  }
-
-  override write(bytes: Uint8Array, position: number): Promise<void> {
-    return this.#move(
-      bytes,
-      position,
-      (file) => file.write(bytes, position),
-      () => super.write(bytes, position),
-    );
-  }
-
-  override read(into: Uint8Array, position: number): Promise<number> {
-    return this.#move(
-      into,
-      position,
-      (file) => file.read(into, position),
-      () => super.read(into, position),
-    );
-  }
-
-  override async close(): Promise<void> {
-    await this.#giveUp();
-    await super.close();
-  }
-
-  async #move<Result>(
-    { length }: Uint8Array,
-    position: number,
-    directly: (file: Descriptor) => Promise<Result>,
-    otherwise: () => Promise<Result>,
-  ): Promise<Result> {
-    if (length < LARGE || length % SECTOR !== 0 || position % SECTOR !== 0) return otherwise();
-    if (this.#direct === undefined) this.#direct = await openDirect(this.#descriptor, this.#flags);
-    if (this.#direct === null) return otherwise();
-    try {
-      return await directly(this.#direct);
-    } catch (error) {
-      if (errorCode(error) !== "EINVAL") throw error;
-      // Some file systems refuse only the move.
-      await this.#giveUp();
-      return otherwise();
-    }
-  }
-
-  async #giveUp(): Promise<void> {
-    const direct = this.#direct;
-    this.#direct = null;
-    await direct?.close();
-  }
-}
-
-/** Opens the open file once more: whatever its name means by now. */
-async function openDirect(descriptor: number, flags: number): Promise<Descriptor | null> {
-  try {
-    return new Descriptor(await openDescriptor(`/proc/self/fd/${descriptor}`, flags | fs.constants.O_DIRECT));
-  } catch {
-    return null;
   }
 }
 

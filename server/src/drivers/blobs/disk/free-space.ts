@@ -24,7 +24,7 @@ export function keepingFree(files: FileSystem, kept: KeptFree): FileSystem {
     create: async (path) => guarded(await files.create(path), space),
     open: async (path, access) => {
       const file = await files.open(path, access);
-      return access.endsWith("read") ? file : guarded(file, space);
+      return access === "read" ? file : guarded(file, space);
     },
     link: (from, to) => files.link(from, to),
     remove: (path) => files.remove(path),

@@ -56,7 +56,7 @@ export class Partials {
       if (length === null) throw new RangeError("There is no such partial blob");
       if (offset !== length) throw new RangeError(`The partial blob has ${length} bytes, not ${offset}`);
       const { files, layout, health } = this.#parts;
-      const content = await health.guard(files.open(layout.partial(key), "direct write"));
+      const content = await health.guard(files.open(layout.partial(key), "write"));
       return this.#finally(content, async () => {
         const lengthFile = await health.guard(files.open(layout.partialLength(key), "write"));
         return this.#finally(lengthFile, () => this.#grow(key, { content, lengthFile, length, atomic }, source));

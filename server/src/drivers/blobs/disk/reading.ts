@@ -1,6 +1,6 @@
 /** Reading a range of a file through two buffers in turn. */
 import type { BufferPool } from "./buffers.ts";
-import type { Access, FileSystem, OpenFile } from "./file-system.ts";
+import type { FileSystem, OpenFile } from "./file-system.ts";
 
 /** The last chunk of a range is at most this long: it cannot use a pooled buffer. */
 const TAIL = 256 * 1024;
@@ -16,21 +16,13 @@ export function readRange(
   offset: number,
   end: number,
   pool: BufferPool,
-  access: Access = "read",
 ): AsyncIterableIterator<Uint8Array> {
-  return new RangeReader(files, path, { offset, end, access }, pool);
-}
-
-interface Wanted {
-  readonly offset: number;
-  readonly end: number;
-  readonly access: Access;
+  return new RangeReader(files, path, offset, end, pool);
 }
 
 class RangeReader implements AsyncIterableIterator<Uint8Array> {
   readonly #files: FileSystem;
   readonly #path: string;
-  readonly #access: Access;
   readonly #end: number;
   readonly #pool: BufferPool;
   #position: number;
@@ -40,10 +32,9 @@ class RangeReader implements AsyncIterableIterator<Uint8Array> {
   #older: Buffer | null = null;
   #newer: Buffer | null = null;
 
-  constructor(files: FileSystem, path: string, { offset, end, access }: Wanted, pool: BufferPool) {
+  constructor(files: FileSystem, path: string, offset: number, end: number, pool: BufferPool) {
     this.#files = files;
     this.#path = path;
-    this.#access = access;
     this.#position = offset;
     this.#end = end;
     this.#pool = pool;
@@ -60,7 +51,7 @@ class RangeReader implements AsyncIterableIterator<Uint8Array> {
       return { done: true, value: undefined };
     }
     try {
-      this.#file ??= await this.#files.open(this.#path, this.#access);
+      this.#file ??= await this.#files.open(this.#path, "read");
       return { done: false, value: await this.#read(this.#file) };
     } catch (error) {
       await this.#close();
