@@ -2,30 +2,18 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "./bytes.ts";
 
-/** HMAC-SHA-512 of all pieces, one after the other. */
-export type HmacSha512 = (key: Uint8Array, ...pieces: readonly Uint8Array[]) => Uint8Array;
-
 /**
  * HKDF-Expand (RFC 5869 §2.3) with SHA-512 and without Extract. The RFC wants a key as long as the hash.
  * c2sp.org/chunked-encryption takes a uniformly random one of 32 bytes, which the `expand` of @noble/hashes and of
  * node:crypto refuse.
  */
-export function expandSha512(
-  key: Uint8Array,
-  info: Uint8Array,
-  length: number,
-  hmacSha512: HmacSha512 = hmacOfNoble,
-): Uint8Array {
+export function expandSha512(key: Uint8Array, info: Uint8Array, length: number): Uint8Array {
   if (length > 255 * 64) throw new RangeError("HKDF gives at most 255 blocks");
   const blocks: Uint8Array[] = [];
   let block: Uint8Array = new Uint8Array(0);
   while (blocks.length * 64 < length) {
-    block = hmacSha512(key, block, info, Uint8Array.of(blocks.length + 1));
+    block = hmac(sha512, key, concatBytes(block, info, Uint8Array.of(blocks.length + 1)));
     blocks.push(block);
   }
   return concatBytes(...blocks).subarray(0, length);
-}
-
-function hmacOfNoble(key: Uint8Array, ...pieces: readonly Uint8Array[]): Uint8Array {
-  return hmac(sha512, key, concatBytes(...pieces));
 }

@@ -1,6 +1,6 @@
 /** sign(t, b): the signature of statements and records (file-format §6). */
 import { blake2b } from "@noble/hashes/blake2.js";
-import { concatBytes, copyBytes } from "./bytes.ts";
+import { concatBytes, equalBytes } from "./bytes.ts";
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyEd25519 } from "./ed25519.ts";
 import { sized, titleBytes } from "./fields.ts";
 import { isKnownSignature, noteSignature } from "./known-signatures.ts";
@@ -28,6 +28,12 @@ export async function signStatement(
   return Uint8Array.from(sized(await signer.sign(statementDigest(title, body)), SIGNATURE_BYTES, "signature"));
 }
 
+/** What was verified last, the newest first: signature, key and all that was signed. Known again without a digest. */
+const recent: Uint8Array[] = [];
+
+/** A version and its entry have one signature, and a reader asks for both, of a few files at once. */
+const MOST_RECENT = 8;
+
 /** Strict (file-format §6); false for anything but exactly such a signature. */
 export async function verifyStatement(
   title: SignedTitle,
@@ -36,15 +42,20 @@ export async function verifyStatement(
   signature: Uint8Array,
 ): Promise<boolean> {
   if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
-  // Copies: it notes what it verified, whatever happens to the caller's bytes meanwhile.
+  // A copy: it notes what it verified, whatever happens to the caller's bytes meanwhile.
+  const whole = concatBytes(signature, publicKey, titleBytes(title), body);
+  if (recent.some((known) => equalBytes(known, whole))) return true;
   const signed = {
-    publicKey: copyBytes(publicKey),
+    publicKey: whole.subarray(SIGNATURE_BYTES, SIGNATURE_BYTES + PUBLIC_KEY_BYTES),
     digest: statementDigest(title, body),
-    signature: copyBytes(signature),
+    signature: whole.subarray(0, SIGNATURE_BYTES),
   };
-  if (isKnownSignature(signed)) return true;
-  if (!(await verifyEd25519(signed.publicKey, signed.digest, signed.signature))) return false;
-  noteSignature(signed);
+  if (!isKnownSignature(signed)) {
+    if (!(await verifyEd25519(signed.publicKey, signed.digest, signed.signature))) return false;
+    noteSignature(signed);
+  }
+  recent.unshift(whole);
+  recent.length = Math.min(recent.length, MOST_RECENT);
   return true;
 }
 

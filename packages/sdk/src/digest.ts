@@ -28,14 +28,13 @@ export async function digestOf(bytes: Uint8Array): Promise<Uint8Array> {
   return hasher.digest();
 }
 
-export function toHex(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += (byte < 16 ? "0" : "") + byte.toString(16);
-  return text;
-}
-
 /** Node's, which takes a tenth of the time; absent in browsers. */
 const { Buffer: native } = globalThis as { readonly Buffer?: typeof Buffer };
+
+export function toHex(bytes: Uint8Array): string {
+  if (native) return native.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
 
 /** Base64 with padding (RFC 4648 §4). */
 export function toBase64(bytes: Uint8Array): string {

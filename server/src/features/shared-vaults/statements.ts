@@ -203,7 +203,8 @@ function bytesAt(bytes: Uint8Array, [offset, length]: Field): Uint8Array {
 }
 
 function hexAt(bytes: Uint8Array, field: Field): string {
-  return Buffer.from(bytesAt(bytes, field)).toString("hex");
+  const { buffer, byteOffset, length } = bytesAt(bytes, field);
+  return Buffer.from(buffer, byteOffset, length).toString("hex");
 }
 
 function addressAt(bytes: Uint8Array, field: Field): string {
@@ -211,7 +212,8 @@ function addressAt(bytes: Uint8Array, field: Field): string {
 }
 
 function uuidAt(bytes: Uint8Array, field: Field): string {
-  return hexAt(bytes, field).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  const hex = hexAt(bytes, field);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 function kindAt(bytes: Uint8Array, field: Field): EntryStatement["kind"] {

@@ -11,9 +11,9 @@ import {
   type VersionStatement,
 } from "@coffer/crypto";
 import { collect, type Download } from "../../download/download.ts";
-import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import type { OpenVault } from "../open-vault.ts";
+import type { ShownFile } from "./shown-file.ts";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import { type VaultError } from "../../errors.ts";
@@ -28,7 +28,7 @@ export interface SharedDownloadOptions extends DownloadOptions {
 export interface Reading {
   readonly connection: Connection;
   readonly vault: OpenVault;
-  readonly file: File;
+  readonly file: ShownFile;
   /** The version's statement, as the service gave it: read, and not verified. */
   readonly statement: VersionStatement;
   /** Verified, and its metadata. */

@@ -4,13 +4,11 @@
  */
 import { clientApi as api } from "@coffer/contract";
 import { openRangeReader, parseVersionStatement } from "@coffer/crypto";
-import * as z from "zod/mini";
 import { callOn } from "../../call.ts";
 import { fromBase64 } from "../../digest.ts";
 import { openDownload, openStored, type Download, type StoredDownload } from "../../download/download.ts";
 import { openPublicDownload, requirePlain } from "../../download/public-download.ts";
 import { ContractError, isAnswered } from "../../errors.ts";
-import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import { counted, describe, unlock, type Reading, type SharedDownloadOptions } from "./decrypting.ts";
 import { openItem, placeOf } from "../names/entries.ts";
@@ -21,6 +19,7 @@ import { CLOSED } from "../service-view.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { VaultError } from "../../errors.ts";
+import { parseShown, type ShownFile } from "./shown-file.ts";
 import { openWhole } from "./whole-download.ts";
 import type { DownloadOptions } from "../../download/content-facts.ts";
 
@@ -82,25 +81,10 @@ async function openCurrent(
   }
 }
 
-const DECODER = new TextDecoder();
-
-/** Null for anything but that file: it is then requested by itself. */
-function parseShown(shown: string | null, fileId: string): File | null {
-  const bytes = fromBase64(shown ?? "");
-  if (shown === null || bytes === null) return null;
-  try {
-    const file: unknown = JSON.parse(DECODER.decode(bytes));
-    const parsed = z.safeParse(api.files.get.output, { file });
-    return parsed.success && parsed.data.file.id === fileId ? parsed.data.file : null;
-  } catch {
-    return null;
-  }
-}
-
 /** The vault that the service shows the file in; null for a public one. */
 function findVault(
   connection: Connection,
-  file: File,
+  file: ShownFile,
   { signal, vaultId }: DownloadOptions,
 ): Promise<OpenVault | null> {
   return findVaultOf(connection, file, { signal, vaultId, sends: false });
@@ -128,7 +112,7 @@ async function openKnown(connection: Connection, fileId: string, options: Shared
 export function openShared(
   connection: Connection,
   vault: OpenVault,
-  file: File,
+  file: ShownFile,
   options: SharedDownloadOptions,
   stored: Download | null = null,
 ): Promise<Download> {
@@ -138,7 +122,7 @@ export function openShared(
 async function openFile(
   connection: Connection,
   vault: OpenVault,
-  file: File,
+  file: ShownFile,
   options: SharedDownloadOptions,
   stored: Download | null,
 ): Promise<Download> {
