@@ -21,16 +21,11 @@ import {
   type Repeated,
   type Routes,
 } from "./declarations.ts";
+import type { Found } from "./find-route.ts";
 import { ROOT_BRIEF } from "./help-page.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { DISTANCES, TEXT } from "./usage-words.ts";
 import { VERSION } from "./version.ts";
-
-/** A command, and the words that lead to it. */
-export interface Found {
-  readonly path: readonly string[];
-  readonly command: Command;
-}
 
 /** Called with the parsed values. */
 export type Handler = (

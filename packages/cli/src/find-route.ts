@@ -2,7 +2,12 @@
 import { isGroup, type Command, type Route, type Routes } from "./declarations.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 import { kebab } from "./help-words.ts";
-import type { Found } from "./application.ts";
+
+/** A command, and the words that lead to it. */
+export interface Found {
+  readonly path: readonly string[];
+  readonly command: Command;
+}
 
 export interface Line {
   /** The words in the order that the framework takes: the command, then the flags. */

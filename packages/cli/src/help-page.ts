@@ -1,7 +1,7 @@
 /** The pages of `--help`: of the whole program, of a group, of a command. */
-import type { Found } from "./application.ts";
 import { isGroup, type Example, type Flags, type Route, type Routes } from "./declarations.ts";
 import { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
+import type { Found } from "./find-route.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { argumentForms, flagBrief, flagForm, flagTitle, neededFlags } from "./help-words.ts";
 
