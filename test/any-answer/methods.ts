@@ -29,6 +29,7 @@ export const LOCAL: ReadonlySet<string> = new Set([
     "namesDirectory",
     "guessContentType",
     "nodeTransport",
+    "deprecationWarnings",
   ],
 ]);
 
