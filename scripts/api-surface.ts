@@ -62,7 +62,7 @@ function factsOf({ parameters = [], requestBody, responses }: Operation): string
 const schemasOf = (place: Content | undefined): [string, Schema][] =>
   Object.entries(place?.content ?? {}).map(([type, { schema = {} }]) => [type, schema]);
 
-/** The schema's place, kinds and fields. `needs` begins the lines of fields that must be there. null: there are none. */
+/** What a schema holds. Lines of needed fields begin with `needs`; with null no field is needed. */
 function fieldsOf(schema: Schema, at: string, needs: string | null): string[] {
   const { additionalProperties: rest, anyOf = [], items, properties = {}, required = [], type } = schema;
   return [

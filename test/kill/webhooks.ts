@@ -76,18 +76,27 @@ interface Scene {
 }
 
 export async function runWebhookKills(options: WebhookKillOptions): Promise<WebhookKillReport> {
-  const draw = openDraw(options.seed);
-  await using fleet = await openFleet(options.processes ?? 1, options.postgres ?? null, ENVIRONMENT);
+  return inScene({ ...options, processes: options.processes ?? 1 }, async (scene) => {
+    const underWay = await killAgainAndAgain(scene, options);
+    await drain(scene);
+    return judge(scene, underWay);
+  });
+}
+
+/** A fleet, and an account whose folders are told to an endpoint. */
+async function inScene<Result>(
+  { postgres, processes, seed }: Pick<WebhookKillOptions, "postgres" | "seed"> & { readonly processes: number },
+  act: (scene: Scene) => Promise<Result>,
+): Promise<Result> {
+  const draw = openDraw(seed);
+  await using fleet = await openFleet(processes, postgres ?? null, ENVIRONMENT);
   const sink = await openSink(draw);
   try {
     await using rows = openRowReader(fleet.directory);
     const { client, key } = await signUp(fleet.pick(draw));
     const vaultId = (await client.vaults.list()).vaults[0]?.id ?? "";
     await client.webhooks.create({ url: sink.url, events: ["folder.created"] });
-    const scene: Scene = { fleet, rows, draw, sink, key, vaultId };
-    const underWay = await killAgainAndAgain(scene, options);
-    await drain(scene);
-    return await judge(scene, underWay);
+    return await act({ fleet, rows, draw, sink, key, vaultId });
   } finally {
     sink.server.closeAllConnections();
     sink.server.close();
@@ -99,15 +108,8 @@ export async function holdOneAttempt(
   postgres: string | null,
   milliseconds: number,
 ): Promise<{ readonly received: number; readonly attempts: readonly unknown[] }> {
-  await using fleet = await openFleet(2, postgres, ENVIRONMENT);
-  const draw = openDraw(1);
-  const sink = await openSink(draw);
-  try {
-    await using rows = openRowReader(fleet.directory);
-    const { client, key } = await signUp(fleet.pick(draw));
-    const vaultId = (await client.vaults.list()).vaults[0]?.id ?? "";
-    await client.webhooks.create({ url: sink.url, events: ["folder.created"] });
-    const scene: Scene = { fleet, rows, draw, sink, key, vaultId };
+  return inScene({ postgres, processes: 2, seed: 1 }, async (scene) => {
+    const { draw, fleet, rows, sink } = scene;
     sink.wait = milliseconds;
     await makeFolder(scene);
     while (sink.arrivals.length === 0) await pause(5);
@@ -119,10 +121,7 @@ export async function holdOneAttempt(
     await drain(scene);
     const attempts = await rows.all("select number, error from webhook_attempts order by number");
     return { received: sink.arrivals.length, attempts: attempts.map(({ number, error }) => `${number} ${error}`) };
-  } finally {
-    sink.server.closeAllConnections();
-    sink.server.close();
-  }
+  });
 }
 
 async function openSink(draw: Draw): Promise<Sink> {
