@@ -68,7 +68,11 @@ export interface AttemptContext {
 }
 
 /** Runs once per attempt, outermost first. It may replace the request or the response. */
-export type Middleware = (request: Request, next: Transport, context: AttemptContext) => Promise<Response>;
+export interface Middleware {
+  (request: Request, next: Transport, context: AttemptContext): Promise<Response>;
+  /** It keeps no bytes of answers: the SDK may free their memory. */
+  readonly leavesBodies?: boolean;
+}
 
 /** The transport with the middlewares around it. */
 export function throughMiddleware(

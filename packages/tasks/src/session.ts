@@ -88,14 +88,22 @@ async function registerSession({ configFile, profile }: Settings, redaction: Red
 function watchTokens(settings: Settings, redaction: Redaction): Middleware[] {
   if (settings.apiKey !== null || settings.session === null) return [];
   let known: string | null = null;
-  return [
-    async (request, next) => {
-      const bearer = request.headers.get("authorization");
-      if (bearer !== known) await registerSession(settings, redaction);
-      known = bearer;
-      return await next(request);
-    },
-  ];
+  const watch: Middleware = async (request, next) => {
+    const bearer = request.headers.get("authorization");
+    if (bearer !== known) await registerSession(settings, redaction);
+    known = bearer;
+    return await next(request);
+  };
+  return [Object.assign(watch, { leavesBodies: true })];
+}
+
+/** Each leaves bodies alone, or large downloads would keep the memory of their pieces. */
+export async function middlewareOf(
+  settings: Settings,
+  { redaction, warn }: { readonly redaction: Redaction; readonly warn?: SessionOptions["warn"] },
+): Promise<Middleware[]> {
+  const { deprecationWarnings } = await import("@coffer/sdk/node");
+  return [...watchTokens(settings, redaction), deprecationWarnings(warn)];
 }
 
 /** Keys that others of this machine can read are no secrets. Windows has no such modes. */
@@ -149,11 +157,8 @@ async function connect(
   { application, redaction, warn }: SessionOptions,
   sharedVaults: SharedVaults | null,
 ): Promise<Client> {
-  const [{ createClient }, { deprecationWarnings, nodeTransport }] = await Promise.all([
-    import("@coffer/sdk"),
-    import("@coffer/sdk/node"),
-  ]);
-  const middleware = [...watchTokens(settings, redaction), deprecationWarnings(warn)];
+  const [{ createClient }, { nodeTransport }] = await Promise.all([import("@coffer/sdk"), import("@coffer/sdk/node")]);
+  const middleware = await middlewareOf(settings, { redaction, warn });
   const { baseUrl, credentials } = settings;
   return createClient({
     ...{ baseUrl, credentials, application, timeouts: TIMEOUTS, middleware },

@@ -1,9 +1,12 @@
 /** Whose the bytes of answers are. */
 import type { Connection } from "../options.ts";
 
-/** Frees a piece of an answer that was used. Null when a transport of the caller or middleware sees the bytes, too. */
-export function freeingOf({ middleware, transport }: Connection): ((piece: Uint8Array) => void) | null {
-  if (middleware.length > 0) return null;
+/** Frees a piece of an answer that was used. Null when a transport of the caller or middleware may see the bytes, too. */
+export function freeingOf({
+  middleware,
+  transport,
+}: Pick<Connection, "middleware" | "transport">): ((piece: Uint8Array) => void) | null {
+  if (!middleware.every(({ leavesBodies }) => leavesBodies === true)) return null;
   return transport.free ?? (transport.direct === true ? freePiece : null);
 }
 

@@ -11,7 +11,7 @@ const told = new Set<string>();
  * const client = createClient({ baseUrl, credentials: { apiKey }, middleware: [deprecationWarnings()] });
  */
 export function deprecationWarnings(warn: (message: string) => void = emitWarning): Middleware {
-  return async (request, next, { endpointId }) => {
+  const watch: Middleware = async (request, next, { endpointId }) => {
     const response = await next(request);
     if (response.headers.has("deprecation") && !told.has(endpointId)) {
       told.add(endpointId);
@@ -21,6 +21,7 @@ export function deprecationWarnings(warn: (message: string) => void = emitWarnin
     }
     return response;
   };
+  return Object.assign(watch, { leavesBodies: true });
 }
 
 const emitWarning = (message: string): void => {
