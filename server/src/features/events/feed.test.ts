@@ -8,6 +8,7 @@ import { BATCH, openFeed } from "./feed.ts";
 import { Heads, type Pause } from "./heads.ts";
 import { addChange, type ReadBlock, readBlocks, takeIds } from "./test-feed.ts";
 import { ofEachTest } from "../../test-each.ts";
+import { wrapped } from "../../test-wrapped.ts";
 
 const log = ofEachTest(openTestLog);
 
@@ -18,8 +19,12 @@ interface Watched {
   readonly stop: AbortController;
 }
 
-/** A feed whose time passes by its own waits alone. `onWait` runs in each of them. */
-function follow(after = 0, onWait: (elapsed: number) => Promise<unknown> | void = () => undefined): Watched {
+/** A feed whose time passes by its own waits alone. `onWait` runs in each of them; news of other processes come from `newsFrom` on. */
+function follow(
+  after = 0,
+  onWait: (elapsed: number) => Promise<unknown> | void = () => undefined,
+  newsFrom = Infinity,
+): Watched {
   let elapsed = 0;
   const stop = new AbortController();
   const pause: Pause = async (milliseconds) => {
@@ -33,7 +38,13 @@ function follow(after = 0, onWait: (elapsed: number) => Promise<unknown> | void 
       return log.database.all(query);
     },
   };
-  const looking = { database: log.database, clock: { elapsed: () => elapsed }, pause };
+  const news = {
+    onChange: () => () => undefined,
+    get isLive() {
+      return elapsed >= newsFrom;
+    },
+  };
+  const looking = { database: wrapped(log.database, { news }), clock: { elapsed: () => elapsed }, pause };
   const parts = { ...looking, database: counting as unknown as Queries, heads: new Heads(looking) };
   const watched: Watched = {
     blocks: readBlocks(openFeed(parts, { accountId: log.accountId, after, vaultIds: null, signal: stop.signal })),
@@ -100,9 +111,12 @@ describe("[D6-event-feed D1-changes-readers] the feed", () => {
     await blocks.return();
   });
 
-  it("says every 15 seconds of silence that it is there, and no sooner", async () => {
+  it.each([
+    ["without news", Infinity],
+    ["with news, which make looks rare", 1_500],
+  ])("says every 15 seconds of silence that it is there, and no sooner, %s", async (_, newsFrom) => {
     let now = 0;
-    const { blocks } = follow(0, (elapsed) => void (now = elapsed));
+    const { blocks } = follow(0, (elapsed) => void (now = elapsed), newsFrom);
     await blocks.next();
     const spoken: number[] = [];
     for (let count = 0; count < 3; count += 1) {

@@ -6,6 +6,7 @@ import { ofEachTest } from "../../test-each.ts";
 import { actOn } from "../account/act.ts";
 import { Heads, type Pause, waking } from "./heads.ts";
 import { addChange } from "./test-feed.ts";
+import { wrapped } from "../../test-wrapped.ts";
 
 const log = ofEachTest(openTestLog);
 const NEVER = new AbortController().signal;
@@ -69,6 +70,26 @@ describe("the heads that are followed", () => {
     next();
     await heads.beyond({ accountId: log.accountId, after: 0, until: 1 }, AbortSignal.abort());
     expect(seen.looks).toBe(0);
+  });
+
+  it("are looked at when the first one's time is over, however rare looks are, and who comes later", async () => {
+    const planned: number[] = [];
+    let elapsed = 0;
+    const pause: Pause = async (milliseconds, signal) => {
+      planned.push(milliseconds);
+      if (milliseconds < 1_000) elapsed += milliseconds;
+      else await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    };
+    const news = { isLive: true, onChange: () => () => undefined };
+    const heads = new Heads({ database: wrapped(log.database, { news }), clock: { elapsed: () => elapsed }, pause });
+    const { accountId } = log;
+    const long = heads.beyond({ accountId, after: 0, until: 9_000 }, NEVER);
+    const short = heads.beyond({ accountId, after: 0, until: 900 }, NEVER);
+    await expect.poll(() => planned.slice(0, 2)).toEqual([5_000, 900]);
+    await short;
+    await addChange(log.database, accountId);
+    heads.wake(null);
+    await long;
   });
 
   it("that cannot be looked at are told to all who wait, and the next one looks again", async () => {

@@ -32,6 +32,8 @@ export class Heads {
   readonly #parts: HeadsParts;
   readonly #waiting = new Set<Waiter>();
   #isLooking = false;
+  /** Elapsed milliseconds: the next look comes no later. */
+  #lookBy = -Infinity;
   /** Ends the pause between two looks. */
   #pausing = new AbortController();
 
@@ -62,6 +64,7 @@ export class Heads {
     signal.addEventListener("abort", leave);
     if (signal.aborted) leave();
     else if (!this.#isLooking) void this.#look();
+    else if (awaited.until < this.#lookBy) this.#pausing.abort();
     return promise;
   }
 
@@ -76,7 +79,11 @@ export class Heads {
     this.#isLooking = true;
     try {
       while (this.#waiting.size > 0) {
-        await pause(lookPause(this.#news), this.#pausing.signal);
+        const began = clock.elapsed();
+        // Looks may be rare, and still nobody waits beyond the own time.
+        const soonest = Math.min(...[...this.#waiting].map(({ until }) => until));
+        this.#lookBy = Math.max(began, Math.min(began + lookPause(this.#news), soonest));
+        await pause(this.#lookBy - began, this.#pausing.signal);
         // What wakes from here on may be too late for this look, and is in time for the next.
         this.#pausing = new AbortController();
         if (this.#waiting.size === 0) break;

@@ -43,8 +43,11 @@ const LEASE_MARGIN = 15_000;
 const LATEST_BEGIN = 5_000;
 /** Abandoned attempts taken back in one transaction. */
 const INTERRUPTED_AT_ONCE = 200;
-/** Elapsed milliseconds between two looks for abandoned attempts. */
-const LEASE_LOOK = 5_000;
+/**
+ * Elapsed milliseconds between two looks for abandoned attempts. Less than the longest pause between looks for anything: a look
+ * that begins some milliseconds early would leave them to the next one.
+ */
+const LEASE_LOOK = 4_500;
 /** Elapsed milliseconds until attempts are counted for all processes, however few they are. */
 const COUNT_PAUSE = 1_000;
 /** A debt of so many seconds was counted before the clock of the database was set back. */
@@ -270,7 +273,8 @@ export class Engine {
 
   async #takeBack(): Promise<void> {
     const { clock, database } = this.#deps;
-    if (clock.elapsed() - this.#leasesLookedAt < LEASE_LOOK) return;
+    const began = clock.elapsed();
+    if (began - this.#leasesLookedAt < LEASE_LOOK) return;
     const bounds = { longest: this.#lease, limit: INTERRUPTED_AT_ONCE };
     for (let count = INTERRUPTED_AT_ONCE; count === INTERRUPTED_AT_ONCE;) {
       count = await database.transaction(async (transaction) => {
@@ -280,7 +284,7 @@ export class Engine {
         return recordInterrupted(this.#deps, transaction, others);
       });
     }
-    this.#leasesLookedAt = clock.elapsed();
+    this.#leasesLookedAt = began;
   }
 
   #report(disabled: readonly DisabledEndpoint[]): void {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { lookPause } from "../../../ports/news.ts";
 import { CLAIM_MARGIN, endClaims } from "./queue-store.ts";
 import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./test-engine.ts";
 import { wrapped } from "../../../test-wrapped.ts";
@@ -39,6 +40,28 @@ describe("a process that ends between sending and recording", () => {
     const delivery = await test.delivery(webhookId);
     expect(delivery).toMatchObject({ status: "success", attempts: 2 });
     expect((await test.attempts(delivery.id)).map(({ error }) => error)).toEqual(["interrupted", ""]);
+  });
+
+  it("is looked for at every rare look, however long the last one took", async () => {
+    const webhookId = await test.endpoint();
+    await test.change();
+    const { database } = test.deps;
+    const slow = wrapped(database, {
+      transaction(work, options) {
+        test.app.clock.advance(100);
+        return database.transaction(work, options);
+      },
+    });
+    const living = test.another({ database: slow });
+    const began = test.app.clock.elapsed();
+    await living.look();
+    await attemptAndDie(test);
+    await test.ageClaims(LEASE + CLAIM_MARGIN);
+    const next = began + lookPause({ isLive: true });
+    // A timer may be a little early for the look, which begins a little after it.
+    test.app.clock.advance(next - 1 - test.app.clock.elapsed());
+    await living.look();
+    expect(await test.delivery(webhookId)).toMatchObject({ status: "pending", last_error: "interrupted" });
   });
 
   it("sends it again at once when it is alone with its storage", async () => {
