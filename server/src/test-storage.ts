@@ -32,9 +32,17 @@ export async function openTestDatabase(
   return openDatabase({ database: await testAddress(directory) }, options);
 }
 
+/** SQLite, whatever the tests run on: for what is about that engine alone. */
+export async function openTestSqlite(directory: string): Promise<Database> {
+  return openDatabase({ database: await sqliteAddress(directory) });
+}
+
 /** Where the directory's database is; with the newest schema, if it is new. */
 export async function testAddress(directory: string): Promise<DatabaseConfig> {
-  if (ON_POSTGRES) return postgresOf(await databaseIn(directory));
+  return ON_POSTGRES ? postgresOf(await databaseIn(directory)) : sqliteAddress(directory);
+}
+
+async function sqliteAddress(directory: string): Promise<DatabaseConfig> {
   const { path } = sqliteIn(directory);
   if (!existsSync(path)) writeFileSync(path, await (migrated ??= migrateOne()), { mode: 0o600 });
   return { kind: "sqlite", path };

@@ -74,11 +74,13 @@ export interface TestServiceOptions {
   readonly plan?: string;
   /** False: a server that is not set up to read the chain. */
   readonly hasChain?: boolean;
+  /** Instead of one of the engine that the tests run on. */
+  readonly openDatabase?: (directory: string) => Promise<Database>;
 }
 
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const directory = mkdtempSync(join(tmpdir(), "coffer-features-"));
-  const database = await openTestDatabase(directory);
+  const database = await (options.openDatabase ?? openTestDatabase)(directory);
   const clock = createClock();
   const { settings } = parseConfig({ SERVICE_ENV: "development", ...options.environment });
   const chain = openTestChain(clock);

@@ -143,9 +143,10 @@ describe("a mail that is on its way", () => {
   it("is nobody else's until its lease is over; then it is sent again", async () => {
     await ask();
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    onSend = () => promise;
+    const sending = Promise.withResolvers<undefined>();
+    onSend = () => (sending.resolve(undefined), promise);
     const first = round();
-    while ((await tokens()).length === 0) await new Promise((next) => setImmediate(next));
+    await sending.promise;
     onSend = () => Promise.resolve();
     clock.advance(LEASE - 1);
     await round();

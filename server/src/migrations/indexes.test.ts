@@ -1,3 +1,4 @@
+/** Which index of SQLite answers each query, and that nothing is sorted. postgres-plans.test.ts asks PostgreSQL. */
 import { type Compilable, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../test/kit/directory.ts";
@@ -21,12 +22,12 @@ import { sumGivenUp, sumHeldBytes } from "../features/holds/store.ts";
 import { ENDINGS } from "../jobs/identity-expiry.ts";
 import { deleteEnded } from "../jobs/identity/store.ts";
 import type { Database, Queries } from "../ports/database.ts";
-import { openTestDatabase } from "../test-storage.ts";
+import { openTestSqlite } from "../test-storage.ts";
 
 const directory = makeDirectory();
 let database: Database;
 beforeAll(async () => {
-  database = await openTestDatabase(directory);
+  database = await openTestSqlite(directory);
 });
 afterAll(async () => {
   await database[Symbol.asyncDispose]();

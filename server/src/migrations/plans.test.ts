@@ -1,8 +1,9 @@
-/** No query of a shared vault's life reads a table from end to end: what others store costs nobody anything. */
+/** No query of a shared vault's life reads a table of SQLite from end to end: what others store costs nobody anything. */
 import { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { openTestService, type TestService } from "../features/test-service.ts";
+import { openTestSqlite } from "../test-storage.ts";
 import { liveOn } from "./test-life.ts";
 
 let service: TestService;
@@ -10,7 +11,7 @@ let service: TestService;
 const asked = new Set<string>();
 
 beforeAll(async () => {
-  service = await openTestService();
+  service = await openTestService({ openDatabase: openTestSqlite });
   const preparing = vi.spyOn(DatabaseSync.prototype, "prepare");
   await liveOn(service);
   for (const [text] of preparing.mock.calls) if (/^(select|insert|update|delete|with) /.test(text)) asked.add(text);

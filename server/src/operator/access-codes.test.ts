@@ -1,16 +1,26 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../test/kit/directory.ts";
+import { addressFile } from "../../../test/kit/postgres/address.ts";
+import { createDatabase } from "../../../test/kit/postgres/databases.ts";
+import { placeOf } from "../config.ts";
 import { hashAccessCode, isUsableAccessCode, useAccessCode } from "../features/access-codes/store.ts";
-import { openTestDatabase } from "../test-storage.ts";
+import { ON_POSTGRES, openTestDatabase, testAddress } from "../test-storage.ts";
 import { systemClock } from "../ports/clock.ts";
 import { UsageError } from "./command.ts";
 import { findCommand, isCommandGroup, renderCommands } from "./commands.ts";
 import { runCommand } from "./test-operator.ts";
 import { ofEachTest } from "../test-each.ts";
 
-const directory = ofEachTest(async () => ({ path: makeDirectory() }));
+/** With no database in it; on PostgreSQL with an empty one. */
+const directory = ofEachTest(async () => {
+  const path = makeDirectory();
+  await using stack = new AsyncDisposableStack();
+  if (ON_POSTGRES) writeFileSync(addressFile(path), stack.use(await createDatabase()).url);
+  const all = stack.move();
+  return { path, [Symbol.asyncDispose]: () => all.disposeAsync() };
+});
 
 const run = (...words: string[]) => runCommand(directory.path, ...words);
 const openDatabase = () => openTestDatabase(directory.path);
@@ -59,20 +69,22 @@ describe("access-codes create [D3-access-codes]", () => {
     ["word", "another"],
   ])("refuses %s %j, with what it expects, and makes nothing", async (...words) => {
     await expect(run("access-codes", "create", ...words)).rejects.toThrow(UsageError);
-    expect(existsSync(join(directory.path, "coffer.sqlite"))).toBe(false);
+    await expect(run("access-codes", "list")).rejects.toThrow("there is no database");
   });
 });
 
 describe("access-codes list and revoke", () => {
   it("make no database where there is none, and say where they looked", async () => {
     const path = join(directory.path, "coffer.sqlite");
-    for (const words of [["list"], ["revoke", "some-id"]]) {
-      await expect(run("access-codes", ...words)).rejects.toThrow(
-        `there is no database ${path}, check SERVICE_DATA_DIR`,
-      );
+    const [place, setting] = ON_POSTGRES
+      ? [placeOf(await testAddress(directory.path)), "SERVICE_DATABASE_URL"]
+      : [path, "SERVICE_DATA_DIR"];
+    // Each finds what the one before it made.
+    for (const words of [["list"], ["revoke", "some-id"], ["list"]]) {
+      await expect(run("access-codes", ...words)).rejects.toThrow(`there is no database ${place}, check ${setting}`);
     }
     expect(existsSync(path)).toBe(false);
-    expect((await run("access-codes", "create")).note).toContain(`Making a new database, ${path}`);
+    expect((await run("access-codes", "create")).note).toContain(`Making a new database, ${place}`);
     expect((await run("access-codes", "create")).note).not.toContain("Making a new database");
   });
 

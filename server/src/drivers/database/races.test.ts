@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RACES } from "../../races/test-races.ts";
-import { openTestDatabase } from "../../test-storage.ts";
+import { openTestSqlite } from "../../test-storage.ts";
 import type { Database } from "../../ports/database.ts";
 import { openReadCommitted, type Weakness } from "./test-read-committed.ts";
 import { describeRaces, openTrack, type OpenRaced } from "../../../../test/suites/database-races.ts";
@@ -28,12 +28,12 @@ async function inDirectory(open: (directory: string) => Promise<Database>): Prom
 function sideBySide(weakness: Weakness | null): OpenRaced {
   return (schedule) =>
     inDirectory(async (directory) => {
-      await (await openTestDatabase(directory))[Symbol.asyncDispose]();
+      await (await openTestSqlite(directory))[Symbol.asyncDispose]();
       return openReadCommitted(join(directory, "coffer.sqlite"), { weakness, fails: () => schedule.chance(0.1) });
     });
 }
 
-describeRaces("SQLite", () => inDirectory(openTestDatabase), FULL ? 20 : 1);
+describeRaces("SQLite", () => inDirectory(openTestSqlite), FULL ? 20 : 1);
 describeRaces("side by side at READ COMMITTED", sideBySide(null), ORDERS);
 
 describe("races on a database that is too weak", () => {

@@ -1,7 +1,7 @@
 /** The double that races run on does what it says of PostgreSQL; test/suites/database-races.ts rests on it. */
 import { join } from "node:path";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
-import { openTestDatabase } from "../../test-storage.ts";
+import { openTestSqlite } from "../../test-storage.ts";
 import { ConstraintError, type Database, type Queries } from "../../ports/database.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openReadCommitted } from "./test-read-committed.ts";
@@ -11,7 +11,7 @@ let database: Database;
 let failures = 0;
 beforeEach(async () => {
   const directory = makeDirectory();
-  await (await openTestDatabase(directory))[Symbol.asyncDispose]();
+  await (await openTestSqlite(directory))[Symbol.asyncDispose]();
   failures = 0;
   database = openReadCommitted(join(directory, "coffer.sqlite"), { fails: () => failures-- > 0 });
   return () => database[Symbol.asyncDispose]();
