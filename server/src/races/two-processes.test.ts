@@ -16,10 +16,14 @@ const REDEEMERS = FULL ? 100 : 12;
 const REFRESHERS = 50;
 const WRITERS = 20;
 const WEBHOOKS = 7;
+/** How many of a race's files fit, and their size. */
+const FILES = 7;
+const FILE_BYTES = 100_000;
 const RATE = "10000000";
 const ENVIRONMENT = {
   ...{ SERVICE_RATE_REFRESH: RATE, SERVICE_RATE_ANONYMOUS: RATE, SERVICE_RATE_GENERAL: RATE },
   ...{ SERVICE_RATE_GENERAL_BURST: RATE, SERVICE_MAX_WEBHOOKS: String(WEBHOOKS), SERVICE_RATE_SIGNUP: RATE },
+  SERVICE_PRO_STORAGE_BYTES: String(FILES * FILE_BYTES + 1),
 };
 
 const opened = new AsyncDisposableStack();
@@ -116,6 +120,24 @@ it(`a limit of ${String(WEBHOOKS)}, met by ${String(WRITERS)} at once, is kept t
     const wanted = { url: "http://127.0.0.1:9/", events: ["*"] };
     const answers = await atOnce(WRITERS, (address) => post(address, "/api/webhooks", wanted, key));
     expect(answers.filter(({ outcome }) => outcome === "done")).toHaveLength(WEBHOOKS);
+  }
+});
+
+it(`a quota of ${String(FILES)} files, met by ${String(WRITERS)} at once, is kept to, and used (${String(TIMES)} times) [issue-20]`, async () => {
+  const body = new Uint8Array(FILE_BYTES);
+  const store = async (address: string, key: string, name: string): Promise<Answered> => {
+    const headers = { "content-type": "application/octet-stream", authorization: `Bearer ${key}` };
+    const answer = await fetch(`${address}/api/files?name=${name}`, { method: "POST", headers, body });
+    const told = (await answer.json()) as Answered["body"];
+    return { outcome: answer.ok ? "done" : (answer.headers.get("x-error-code") ?? String(answer.status)), body: told };
+  };
+  for (let time = 0; time < TIMES; time += 1) {
+    const { key, client } = await signUp(fleet.addresses[time % 2] ?? "");
+    const answers = await atOnce(WRITERS, (address, at) => store(address, key, String(at)));
+    expect(tally(answers)).toEqual({ done: FILES, storage_quota: WRITERS - FILES });
+    const { account } = await client.account.get();
+    expect(account.usage).toMatchObject({ bytes: FILES * FILE_BYTES, files: FILES });
+    expect(await count("upload_holds where account_id = ?", account.id)).toBe(0);
   }
 });
 
