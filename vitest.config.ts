@@ -15,7 +15,9 @@ const NOWHERE = ["**/node_modules/**", "**/dist/**"];
  */
 const DEEP = [
   "packages/cli/src/canary.test.ts",
+  "packages/cli/src/closed-streams.test.ts",
   "packages/cli/src/examples.test.ts",
+  "packages/cli/src/interrupts.test.ts",
   "packages/cli/src/random-lines.test.ts",
   "packages/mcp/src/interop.test.ts",
   "server/src/drivers/blobs/s3-ceph.test.ts",
@@ -38,6 +40,7 @@ const DEEP = [
   "test/cli/executable.test.ts",
   "test/cli/files.test.ts",
   "test/cli/first-use.test.ts",
+  "test/cli/full-disk.test.ts",
   "test/cli/keychain.test.ts",
   "test/cli/onboarding.test.ts",
   "test/cli/owner.test.ts",

@@ -90,30 +90,45 @@ interface Started {
   readonly env: Record<string, string>;
 }
 
-/** Fills the manifest in with the official code, as a host does after its user chose two folders and nothing else. */
+/** Starts it twice: as it is after its user chose two folders and nothing else, and where the profile's keys are in a keychain. */
 async function startAsHost(directory: string): Promise<number> {
+  const folders = ["one folder", "two"].map((name) => path.join(scratch, name));
+  for (const folder of folders) mkdirSync(folder);
+  const config = path.join(scratch, ".config", "coffer");
+  const { tools, status } = await talk(directory, folders);
+  const { allowedFolders, problem } = status as { allowedFolders?: string[]; problem?: string };
+  if (allowedFolders?.length !== folders.length || problem !== "signed_out")
+    throw new Error(`the started server says: ${JSON.stringify(status)}`);
+  mkdirSync(config, { recursive: true, mode: 0o700 });
+  const profile = { baseUrl: "http://127.0.0.1:1", keychain: { id: "any", keys: ["apiKey", "chainPrivateKey"] } };
+  const content = JSON.stringify({ version: 1, defaultProfile: "default", profiles: { default: profile } });
+  writeFileSync(path.join(config, "config.json"), content, { mode: 0o600 });
+  const refused = JSON.stringify((await talk(directory, folders)).status);
+  // A bundle has no place for what opens keychains: it says so, and where keys can be instead.
+  if (!refused.includes("@napi-rs/keyring")) throw new Error(`with keys in a keychain it says: ${refused}`);
+  return tools;
+}
+
+/** Fills the manifest in with the official code, and talks to the server from a folder that is none of its own. */
+async function talk(directory: string, folders: readonly string[]): Promise<{ tools: number; status: unknown }> {
   const official = path.join(PEER_MODULES, "@anthropic-ai", "mcpb", "dist", "index.js");
   const { getMcpConfigForManifest } = (await import(pathToFileURL(official).href)) as {
     getMcpConfigForManifest: (options: object) => Promise<Started>;
   };
-  const folders = ["one folder", "two"].map((name) => path.join(scratch, name));
-  for (const folder of folders) mkdirSync(folder);
   const manifest = JSON.parse(readFileSync(path.join(directory, "manifest.json"), "utf8")) as object;
   const started = await getMcpConfigForManifest({
     ...{ manifest, extensionPath: directory, systemDirs: {}, userConfig: { folders }, pathSeparator: path.sep },
   });
   const client = new Client({ name: "bundle", version: "1" });
   const env = { ...started.env, PATH: process.env["PATH"] ?? "", HOME: scratch };
+  const { args } = started;
   await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: started.args, env, stderr: "inherit" }),
+    new StdioClientTransport({ command: process.execPath, args, env, cwd: scratch, stderr: "inherit" }),
   );
   try {
     const { tools } = await client.listTools();
     const { structuredContent } = await client.callTool({ name: "status_check", arguments: {} });
-    const { allowedFolders, problem } = structuredContent as { allowedFolders?: string[]; problem?: string };
-    if (allowedFolders?.length !== folders.length || problem !== "signed_out")
-      throw new Error(`the started server says: ${JSON.stringify(structuredContent)}`);
-    return tools.length;
+    return { tools: tools.length, status: structuredContent };
   } finally {
     await client.close();
   }

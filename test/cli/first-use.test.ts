@@ -62,14 +62,20 @@ it("words that are nearly right are named, and others are not guessed [issue 19]
 it("a machine without a sign-in says how to begin [issue 19]", async () => {
   const { baseUrl } = stage.stack;
   const home = makeDirectory();
-  const begin = "coffer login, or coffer signup for a new account";
+  const begin = "coffer login --base-url URL, or coffer signup --base-url URL for a new account";
   const whole = "ask the owner for the text that coffer invites create printed";
   const noInvite = "That is no whole invite: one is a single word that begins with cofi_";
   const at = ["login", "--base-url", baseUrl];
   await refused(
     [
       [["ls"], 4, "Nobody is signed in here", begin],
-      [["logout"], 4, "The profile default is not signed in", "coffer login"],
+      [
+        ["ls", "--profile", "nope"],
+        2,
+        "There is no profile nope",
+        "coffer profiles list, or coffer login --profile nope",
+      ],
+      [["logout"], 4, "The profile default is not signed in", "coffer login --base-url URL"],
       [
         [...at, "--api-key-stdin"],
         2,

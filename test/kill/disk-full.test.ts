@@ -1,25 +1,23 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { promisify } from "node:util";
 import { api } from "@coffer/contract";
 import { expect, it } from "vitest";
 import { receive } from "../conformance/judge.ts";
 import { sameBytes, sampleBytes } from "../conformance/samples.ts";
 import { renderRequest } from "../conformance/wire.ts";
 import { signUp } from "../kit/signed-up.ts";
+import { mountSmall, unmount } from "../kit/small-disk.ts";
 import { countFiles, inspectData } from "./inspect.ts";
 import { startServerProcess } from "./server-process.ts";
 
-const run = promisify(execFile);
 const SIZE_MIB = 48;
 const BYTES = sampleBytes(3_000_000);
 
 it("answers 507 on a full disk, keeps what it has, and deletes [D1-disk-full-507]", async (context) => {
   const directory = await mkdtemp(join(tmpdir(), "coffer-full-"));
-  const refusal = await mountSmall(directory);
+  const refusal = await mountSmall(directory, `${String(SIZE_MIB)}m`);
   if (refusal !== null) {
     await rm(directory, { recursive: true });
     context.skip(`no small file system can be mounted here (${refusal}); the blob store's suite simulates a full one`);
@@ -27,7 +25,7 @@ it("answers 507 on a full disk, keeps what it has, and deletes [D1-disk-full-507
   try {
     await fillAndEmpty(directory);
   } finally {
-    await run("umount", [directory]);
+    await unmount(directory);
     await rm(directory, { recursive: true });
   }
 });
@@ -85,14 +83,4 @@ async function serveAgain(directory: string, key: string): Promise<void> {
   const input = { query: { name: "again" }, headers: {}, body: BYTES };
   expect((await fetch(renderRequest(server.baseUrl, api.files.upload, input, { key }))).status).toBe(201);
   expect(await inspectData(directory)).toEqual([]);
-}
-
-/** Mounts a tmpfs; answers why not where that is not allowed. */
-async function mountSmall(directory: string): Promise<string | null> {
-  try {
-    await run("mount", ["-t", "tmpfs", "-o", `size=${String(SIZE_MIB)}m`, "tmpfs", directory]);
-    return null;
-  } catch (error) {
-    return error instanceof Error ? (error.message.split("\n").at(-2) ?? error.message) : String(error);
-  }
 }

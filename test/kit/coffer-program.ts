@@ -70,6 +70,7 @@ export interface Typed {
 }
 
 export interface TerminalRan {
+  /** The program's own exit code. */
   readonly code: number;
   /** Everything that was on the screen: output, progress and prompts. */
   readonly screen: string;
@@ -83,12 +84,19 @@ function endOf(text: string | RegExp, screen: string, from: number): number | nu
   return at === -1 ? null : from + at + (found?.length ?? 0);
 }
 
+interface TerminalSituation extends ProgramSituation {
+  readonly typed?: readonly Typed[];
+  /** A line of the shell, run in the same terminal when the program has ended. */
+  readonly then?: string;
+}
+
 /** In a pseudo-terminal, by script(1) of util-linux. */
 export async function runInTerminal(
   words: readonly string[],
-  { env, cwd, program = COFFER, typed = [] }: ProgramSituation & { readonly typed?: readonly Typed[] },
+  { env, cwd, program = COFFER, typed = [], then }: TerminalSituation,
 ): Promise<TerminalRan> {
-  const line = [...program, ...words].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const quoted = [...program, ...words].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const line = then === undefined ? quoted : `${quoted}; code=$?; ${then}; exit $code`;
   const child = spawn("script", ["-qefc", line, "/dev/null"], {
     env: { PATH: process.env["PATH"], TERM: "xterm", SHELL: "/bin/sh", ...env },
     cwd,

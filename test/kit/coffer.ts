@@ -22,6 +22,10 @@ export interface Situation {
   readonly script?: string;
   /** What programs that it starts end with. */
   readonly programCode?: number;
+  /** Streams that fail at each write, after they took it: nobody reads any more, or the disk is full. */
+  readonly broken?: Partial<Record<"stdout" | "stderr", "EPIPE" | "ENOSPC">>;
+  /** Instead of `answers`: a person at a terminal, who does this at each question. */
+  readonly atQuestion?: (question: string) => Promise<string | null>;
 }
 
 /** `home` is where the configuration is kept. Without `answers` there is no terminal. */
@@ -35,8 +39,9 @@ export async function coffer(words: readonly string[], home: string, situation: 
     now = Date.now,
     script = "/opt/coffer/main.js",
   } = situation;
-  const isTerminal = answers !== undefined;
-  const [out, err] = [sink(isTerminal), sink(isTerminal)];
+  const { atQuestion, broken = {} } = situation;
+  const isTerminal = answers !== undefined || atQuestion !== undefined;
+  const [out, err] = [sink(isTerminal, broken.stdout), sink(isTerminal, broken.stderr)];
   const left = [...(answers ?? [])];
   const programs: Program[] = [];
   const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
@@ -45,7 +50,8 @@ export async function coffer(words: readonly string[], home: string, situation: 
     platform: "linux",
     ...{ workingDirectory, stdout: out, stderr: err, now },
     stdin: {
-      isTerminal,
+      // What is redirected is no terminal.
+      isTerminal: isTerminal && situation.input === undefined,
       readAll: () => Promise.resolve(bytes),
       pieces: () => Readable.from([bytes]),
     },
@@ -54,7 +60,7 @@ export async function coffer(words: readonly string[], home: string, situation: 
     ask: async (question) => {
       // A person's Enter is on the screen, too.
       await err.write(`${question}\n`);
-      return left.shift() ?? null;
+      return atQuestion === undefined ? (left.shift() ?? null) : await atQuestion(question);
     },
     run: async (program) => {
       programs.push(program);
@@ -65,11 +71,14 @@ export async function coffer(words: readonly string[], home: string, situation: 
   return { code, out: out.text(), err: err.text(), programs };
 }
 
-function sink(isTerminal: boolean): OutputStream & { text(): string } {
+function sink(isTerminal: boolean, broken?: string): OutputStream & { text(): string } {
   const parts: Buffer[] = [];
   return {
     ...{ isTerminal, columns: 80 },
-    write: async (data) => void parts.push(Buffer.from(data as Uint8Array)),
+    write: async (data) => {
+      parts.push(Buffer.from(data as Uint8Array));
+      if (broken !== undefined) throw Object.assign(new Error(`write ${broken}`), { code: broken, syscall: "write" });
+    },
     text: () => Buffer.concat(parts).toString("utf8"),
   };
 }

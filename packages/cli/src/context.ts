@@ -36,8 +36,8 @@ export interface Context {
   readonly confirm: (question: string) => Promise<void>;
   /** A line that a person types. Throws where nobody can be asked: `instead` says what to pass. */
   readonly ask: (question: string, instead: string, hidden?: boolean) => Promise<string>;
-  /** All of standard input, for flags such as `--api-key-stdin`. */
-  readonly readInput: () => Promise<string>;
+  /** All of standard input, for flags such as `--api-key-stdin`. A person types a hidden line for each title instead. */
+  readonly readInput: (...titles: readonly string[]) => Promise<string>;
 }
 
 export function createContext(world: World, globals: Globals): Context {
@@ -71,30 +71,41 @@ export function createContext(world: World, globals: Globals): Context {
       globals.quiet || !world.stderr.isTerminal
         ? quietProgress
         : terminalProgress(title, world.stderr, world.now, unit),
-    ...questions(world, globals),
+    ...questions(world, globals, signal),
   };
 }
 
 const NEVER = new AbortController().signal;
 
 /** Where nobody can be asked, the failure says what to pass instead. */
-function questions(world: World, globals: Globals): Pick<Context, "confirm" | "ask" | "readInput"> {
+function questions(
+  world: World,
+  globals: Globals,
+  signal: AbortSignal,
+): Pick<Context, "confirm" | "ask" | "readInput"> {
   const canAsk = world.stdin.isTerminal && world.stderr.isTerminal && !globals.noInput;
+  const ask: Context["ask"] = async (question, instead, hidden = false) => {
+    const missing = `There is nobody to ask for: ${question}`;
+    if (!canAsk) throw new CommandFailure("confirmation_required", { message: missing, nextStep: instead });
+    const answer = await world.ask(`${question}: `, hidden, signal);
+    if (answer === null) throw new CommandFailure("declined", { message: "Nothing was done" });
+    return answer;
+  };
   return {
     confirm: async (question) => {
       if (globals.yes) return;
       if (!canAsk) throw new CommandFailure("confirmation_required", { message: `Not confirmed: ${question}` });
-      const answer = await world.ask(`${question} [y/N] `, false);
+      const answer = await world.ask(`${question} [y/N] `, false, signal);
+      signal.throwIfAborted();
       if (/^y(es)?$/i.test(answer?.trim() ?? "")) return;
       throw new CommandFailure("declined", { message: "Nothing was done" });
     },
-    ask: async (question, instead, hidden = false) => {
-      const missing = `There is nobody to ask for: ${question}`;
-      if (!canAsk) throw new CommandFailure("confirmation_required", { message: missing, nextStep: instead });
-      const answer = await world.ask(`${question}: `, hidden);
-      if (answer === null) throw new CommandFailure("declined", { message: "Nothing was done" });
-      return answer;
+    ask,
+    readInput: async (...titles) => {
+      if (!canAsk) return new TextDecoder().decode(await world.stdin.readAll(signal));
+      const lines: string[] = [];
+      for (const title of titles) lines.push(await ask(title, "", true));
+      return lines.join("\n");
     },
-    readInput: async () => new TextDecoder().decode(await world.stdin.readAll()),
   };
 }

@@ -2,8 +2,9 @@
 import { untrusted } from "@coffer/tasks/start";
 import { createContext, type Context } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { reportOf, usage, type FailureReport } from "./failure.ts";
+import { failureText, reportOf, usage, type FailureReport } from "./failure.ts";
 import { globalsOf } from "./globals.ts";
+import { isTaken, OutputLost } from "./output.ts";
 import { printResult } from "./print.ts";
 import type { Parsed, Reading } from "./reading.ts";
 import { paintOn } from "./terminal/paint.ts";
@@ -17,14 +18,25 @@ export async function execute({ command, flags, args }: Parsed, world: World): P
       throw usage(`--base-url is no address: ${globals.baseUrl}`, "pass --base-url https://coffer.example.com");
     return await printResult(await command.run(context, withSwitches(flags, command.flags), args), context);
   } catch (thrown) {
+    if (thrown instanceof OutputLost) throw thrown;
     // Its examples begin with its name.
     const group = command.examples[0].line.split(" ")[1];
     const report = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut, group });
-    const baseUrl = report.code === "unreachable" ? await addressOf(context) : null;
-    const told = baseUrl === null ? report : { ...report, message: `The service at ${baseUrl} did not answer` };
-    await printFailure(told, context, globals.json || globals.jsonLines);
+    await printFailure(await withAddress(report, context), context, globals.json || globals.jsonLines);
     return report.exit;
   }
+}
+
+/** Says which service did not answer, and that one has to be named where none is. */
+async function withAddress(report: FailureReport, context: Context): Promise<FailureReport> {
+  const { code, nextStep } = report;
+  if (code !== "unreachable" && code !== "signed_out") return report;
+  const baseUrl = await addressOf(context);
+  if (code === "signed_out")
+    return baseUrl === null
+      ? { ...report, nextStep: nextStep.replaceAll(/coffer (login|signup)/g, "coffer $1 --base-url URL") }
+      : report;
+  return baseUrl === null ? report : { ...report, message: `The service at ${baseUrl} did not answer` };
 }
 
 async function addressOf({ settings }: Context): Promise<string | null> {
@@ -68,15 +80,9 @@ async function printFailure(
 ): Promise<void> {
   const { code, message, nextStep, retryable, requestId, trace } = report;
   const trail = globals.verbose ? `${requestId === null ? "" : `request: ${requestId}\n`}${trace}\n` : "";
-  if (json) {
-    const error = { code, message, nextStep, retryable, requestId };
-    await world.stdout.write(`${redaction.redact(JSON.stringify({ error }))}\n`);
-    if (trail !== "") await world.stderr.write(redaction.redact(trail));
-    return;
-  }
-  const paint = paintOn(world.stderr, world.env, globals.noColor);
-  const lines = `${paint("red", "error:")} ${sentence(message)}\n${paint("bold", "next:")} ${nextStep}\n${trail}`;
-  await world.stderr.write(redaction.redact(lines));
+  const error = { code, message, nextStep, retryable, requestId };
+  // Where nobody takes the document, the two lines are better than nothing.
+  const isPrinted = json && (await isTaken(world.stdout.write(`${redaction.redact(JSON.stringify({ error }))}\n`)));
+  const lines = isPrinted ? "" : failureText(report, paintOn(world.stderr, world.env, globals.noColor));
+  if (lines + trail !== "") await world.stderr.write(redaction.redact(lines + trail));
 }
-
-const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -11,6 +11,7 @@ import {
 } from "@coffer/tasks/start";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { exitOf, nextOf, sentenceOf } from "./failure-words.ts";
+import type { Paint } from "./terminal/paint.ts";
 
 /** A failure whose words a command chose: they are shown as they are. */
 export class CommandFailure extends TaskFailure {
@@ -29,6 +30,14 @@ export class CommandFailure extends TaskFailure {
 export const usage = (message: string, nextStep: string): CommandFailure =>
   new CommandFailure("invalid_arguments", { message, nextStep, exit: EXIT.usage });
 
+/** The command ran, and its result got nowhere. */
+export const resultLost = (cause: unknown): CommandFailure =>
+  new CommandFailure("local_io", {
+    message: "Standard output did not take the result",
+    nextStep: "what the command did stays done: send its output elsewhere, and list what there is now",
+    cause,
+  });
+
 /** What is printed of a failure. */
 export interface FailureReport {
   readonly code: string;
@@ -40,6 +49,12 @@ export interface FailureReport {
   /** For `--verbose`. */
   readonly trace: string;
 }
+
+/** The two lines for people. */
+export const failureText = ({ message, nextStep }: FailureReport, paint: Paint): string =>
+  `${paint("red", "error:")} ${sentence(message)}\n${paint("bold", "next:")} ${nextStep}\n`;
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 export interface Circumstances {
   readonly interrupted: AbortSignal;
@@ -57,6 +72,8 @@ export function reportOf(thrown: unknown, { interrupted, timedOut, group }: Circ
   const { code, retryable, requestId, candidates, preview } = failure;
   if (isNotSetUp(failure)) return { ...NOT_SET_UP, requestId, trace };
   if (isPublicVault(failure)) return { ...PUBLIC_VAULT, requestId, trace };
+  const profile = missingProfile(failure);
+  if (profile !== null) return { ...noProfile(profile), requestId, trace };
   const isOwn = failure instanceof CommandFailure;
   const message = [
     isOwn ? failure.message : sentenceFor(failure),
@@ -71,6 +88,18 @@ export function reportOf(thrown: unknown, { interrupted, timedOut, group }: Circ
     exit: isOwn ? failure.exit : exitOf(code),
   };
 }
+
+/** The profile that flags or environment name, and the configuration does not have. */
+function missingProfile({ code, cause }: TaskFailure): string | null {
+  if (code !== "not_configured" || !(cause instanceof Error)) return null;
+  const named = / has no profile "(.*)"$/.exec(cause.message)?.[1];
+  return named === undefined ? null : untrusted(named).visible();
+}
+
+const noProfile = (name: string): Omit<FailureReport, "requestId" | "trace"> => ({
+  ...{ code: "not_configured", message: `There is no profile ${name}`, retryable: false },
+  ...{ nextStep: `coffer profiles list, or coffer login --profile ${name}`, exit: exitOf("not_configured") },
+});
 
 const NO_VAULT = "There is no such vault";
 

@@ -1,6 +1,7 @@
 /** Results on standard output. */
 import type { Context } from "./context.ts";
 import type { ExitCode } from "./exit-codes.ts";
+import { OutputLost } from "./output.ts";
 import type { Document, Listing, Result } from "./result.ts";
 import { paintOn, type Paint } from "./terminal/paint.ts";
 import { tableText } from "./terminal/table.ts";
@@ -12,7 +13,12 @@ export async function printResult(result: Result, { globals, world, redaction }:
   const paint = paintOn(world.stdout, world.env, globals.noColor);
   const text = result.kind === "document" ? documentText(result, globals.json) : listingText(result, globals, paint);
   const reveals = result.kind === "document" ? result.reveals : [];
-  await world.stdout.write(redactBut(text, reveals, redaction));
+  try {
+    await world.stdout.write(redactBut(text, reveals, redaction));
+  } catch (thrown) {
+    // What became of the work counts, whether or not somebody reads of it.
+    if (!(thrown instanceof OutputLost && thrown.isClosed)) throw thrown;
+  }
   return result.exit;
 }
 

@@ -1,9 +1,10 @@
 /** The process: its streams, its environment, its signals. */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { isSea } from "node:sea";
-import { Writable } from "node:stream";
+import { addAbortSignal, Writable } from "node:stream";
+import { EXIT } from "./exit-codes.ts";
 import { runCoffer } from "./run.ts";
 import type { InputStream, OutputStream, Program, World } from "./world.ts";
 
@@ -11,15 +12,15 @@ import type { InputStream, OutputStream, Program, World } from "./world.ts";
 const COLUMNS = 80;
 
 const interrupt = new AbortController();
+let running: ChildProcess | null = null;
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(name, () => {
+    // The terminal sends Ctrl-C to both.
+    if (name !== "SIGINT") running?.kill(name);
     // The second one ends what does not stop.
-    if (interrupt.signal.aborted) process.exit(130);
+    if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
     interrupt.abort();
   });
-
-// The reader of our output may have read enough: `coffer ls | head`.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
 // Not awaited here: parts of the bundle import this one, and would wait for its end.
 void runCoffer(process.argv.slice(2), {
@@ -40,8 +41,13 @@ void runCoffer(process.argv.slice(2), {
 });
 
 function outputOf(stream: NodeJS.WriteStream): OutputStream {
+  // Each write answers for itself; without a listener the failure would end the process.
+  stream.on("error", () => undefined);
   return {
-    write: (data) => new Promise((resolve) => void stream.write(data, () => resolve())),
+    write: (data) =>
+      new Promise((resolve, reject) => {
+        stream.write(data, (error) => (error == null ? resolve() : reject(error)));
+      }),
     isTerminal: stream.isTTY ?? false,
     get columns() {
       // A pseudo-terminal that nobody gave a size has 0.
@@ -53,8 +59,8 @@ function outputOf(stream: NodeJS.WriteStream): OutputStream {
 function inputOf(stream: NodeJS.ReadStream): InputStream {
   return {
     isTerminal: stream.isTTY ?? false,
-    readAll: async () => Buffer.concat(await stream.toArray()),
-    pieces: () => stream,
+    readAll: async (signal) => Buffer.concat(await addAbortSignal(signal, stream).toArray()),
+    pieces: (signal) => addAbortSignal(signal, stream),
   };
 }
 
@@ -66,24 +72,28 @@ function self(): Program {
 }
 
 /** Prompts are on standard error: standard output belongs to the result. */
-function ask(question: string, hidden: boolean): Promise<string | null> {
+function ask(question: string, hidden: boolean, signal: AbortSignal): Promise<string | null> {
+  if (signal.aborted) return Promise.resolve(null);
   const silent = new Writable({ write: (_piece, _encoding, next) => next() });
   const output = hidden ? silent : process.stderr;
   const line = createInterface({ input: process.stdin, output, terminal: true });
   // Not before the terminal has stopped to echo: what is pasted at once would be on the screen.
   if (hidden) process.stderr.write(question);
   return new Promise((resolve) => {
-    const end = (answer: string | null): void => {
+    const stop = (): void => line.close();
+    signal.addEventListener("abort", stop, { once: true });
+    let answer: string | null = null;
+    line.once("SIGINT", () => interrupt.abort());
+    line.once("close", () => {
+      signal.removeEventListener("abort", stop);
+      // The next line of the terminal is free for what comes then.
+      if (hidden || answer === null) process.stderr.write("\n");
       resolve(answer);
-      line.close();
-      if (hidden) process.stderr.write("\n");
-    };
-    line.once("SIGINT", () => {
-      interrupt.abort();
-      end(null);
     });
-    line.once("close", () => resolve(null));
-    line.question(hidden ? "" : question, end);
+    line.question(hidden ? "" : question, (typed) => {
+      answer = typed;
+      line.close();
+    });
   });
 }
 
@@ -93,6 +103,7 @@ function run({ command, args, env, cwd, isTried }: Program): Promise<number> {
     env: { ...process.env, ...env },
     cwd: cwd ?? process.cwd(),
   });
+  running = child;
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));

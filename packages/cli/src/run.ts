@@ -1,10 +1,21 @@
 /** One command line: read, run and answered. Never rejects. */
 import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { endWithout, OutputLost, withSafeOutput } from "./output.ts";
 import { readLine } from "./reading.ts";
 import { ROUTES } from "./routes.ts";
 import type { World } from "./world.ts";
 
-export async function runCoffer(words: readonly string[], world: World): Promise<ExitCode> {
+export async function runCoffer(words: readonly string[], given: World): Promise<ExitCode> {
+  const world = withSafeOutput(given);
+  try {
+    return await runLine(words, world);
+  } catch (thrown) {
+    if (thrown instanceof OutputLost) return await endWithout(thrown, world);
+    throw thrown;
+  }
+}
+
+async function runLine(words: readonly string[], world: World): Promise<ExitCode> {
   if (words[0] === "__complete") {
     const { complete } = await import("./completion/propose.ts");
     return await complete(ROUTES, words.slice(1), world);

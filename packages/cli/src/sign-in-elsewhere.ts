@@ -45,7 +45,7 @@ async function returned(context: Context, url: string, state: string): Promise<{
   await world.stderr.write(`Open this address on any device and sign in there:\n\n  ${url}\n\n`);
   await world.stderr.write("Then paste the whole address that the browser ended at.\n");
   const isTyped = world.stdin.isTerminal && !context.globals.noInput;
-  const pasted = (isTyped ? await context.ask("Address", "") : await context.readInput()).trim();
+  const pasted = (isTyped ? await context.ask("Address", "") : await context.readInput("Address")).trim();
   const parameters = URL.parse(pasted)?.searchParams;
   const code = parameters?.get("code") ?? "";
   if (code === "") throw usage("That address holds no code of a sign-in", "run it again, and paste the whole address");

@@ -66,7 +66,7 @@ export async function readSecret(
   flag: string,
 ): Promise<string> {
   const secret = fromInput
-    ? ((await context.readInput()).split(/\r?\n/)[0] ?? "")
+    ? ((await context.readInput(question)).split(/\r?\n/)[0] ?? "")
     : await context.ask(question, `pass it on standard input with ${flag}`, true);
   if (secret === "") throw usage(`${question} is empty`, `pass it on standard input with ${flag}`);
   context.redaction.register(secret);

@@ -3,7 +3,7 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface OutputStream {
-  /** Resolves when there is room for more. */
+  /** Resolves when there is room for more. Rejects with what the system says when it takes nothing. */
   write(data: string | Uint8Array): Promise<void>;
   readonly isTerminal: boolean;
   /** Columns of the terminal. */
@@ -12,10 +12,10 @@ export interface OutputStream {
 
 export interface InputStream {
   readonly isTerminal: boolean;
-  /** Everything until its end. */
-  readAll(): Promise<Uint8Array>;
-  /** Piece by piece. */
-  pieces(): AsyncIterable<Uint8Array>;
+  /** Everything until its end. Rejects when the signal aborts. */
+  readAll(signal: AbortSignal): Promise<Uint8Array>;
+  /** Piece by piece. Throws when the signal aborts. */
+  pieces(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
 /** A program that runs in this one's place, with its streams. */
@@ -42,8 +42,8 @@ export interface World {
   readonly interrupted: AbortSignal;
   /** How this program was started: the command, and its arguments up to the first of ours. */
   readonly self: Program;
-  /** A line that a person types; `hidden` shows nothing of it. Null when the input ended. */
-  ask(question: string, hidden: boolean): Promise<string | null>;
+  /** A line that a person types; `hidden` shows nothing of it. Null when the input ended, or the signal aborted. */
+  ask(question: string, hidden: boolean, signal: AbortSignal): Promise<string | null>;
   /** Resolves with the exit code. */
   run(program: Program): Promise<number>;
 }

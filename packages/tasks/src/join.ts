@@ -47,6 +47,8 @@ export async function joinByInvite(joining: Joining): Promise<Joined> {
       configFile,
     );
   await save(null);
+  // Once more, beside the file that is there now: so there is room for the key, and the invite is good for one use only.
+  await save(null);
   // The pins of the invite's vaults: what a lying service shows later does not replace them.
   const pins = filePins(pinFile(joining.env));
   const { key, vaultIds } = await createClient({ baseUrl }).invites.redeem(code.trim(), signer, { pins });

@@ -49,8 +49,11 @@ async function createLock(path: string, token: string): Promise<boolean> {
   const draft = `${path}.${randomUUID()}`;
   try {
     const file = await open(draft, "wx", 0o600);
-    await file.writeFile(token);
-    await file.close();
+    try {
+      await file.writeFile(token);
+    } finally {
+      await file.close();
+    }
     await link(draft, path);
     return true;
   } catch (error) {

@@ -13,7 +13,7 @@ import { VAULT, vaultIdOf } from "./places.ts";
 export default command({
   brief: "List changes since a moment, with their actors",
   description:
-    "Oldest first. With --follow it waits for more: until Ctrl-C (exit code 130), or until --timeout is over (exit code 0).",
+    "Oldest first. With --follow it waits for more: until Ctrl-C (exit code 130), until --timeout is over, or until nobody reads what it prints (exit code 0).",
   examples: [
     { line: "coffer changes --since 3h --vault Team", does: "the last three hours" },
     { line: "coffer changes --follow --json-lines", does: "one JSON document for each change, as it happens" },

@@ -50,7 +50,7 @@ export default command({
     const plan: UploadPlan = { vaultId, folder, ifExists, name, mimeType, dryRun };
     const { files, only } = await withProgress(context, "Uploading", async (watched) =>
       name !== undefined && stdin
-        ? { files: [], only: await storeStream(watched, context.world.stdin.pieces(), { ...plan, name }) }
+        ? { files: [], only: await storeStream(watched, context.world.stdin.pieces(context.signal), { ...plan, name }) }
         : await uploadPaths(watched, allowed, paths, plan),
     );
     return only === null ? transferReport(files, { ...WORDS, dryRun }, { vaultId }) : oneStored(only);

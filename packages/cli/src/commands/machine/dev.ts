@@ -19,7 +19,7 @@ export default command({
     once: toggle("End after the main job"),
   },
   run: async ({ world, globals }, { port, data, folder, once }) => {
-    const clone = findClone(world);
+    const clone = requireClone(world);
     const at = (directory: string): string => resolve(world.workingDirectory, directory);
     const own = join(clone, "node_modules", ".bin", "node");
     const code = await world.run({
@@ -38,17 +38,25 @@ export default command({
   },
 });
 
-/** The clone that the person is in, else the one that this program is part of. */
-function findClone({ workingDirectory, self }: World): string {
-  for (const from of [workingDirectory, dirname(self.args.at(-1) ?? "")])
-    for (let at = from; ; at = dirname(at)) {
-      if (isClone(at)) return at;
-      if (at === dirname(at)) break;
-    }
+/** The clone that the person is in. Another one is named, and not started: its stack keeps what it holds in it. */
+function requireClone({ workingDirectory, self }: World): string {
+  const clone = cloneAround(workingDirectory);
+  if (clone !== null) return clone;
+  const own = cloneAround(dirname(self.args.at(-1) ?? ""));
   throw new CommandFailure("not_found", {
-    message: "The development stack is part of the repository, and this is no clone of it",
-    nextStep: "clone the repository of Coffer and run npm start in it; a service of others needs coffer login",
+    message: "The development stack is part of the repository, and this folder is in no clone of it",
+    nextStep:
+      own === null
+        ? "clone the repository of Coffer and run npm start in it; a service of others needs coffer login"
+        : `cd "${own}" && npm start, or clone the repository of Coffer again`,
   });
+}
+
+function cloneAround(directory: string): string | null {
+  for (let at = directory; ; at = dirname(at)) {
+    if (isClone(at)) return at;
+    if (at === dirname(at)) return null;
+  }
 }
 
 function isClone(directory: string): boolean {

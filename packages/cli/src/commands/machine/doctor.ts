@@ -20,6 +20,8 @@ export default command({
   run: async (context, { vault }) => {
     const machine = await checkMachine(context);
     const service = machine.settings === null ? [] : await checkService(context, machine.settings, vault);
+    // A check that was cut off found nothing.
+    context.signal.throwIfAborted();
     const checks = [...machine.checks, ...service];
     const healthy = checks.every(({ state }) => state !== "problem");
     const width = Math.max(...checks.map(({ name }) => name.length));

@@ -95,7 +95,7 @@ const signedIn = ({ profile, configFile }: ReachableProfile, lines: readonly str
 /** The key is tried before it is saved. */
 async function byKey(context: Context, place: ReachableProfile): Promise<Document> {
   const { createClient, Secret } = await import("@coffer/sdk");
-  const apiKey = (await context.readInput()).trim();
+  const apiKey = (await context.readInput("API key")).trim();
   if (!/^cof_\w+$/.test(apiKey))
     throw usage(
       apiKey === ""
@@ -142,7 +142,7 @@ async function inviteText(context: Context, { inviteCode, inviteFile }: Ways): P
   const { workingDirectory } = context.world;
   if (inviteFile !== undefined) return await readFile(resolve(workingDirectory, inviteFile), "utf8");
   if (inviteCode !== undefined && inviteCode !== "-") return inviteCode;
-  const text = await context.readInput();
+  const text = await context.readInput("Invite");
   if (text.trim() === "") throw usage("There is no invite on standard input", "coffer login --invite-code - < FILE");
   return text;
 }

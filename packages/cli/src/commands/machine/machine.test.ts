@@ -167,6 +167,10 @@ describe("dev", () => {
     ]);
     const outside = await coffer(["dev"], home);
     expect([outside.code, outside.err]).toEqual([3, expect.stringContaining("next: clone the repository")]);
+    // The clone that the program is part of is not started from anywhere.
+    const linked = await coffer(["dev"], home, { script: join(ROOT, "packages/cli/dist/main.js") });
+    expect([linked.code, linked.programs]).toEqual([3, []]);
+    expect(linked.err).toContain(`next: cd "${ROOT}" && npm start`);
   });
 });
 

@@ -14,7 +14,10 @@ export interface HandedOut<Made> {
   readonly file: string | null;
 }
 
-/** The file is made before the secret is: one that cannot be written costs nothing. */
+/** More than any of them takes. */
+const ROOM_BYTES = 4_096;
+
+/** The file and its room on the disk are there before the secret is: one that cannot be written costs nothing. */
 export async function handOut<Made>(
   { world }: Context,
   toFile: string | undefined,
@@ -25,8 +28,10 @@ export async function handOut<Made>(
   const file = resolve(world.workingDirectory, toFile);
   const handle = await open(file, "wx", 0o600);
   try {
+    await handle.write(" ".repeat(ROOM_BYTES), 0);
     const made = await make();
-    await handle.writeFile(`${secretOf(made)}\n`);
+    const { bytesWritten } = await handle.write(`${secretOf(made)}\n`, 0);
+    await handle.truncate(bytesWritten);
     return { made, file };
   } catch (thrown) {
     await rm(file, { force: true });

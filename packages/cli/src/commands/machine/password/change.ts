@@ -23,7 +23,7 @@ export default command({
     }
 
     async function twoLines(): Promise<[string, string]> {
-      const [present = "", next = ""] = (await context.readInput()).split(/\r?\n/);
+      const [present = "", next = ""] = (await context.readInput("Present password", "New password")).split(/\r?\n/);
       for (const each of [present, next]) context.redaction.register(each);
       if (present === "" || next === "")
         throw usage("Standard input needs two lines", "the present password, then the new one");

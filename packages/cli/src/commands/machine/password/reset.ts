@@ -3,6 +3,8 @@ import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
 import { reachableProfile, readNewPassword, readSecret, visitor } from "../../../signing-in.ts";
 
+const TITLES = ["Token of the mail", "New password"] as const;
+
 export default command({
   brief: "Set a new password with the token of a mail",
   description: "Every session ends.",
@@ -14,10 +16,14 @@ export default command({
   args: [optionalArgument("token", "Token of the mail; others can see it in the list of processes")] as const,
   run: async (context, { stdin }, [given]) => {
     const place = await reachableProfile(context);
-    const lines = stdin ? (await context.readInput()).split(/\r?\n/).filter((line) => line !== "") : [];
+    const lines = stdin
+      ? (await context.readInput(...TITLES.slice(given === undefined ? 0 : 1)))
+          .split(/\r?\n/)
+          .filter((line) => line !== "")
+      : [];
     if (stdin && lines.length + (given === undefined ? 0 : 1) !== 2)
       throw usage("Standard input needs the token and the password", "coffer password reset --help");
-    const token = given ?? lines[0] ?? (await readSecret(context, false, "Token of the mail", "--stdin"));
+    const token = given ?? lines[0] ?? (await readSecret(context, false, TITLES[0], "--stdin"));
     const newPassword = lines.at(-1) ?? (await readNewPassword(context, false, "--stdin"));
     for (const secret of [token, newPassword]) context.redaction.register(secret);
     const { message } = await (

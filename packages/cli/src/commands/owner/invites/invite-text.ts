@@ -16,7 +16,7 @@ export async function inviteText(
     file === undefined
       ? text
       : file === "-"
-        ? await readInput()
+        ? await readInput("Invite")
         : await readFile(resolve(world.workingDirectory, file), "utf8");
   redaction.register(given?.trim());
   return given?.trim() ?? null;

@@ -2,6 +2,7 @@ import type { ReceivedEvent } from "@coffer/sdk";
 import { isSubscribed } from "@coffer/contract";
 import type { Context } from "../../../context.ts";
 import { command, count, requiredText, text, texts } from "../../../declarations.ts";
+import { EXIT } from "../../../exit-codes.ts";
 import { done, written, type Result } from "../../../result.ts";
 import { parseEvents } from "./events-flag.ts";
 import { forward, forwardedLine, parseReceiver, signingSecret, type Forwarded } from "./forwarding.ts";
@@ -9,7 +10,7 @@ import { forward, forwardedLine, parseReceiver, signingSecret, type Forwarded } 
 export default command({
   brief: "Send the account's events to an address of this machine",
   description:
-    "For a receiver in development, which the service cannot reach. Each event is signed as the service would sign it, with the secret that it prints first. Ctrl-C ends it.",
+    "For a receiver in development, which the service cannot reach. Each event is signed as the service would sign it, with the secret that it prints first. Ctrl-C ends it (exit code 130).",
   examples: [
     { line: "coffer webhooks listen --forward-to http://127.0.0.1:3000/hook", does: "every event from now on" },
     {
@@ -57,8 +58,9 @@ async function tell({ globals, write, writeLine }: Context, forwarded: Forwarded
   else if (!globals.json) await write(`${forwardedLine(forwarded)}\n`);
 }
 
-function ended({ globals }: Context, sent: readonly Forwarded[]): Result {
-  if (globals.jsonLines) return written();
+function ended({ globals, world }: Context, sent: readonly Forwarded[]): Result {
+  const exit = world.interrupted.aborted ? EXIT.interrupted : EXIT.done;
+  if (globals.jsonLines) return written(exit);
   const failed = sent.filter(({ error }) => error !== "").length;
-  return done({ forwarded: sent }, [`${String(sent.length)} events, ${String(failed)} of them not taken`]);
+  return done({ forwarded: sent }, [`${String(sent.length)} events, ${String(failed)} of them not taken`], { exit });
 }

@@ -50,8 +50,8 @@ const refused = ({ reason, message }: { readonly reason: string; readonly messag
     exit: EXIT.failed,
   });
 
-const read = async ({ world }: Context, file: string): Promise<Buffer> =>
-  file === "-" ? Buffer.from(await world.stdin.readAll()) : await readFile(resolve(world.workingDirectory, file));
+const read = async ({ signal, world }: Context, file: string): Promise<Buffer> =>
+  file === "-" ? Buffer.from(await world.stdin.readAll(signal)) : await readFile(resolve(world.workingDirectory, file));
 
 async function headerLines(context: Context, given: readonly string[]): Promise<string[]> {
   const parts = given.map(async (each) =>
