@@ -1,6 +1,6 @@
 import { concatBytes, copyBytes, encodeText, equalBytes } from "./bytes.ts";
 import { CryptoError, damaged } from "./errors.ts";
-import type { ChunkCipher, CryptoPlatform, OpenedChunks } from "./platform/platform.ts";
+import type { ChunkCipher, CryptoPlatform, OpenedChunks, Soon } from "./platform/platform.ts";
 import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES } from "./platform/platform.ts";
 import { MAX_CHUNKS, MESSAGE_PREFIX_BYTES } from "./sizes.ts";
 
@@ -51,10 +51,14 @@ export class MessageKeys {
   /** As {@link MessageKeys.decryptPieces}, in one buffer. */
   async decrypt(ciphertext: Uint8Array, firstChunk: number): Promise<{ plaintext: Uint8Array; complete: boolean }> {
     const { complete, pieces } = await this.decryptPieces(ciphertext, firstChunk);
-    const [only] = pieces;
-    // One piece is the caller's as it is.
-    return { plaintext: only !== undefined && pieces.length === 1 ? only : concatBytes(...pieces), complete };
+    return { plaintext: joined(pieces), complete };
   }
+}
+
+/** One piece is the caller's as it is. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces;
+  return only !== undefined && pieces.length === 1 ? only : concatBytes(...pieces);
 }
 
 /**
@@ -67,15 +71,28 @@ export async function deriveMessageKeys(
   salt: Uint8Array,
   context: Uint8Array,
 ): Promise<MessageKeys> {
+  const { cipher, commitment } = await derive(platform, key, salt, context);
+  return new MessageKeys(copyBytes(salt), commitment, cipher);
+}
+
+interface Derived {
+  readonly commitment: Uint8Array;
+  readonly cipher: ChunkCipher;
+}
+
+function derive(platform: CryptoPlatform, key: Uint8Array, salt: Uint8Array, context: Uint8Array): Soon<Derived> {
   if (key.length !== KEY_BYTES) throw new TypeError("a Cobblestone-256 key has 32 bytes");
   if (salt.length !== SALT_BYTES) throw new TypeError("a Cobblestone salt has 24 bytes");
   const length = KEY_BYTES + NONCE_BYTES + COMMITMENT_BYTES;
   const derived = platform.expandSha512(key, concatBytes(LABEL, salt, context), length);
   const nonce = derived.subarray(KEY_BYTES, KEY_BYTES + NONCE_BYTES);
-  const cipher = await platform.importChunkCipher(derived.subarray(0, KEY_BYTES), nonce);
-  const commitment = copyBytes(derived, KEY_BYTES + NONCE_BYTES);
-  derived.fill(0);
-  return new MessageKeys(copyBytes(salt), commitment, cipher);
+  const imported = platform.importChunkCipher(derived.subarray(0, KEY_BYTES), nonce);
+  const made = (cipher: ChunkCipher): Derived => {
+    const commitment = copyBytes(derived, KEY_BYTES + NONCE_BYTES);
+    derived.fill(0);
+    return { commitment, cipher };
+  };
+  return imported instanceof Promise ? imported.then(made) : made(imported);
 }
 
 /** The keys of a message that exists: its first 56 bytes name the salt and must hold the commitment. */
@@ -86,10 +103,14 @@ export async function openMessageKeys(
   context: Uint8Array,
 ): Promise<MessageKeys> {
   if (prefix.length !== MESSAGE_PREFIX_BYTES) throw damaged("length", "the message ends before its commitment");
-  const keys = await deriveMessageKeys(platform, key, prefix.subarray(0, SALT_BYTES), context);
-  if (!equalBytes(keys.commitment, prefix.subarray(SALT_BYTES)))
+  const { cipher, commitment } = await derive(platform, key, prefix.subarray(0, SALT_BYTES), context);
+  requireCommitment(commitment, prefix);
+  return new MessageKeys(copyBytes(prefix, 0, SALT_BYTES), commitment, cipher);
+}
+
+function requireCommitment(commitment: Uint8Array, prefix: Uint8Array): void {
+  if (!equalBytes(commitment, prefix.subarray(SALT_BYTES)))
     throw new CryptoError("wrong_key", "commitment", "this is not the key of the message, or not its place");
-  return keys;
 }
 
 /** Encrypts a small plaintext whole, under a fresh salt. For files there is `encryptFile`. */
@@ -99,8 +120,9 @@ export async function encryptMessage(
   context: Uint8Array,
   plaintext: Uint8Array,
 ): Promise<Uint8Array> {
-  const keys = await deriveMessageKeys(platform, key, platform.randomBytes(SALT_BYTES), context);
-  return concatBytes(keys.salt, keys.commitment, await keys.encrypt(plaintext, 0, true));
+  const salt = platform.randomBytes(SALT_BYTES);
+  const { cipher, commitment } = await derive(platform, key, salt, context);
+  return concatBytes(salt, commitment, ...(await cipher.encrypt(plaintext, 0, true)));
 }
 
 /** Decrypts a message whole; gives nothing unless all of it is good. Throws CryptoError wrong_key or damaged. */
@@ -110,10 +132,13 @@ export async function decryptMessage(
   context: Uint8Array,
   message: Uint8Array,
 ): Promise<Uint8Array> {
-  const keys = await openMessageKeys(platform, key, message.subarray(0, MESSAGE_PREFIX_BYTES), context);
+  const prefix = message.subarray(0, MESSAGE_PREFIX_BYTES);
+  if (prefix.length !== MESSAGE_PREFIX_BYTES) throw damaged("length", "the message ends before its commitment");
+  const { cipher, commitment } = await derive(platform, key, prefix.subarray(0, SALT_BYTES), context);
+  requireCommitment(commitment, prefix);
   const chunks = message.subarray(MESSAGE_PREFIX_BYTES);
   if (chunks.length % BLOCK_BYTES < TAG_BYTES) throw damaged("chunks", "the message has no final chunk");
-  const { complete, plaintext } = await keys.decrypt(chunks, 0);
+  const { complete, pieces } = await cipher.decrypt(chunks, 0);
   if (!complete) throw damaged("chunks", "a chunk does not authenticate");
-  return plaintext;
+  return joined(pieces);
 }

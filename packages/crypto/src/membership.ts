@@ -60,25 +60,28 @@ export function isReached({ generation, time, upTo }: VaultView, place: Place): 
 
 /** The signing key of `address` at a place, or null: no member then, one whose time was over, or one who had set none. */
 export function findSigner(view: VaultView, address: Uint8Array, place: Place): Uint8Array | null {
-  for (const entry of entriesAt(view, address, place)) if (entry.signingKey.length > 0) return entry.signingKey;
-  return null;
+  return findEntry(view, address, place, true)?.signingKey ?? null;
 }
 
 /** Whether `address` was owner or member at a place. */
 export function isMemberIn(view: VaultView, address: Uint8Array, place: Place): boolean {
-  return !entriesAt(view, address, place).next().done;
+  return findEntry(view, address, place, false) !== null;
 }
 
-function* entriesAt(view: VaultView, address: Uint8Array, place: Place): Generator<MemberEntry, void> {
-  if (!isReached(view, place)) return;
-  if (holds(view.owner, address, place)) yield view.owner;
-  for (const entries of [view.members, view.former])
-    for (const entry of entries)
-      if ((entry.until === null || place.generation <= entry.until) && holds(entry, address, place)) yield entry;
+/** The first entry that holds there. `signs`: only one with a signing key. Every file that is read asks several times. */
+function findEntry(view: VaultView, address: Uint8Array, place: Place, signs: boolean): MemberEntry | null {
+  if (!isReached(view, place)) return null;
+  const fits = (entry: MemberEntry): boolean => (!signs || entry.signingKey.length > 0) && holds(entry, address, place);
+  if (fits(view.owner)) return view.owner;
+  for (const entry of view.members)
+    if ((entry.until === null || place.generation <= entry.until) && fits(entry)) return entry;
+  for (const entry of view.former) if (place.generation <= entry.until && fits(entry)) return entry;
+  return null;
 }
 
 /** Addresses are public: the comparison may stop at the first difference, since a vault has up to 3,000 entries. */
-function holds(entry: MemberEntry, address: Uint8Array, { generation, after }: Place): boolean {
-  if (entry.since > generation || after >= entry.endsAt || entry.address.length !== address.length) return false;
-  return entry.address.every((byte, index) => byte === address[index]);
+function holds({ since, endsAt, address: named }: MemberEntry, address: Uint8Array, place: Place): boolean {
+  if (since > place.generation || place.after >= endsAt || named.length !== address.length) return false;
+  for (let at = 0; at < named.length; at += 1) if (named[at] !== address[at]) return false;
+  return true;
 }

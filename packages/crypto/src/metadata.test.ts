@@ -1,3 +1,5 @@
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { concatBytes, encodeText, encodeU16, encodeU64 } from "./bytes.ts";
@@ -164,5 +166,15 @@ describe("a name's index", () => {
     ];
     expect(new Set([index, ...others].map((bytes) => bytes.join())).size).toBe(7);
     expect(plainNameIndex(FOLDER_ID, "e\u0301")).toEqual(plainNameIndex(FOLDER_ID, "\u00e9"));
+  });
+
+  it("is HMAC-SHA-256 as others compute it, for names of any length", () => {
+    for (const length of [0, 1, 47, 48, 49, 111, 112, 255]) {
+      const name = "n".repeat(length);
+      const message = concatBytes(new Uint8Array(16), encodeText(name));
+      expect(nameIndex(KEY, null, name), String(length)).toEqual(
+        hmac(sha256, KEY.subkey("name-index"), message).slice(0, 16),
+      );
+    }
   });
 });

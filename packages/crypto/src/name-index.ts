@@ -20,11 +20,20 @@ export function plainNameIndex(folderId: string | null, name: string): Uint8Arra
   return sha256(concatBytes(titleBytes("coffer/name-index/v1"), place(folderId, name))).slice(0, NAME_INDEX_BYTES);
 }
 
-/** Node's own where there is one, as in sha256.ts. */
+/** The block of SHA-256, which HMAC fills with the key (RFC 2104 §2). */
+const HASH_BLOCK_BYTES = 64;
+
+/** Of Node's digests where there are some. Node's own HMAC makes objects that take longer than both digests. */
 function hmacSha256(key: Uint8Array, message: Uint8Array): Uint8Array {
   const node = findNodeCrypto();
   if (node === null) return hmac(sha256, key, message);
-  return new Uint8Array(node.createHmac("sha256", node.createSecretKey(key)).update(message).digest());
+  const padded = (pad: number): Uint8Array => {
+    const block = new Uint8Array(HASH_BLOCK_BYTES).fill(pad);
+    for (let at = 0; at < key.length; at += 1) block[at] = pad ^ (key[at] ?? 0);
+    return block;
+  };
+  const inner = node.hash("sha256", concatBytes(padded(0x36), message), "buffer");
+  return new Uint8Array(node.hash("sha256", concatBytes(padded(0x5c), inner), "buffer"));
 }
 
 function place(folderId: string | null, name: string): Uint8Array {

@@ -78,6 +78,15 @@ function entryDigest(entry: Signed<EntryStatement>): Uint8Array {
   return digestOnce("coffer/entry/v1", entry);
 }
 
+/** For the writer of a statement, who has its digest. */
+export function noteBodyDigest(
+  title: StatementTitle,
+  statement: Pick<EntryStatement, "bytes">,
+  digest: Uint8Array,
+): void {
+  digests[title].set(statement.bytes, digest);
+}
+
 function digestOnce(title: StatementTitle, statement: Signed<VersionStatement | EntryStatement>): Uint8Array {
   const digest = digests[title].get(statement.bytes) ?? bodyDigest(title, bodyOf(statement));
   digests[title].set(statement.bytes, digest);

@@ -26,7 +26,7 @@ export const nodePlatform: CryptoPlatform = {
   expandSha512,
   sha256: (bytes) => new Uint8Array(hash("sha256", bytes, "buffer")),
   createSha256,
-  importChunkCipher: async (key, baseNonce) => chunkCipher(createSecretKey(key), copyBytes(baseNonce)),
+  importChunkCipher: (key, baseNonce) => chunkCipher(createSecretKey(key), copyBytes(baseNonce)),
 };
 
 const pool = new Uint8Array(4096);
@@ -49,6 +49,10 @@ function drawBytes(length: number): Uint8Array {
 const HASH_BLOCK_BYTES = 128;
 const HASH_BYTES = 64;
 
+/** What is hashed, in memory that each call uses again and clears: three calls for a small file, and each would need two of its own. */
+const outer = new Uint8Array(HASH_BLOCK_BYTES + HASH_BYTES);
+const inners = new Uint8Array(1024);
+
 /**
  * HKDF-Expand (RFC 5869 §2.3) of digests in one step each. An object of Node's for each HMAC costs more than its digests, and the
  * garbage collector some more.
@@ -57,9 +61,11 @@ function expandSha512(key: Uint8Array, info: Uint8Array, length: number): Uint8A
   if (length > 255 * HASH_BYTES) throw new RangeError("HKDF gives at most 255 blocks");
   if (key.length > HASH_BLOCK_BYTES) throw new RangeError("a key has at most 128 bytes");
   // Key, the block before, info, number. The first block begins later, with the key in the place of a block.
-  const inner = new Uint8Array(HASH_BLOCK_BYTES + HASH_BYTES + info.length + 1);
-  const outer = new Uint8Array(HASH_BLOCK_BYTES + HASH_BYTES);
-  for (let at = 0; at < HASH_BLOCK_BYTES; at += 1) {
+  const size = HASH_BLOCK_BYTES + HASH_BYTES + info.length + 1;
+  const inner = size <= inners.length ? inners.subarray(0, size) : new Uint8Array(size);
+  inner.fill(0x36, HASH_BYTES, HASH_BYTES + HASH_BLOCK_BYTES);
+  outer.fill(0x5c, 0, HASH_BLOCK_BYTES);
+  for (let at = 0; at < key.length; at += 1) {
     const byte = key[at] ?? 0;
     inner[HASH_BYTES + at] = byte ^ 0x36;
     outer[at] = byte ^ 0x5c;
@@ -86,8 +92,8 @@ function createSha256(): RunningDigest {
 
 function chunkCipher(key: KeyObject, baseNonce: Uint8Array): ChunkCipher {
   return {
-    encrypt: async (plaintext, firstChunk, final) => encrypt(key, baseNonce, plaintext, firstChunk, final),
-    decrypt: async (ciphertext, firstChunk) => decrypt(key, baseNonce, ciphertext, firstChunk),
+    encrypt: (plaintext, firstChunk, final) => encrypt(key, baseNonce, plaintext, firstChunk, final),
+    decrypt: (ciphertext, firstChunk) => decrypt(key, baseNonce, ciphertext, firstChunk),
   };
 }
 

@@ -14,8 +14,11 @@ export interface CryptoPlatform {
   /** SHA-256 over pieces. */
   createSha256(): RunningDigest;
   /** Takes a message's AEAD key and base nonce; neither can be read back. */
-  importChunkCipher(key: Uint8Array, baseNonce: Uint8Array): Promise<ChunkCipher>;
+  importChunkCipher(key: Uint8Array, baseNonce: Uint8Array): Soon<ChunkCipher>;
 }
+
+/** At once from a runtime that can. A promise for each step of each small message took longer than its cipher. */
+export type Soon<Value> = Value | Promise<Value>;
 
 export interface RunningDigest {
   update(bytes: Uint8Array): void;
@@ -33,12 +36,12 @@ export interface ChunkCipher {
    * Encrypts chunks of 16384 bytes from `firstChunk` on. With `final`, the rest, even if empty, is the short final
    * chunk; without, there is no rest. It does not keep the input.
    */
-  encrypt(plaintext: Uint8Array, firstChunk: number, final: boolean): Promise<readonly Uint8Array[]>;
+  encrypt(plaintext: Uint8Array, firstChunk: number, final: boolean): Soon<readonly Uint8Array[]>;
   /**
    * Decrypts blocks of 16400 bytes from `firstChunk` on, and a shorter last one of at least 16. Stops at the first that does not
    * authenticate and never gives a byte of it.
    */
-  decrypt(ciphertext: Uint8Array, firstChunk: number): Promise<OpenedChunks>;
+  decrypt(ciphertext: Uint8Array, firstChunk: number): Soon<OpenedChunks>;
 }
 
 export interface OpenedChunks {
