@@ -1,7 +1,6 @@
 import { clientApi as api, HEADERS } from "@coffer/contract";
 import { iterate } from "../byte-body.ts";
 import { send, type ByteAnswer } from "../call.ts";
-import { createHasher } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { readContentFacts, type ByteRange, type ContentFacts, type DownloadOptions } from "./content-facts.ts";
@@ -59,6 +58,8 @@ export interface StoredDownload {
    * for them in a request of their own.
    */
   readonly readStart: (count: number) => Promise<Uint8Array>;
+  /** The next bytes of `download`, or null at its end: instead of its stream. */
+  readonly read: () => Promise<Uint8Array | null>;
   /**
    * For bytes that will be decrypted. A broken connection goes on in this version, also when another one has become
    * current. Each byte is authenticated then, so the announced digest does not count.
@@ -88,17 +89,17 @@ export async function openStored(
     options,
     facts,
     first: answer.body,
-    whole: range ? null : { hasher: await createHasher(), sha256 },
+    sha256: range ? null : sha256,
     reopen: async (from) => (await open(from, etag)).answer.body,
   };
-  const { stream, peek } = openVerifiedStream(reading);
+  const { stream, read, peek } = openVerifiedStream(reading);
   const download = {
     ...{ size, sha256, range: { offset: start, length }, contentType, name, etag, stream },
     bytes: () => collect(stream, length),
   };
   const keepTo = (current: string): void => {
     version = current;
-    reading.whole = null;
+    reading.sha256 = null;
   };
   const readStart = async (count: number): Promise<Uint8Array> => {
     if (start === 0 && length >= Math.min(count, size)) return peek(Math.min(count, size));
@@ -107,7 +108,7 @@ export async function openStored(
     });
     return collect(beginning.answer.body, beginning.facts.length);
   };
-  return { download, shown: answer.headers.get(HEADERS.file), readStart, keepTo };
+  return { download, shown: answer.headers.get(HEADERS.file), readStart, read, keepTo };
 }
 
 interface OpenContent {

@@ -1,4 +1,4 @@
-import { toHex, type Hasher } from "../digest.ts";
+import { createHasher, toHex, type Hasher } from "../digest.ts";
 import { ApiError, IntegrityError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { isWorthRepeating, retryDelay } from "../retry.ts";
@@ -11,13 +11,15 @@ export interface Reading {
   readonly facts: ContentFacts;
   readonly first: ReadableStream<Uint8Array>;
   /** For a whole read: the SHA-256 that the bytes must have. null: nobody needs to know. */
-  whole: { readonly hasher: Hasher; readonly sha256: string } | null;
+  sha256: string | null;
   /** Requests the rest of the same version. */
   readonly reopen: (from: ByteRange) => Promise<ReadableStream<Uint8Array>>;
 }
 
 export interface VerifiedStream {
   readonly stream: ReadableStream<Uint8Array>;
+  /** The next piece, or null at the end, for a reader who needs no stream of it. */
+  readonly read: () => Promise<Uint8Array | null>;
   /**
    * Up to `count` bytes from the beginning of the stream, before anybody reads it; they stay in it. Does not fail: the
    * stream will.
@@ -34,6 +36,7 @@ export function openVerifiedStream(reading: Reading): VerifiedStream {
   let reader = reading.first.getReader();
   let received = 0;
   let failures = 0;
+  let hasher: Hasher | null = null;
   const ahead: Ahead = [];
 
   async function next(): Promise<Uint8Array | null> {
@@ -50,32 +53,38 @@ export function openVerifiedStream(reading: Reading): VerifiedStream {
     }
   }
 
+  async function read(): Promise<Uint8Array | null> {
+    const { sha256 } = reading;
+    if (sha256 !== null) hasher ??= await createHasher();
+    const first = ahead.shift();
+    const chunk = first ? first() : await next();
+    received += chunk?.length ?? 0;
+    if (received > facts.length) {
+      await reader.cancel();
+      throw new IntegrityError(`More than the announced ${String(facts.length)} bytes came`);
+    }
+    if (chunk !== null) {
+      hasher?.update(chunk);
+      options.onProgress?.({ bytes: received, total: facts.length });
+    } else if (received < facts.length)
+      throw new IntegrityError(`The content ended after ${String(received)} of ${String(facts.length)} bytes`);
+    else if (hasher !== null && toHex(hasher.digest()) !== sha256)
+      throw new IntegrityError("The bytes do not have the digest that the server announced");
+    return chunk;
+  }
+
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const first = ahead.shift();
-        const chunk = first ? first() : await next();
-        if (chunk === null) {
-          verify(reading, received);
-          controller.close();
-          return;
-        }
-        received += chunk.length;
-        if (received > facts.length) {
-          await reader.cancel();
-          throw new IntegrityError(`More than the announced ${String(facts.length)} bytes came`);
-        }
-        reading.whole?.hasher.update(chunk);
-        controller.enqueue(chunk);
-        options.onProgress?.({ bytes: received, total: facts.length });
+        const chunk = await read();
+        if (chunk) controller.enqueue(chunk);
+        else controller.close();
       },
-      async cancel(reason) {
-        await reader.cancel(reason);
-      },
+      cancel: (reason) => reader.cancel(reason),
     },
     { highWaterMark: 0 },
   );
-  return { stream, peek: (count) => readAhead(next, ahead, count) };
+  return { stream, read, peek: (count) => readAhead(next, ahead, count) };
 }
 
 /** Reads up to `count` bytes ahead, and keeps all of them in `ahead`. */
@@ -129,11 +138,4 @@ export function isReplaced(error: unknown): boolean {
 
 export function replaced(): IntegrityError {
   return new IntegrityError("The file was replaced while it was read");
-}
-
-function verify({ facts, whole }: Reading, received: number): void {
-  if (received !== facts.length)
-    throw new IntegrityError(`The content ended after ${String(received)} of ${String(facts.length)} bytes`);
-  if (whole && toHex(whole.hasher.digest()) !== whole.sha256)
-    throw new IntegrityError("The bytes do not have the digest that the server announced");
 }

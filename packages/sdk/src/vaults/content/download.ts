@@ -48,7 +48,7 @@ export async function openSharedDownload(
     if (vault !== null) stored.keepTo(file.versionId);
     shows.progress = vault === null;
     const opened =
-      vault === null ? await requirePlain(stored) : await openShared(connection, vault, file, options, stored.download);
+      vault === null ? await requirePlain(stored) : await openShared(connection, vault, file, options, stored);
     taken = true;
     return opened;
   } catch (error) {
@@ -114,7 +114,7 @@ export function openShared(
   vault: OpenVault,
   file: ShownFile,
   options: SharedDownloadOptions,
-  stored: Download | null = null,
+  stored: StoredDownload | null = null,
 ): Promise<Download> {
   return inVaultTerms(() => openFile(connection, vault, file, options, stored));
 }
@@ -124,7 +124,7 @@ async function openFile(
   vault: OpenVault,
   file: ShownFile,
   options: SharedDownloadOptions,
-  stored: Download | null,
+  stored: StoredDownload | null,
 ): Promise<Download> {
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)

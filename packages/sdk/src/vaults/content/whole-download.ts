@@ -1,7 +1,7 @@
 /** Whole files of shared vaults: small ones in one step, others as they come. */
 import { decryptFile, decryptFileBytes, type FileStart, type RangeKey } from "@coffer/crypto";
 import { iterate } from "../../byte-body.ts";
-import { openDownload, type Download } from "../../download/download.ts";
+import { openStored, type Download, type StoredDownload } from "../../download/download.ts";
 import { freeingOf } from "../../download/owned.ts";
 import { counted, describe, factsOf, otherSize, unlock, type Reading } from "./decrypting.ts";
 import { lazyDownload } from "./lazy-download.ts";
@@ -14,32 +14,33 @@ import { inVaultTerms } from "../vault-terms.ts";
 const SMALL_BYTES = 256 * 1024;
 
 /** `given`: the stored bytes, when they are on their way already. */
-export async function openWhole(reading: Reading, given: Download | null): Promise<Download> {
+export async function openWhole(reading: Reading, given: StoredDownload | null): Promise<Download> {
   const { connection, file, metadata, options } = reading;
   const { signal, retries } = options;
-  const stored = given ?? (await openDownload(connection, file.id, { signal, retries }, file.versionId));
+  const stored = given ?? (await openStored(connection, file.id, { signal, retries }, file.versionId));
   const range = { offset: 0, length: metadata.size };
-  if (stored.size <= SMALL_BYTES)
+  const { size } = stored.download;
+  if (size <= SMALL_BYTES)
     return lazyDownload(
       factsOf(reading, range),
-      () => readSmall(reading, stored),
-      () => stored.stream.cancel(),
+      () => readSmall(reading, stored, size),
+      () => stored.download.stream.cancel(),
     );
   const free = freeingOf(connection);
-  return describe(reading, range, decrypted(reading, free === null ? stored.stream : released(stored.stream, free)));
+  const { stream } = stored.download;
+  return describe(reading, range, decrypted(reading, free === null ? stream : released(stream, free)));
 }
 
-/** Gives no byte before all of it is true. */
-async function readSmall(reading: Reading, stored: Download): Promise<Uint8Array> {
+/** Gives no byte before all of it is true. It reads without a stream, whose steps take longer than the cipher. */
+async function readSmall(reading: Reading, stored: StoredDownload, size: number): Promise<Uint8Array> {
   const { vault, metadata, options } = reading;
-  const bytes = new Uint8Array(stored.size);
+  const bytes = new Uint8Array(size);
   let filled = 0;
-  const pieces = iterate(stored.stream);
   try {
-    for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
-      // The stream refuses more than the answer announced, so they fit.
-      bytes.set(next.value, filled);
-      filled += next.value.length;
+    for (let piece = await stored.read(); piece !== null; piece = await stored.read()) {
+      // It refuses more than the answer announced, so they fit.
+      bytes.set(piece, filled);
+      filled += piece.length;
     }
   } catch (error) {
     return refuse(reading, bytes.subarray(0, filled), error);
