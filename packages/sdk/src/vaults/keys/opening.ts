@@ -18,15 +18,22 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
   const memory = await session.seen(chainObjectId);
   const numbers = openSeenNumbers(session, pin);
   const viewer = openViewer(session, pin, numbers, memory);
-  const keys = new KeyRing(session, pin, viewer, (view) => requireAuthor(session, pin, view));
+  const keys = new KeyRing(session, pin, viewer, (view) => authorBy(view));
   const noteSigned = (place: Place): void => {
     numbers.noteSigned(place);
   };
   const requireNewest = (view: VaultView) => numbers.requireNewest(view, () => viewer({ maxAge: 0 }));
+  // A view never changes, so neither does who signs by it: an upload asks three times.
+  const authors = new WeakMap<VaultView, Author>();
+  const authorBy = (view: VaultView): Author => {
+    const author = authors.get(view) ?? requireAuthor(session, pin, view);
+    authors.set(view, author);
+    return author;
+  };
   await viewer();
   return {
     ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory, noteSigned) },
-    author: async (view) => requireAuthor(session, pin, view ?? (await viewer())),
+    author: async (view) => authorBy(view ?? (await viewer())),
     view: viewer,
     writingKey: (view) =>
       inVaultTerms(async () => {
@@ -51,6 +58,8 @@ function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, 
   const chainObjectId = pin.chainObjectId ?? "";
   const nextSteps = { rolled_back: healingStep(pin.vaultId) };
   let held = pin;
+  /** The last read that names the signer. What it shows was looked at: a list asks for each of its items. */
+  let known: { readonly vault: VaultObject; readonly view: VaultView } | null = null;
   return (options = {}) =>
     inVaultTerms(async () => {
       // A view comes before all verification: other processes' notes count from here on.
@@ -59,6 +68,10 @@ function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, 
       const least = options.minGeneration ?? 0n;
       const wanted = { ...options, minGeneration: least > generation ? least : generation, minFloor };
       const remembered = await chain.readVault(chainObjectId, wanted);
+      if (remembered === known?.vault) {
+        await numbers.note(known.vault, known.view);
+        return known.view;
+      }
       // A member added, or kept on, a moment ago must not fail because of an earlier read.
       const vault = isNamed(remembered, signer)
         ? remembered
@@ -66,6 +79,7 @@ function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, 
       held = await requireHeld(session, held, vault);
       const view = viewOf(vault);
       await numbers.note(vault, view);
+      if (isNamed(vault, signer)) known = { vault, view };
       return view;
     }, nextSteps);
 }

@@ -20,7 +20,13 @@ export interface Homes {
 }
 
 export function openHomes(origin: string, pins: PinStore, memoryOf: (objectId: string) => Promise<SeenMemory>): Homes {
-  const open = async (pin: VaultPin): Promise<SeenMemory> => memoryOf(pin.chainObjectId ?? (await publicObject(pin)));
+  const publicObjects = new Map<string, Promise<string>>();
+  const open = async (pin: VaultPin): Promise<SeenMemory> => {
+    if (pin.chainObjectId !== null) return memoryOf(pin.chainObjectId);
+    const object = publicObjects.get(pin.vaultId) ?? publicObject(pin);
+    publicObjects.set(pin.vaultId, object);
+    return memoryOf(await object);
+  };
   return {
     look: async () => {
       const known = await Promise.all((await pins.list(origin)).map(async (pin) => ({ pin, memory: await open(pin) })));
