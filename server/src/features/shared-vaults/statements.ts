@@ -152,7 +152,7 @@ const NO_UUID = "00000000-0000-0000-0000-000000000000";
 
 type Layout = typeof VERSION_STATEMENT | typeof ENTRY_STATEMENT;
 
-function commonOf(bytes: Uint8Array, layout: Layout): Statement {
+function commonOf(bytes: Buffer, layout: Layout): Statement {
   const fields = [0, layout.fieldBytes] as const;
   return {
     vault: addressAt(bytes, layout.vault),
@@ -178,13 +178,13 @@ export function parseLadderStep(text: string): LadderStep {
   return { vault: addressAt(bytes, LADDER_STEP.vault), from, to, check: hexAt(bytes, LADDER_STEP.check) };
 }
 
-function stepPlaceAt(bytes: Uint8Array, field: Field): StepPlace {
+function stepPlaceAt(bytes: Buffer, field: Field): StepPlace {
   const [offset] = field;
   const [generation, after] = [countAt(bytes, [offset, 8]), countAt(bytes, [offset + 8, 8])];
   return { generation, after, name: hexAt(bytes, field) };
 }
 
-function parseBytes(text: string, what: string, layout: Layout): Uint8Array {
+function parseBytes(text: string, what: string, layout: Layout): Buffer {
   const bytes = decodeBase64(text, what);
   if (bytes.length !== layout.bytes && bytes.length !== layout.jointBytes)
     throw invalid(`${what}: a statement has ${layout.bytes} or ${layout.jointBytes} bytes`);
@@ -192,31 +192,30 @@ function parseBytes(text: string, what: string, layout: Layout): Uint8Array {
 }
 
 /** Node's decoder skips unknown characters: only a text that encodes back to itself is the one form of a statement. */
-function decodeBase64(text: string, what: string): Uint8Array {
+function decodeBase64(text: string, what: string): Buffer {
   const bytes = Buffer.from(text, "base64");
   if (bytes.toString("base64") !== text) throw invalid(`${what}: not base64`);
   return bytes;
 }
 
-function bytesAt(bytes: Uint8Array, [offset, length]: Field): Uint8Array {
+function bytesAt(bytes: Buffer, [offset, length]: Field): Uint8Array {
   return bytes.subarray(offset, offset + length);
 }
 
-function hexAt(bytes: Uint8Array, field: Field): string {
-  const { buffer, byteOffset, length } = bytesAt(bytes, field);
-  return Buffer.from(buffer, byteOffset, length).toString("hex");
+function hexAt(bytes: Buffer, [offset, length]: Field): string {
+  return bytes.toString("hex", offset, offset + length);
 }
 
-function addressAt(bytes: Uint8Array, field: Field): string {
+function addressAt(bytes: Buffer, field: Field): string {
   return `0x${hexAt(bytes, field)}`;
 }
 
-function uuidAt(bytes: Uint8Array, field: Field): string {
+function uuidAt(bytes: Buffer, field: Field): string {
   const hex = hexAt(bytes, field);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-function kindAt(bytes: Uint8Array, field: Field): EntryStatement["kind"] {
+function kindAt(bytes: Buffer, field: Field): EntryStatement["kind"] {
   const number = integerAt(bytes, field);
   if (number === BigInt(ENTRY_KINDS.file)) return "file";
   if (number === BigInt(ENTRY_KINDS.folder)) return "folder";
@@ -224,21 +223,22 @@ function kindAt(bytes: Uint8Array, field: Field): EntryStatement["kind"] {
 }
 
 /** Counts, sizes and times stay below 2^53. */
-function countAt(bytes: Uint8Array, field: Field): number {
+function countAt(bytes: Buffer, field: Field): number {
   const value = integerAt(bytes, field);
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid("A number in the statement is too large");
   return Number(value);
 }
 
 /** A membership ends at a whole quarter of an hour, and so does no place at another time. */
-function afterAt(bytes: Uint8Array, field: Field): number {
+function afterAt(bytes: Buffer, field: Field): number {
   const after = countAt(bytes, field);
   if (after % END_STEP !== 0) throw invalid("The statement's place is at a time at which no membership ends");
   return after;
 }
 
-function integerAt(bytes: Uint8Array, field: Field): bigint {
-  return BigInt(`0x${hexAt(bytes, field)}`);
+/** Of 8 bytes, or of at most 6. */
+function integerAt(bytes: Buffer, [offset, length]: Field): bigint {
+  return length === 8 ? bytes.readBigUInt64BE(offset) : BigInt(bytes.readUIntBE(offset, length));
 }
 
 /** What is wrong with a statement, or with what comes with it. */
