@@ -24,8 +24,10 @@ export function findVaultOfMember(
   return queries.first(ofMember(queries, value));
 }
 
-const addressOf = prepared((build, value: { accountId: string }) =>
-  build.selectFrom("accounts").select("chain_address").where("id", "=", value.accountId),
+const addressOf = prepared(
+  (build, value: { accountId: string }) =>
+    build.selectFrom("accounts").select("chain_address").where("id", "=", value.accountId),
+  { remembered: true },
 );
 
 export async function findAccountAddress(queries: Queries, accountId: string): Promise<string | null> {
@@ -77,14 +79,17 @@ export interface OwnedVault extends VaultRow {
   default_vault_id: string;
 }
 
-const ofAccount = prepared((build, value: { id: string; accountId: string }) =>
-  build
-    .selectFrom("vaults")
-    .innerJoin("accounts", "accounts.id", "vaults.account_id")
-    .selectAll("vaults")
-    .select("accounts.default_vault_id")
-    .where("vaults.id", "=", value.id)
-    .where("vaults.account_id", "=", value.accountId),
+/** Every download from a shared vault asks for its row. */
+const ofAccount = prepared(
+  (build, value: { id: string; accountId: string }) =>
+    build
+      .selectFrom("vaults")
+      .innerJoin("accounts", "accounts.id", "vaults.account_id")
+      .selectAll("vaults")
+      .select("accounts.default_vault_id")
+      .where("vaults.id", "=", value.id)
+      .where("vaults.account_id", "=", value.accountId),
+  { remembered: true },
 );
 
 /** In the trash or not. */
