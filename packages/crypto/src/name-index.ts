@@ -23,7 +23,7 @@ export function plainNameIndex(folderId: string | null, name: string): Uint8Arra
 /** The block of SHA-256, which HMAC fills with the key (RFC 2104 §2). */
 const HASH_BLOCK_BYTES = 64;
 
-/** Of Node's digests where there are some. Node's own HMAC makes objects that take longer than both digests. */
+/** Two of Node's digests where there are some. Node's own HMAC makes objects that take longer than both. */
 function hmacSha256(key: Uint8Array, message: Uint8Array): Uint8Array {
   const node = findNodeCrypto();
   if (node === null) return hmac(sha256, key, message);

@@ -49,7 +49,7 @@ function drawBytes(length: number): Uint8Array {
 const HASH_BLOCK_BYTES = 128;
 const HASH_BYTES = 64;
 
-/** What is hashed, in memory that each call uses again and clears: three calls for a small file, and each would need two of its own. */
+/** The hashed bytes lie in memory that each call uses again and clears. A small file takes three calls. */
 const outer = new Uint8Array(HASH_BLOCK_BYTES + HASH_BYTES);
 const inners = new Uint8Array(1024);
 

@@ -236,7 +236,7 @@ function afterAt(bytes: Buffer, field: Field): number {
   return after;
 }
 
-/** Of 8 bytes, or of at most 6. */
+/** The field has 8 bytes, or at most 6. */
 function integerAt(bytes: Buffer, [offset, length]: Field): bigint {
   return length === 8 ? bytes.readBigUInt64BE(offset) : BigInt(bytes.readUIntBE(offset, length));
 }
