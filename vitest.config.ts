@@ -42,6 +42,7 @@ const DEEP = [
   "test/cli/first-use.test.ts",
   "test/cli/full-disk.test.ts",
   "test/cli/keychain.test.ts",
+  "test/cli/memory.test.ts",
   "test/cli/onboarding.test.ts",
   "test/cli/owner.test.ts",
   "test/cli/owner-scopes.test.ts",

@@ -11,6 +11,37 @@ const PROGRAM = join(import.meta.dirname, "../packages/cli/dist/main.js");
 
 const LOOK_MS = 50;
 
+/** `coffer` as its users have it. */
+export interface Coffer {
+  readonly run: (words: readonly string[], way?: Way) => Promise<number>;
+  /** What a program gets that opens no shared vault. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+interface Way {
+  /** With the chain key that opens shared vaults. */
+  readonly opens?: boolean;
+  /** Gets the most resident memory so far, in MiB. */
+  readonly notePeak?: (mebibytes: number) => void;
+}
+
+/** `directory` gets its home. */
+export function openCoffer(directory: string, { settings }: Pick<SharedVaults, "settings">): Coffer {
+  if (!existsSync(PROGRAM)) throw new Error("run npm run build first");
+  const home = join(directory, "home");
+  mkdirSync(home, { mode: 0o700 });
+  const networkFile = join(directory, "network.json");
+  writeFileSync(networkFile, JSON.stringify(settings.network));
+  const { apiKey, baseUrl, chainKey } = settings;
+  const plain = { PATH: process.env["PATH"] ?? "", HOME: home, SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY: apiKey };
+  const opener = { ...plain, SERVICE_CHAIN_PRIVATE_KEY: chainKey, SERVICE_NETWORK_FILE: networkFile };
+  return {
+    environment: plain,
+    run: (words, { opens = false, notePeak } = {}) =>
+      secondsOf(process.execPath, [PROGRAM, ...words], opens ? opener : plain, notePeak),
+  };
+}
+
 export interface Peers extends AsyncDisposable {
   readonly directory: string;
   readonly stack: SharedVaults;
@@ -31,33 +62,27 @@ export interface Peers extends AsyncDisposable {
  * serves: it reads a directory once.
  */
 export async function openPeers(serve?: (directory: string) => void): Promise<Peers> {
-  if (!existsSync(PROGRAM)) throw new Error("run npm run build first");
   await using opening = new AsyncDisposableStack();
   const { directory } = opening.use(await openScratch());
-  const [served, home] = [join(directory, "webdav"), join(directory, "home")];
-  for (const each of [served, home]) mkdirSync(each, { mode: 0o700 });
+  const served = join(directory, "webdav");
+  mkdirSync(served, { mode: 0o700 });
   serve?.(served);
   const stack = opening.use(await openSharedVaults(directory));
+  const { run, environment } = openCoffer(directory, stack);
   const program = findProgram("rclone") ?? "rclone";
   const none = ["--config", "/dev/null"];
   const server = opening.use(
     await startProgram(program, (port) => ["serve", "webdav", served, "--addr", `127.0.0.1:${String(port)}`, ...none]),
   );
-  const networkFile = join(directory, "network.json");
-  writeFileSync(networkFile, JSON.stringify(stack.settings.network));
-  const { apiKey, baseUrl, chainKey } = stack.settings;
-  const plain = { PATH: process.env["PATH"], HOME: home, SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY: apiKey };
-  const opener = { ...plain, SERVICE_CHAIN_PRIVATE_KEY: chainKey, SERVICE_NETWORK_FILE: networkFile };
   let peak = 0;
   const notePeak = (mebibytes: number): void => void (peak = Math.max(peak, mebibytes));
   const stays = opening.move();
   return {
     ...{ directory, stack },
-    coffer: (words, opens = false) =>
-      secondsOf(process.execPath, [PROGRAM, ...words], opens ? opener : plain, notePeak),
-    node: (words) => secondsOf(process.execPath, words, plain),
-    rclone: (words) => secondsOf(program, [...words, "--webdav-url", server.baseUrl, ...none], plain),
-    flush: (path) => secondsOf("sync", [path], plain),
+    coffer: (words, opens = false) => run(words, { opens, notePeak }),
+    node: (words) => secondsOf(process.execPath, words, environment),
+    rclone: (words) => secondsOf(program, [...words, "--webdav-url", server.baseUrl, ...none], environment),
+    flush: (path) => secondsOf("sync", [path], environment),
     peak: () => peak,
     [Symbol.asyncDispose]: () => stays.disposeAsync(),
   };

@@ -1,17 +1,14 @@
 /** The tool server beside the reference server for local files: to the first answer, to the list, and per call. */
-import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { createClient, type Client } from "@coffer/sdk";
 import { uploadFolder } from "@coffer/sdk/node";
 import { installPeers, PEER_MODULES } from "../scripts/peers.ts";
 import { measured, median, medianRatio, renderRatios, type Benchmark } from "./outcome.ts";
 import { openScratch, startService } from "./service.ts";
+import { callTool, greet, LAUNCHER, speak } from "./tool-server.ts";
 
-const ROOT = join(import.meta.dirname, "..");
-const LAUNCHER = join(ROOT, "packages", "mcp", "dist", "main.js");
 const PEER = join(PEER_MODULES, "@modelcontextprotocol", "server-filesystem", "dist", "index.js");
 const START_ROUNDS = 20;
 /** In turns: a process that has just slept is slower at its first calls, whoever calls it. */
@@ -19,49 +16,6 @@ const CALL_ROUNDS = 8;
 const CALLS_A_ROUND = 125;
 const FILES = 500;
 const FILE_ROUNDS = 5;
-
-type Environment = Readonly<Record<string, string>>;
-
-/** A server on stdio, spoken to by hand: a client's own time would be in the numbers. */
-interface Spoken {
-  request(method: string, params: object): Promise<Record<string, unknown>>;
-  notify(method: string): void;
-  end(): Promise<void>;
-}
-
-function speak(args: readonly string[], environment: Environment): Spoken {
-  const env = { PATH: process.env["PATH"] ?? "", ...environment };
-  const child: ChildProcessWithoutNullStreams = spawn(process.execPath, args, { env });
-  child.stderr.resume();
-  const waiting = new Map<number, (result: Record<string, unknown>) => void>();
-  createInterface(child.stdout).on("line", (line) => {
-    const { id, result } = JSON.parse(line) as { id?: number; result?: Record<string, unknown> };
-    if (id !== undefined) waiting.get(id)?.(result ?? {});
-  });
-  let next = 0;
-  const send = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  return {
-    request: (method, params) =>
-      new Promise((resolve) => {
-        next += 1;
-        waiting.set(next, resolve);
-        send({ id: next, method, params });
-      }),
-    notify: (method) => send({ method }),
-    end: async () => {
-      const ended = new Promise((resolve) => child.once("exit", resolve));
-      child.stdin.end();
-      await ended;
-    },
-  };
-}
-
-const HELLO = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "1" } };
-
-async function greet(server: Spoken): Promise<void> {
-  await server.request("initialize", HELLO);
-  server.notify("notifications/initialized");
-}
 
 async function requireBuilt(): Promise<void> {
   if (!existsSync(LAUNCHER)) throw new Error("run npm run build first");
@@ -174,12 +128,6 @@ export const mcpCalls: Benchmark = async () => {
     facts: { "500 files, by round": renderRatios(folders.whole, folders.bare) },
   });
 };
-
-async function callTool(server: Spoken, name: string, args: object): Promise<Record<string, unknown>> {
-  const result = await server.request("tools/call", { name, arguments: args });
-  if (result["isError"] === true) throw new Error(JSON.stringify(result["structuredContent"]));
-  return result;
-}
 
 /** Milliseconds of each call. Round 0 warms up. */
 async function timesInTurns<Name extends string>(

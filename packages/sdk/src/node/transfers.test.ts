@@ -9,6 +9,7 @@ import {
   rm,
   stat,
   symlink,
+  truncate,
   utimes,
   writeFile,
 } from "node:fs/promises";
@@ -91,6 +92,26 @@ describe("uploadFile", () => {
     await uploadFile(connect(look), path, { partBytes: PART, journalDirectory });
     expect(seen[0]).toBe("POST keyed true");
     expect(seen.slice(1)).toEqual(Array.from({ length: 7 }, () => "PATCH true"));
+  });
+
+  it("sends a long file in larger parts while it is the only one [issue 19]", async () => {
+    const { connect, directory, journalDirectory } = await open();
+    const MEBIBYTE = 1024 * 1024;
+    const send = async (mebibytes: number): Promise<number[]> => {
+      const lengths: number[] = [];
+      const look: Middleware = (request, next) => {
+        if (request.method === "PATCH") lengths.push(Number(request.headers.get("content-length")) / MEBIBYTE);
+        return next(request);
+      };
+      const path = join(directory, `${String(mebibytes)}.bin`);
+      await writeFile(path, "");
+      await truncate(path, mebibytes * MEBIBYTE);
+      await uploadFile(connect(look), path, { journalDirectory });
+      return lengths;
+    };
+    expect(await send(64)).toEqual([16, 16, 16, 16]);
+    const [one, other] = await Promise.all([send(65), send(66)]);
+    expect(new Set([one[0], other[0]])).toEqual(new Set([8, 16]));
   });
 
   it("begins anew when the session is gone, or when the file is another, and frees the old one", async () => {

@@ -89,6 +89,6 @@ export interface UploadOptions {
   readonly retries?: number | undefined;
   /** In a shared vault: hides the size of the content, which then takes up to 12 % more. Default: false. */
   readonly padded?: boolean | undefined;
-  /** Size of a part in bytes. An upload takes the memory of two: one is sent, and the next is read. Default: 8 MiB. */
+  /** Size of a part in bytes. An upload takes the memory of two: one is sent, and the next is read. Default: 8 MiB; `uploadFile` of Node takes 16 MiB for one long file. */
   readonly partBytes?: number | undefined;
 }
