@@ -109,7 +109,7 @@ async function startAsHost(directory: string): Promise<number> {
   return tools;
 }
 
-/** Fills the manifest in with the official code, and talks to the server from a folder that is none of its own. */
+/** Fills the manifest in with the official code, and starts the server from another folder. */
 async function talk(directory: string, folders: readonly string[]): Promise<{ tools: number; status: unknown }> {
   const official = path.join(PEER_MODULES, "@anthropic-ai", "mcpb", "dist", "index.js");
   const { getMcpConfigForManifest } = (await import(pathToFileURL(official).href)) as {
