@@ -24,7 +24,8 @@ export default defineConfig(
   {
     files: ["**/*.ts"],
     extends: [tseslint.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    // One program for all files. `projectService` is made for editors, and takes longer.
+    languageOptions: { parserOptions: { project: "tsconfig.json", tsconfigRootDir: import.meta.dirname } },
     rules: {
       "no-restricted-syntax": ["error", SWITCHED_OFF_TESTS],
       "no-restricted-imports": ["error", CLASSIC_ZOD],
@@ -71,6 +72,8 @@ export default defineConfig(
       // Generic helpers of the contract bind a type parameter once on purpose: it is inferred from the argument.
       "@typescript-eslint/no-unnecessary-type-parameters": "off",
       "@typescript-eslint/no-generated-empty-object-type": "off",
+      // `erasableSyntaxOnly` leaves no enums; looking for them takes a tenth of the linter's time.
+      "@typescript-eslint/no-unsafe-enum-assignment": "off",
       // Said on purpose in signatures: which of two outcomes has no value, which default a reader need not look up.
       "@typescript-eslint/no-invalid-void-type": "off",
       "@typescript-eslint/no-unnecessary-type-arguments": "off",
