@@ -1,6 +1,8 @@
 import { ERRORS } from "@coffer/contract";
+import { ContractError, SdkError, type ClientErrorCode } from "@coffer/sdk";
+import { ProfileMissingError } from "@coffer/sdk/node";
 import { LOCAL_FAILURES, TaskFailure, type FailureCode } from "@coffer/tasks";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { EXIT } from "./exit-codes.ts";
 import { exitOf, hasWords, nextOf } from "./failure-words.ts";
 import { CommandFailure, reportOf } from "./failure.ts";
@@ -196,5 +198,43 @@ it("what was interrupted or took too long says so, whatever was thrown", () => {
   expect(reportOf(new Error("x"), { ...calm, timedOut: AbortSignal.abort() })).toMatchObject({
     code: "timeout",
     exit: 8,
+  });
+});
+
+describe("what an error is about comes as data [issue 19]", () => {
+  const sdk = (code: ClientErrorCode, more: object = {}) =>
+    Object.assign(new SdkError("a sentence that nothing reads", { code, retryable: false, nextStep: "x" }), more);
+
+  it.each<[string, unknown, object]>([
+    [
+      "a missing profile",
+      Object.assign(new ProfileMissingError("work", "config.json"), { message: "changed" }),
+      { message: "There is no profile work", nextStep: "coffer profiles list, or coffer login --profile work" },
+    ],
+    [
+      "a profile with signs of terminals in its name",
+      new ProfileMissingError('a" has no profile "\u001b[31mb', "config.json"),
+      { message: expect.not.stringContaining("\u001b") },
+    ],
+    ["a closed keychain", sdk("keychain_unusable"), { nextStep: expect.stringContaining("--lost-keys") }],
+    ["a public vault", sdk("public_vault"), { code: "public_vault", exit: EXIT.conflict }],
+    [
+      "fields of an input",
+      new ContractError("request", "files.get", ["body.name: too long", "query.limit: too many"]),
+      { message: "That cannot be used: name: too long; limit: too many", exit: EXIT.usage },
+    ],
+    [
+      "an argument",
+      new TaskFailure("invalid_arguments", { about: "name", message: "nothing reads this" }),
+      { message: "--name is for a single file" },
+    ],
+  ])("%s", (_name, thrown, expected) => {
+    expect(reportOf(thrown, calm)).toMatchObject(expected);
+  });
+
+  it("a vault that is not there is looked for among vaults, whatever the command", () => {
+    const missing = (about: "vault" | "file") => new TaskFailure("not_found", { about, message: "nothing reads this" });
+    const next = (about: "vault" | "file") => reportOf(missing(about), { ...calm, group: "webhooks" }).nextStep;
+    expect([next("vault"), next("file")]).toEqual(["coffer vaults list", "coffer webhooks list"]);
   });
 });

@@ -1,5 +1,7 @@
 /** Failures as a person and a program read them. */
 import { basename } from "node:path";
+import type { ContractError, SdkError } from "@coffer/sdk";
+import type { ProfileMissingError } from "@coffer/sdk/node";
 import { ERRORS, isErrorCode } from "@coffer/contract/catalogue";
 import {
   LOCAL_FAILURES,
@@ -71,13 +73,12 @@ export function reportOf(thrown: unknown, { interrupted, timedOut, group }: Circ
   const failure = toFailure(thrown);
   const { code, retryable, requestId, candidates, preview } = failure;
   if (isNotSetUp(failure)) return { ...NOT_SET_UP, requestId, trace };
-  if (isPublicVault(failure)) return { ...PUBLIC_VAULT, requestId, trace };
-  const profile = missingProfile(failure);
-  if (profile !== null) return { ...noProfile(profile), requestId, trace };
+  const { profile, issues } = causeOfSdk(failure);
+  if (profile !== undefined) return { ...noProfile(untrusted(profile).visible()), requestId, trace };
   const isOwn = failure instanceof CommandFailure;
   const message = [
     isOwn ? failure.message : sentenceFor(failure),
-    code === "shared_vault" ? null : failure.detail?.visible().replace(CALL, ""),
+    code === "shared_vault" ? null : (fieldsOf(issues) ?? failure.detail?.visible()),
     FILE_CODES.has(code) ? systemWords(thrown) : null,
     candidates.map(({ id, name }) => `${name.visible()} (${id})`).join(", "),
     preview,
@@ -89,22 +90,27 @@ export function reportOf(thrown: unknown, { interrupted, timedOut, group }: Circ
   };
 }
 
-/** The profile that flags or environment name, and the configuration does not have. */
-function missingProfile({ code, cause }: TaskFailure): string | null {
-  if (code !== "not_configured" || !(cause instanceof Error)) return null;
-  const named = / has no profile "(.*)"$/.exec(cause.message)?.[1];
-  return named === undefined ? null : untrusted(named).visible();
-}
+type OfSdk = Partial<Pick<SdkError, "code"> & Pick<ProfileMissingError, "profile"> & Pick<ContractError, "issues">>;
+
+/** What the SDK's error says beside its sentence. It is known by its fields: the SDK is loaded late. */
+const causeOfSdk = ({ cause }: TaskFailure): OfSdk =>
+  cause instanceof Error && "nextStep" in cause ? (cause as OfSdk) : {};
+
+/** Whether the keys cannot be read because the system's keychain does not open. */
+export const isKeychainClosed = (thrown: unknown): boolean =>
+  causeOfSdk(toFailure(thrown)).code === "keychain_unusable";
+
+/** Fields of a refused input: those of its body by their own name. */
+const fieldsOf = (issues: readonly string[] | undefined): string | null =>
+  issues === undefined ? null : untrusted(issues.map((each) => each.replace(SECTION, "")).join("; ")).visible();
+
+/** The part of the request, before the name of what was wrong. */
+const SECTION = /^(?:body|query|params|headers)\./;
 
 const noProfile = (name: string): Omit<FailureReport, "requestId" | "trace"> => ({
   ...{ code: "not_configured", message: `There is no profile ${name}`, retryable: false },
   ...{ nextStep: `coffer profiles list, or coffer login --profile ${name}`, exit: exitOf("not_configured") },
 });
-
-const NO_VAULT = "There is no such vault";
-
-/** The SDK's call and the part of the request, before the name of what was wrong. */
-const CALL = /^[a-z]\w*\.\w+: invalid input: (?:(?:body|query|params|headers)\.)?/i;
 
 /** Failures of this machine's files. */
 const FILE_CODES = new Set<string>(["local_io", "file_not_found", "not_a_file", "name_too_long"]);
@@ -149,35 +155,30 @@ const isNotSetUp = ({ code, cause }: TaskFailure): boolean =>
   "status" in cause &&
   cause.status === ERRORS.not_configured.status;
 
-/** The SDK calls it `shared_vault` too: the call is for shared vaults, and this one is public. */
-const isPublicVault = ({ code, cause }: TaskFailure): boolean =>
-  code === "shared_vault" && cause instanceof Error && cause.message.startsWith("This is a public vault");
-
-const PUBLIC_VAULT = {
-  ...{ code: "public_vault", message: ERRORS.public_vault.message, nextStep: nextOf("public_vault") },
-  ...{ retryable: false, exit: exitOf("public_vault") },
-};
-
 const NOT_SET_UP = {
   ...{ code: "not_configured", message: ERRORS.not_configured.message, retryable: false, exit: EXIT.failed },
   nextStep: "use another way, or ask the operator to set it up",
 };
 
 /** The sentence of a task where it says more than the catalogue; else ours. */
-function sentenceFor({ code, message, cause }: TaskFailure): string {
+function sentenceFor({ about, code, message, cause }: TaskFailure): string {
   if (code === "signed_out" && cause instanceof Error) return "The service did not accept your key or session";
   const known = isErrorCode(code) ? ERRORS[code].message : LOCAL_FAILURES[code].message;
   if (message === known || code === "signed_out") return sentenceOf(code) ?? message;
-  // Tasks name the arguments of tools.
-  return message
-    .replace("name, expectedVersion and idempotencyKey are", "--name is")
-    .replace("ifExists: rename is", "--if-exists rename is");
+  return FLAGS[about ?? ""] ?? message;
 }
 
+/** Where tasks name the arguments of tools. */
+const FLAGS: Readonly<Record<string, string>> = {
+  ifExists: "--if-exists rename is for single files, not for folders",
+  name: "--name is for a single file",
+};
+
 /** A vault that is not there is in no list of the command's own group. */
-function nextFor({ cause, code, message }: TaskFailure, group: string | undefined): string {
-  const next = nextOf(code, message === NO_VAULT ? "" : group);
-  if (code === "not_configured" && cause instanceof Error && cause.message.startsWith("The system's keychain"))
+function nextFor(failure: TaskFailure, group: string | undefined): string {
+  const { about, cause, code } = failure;
+  const next = nextOf(code, about === "vault" ? "" : group);
+  if (isKeychainClosed(failure))
     return `${next}. Where the keychain is gone for good: coffer config set key-store file --lost-keys`;
   return code === "signed_out" && !(cause instanceof Error) ? `${next}, or coffer signup for a new account` : next;
 }

@@ -24,6 +24,9 @@ import {
   type VaultErrorCode,
 } from "./errors.ts";
 import { downloadFile } from "./node/download-file.ts";
+import { KeychainSecret } from "./node/keychain.ts";
+import { ProfileMissingError } from "./node/profile-missing.ts";
+import { resolveSettings } from "./node/settings.ts";
 import { sessionCredentials } from "./session/credentials.ts";
 import { failure, ID, json, scripted, silence } from "./test-transport.ts";
 import { notResumable, sourceChanged } from "./upload/source.ts";
@@ -48,6 +51,8 @@ const CLASSES = {
   integrity_failed: IntegrityError,
   unknown_error: ApiError,
   configuration: SdkError,
+  profile_missing: ProfileMissingError,
+  keychain_unusable: SdkError,
   credential_missing: SdkError,
   source_changed: SdkError,
   destination_exists: SdkError,
@@ -73,6 +78,8 @@ const FOUND: Record<Exclude<ClientErrorCode, VaultErrorCode> | "session_ended", 
     return download.bytes();
   },
   configuration: () => createClient({ baseUrl: "nowhere" }),
+  profile_missing: () => resolveSettings({ SERVICE_CONFIG_DIR: "/nowhere" }, { profile: "work" }),
+  keychain_unusable: () => new KeychainSecret("nobody").reveal(),
   credential_missing: () => createClient({ baseUrl: BASE_URL, transport: silence }).account.get(),
   source_changed: () => sourceChanged("It changed"),
   destination_exists: async () => {

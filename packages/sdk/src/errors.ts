@@ -22,6 +22,8 @@ export type ClientErrorCode =
   | "integrity_failed"
   | "invalid_request"
   | "configuration"
+  | "profile_missing"
+  | "keychain_unusable"
   /** The endpoint needs a credential, and the client has none. Nothing was sent. */
   | "credential_missing"
   | "source_changed"
@@ -47,8 +49,7 @@ export interface AnswerFacts {
 }
 
 /**
- * Any failure of the SDK. No field ever holds a credential, a header or a body. A code has one class, whether the service answered
- * with it or this client found it.
+ * Any failure of the SDK. No field ever holds a credential, a header or a body. A code has one class, whoever found the failure.
  */
 export class SdkError extends Error implements ErrorFacts {
   override readonly name: string = "SdkError";
@@ -366,6 +367,7 @@ const FOUND_HERE_TOO = [
   "chain_unavailable",
   "not_encrypted",
   "generation_moved",
+  "public_vault",
 ] satisfies Extract<ErrorCode, VaultErrorCode>[];
 
 function isRetryable(code: string, status: number): boolean {
@@ -383,6 +385,7 @@ export type VaultErrorCode =
   | Exclude<CryptoErrorCode, "source_changed">
   /** The vault is shared, and this client has no chain key or no network. */
   | "shared_vault"
+  | "public_vault"
   /** You named no vault, and this client takes none from the service alone. */
   | "vault_unnamed"
   /** The vault or a folder of it kept changing while this client wrote. */

@@ -103,7 +103,11 @@ export interface Candidate {
   readonly name: Untrusted;
 }
 
+export type About = "vault" | "folder" | "file" | "ifExists" | "name";
+
 export interface FailureDetails {
+  /** What it is about, for programs that say it in words of their own: the kind of what is not there, or an argument. */
+  readonly about?: About;
   /** Replaces the catalogue's sentence. Trusted text only. */
   readonly message?: string;
   readonly nextStep?: string;
@@ -122,6 +126,7 @@ export interface FailureDetails {
 export class TaskFailure extends Error {
   override readonly name = "TaskFailure";
   readonly code: FailureCode;
+  readonly about: About | null;
   readonly nextStep: string;
   readonly retryable: boolean;
   readonly detail: Untrusted | null;
@@ -134,6 +139,7 @@ export class TaskFailure extends Error {
     const known = isLocal(code) ? LOCAL_FAILURES[code] : ERRORS[code];
     super(details.message ?? known.message, { cause: details.cause });
     this.code = code;
+    this.about = details.about ?? null;
     this.nextStep = details.nextStep ?? known.nextStep;
     this.retryable = known.retryable;
     this.detail = details.detail ?? null;
@@ -175,6 +181,8 @@ const SDK_CODES: Readonly<Record<string, FailureCode>> = {
   destination_exists: "destination_exists",
   source_changed: "source_changed",
   configuration: "not_configured",
+  profile_missing: "not_configured",
+  keychain_unusable: "not_configured",
   credential_missing: "signed_out",
   invalid_request: "invalid_arguments",
   contract_broken: "unexpected_answer",

@@ -339,6 +339,7 @@ const WHERE = {
 
 function notThere(kind: keyof typeof WHERE, text: string): TaskFailure {
   return new TaskFailure("not_found", {
+    about: kind,
     message: `There is no such ${kind}`,
     nextStep: `Check the id, name or path. ${WHERE[kind]}`,
     detail: untrusted(text),

@@ -56,7 +56,7 @@ export async function uploadPaths(
   plan: UploadPlan,
 ): Promise<UploadReport> {
   if (paths.length > 1 && plan.name !== undefined)
-    throw new TaskFailure("invalid_arguments", { message: "name is for a single file" });
+    throw new TaskFailure("invalid_arguments", { about: "name", message: "name is for a single file" });
   const call: UploadCall = { task, allowed, plan, count: new TransferCount(task), folderId: folderOnce(task, plan) };
   const [only, ...others] = paths;
   if (only !== undefined && others.length === 0) return await uploadPath(call, only);
@@ -151,9 +151,13 @@ const ENDING: ReadonlySet<string> = new Set([
 
 function refuseForFolder({ ifExists, expectedVersion, name, idempotencyKey }: UploadPlan): void {
   if (ifExists === "rename")
-    throw new TaskFailure("invalid_arguments", { message: "ifExists: rename is for single files, not for folders" });
+    throw new TaskFailure("invalid_arguments", {
+      about: "ifExists",
+      message: "ifExists: rename is for single files, not for folders",
+    });
   if (expectedVersion !== undefined || name !== undefined || idempotencyKey !== undefined)
     throw new TaskFailure("invalid_arguments", {
+      about: "name",
       message: "name, expectedVersion and idempotencyKey are for a single file",
     });
 }

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Settings } from "@coffer/sdk/node";
 import type { Context } from "../context.ts";
-import { reportOf } from "../failure.ts";
+import { isKeychainClosed, reportOf } from "../failure.ts";
 import { findChainKey } from "../chain-keys.ts";
 import { VERSION } from "../version.ts";
 import { ok, problem, unset, type Check } from "./check.ts";
@@ -35,7 +35,7 @@ export async function checkMachine(context: Context): Promise<MachineReport> {
     };
   } catch (thrown) {
     const { message } = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut });
-    const next = /keychain/.test(message)
+    const next = isKeychainClosed(thrown)
       ? "coffer config set key-store file, once it opens; coffer chain import --replace, if the key is lost"
       : "coffer profiles list, or coffer login";
     return {

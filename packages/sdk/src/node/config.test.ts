@@ -169,6 +169,9 @@ describe("settings", () => {
       apiKey: null,
       sources: { baseUrl: null, apiKey: null },
     });
-    await expect(resolveSettings(env, { profile: "absent" })).rejects.toMatchObject({ code: "configuration" });
+    await expect(resolveSettings(env, { profile: "absent" })).rejects.toMatchObject({
+      code: "profile_missing",
+      profile: "absent",
+    });
   });
 });

@@ -37,6 +37,7 @@ export type {
   SyncFolderOptions,
   UploadFolderOptions,
 } from "./folders/options.ts";
+export { ProfileMissingError } from "./profile-missing.ts";
 export { fileNames, namesDirectory } from "./name-files.ts";
 export { filePins, pinFile } from "./pin-file.ts";
 export { fileSeen, seenDirectory } from "./seen-file.ts";

@@ -122,14 +122,14 @@ describe("keys in a keychain [issue 19]", () => {
     await save(profile());
     const before = await keys();
     SYSTEM.open = () => ({ get: () => "other", set: () => undefined, delete: () => undefined });
-    await expect(moveTo("keychain")).rejects.toMatchObject({ code: "configuration" });
+    await expect(moveTo("keychain")).rejects.toMatchObject({ code: "keychain_unusable" });
     expect(await keys()).toEqual(before);
   });
 
   it("that the keychain has lost are said to be lost, and others may take their place", async () => {
     await save(profile({ keyStore: "keychain" }));
     kept.clear();
-    await expect(keys()).rejects.toMatchObject({ code: "configuration" });
+    await expect(keys()).rejects.toMatchObject({ code: "keychain_unusable" });
     await save(profile());
     expect(await keys()).toEqual([API_KEY, CHAIN_KEY]);
   });

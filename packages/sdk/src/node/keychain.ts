@@ -3,7 +3,7 @@
  * that opens it is an optional peer, and is loaded when a key is wanted of it.
  */
 import { createRequire } from "node:module";
-import { configurationError } from "../errors.ts";
+import { SdkError } from "../errors.ts";
 import { Secret } from "../secret.ts";
 
 /** What `@napi-rs/keyring` has. */
@@ -32,14 +32,14 @@ const OPTIONS = { linux: { store: "secret-service" } } as const;
 /** Tests put a keychain of their own here. */
 export const SYSTEM: { open: () => Keychain } = { open: openKeychain };
 
-/** @throws SdkError `configuration`, here and of each call: it says what to do. */
+/** @throws SdkError `keychain_unusable`, here and of each call: it says what to do. */
 function openKeychain(): Keychain {
   const { Entry } = load();
   const act = <Result>(account: string, does: (entry: Entry) => Result): Result => {
     try {
       return does(new Entry(SERVICE, account, OPTIONS));
     } catch (error) {
-      throw unusable(error instanceof Error ? error.message : "unknown reason");
+      throw closed(error instanceof Error ? error.message : "unknown reason");
     }
   };
   return {
@@ -57,17 +57,21 @@ function load(): Keyring {
   try {
     return createRequire(import.meta.url)(PACKAGE) as Keyring;
   } catch {
-    throw configurationError(
+    throw unusable(
       `The system's keychain needs the package ${PACKAGE}, which is not beside this program: npm install -g ${PACKAGE}. ` +
         "A program in one file, and a bundle, have no place for it: their keys are in the file, or in SERVICE_API_KEY and SERVICE_CHAIN_PRIVATE_KEY",
     );
   }
 }
 
-function unusable(why: string): Error {
-  return configurationError(
+const closed = (why: string): SdkError =>
+  unusable(
     `The system's keychain cannot be used (${why}). Unlock it, or set SERVICE_API_KEY and SERVICE_CHAIN_PRIVATE_KEY instead`,
   );
+
+function unusable(message: string): SdkError {
+  const nextStep = "Open the keychain, or keep the keys in the file.";
+  return new SdkError(message, { code: "keychain_unusable", retryable: false, nextStep });
 }
 
 /** A key that is read when it is first used, and never before. */
@@ -80,7 +84,7 @@ export class KeychainSecret extends Secret {
     this.account = account;
   }
 
-  /** @throws SdkError `configuration` when the keychain cannot be opened, or has no such key. */
+  /** @throws SdkError `keychain_unusable` when the keychain cannot be opened, or has no such key. */
   override reveal(): string {
     this.#text ??= this.#read();
     return this.#text;
@@ -89,7 +93,7 @@ export class KeychainSecret extends Secret {
   #read(): string {
     const text = SYSTEM.open().get(this.account);
     if (text !== null) return text;
-    throw configurationError(
+    throw unusable(
       `The system's keychain has no "${this.account}" any more: sign in again, or import the chain key from its backup`,
     );
   }
@@ -99,5 +103,5 @@ export class KeychainSecret extends Secret {
 export function keepInKeychain(account: string, secret: Secret): void {
   const keychain = SYSTEM.open();
   keychain.set(account, secret.reveal());
-  if (keychain.get(account) !== secret.reveal()) throw unusable("it gives back something else than it got");
+  if (keychain.get(account) !== secret.reveal()) throw closed("it gives back something else than it got");
 }

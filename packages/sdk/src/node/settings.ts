@@ -1,8 +1,8 @@
-import { configurationError } from "../errors.ts";
 import { Secret } from "../secret.ts";
 import type { SessionCredentials } from "../session/credentials.ts";
 import { KeychainSecret } from "./keychain.ts";
 import { configFile, present, readConfig, type Environment, type Profile } from "./config.ts";
+import { ProfileMissingError } from "./profile-missing.ts";
 import { savedSession } from "./saved-session.ts";
 
 /** Values of command-line flags; absent ones fall through to the environment and the profile. */
@@ -53,7 +53,7 @@ export interface Settings {
  * variables are `SERVICE_BASE_URL`, `SERVICE_API_KEY`, `SERVICE_PROFILE`, `SERVICE_CHAIN_PRIVATE_KEY` and
  * `SERVICE_NETWORK_FILE`. A profile's key is used only with the origin of the profile's own base URL: pointing the
  * client elsewhere must not send it there.
- * @throws SdkError `configuration` for a named profile that does not exist, or an unusable file.
+ * @throws SdkError `profile_missing` for a named profile that does not exist; `configuration` for an unusable file.
  */
 export async function resolveSettings(env: Environment = process.env, flags: SettingsFlags = {}): Promise<Settings> {
   const file = present(flags.configFile) ?? configFile(env);
@@ -62,8 +62,7 @@ export async function resolveSettings(env: Environment = process.env, flags: Set
   const profileName = named ?? config?.defaultProfile ?? "default";
   const profile =
     config !== null && Object.hasOwn(config.profiles, profileName) ? (config.profiles[profileName] ?? null) : null;
-  if (named !== null && profile === null)
-    throw configurationError(`The configuration ${file} has no profile "${named}"`);
+  if (named !== null && profile === null) throw new ProfileMissingError(named, file);
   const baseUrl = firstOf(flags.baseUrl, env["SERVICE_BASE_URL"], profile?.baseUrl);
   const flagKey = flags.apiKey instanceof Secret ? flags.apiKey.reveal() : flags.apiKey;
   const chainKey = keyOf(undefined, env["SERVICE_CHAIN_PRIVATE_KEY"], profile?.chainPrivateKey);

@@ -19,6 +19,9 @@ export function vaultError(
   });
 }
 
+/** As the service says it. */
+export const publicVault = (): VaultError => vaultError("public_vault", "A public vault has no members or keys");
+
 const RETRYABLE: ReadonlySet<string> = new Set<VaultErrorCode>([
   "key_servers_unavailable",
   "key_servers_behind",
@@ -65,6 +68,7 @@ export const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
   not_encrypted: "Do not use the file: a shared vault holds encrypted files only.",
   vault_unnamed: "Name the vault: give its id as vaultId.",
   shared_vault: HOW_TO_OPEN,
+  public_vault: "Use a shared vault.",
   signing_key_missing:
     "Set a signing key in the vault with vaults.setSigningKey, or use the signer that holds the one it names.",
   generation_moved: "Repeat it: what is done stays done.",

@@ -23,7 +23,7 @@ import { pinFirst } from "./memory/pinning.ts";
 import { isSamePin, memoryPins, type VaultPin } from "./memory/pins.ts";
 import { rememberMemories } from "./memory/seen.ts";
 import type { PinnedVault, VaultSession } from "./session.ts";
-import { vaultError } from "./vault-error.ts";
+import { publicVault, vaultError } from "./vault-error.ts";
 import { inVaultTerms } from "./vault-terms.ts";
 import { unlessAborted, whileWanted } from "./while-wanted.ts";
 
@@ -40,14 +40,14 @@ export function vaultSession(connection: Connection): VaultSession {
   return session;
 }
 
-/** @throws VaultError `shared_vault` for a public vault. */
+/** @throws VaultError `public_vault`. */
 export async function requireOpenVault(
   connection: Connection,
   vaultId: string,
   options?: CallOptions,
 ): Promise<OpenVault> {
   const vault = await vaultSession(connection).find(vaultId, options);
-  if (vault === null) throw vaultError("shared_vault", "This is a public vault", { nextStep: "Name a shared vault." });
+  if (vault === null) throw publicVault();
   return vault;
 }
 

@@ -112,7 +112,7 @@ async function byKey(context: Context, place: ReachableProfile): Promise<Documen
 
 async function byInvite(context: Context, place: ReachableProfile, ways: Ways): Promise<Document> {
   const { env, workingDirectory } = context.world;
-  const { Secret } = await import("@coffer/sdk");
+  const { ContractError, Secret } = await import("@coffer/sdk");
   const code = await inviteText(context, ways);
   context.redaction.register(code.trim());
   const network = ways.networkFile ?? env["SERVICE_NETWORK_FILE"] ?? "";
@@ -122,7 +122,8 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
     networkFile: network === "" ? null : resolve(workingDirectory, network),
     chainPrivateKey: chainKey === "" ? null : new Secret(chainKey),
   }).catch((thrown: unknown) => {
-    if (!(thrown instanceof Error && thrown.message.endsWith("is not an invite"))) throw thrown;
+    // The text is all that this line gives the call.
+    if (!(thrown instanceof ContractError && thrown.code === "invalid_request")) throw thrown;
     throw usage(
       "That is no whole invite: one is a single word that begins with cofi_",
       "ask the owner for the text that coffer invites create printed",

@@ -57,7 +57,15 @@ export function pathIn(folder: string, name: string): string {
 /** Lost connections and credentials, limits of requests, and lost memberships meet every file. */
 const ENDING: ReadonlySet<string> = new Set([
   ...["aborted", "connection_failed", "timeout", "rate_limited", "credential_missing", "session_ended", "unavailable"],
-  ...["configuration", "shared_vault", "not_a_member", "membership_ended", "chain_unavailable", "clock_skew"],
+  ...[
+    "configuration",
+    "keychain_unusable",
+    "shared_vault",
+    "not_a_member",
+    "membership_ended",
+    "chain_unavailable",
+    "clock_skew",
+  ],
   ...["key_servers_unavailable", "key_servers_behind", "signing_key_missing", "missing_scope", "vault_changed"],
 ]);
 

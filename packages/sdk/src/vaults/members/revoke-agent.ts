@@ -6,7 +6,7 @@ import { callOn } from "../../call.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { REVOKED } from "../effects.ts";
 import { endMember } from "./members.ts";
-import { vaultError } from "../vault-error.ts";
+import { publicVault, vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { vaultSession } from "../vault-session.ts";
 
@@ -122,7 +122,7 @@ async function endMembership(
   const session = vaultSession(connection);
   // Vaults that the service lists are read, and not pinned.
   const vault = await session.look(vaultId, options);
-  if (vault === null) throw vaultError("shared_vault", `Vault ${vaultId} is public`);
+  if (vault === null) throw publicVault();
   const objectId = vault.pin.chainObjectId ?? "";
   const before = await inVaultTerms(() => session.chain.readVault(objectId, { maxAge: 0 }));
   const outcome = findMember(before, chainAddress) === null ? "absent" : "removed";
