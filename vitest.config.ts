@@ -41,7 +41,7 @@ const DEEP = [
   "test/cli/executable.test.ts",
   "test/cli/files.test.ts",
   "test/cli/first-use.test.ts",
-  "test/cli/full-disk.test.ts",
+  "test/cli/full-disk*.test.ts",
   "test/cli/keychain.test.ts",
   "test/cli/memory.test.ts",
   "test/cli/onboarding.test.ts",

@@ -55,7 +55,7 @@ function fill(pagesLeft: number): void {
 }
 
 const NO_SPACE =
-  /^error: The local file system refused: no space is left.*\nnext: check free space and permissions, then run it again\n$/;
+  /^error: The local file system refused: no space is left.*\nnext: make room on that disk, then run the same command again\n$/;
 
 interface Line {
   readonly words: readonly string[];

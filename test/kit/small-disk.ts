@@ -17,3 +17,7 @@ export async function mountSmall(directory: string, size: string): Promise<strin
 export async function unmount(directory: string): Promise<void> {
   await run("umount", [directory]);
 }
+
+export async function resize(directory: string, size: string): Promise<void> {
+  await run("mount", ["-o", `remount,size=${size}`, directory]);
+}

@@ -32,6 +32,8 @@ export interface Context {
   readonly writeLine: (value: unknown) => Promise<void>;
   /** How far work is, on a terminal; nothing where standard error is none. */
   readonly progress: (title: string, unit?: Unit) => Progress;
+  /** How many files a transfer has gone through, for the failure that ends it. */
+  readonly gone: { files: number; totalFiles: number };
   /** Goes on when the person agrees. Throws `declined`, or `confirmation_required` where nobody can be asked. */
   readonly confirm: (question: string) => Promise<void>;
   /** A line that a person types. Throws where nobody can be asked: `instead` says what to pass. */
@@ -66,6 +68,7 @@ export function createContext(world: World, globals: Globals): Context {
       const { resolveSettings } = await import("@coffer/sdk/node");
       return await resolveSettings(world.env, flags);
     },
+    gone: { files: 0, totalFiles: 0 },
     writeLine: (value) => write(`${JSON.stringify(value)}\n`),
     progress: (title, unit) =>
       globals.quiet || !world.stderr.isTerminal

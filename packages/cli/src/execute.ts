@@ -22,7 +22,8 @@ export async function execute({ command, flags, args }: Parsed, world: World): P
     // Its examples begin with its name.
     const group = command.examples[0].line.split(" ")[1];
     const report = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut, group });
-    await printFailure(await withAddress(report, context), context, globals.json || globals.jsonLines);
+    const told = withCount(await withAddress(report, context), context);
+    await printFailure(told, context, globals.json || globals.jsonLines);
     return report.exit;
   }
 }
@@ -37,6 +38,12 @@ async function withAddress(report: FailureReport, context: Context): Promise<Fai
       ? { ...report, nextStep: nextStep.replaceAll(/coffer (login|signup)/g, "coffer $1 --base-url URL") }
       : report;
   return baseUrl === null ? report : { ...report, message: `The service at ${baseUrl} did not answer` };
+}
+
+/** How far a transfer of several files was. */
+function withCount(report: FailureReport, { gone: { files, totalFiles } }: Context): FailureReport {
+  if (totalFiles < 2) return report;
+  return { ...report, message: `${report.message}, after ${String(files)} of ${String(totalFiles)} files` };
 }
 
 async function addressOf({ settings }: Context): Promise<string | null> {

@@ -85,7 +85,7 @@ export function reportOf(thrown: unknown, { interrupted, timedOut, group }: Circ
   ].filter((part) => part != null && part !== "");
   return {
     ...{ code, message: message.join(": "), retryable, requestId, trace },
-    nextStep: isOwn && failure.hasOwnStep ? failure.nextStep : nextFor(failure, group),
+    nextStep: isOwn && failure.hasOwnStep ? failure.nextStep : isDiskFull(thrown) ? MAKE_ROOM : nextFor(failure, group),
     exit: isOwn ? failure.exit : exitOf(code),
   };
 }
@@ -115,6 +115,13 @@ const noProfile = (name: string): Omit<FailureReport, "requestId" | "trace"> => 
 /** Failures of this machine's files. */
 const FILE_CODES = new Set<string>(["local_io", "file_not_found", "not_a_file", "name_too_long"]);
 
+const MAKE_ROOM = "make room on that disk, then run the same command again";
+
+const isDiskFull = (thrown: unknown): boolean => {
+  const code = systemErrorOf(thrown)?.code;
+  return code === "ENOSPC" || code === "EDQUOT";
+};
+
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "permission denied",
@@ -127,14 +134,18 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** What the system said, and of which path. */
 function systemWords(thrown: unknown): string | null {
-  for (const each of causesOf(thrown)) {
-    if (!(each instanceof Error) || !("syscall" in each)) continue;
-    const { code, path } = each as NodeJS.ErrnoException;
-    // A file in an open folder has a path of the process alone, and an unfinished one no name of its own.
-    const name = path?.startsWith("/proc/") === true ? basename(path) : (path ?? "");
-    const parts = [REASONS[code ?? ""] ?? "", name.startsWith(".coffer-") ? "" : untrusted(name).visible()];
-    return parts.filter((part) => part !== "").join(": ");
-  }
+  const found = systemErrorOf(thrown);
+  if (found === null) return null;
+  const { code, path = "" } = found;
+  // A file in an open folder has a path of the process alone, and an unfinished one no name of its own.
+  const name = path.startsWith("/proc/") ? basename(path) : path;
+  const parts = [REASONS[code ?? ""] ?? "", name.startsWith(".coffer-") ? "" : untrusted(name).visible()];
+  return parts.filter((part) => part !== "").join(": ");
+}
+
+function systemErrorOf(thrown: unknown): NodeJS.ErrnoException | null {
+  for (const each of causesOf(thrown))
+    if (each instanceof Error && "syscall" in each) return each as NodeJS.ErrnoException;
   return null;
 }
 

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import type { File, Folder } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { isAllowed, isWritable, type AllowedFolders } from "./paths/allowed-folders.ts";
-import { openDestination, openFolder, type OpenFolder } from "./paths/local-files.ts";
+import { openDestination, openFolder, type Destination, type OpenFolder } from "./paths/local-files.ts";
 import { inLanes } from "./lanes.ts";
 import type { Task } from "./task.ts";
 import { TransferCount } from "./transfer-count.ts";
@@ -52,8 +52,16 @@ export async function downloadOne(
     onProgress: ({ bytes, total }) => {
       task.progress(bytes, total ?? file.size);
     },
+  }).catch((thrown: unknown) => {
+    throw named(thrown, destination);
   });
   return { path: destination.path, bytes: done.bytes, sha256: done.sha256 };
+}
+
+/** The system's error, with the place in the person's words. */
+function named(thrown: unknown, { path, writePath }: Destination): unknown {
+  if (thrown instanceof Error && "path" in thrown && thrown.path === writePath) thrown.path = path;
+  return thrown;
 }
 
 /** A name that others gave becomes one of a local file only if it is a plain one. */
@@ -99,7 +107,10 @@ export async function downloadMany(
   return rows;
 }
 
-/** Writes a folder, or with null all of the vault, below `dest`: under its own name if `dest` exists, else as `dest`. */
+/**
+ * Writes a folder, or with null all of the vault, below `dest`: under its own name if `dest` exists, else as `dest`. A repeat
+ * goes on where the first one went.
+ */
 export async function downloadFolderTo(
   task: Task,
   allowed: AllowedFolders,
@@ -107,10 +118,7 @@ export async function downloadFolderTo(
   folder: Folder | null,
   plan: DownloadPlan,
 ): Promise<Transferred[]> {
-  const existing = await openFolder(allowed, plan.dest);
-  if (existing !== null) await existing[Symbol.asyncDispose]();
-  const isBelow = existing !== null && folder !== null;
-  const dest = isBelow ? join(existing.path, localName(folder.name)) : plan.dest;
+  const dest = (await placeBelow(task, allowed, vaultId, folder, plan.dest)) ?? plan.dest;
   await using open = await ensureDirectory(allowed, dest);
   const directory = open.path;
   const { downloadFolder } = await import("@coffer/sdk/node");
@@ -123,6 +131,21 @@ export async function downloadFolderTo(
     onProgress: reporter(task, basename(directory)),
   });
   return rowsOf(result, basename(directory), plan.skips);
+}
+
+/** null: `dest` itself, which is not there yet, or which a run that was cut off has begun to fill. */
+async function placeBelow(
+  task: Task,
+  allowed: AllowedFolders,
+  vaultId: string,
+  folder: Folder | null,
+  dest: string,
+): Promise<string | null> {
+  await using existing = await openFolder(allowed, dest);
+  if (existing === null || folder === null) return null;
+  const { knowsFolder } = await import("@coffer/sdk/node");
+  const isBegun = await knowsFolder(await task.client(), existing.way, { vaultId, folderId: folder.id });
+  return isBegun ? null : join(existing.path, localName(folder.name));
 }
 
 /** The folder, made if its parent exists. */

@@ -167,7 +167,7 @@ interface One {
   readonly stored: Stored | null;
 }
 
-async function uploadOne({ allowed, count, folderId: place, plan }: UploadCall, path: string): Promise<One> {
+async function uploadOne({ allowed, count, folderId: place, plan, task }: UploadCall, path: string): Promise<One> {
   await using source = await openSource(allowed, path);
   const row = { path, bytes: source.size, sha256: null, fileId: null, code: null, why: null };
   await source.refuseSecrets();
@@ -179,7 +179,11 @@ async function uploadOne({ allowed, count, folderId: place, plan }: UploadCall, 
     ...(folderId === null ? {} : { folderId }),
   };
   const part = count.part(path, source.size);
-  const stored = await uploadSource(part, source, wish).finally(() => part.end());
+  const stored = await uploadSource(part, source, wish).catch((thrown: unknown) => {
+    if (!ENDING.has(toFailure(thrown, task.signal).code)) part.end();
+    throw thrown;
+  });
+  part.end();
   const { file, bytes, sha256, act } = stored;
   return { row: { ...row, act, fileId: file.id, bytes, sha256 }, stored };
 }

@@ -5,7 +5,7 @@ import { connectionOf, type Client } from "../client.ts";
 import { openFileDownload } from "../download/open-file.ts";
 import { freeingOf } from "../download/owned.ts";
 import { SdkError } from "../errors.ts";
-import { fileErrorCode, syncDirectory } from "./durable-file.ts";
+import { fileErrorCode, located, syncDirectory } from "./durable-file.ts";
 import { writeNewFile } from "./new-file.ts";
 import { isInUse, processMark, tagOf } from "./process-mark.ts";
 import type { DownloadOptions } from "../download/content-facts.ts";
@@ -89,6 +89,8 @@ export async function writeWhole<Filled>(
     const filled = await fill(temporary);
     await place(temporary, path, overwrite);
     return filled;
+  } catch (error) {
+    throw located(error, path);
   } finally {
     await rm(temporary, { force: true });
   }
@@ -171,7 +173,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-function destinationExists(path: string): SdkError {
+export function destinationExists(path: string): SdkError {
   return new SdkError(`${path} exists`, {
     code: "destination_exists",
     retryable: false,

@@ -8,6 +8,17 @@ export function fileErrorCode(error: unknown): string | null {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
 }
 
+/** The same error of the system, which names the place: writes to an open file do not. */
+export function located<Thrown>(error: Thrown, place: string): Thrown {
+  return error instanceof Error && "syscall" in error ? Object.assign(error, { path: place }) : error;
+}
+
+/** Whether the disk, or one's share of it, is full. */
+export function isDiskFull(error: unknown): boolean {
+  const code = fileErrorCode(error);
+  return code === "ENOSPC" || code === "EDQUOT";
+}
+
 /** Makes a directory that only its owner can enter; an existing one stays as it is. */
 export async function makePrivateDirectory(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
@@ -33,7 +44,7 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
     await syncDirectory(directory);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw located(error, target);
   }
 }
 
@@ -43,6 +54,8 @@ export async function appendDurably(path: string, content: string): Promise<void
   try {
     await file.writeFile(content);
     await file.datasync();
+  } catch (error) {
+    throw located(error, path);
   } finally {
     await file.close();
   }

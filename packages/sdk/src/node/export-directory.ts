@@ -10,7 +10,7 @@ import type { OpenExportOptions } from "../vaults/export/open-export.ts";
 import type { OpenedExport } from "../vaults/export/opened-export.ts";
 import { configurationError } from "../errors.ts";
 import { loaded } from "../loaded.ts";
-import { fileErrorCode, makePrivateDirectory, syncDirectory } from "./durable-file.ts";
+import { fileErrorCode, located, makePrivateDirectory, syncDirectory } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
 
 /**
@@ -118,7 +118,7 @@ async function writeWhole(path: string, content: Uint8Array | AsyncIterable<Uint
     await syncDirectory(dirname(path));
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw located(error, path);
   }
 }
 

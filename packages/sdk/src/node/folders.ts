@@ -61,3 +61,21 @@ export async function syncFolder(client: Client, directory: string, options: Syn
   const { runFolder } = await import("./folders/run.ts");
   return runFolder(client, "syncFolder", directory, options);
 }
+
+/**
+ * Whether an earlier call went between the directory and the vault, or the folder of it: then a next one goes on. It looks for
+ * the journal in its default place.
+ *
+ * @example
+ * ```ts
+ * if (await knowsFolder(client, "copy of reports", { vaultId })) console.log("goes on");
+ * ```
+ */
+export async function knowsFolder(
+  client: Client,
+  directory: string,
+  place: { readonly vaultId: string; readonly folderId?: string },
+): Promise<boolean> {
+  const { knowsFolder: look } = await import("./folders/run.ts");
+  return await look(client, directory, place);
+}

@@ -1,10 +1,11 @@
 /** The files of an export, under their names in a directory of this machine. */
 import { createHash } from "node:crypto";
-import { mkdir, realpath } from "node:fs/promises";
+import { constants } from "node:fs";
+import { lstat, mkdir, open, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { nameProblem } from "@coffer/contract";
 import type { ExportedFile, ExportedFolder, OpenedExport } from "../vaults/export/opened-export.ts";
-import { writeWhole } from "./download-file.ts";
+import { destinationExists, writeWhole } from "./download-file.ts";
 import { fileErrorCode, syncDirectory } from "./durable-file.ts";
 import { holdDirectory } from "./folders/held.ts";
 import { inLanes } from "./folders/lanes.ts";
@@ -14,7 +15,7 @@ import { writeNewFile } from "./new-file.ts";
 import { ProgressCount } from "./folders/work.ts";
 
 export interface SaveExportOptions {
-  /** Replaces files that exist in the directory. Default: false; they are left alone and named in `failed`. */
+  /** Replaces files that exist in the directory. Default: false; they are left alone, and those of another content are named in `failed`. */
   readonly overwrite?: boolean | undefined;
   /** Ends the call when it aborts. What is written by then stays. Default: it runs to its end. */
   readonly signal?: AbortSignal | undefined;
@@ -37,6 +38,8 @@ export interface SavedFile {
 export interface SavedExport {
   /** A receipt for each file. */
   readonly files: readonly SavedFile[];
+  /** Files that were there already, with the same content. */
+  readonly unchanged: readonly SavedFile[];
   /** What could not be written, or is not true. The others went on. */
   readonly failed: readonly FolderFailure[];
   /** Files that were in the trash: they are left out. */
@@ -73,6 +76,7 @@ export async function saveExport(
     [...wanted.files.values()].reduce((sum, { size }) => sum + size, 0),
   );
   const files: SavedFile[] = [];
+  const unchanged: SavedFile[] = [];
   await inLanes(wanted.files, LANES, async ([path, file]) => {
     throwIfAborted(signal);
     const place = places.get(parentOf(path));
@@ -86,15 +90,15 @@ export async function saveExport(
       return;
     }
     try {
-      const sha256 = await save(opened, file, { place, path, overwrite, signal });
-      files.push({ path, fileId: file.id, size: file.size, sha256 });
+      const { sha256, isNew } = await save(opened, file, { place, path, overwrite, signal });
+      (isNew ? files : unchanged).push({ path, fileId: file.id, size: file.size, sha256 });
     } catch (error) {
       outcome.fail(path, error);
     }
     progress.done({ path, size: file.size });
   });
   await inLanes(places.values(), LANES, syncDirectory);
-  return { files, failed: outcome.failed, trashed: wanted.trashed };
+  return { files, unchanged, failed: outcome.failed, trashed: wanted.trashed };
 }
 
 /** Paths by id, parents first. What leads nowhere, or has a name that can be none here, is left out with all below it. */
@@ -183,12 +187,19 @@ interface Saving {
 
 async function save(
   opened: OpenedExport,
-  { id, size: length }: ExportedFile,
+  file: ExportedFile,
   { overwrite, path, place, signal }: Saving,
-): Promise<string> {
+): Promise<{ readonly sha256: string; readonly isNew: boolean }> {
+  const { id, size: length } = file;
   await using held = await holdDirectory(place);
   const hash = createHash("sha256");
   try {
+    const there = overwrite ? null : await digestOf(join(held.way, nameOf(path)), length);
+    if (there !== null) {
+      for await (const piece of untilAborted(opened.read(id), signal)) hash.update(piece);
+      if (hash.digest("hex") === there) return { sha256: there, isNew: false };
+      throw destinationExists(path);
+    }
     await writeWhole(join(held.way, nameOf(path)), overwrite, async (temporary) => {
       await writeNewFile(temporary, untilAborted(opened.read(id), signal), { hash, length });
       held.confirm();
@@ -196,6 +207,16 @@ async function save(
   } catch (error) {
     throw held.named(error);
   }
+  return { sha256: hash.digest("hex"), isNew: true };
+}
+
+/** Of a file of that size; null: there is none. A link is followed nowhere. */
+async function digestOf(path: string, size: number): Promise<string | null> {
+  const found = await lstat(path).catch(() => null);
+  if (found?.isFile() !== true || found.size !== size) return null;
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const hash = createHash("sha256");
+  for await (const piece of file.createReadStream({ autoClose: false })) hash.update(piece as Uint8Array);
   return hash.digest("hex");
 }
 

@@ -10,7 +10,7 @@ import { localPaths } from "./local-paths.ts";
 export default command({
   brief: "Decrypt an export into a folder, without the service",
   description:
-    "It needs the chain, the key servers and your chain key. A file that was altered is left out, named, and counts as failed.",
+    "It needs the chain, the key servers and your chain key. A repeat writes what is not there yet. A file that was altered is left out, named, and counts as failed.",
   examples: [{ line: "coffer decrypt team.export team", does: "files and folders under their names" }],
   flags: {
     overwrite: toggle("Replace what exists there"),
@@ -39,8 +39,10 @@ export default command({
     try {
       const saved = await saveExport(opened, to, {
         ...{ overwrite, signal: context.signal },
-        onProgress: ({ bytes, totalBytes, files, totalFiles }) =>
-          line.update(bytes, totalBytes, `${String(files)}/${String(totalFiles)}`),
+        onProgress: ({ bytes, totalBytes, files, totalFiles }) => {
+          Object.assign(context.gone, { files, totalFiles });
+          line.update(bytes, totalBytes, `${String(files)}/${String(totalFiles)}`);
+        },
       });
       return reportOf(saved, opened);
     } finally {
@@ -59,7 +61,7 @@ async function requireExport(path: string): Promise<void> {
 }
 
 function reportOf(
-  { failed, files }: SavedExport,
+  { failed, files, unchanged }: SavedExport,
   {
     createdAt,
     exportedBy,
@@ -81,6 +83,7 @@ function reportOf(
       exporterIsMember,
       createdAt: made,
       decrypted: files.length,
+      unchanged: unchanged.length,
       failed: failed.length,
       bytes,
       files,
@@ -88,7 +91,7 @@ function reportOf(
     },
     [
       ...failed.map(({ message, path }) => untrusted(`failed: ${path}: ${message}`)),
-      `Decrypted ${String(files.length)} files (${sizeText(bytes)}), failed ${String(failed.length)}`,
+      `Decrypted ${String(files.length)} files (${sizeText(bytes)}), unchanged ${String(unchanged.length)}, failed ${String(failed.length)}`,
       exportedBy === null
         ? "Nobody has signed that the export is whole"
         : `exported ${made} by ${exportedBy}${exporterIsMember === true ? "" : " (not a member now)"}`,

@@ -16,8 +16,12 @@ export async function withProgress<Outcome>(
     return await work({
       ...context.task,
       progress: (bytes, total, file) => {
-        if (file === undefined) line.update(bytes, total);
-        else line.update(bytes, total, countsOf(file), untrusted(file.path).visible());
+        if (file === undefined) {
+          line.update(bytes, total);
+          return;
+        }
+        Object.assign(context.gone, { files: file.files, totalFiles: file.totalFiles });
+        line.update(bytes, total, countsOf(file), untrusted(file.path).visible());
       },
     });
   } finally {

@@ -5,6 +5,7 @@
  */
 import { constants, existsSync, readlinkSync, realpathSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { located } from "../durable-file.ts";
 
 const THROUGH_PROC = process.platform === "linux" && existsSync("/proc/self/fd");
 
@@ -14,7 +15,7 @@ export interface HeldDirectory extends AsyncDisposable {
   readonly way: string;
   /** @throws Node's error ENOENT if it lies elsewhere by now. */
   readonly confirm: () => void;
-  /** The same error, with the place in its message instead of the way. */
+  /** The same error, with the place in its words instead of the way. */
   readonly named: <Thrown>(error: Thrown) => Thrown;
 }
 
@@ -34,8 +35,9 @@ export async function holdDirectory(place: string): Promise<HeldDirectory> {
       requirePlace(handle.fd, place);
     },
     named: (error) => {
-      if (error instanceof Error && error.message.includes(way)) error.message = error.message.replaceAll(way, place);
-      return error;
+      if (!(error instanceof Error)) return error;
+      error.message = error.message.replaceAll(way, place);
+      return "path" in error ? located(error, String(error.path).replace(way, place)) : error;
     },
     [Symbol.asyncDispose]: () => handle.close(),
   };

@@ -1,6 +1,6 @@
 /** What becomes of each file and folder of a call, collected for its result. */
 import { AbortError, SdkError } from "../../errors.ts";
-import { fileErrorCode } from "../durable-file.ts";
+import { fileErrorCode, isDiskFull } from "../durable-file.ts";
 import type { FileReceipt, FolderFailure, FolderReceipt, SkippedItem } from "./options.ts";
 
 export class Outcome {
@@ -69,7 +69,9 @@ const ENDING: ReadonlySet<string> = new Set([
   ...["key_servers_unavailable", "key_servers_behind", "signing_key_missing", "missing_scope", "vault_changed"],
 ]);
 
+/** A full disk has no room for the next file either. */
 function endsAll(error: unknown): boolean {
+  if (isDiskFull(error)) return true;
   return error instanceof SdkError && (error.status === 401 || error.status === 429 || ENDING.has(error.code));
 }
 

@@ -179,12 +179,30 @@ async function rootOf(directory: string, isMade: boolean, dryRun: boolean): Prom
   }
 }
 
+/** Whether an earlier call went between the directory and the folder: its journal is there. */
+export async function knowsFolder(
+  client: Client,
+  directory: string,
+  options: { readonly vaultId: string; readonly folderId?: string },
+): Promise<boolean> {
+  const purpose = purposeOf(connectionOf(client), await realpath(directory), options);
+  return await FolderState.isKept(folderJournalDirectory(), purpose);
+}
+
 function openState(connection: Connection, root: string, options: SyncFolderOptions): Promise<FolderState> {
-  const { dryRun, journalDirectory = folderJournalDirectory(), folderId = null, vaultId } = options;
+  const { dryRun, journalDirectory = folderJournalDirectory() } = options;
+  const purpose = purposeOf(connection, root, options);
+  return dryRun === true ? FolderState.look(journalDirectory, purpose) : FolderState.open(journalDirectory, purpose);
+}
+
+function purposeOf(
+  connection: Connection,
+  root: string,
+  { folderId, vaultId }: Pick<SyncFolderOptions, "folderId" | "vaultId">,
+): string {
   // What one member's client verified is not another's to rely on.
   const signer = connection.sharedVaults?.signer.chainAddress;
-  const purpose = JSON.stringify({ baseUrl: connection.baseUrl, signer, vaultId, folderId, root });
-  return dryRun === true ? FolderState.look(journalDirectory, purpose) : FolderState.open(journalDirectory, purpose);
+  return JSON.stringify({ baseUrl: connection.baseUrl, signer, vaultId, folderId: folderId ?? null, root });
 }
 
 /**

@@ -68,7 +68,7 @@ export class FolderState implements AsyncDisposable {
    * @throws SdkError `configuration` while another process works on the same two places.
    */
   static async open(directory: string, purpose: string): Promise<FolderState> {
-    const path = join(directory, `${createHash("sha256").update(purpose).digest("hex")}.jsonl`);
+    const path = pathOf(directory, purpose);
     try {
       await makePrivateDirectory(directory);
       const lock = await acquireLock(`${path}.lock`, 0);
@@ -89,10 +89,15 @@ export class FolderState implements AsyncDisposable {
 
   /** For a dry run: what the journal says, without a lock. */
   static async look(directory: string, purpose: string): Promise<FolderState> {
-    const path = join(directory, `${createHash("sha256").update(purpose).digest("hex")}.jsonl`);
+    const path = pathOf(directory, purpose);
     const state = new FolderState(purpose, path, null);
     await state.#read();
     return state;
+  }
+
+  /** Whether there is a journal. */
+  static async isKept(directory: string, purpose: string): Promise<boolean> {
+    return (await readText(pathOf(directory, purpose))) !== "";
   }
 
   noteFile(path: string, known: KnownFile): void {
@@ -189,6 +194,9 @@ export class FolderState implements AsyncDisposable {
     }
   }
 }
+
+const pathOf = (directory: string, purpose: string): string =>
+  join(directory, `${createHash("sha256").update(purpose).digest("hex")}.jsonl`);
 
 function parseLine(written: string): Line | null {
   if (written === "") return null;
