@@ -40,7 +40,7 @@ void runCoffer(process.argv.slice(2), {
   process.exit(code);
 });
 
-function outputOf(stream: NodeJS.WriteStream): OutputStream {
+function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): OutputStream {
   // Each write answers for itself; without a listener the failure would end the process.
   stream.on("error", () => undefined);
   return {
@@ -48,6 +48,12 @@ function outputOf(stream: NodeJS.WriteStream): OutputStream {
       new Promise((resolve, reject) => {
         stream.write(data, (error) => (error == null ? resolve() : reject(error)));
       }),
+    watch: (act) => {
+      // A terminal that goes away says so by SIGHUP.
+      if (stream.isTTY) return () => undefined;
+      const starting = import("./reader-watch.ts").then(({ watchReader }) => watchReader(stream.fd, act));
+      return () => void starting.then((stop) => stop());
+    },
     isTerminal: stream.isTTY ?? false,
     get columns() {
       // A pseudo-terminal that nobody gave a size has 0.

@@ -4,6 +4,7 @@ import type { Context } from "../../context.ts";
 import { command, count, text, toggle } from "../../declarations.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
+import { whileRead } from "../../output.ts";
 import { listing, written, type Column, type Result, type Shown } from "../../result.ts";
 import { timeText } from "../../terminal/visible.ts";
 import { shown } from "../../terminal/visible.ts";
@@ -41,7 +42,10 @@ export default command({
       ...(since === undefined ? {} : { since: parseMoment("since", since) }),
       ...(after === undefined ? {} : { after }),
     };
-    if (follow) return await followAll(context, filters, from);
+    if (follow)
+      return await whileRead(context.world.stdout, context.signal, (signal) =>
+        followAll({ ...context, signal }, filters, from),
+      );
     const { changes, isMore } = await listAll(context, { ...filters, ...from }, limit);
     const last = changes.at(-1)?.sequence ?? null;
     return listing({
