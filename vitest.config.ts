@@ -38,6 +38,7 @@ const DEEP = [
   "test/chain/publish.test.ts",
   "test/cli/accounts.test.ts",
   "test/cli/completion.test.ts",
+  "test/cli/cut-transfers.test.ts",
   "test/cli/executable.test.ts",
   "test/cli/files.test.ts",
   "test/cli/first-use.test.ts",

@@ -46,7 +46,7 @@ export function createContext(world: World, globals: Globals): Context {
   const redaction = createRedaction();
   for (const name of ["SERVICE_API_KEY", "SERVICE_CHAIN_PRIVATE_KEY"]) redaction.register(world.env[name]);
   const timedOut = globals.timeout === undefined ? NEVER : AbortSignal.timeout(globals.timeout * 1_000);
-  const signal = AbortSignal.any([world.interrupted, timedOut]);
+  const signal = pausedBy(world.interrupted, timedOut);
   const flags = { profile: globals.profile, baseUrl: globals.baseUrl };
   const say = (text: string): void => void world.stderr.write(`${redaction.redact(text)}\n`);
   const note: Context["note"] = (...parts) => {
@@ -76,6 +76,16 @@ export function createContext(world: World, globals: Globals): Context {
         : terminalProgress(title, world.stderr, world.now, unit),
     ...questions(world, globals, signal),
   };
+}
+
+/** What is begun at the service stays there, for the same line to go on with. */
+function pausedBy(...signals: readonly AbortSignal[]): AbortSignal {
+  const pause = new AbortController();
+  const stop = (): void => pause.abort(new DOMException("Interrupted", "PauseError"));
+  for (const signal of signals)
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  return pause.signal;
 }
 
 const NEVER = new AbortController().signal;

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { ApiError, SdkError } from "../errors.ts";
+import { AbortError, ApiError, SdkError } from "../errors.ts";
 import { appendDurably, fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock, type LockFile } from "./lock-file.ts";
 import type { KeptUpload, SourceIdentity } from "../journals.ts";
@@ -19,6 +19,9 @@ const entry = z.object({
 const partsHead = z.object({ begun: z.uuid() });
 
 type Entry = z.infer<typeof entry>;
+
+/** The name of a reason to abort after which the next call goes on. Any other reason frees what was begun. */
+const PAUSE = "PauseError";
 
 /** No permission, a read-only system, or no usable home directory. `os.homedir` reports a missing one as a system error. */
 const NO_PLACE = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "ERR_SYSTEM_ERROR"]);
@@ -172,6 +175,7 @@ function parseLine(line: string): unknown {
 /** Connection, time limit, overload, and a key that a new sign-in replaces. An abort means that the caller gives up. */
 function isWorthResuming(error: unknown): boolean {
   if (error instanceof ApiError && error.status === 401) return true;
+  if (error instanceof AbortError) return error.reason instanceof Error && error.reason.name === PAUSE;
   return error instanceof SdkError && error.retryable && error.code !== "integrity_failed";
 }
 
