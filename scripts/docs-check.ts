@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { blocksOf, PAGES, ROOT, wrongReferences, type Block } from "./docs/documents.ts";
+import { blocksOf, goneTests, PAGES, ROOT, unseenFences, wrongReferences, type Block } from "./docs/documents.ts";
 import { openGiven, type Given } from "./docs/given.ts";
 import { commentBlocks, ProgramBlocks } from "./docs/program-blocks.ts";
 import { isSlow, runShell, shellFor } from "./docs/shell-blocks.ts";
@@ -49,9 +49,10 @@ process.exit();
 function checkReferences(): void {
   const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { scripts: object };
   let commands = 0;
+  problems.push(...blocks.flatMap(goneTests));
   for (const page of PAGES) {
     const found = wrongReferences(page, Object.keys(scripts));
-    problems.push(...found.problems);
+    problems.push(...found.problems, ...unseenFences(page));
     commands += found.commands;
   }
   say("named", `${String(commands)} commands exist, links lead somewhere`);

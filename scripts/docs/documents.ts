@@ -11,7 +11,7 @@ export const PAGES: readonly string[] = globSync(
     "SECURITY.md",
     "packages/*/README.md",
     "docs/*.md",
-    "docs/guides/*.md",
+    "docs/guides/**/*.md",
     "deploy/README.md",
   ],
   { cwd: ROOT },
@@ -47,6 +47,30 @@ export function blocksOf(page: string, text = readFileSync(path.join(ROOT, page)
     });
     return { place, language, code, notRun: whole, linesNotRun };
   });
+}
+
+/** Lines that begin or end a block which {@link blocksOf} does not see: indented, quoted, of other signs, or never ended. */
+export function unseenFences(page: string, text = readFileSync(path.join(ROOT, page), "utf8")): string[] {
+  // The marks go on, so that lines keep their numbers.
+  const rest = text.replaceAll(/^```\w*\n[\s\S]*?^```$/gm, (block) => block.replaceAll(/[^\n]/g, ""));
+  return rest
+    .split("\n")
+    .flatMap((line, at) =>
+      /^[\s>*-]*(?:```|~~~)/.test(line)
+        ? [
+            `${page}:${String(at + 1)}: a block that is neither run nor marked: begin it at the margin with three back ticks and its language`,
+          ]
+        : [],
+    );
+}
+
+/** Tests that a reason names, and that are not there. */
+export function goneTests({ linesNotRun, notRun, place }: Block): string[] {
+  const reasons = [notRun ?? "", ...linesNotRun.map(({ reason }) => reason)];
+  const named = new Set(reasons.flatMap((reason) => reason.match(/[\w./-]+\.test\.ts/g) ?? []));
+  return [...named]
+    .filter((file) => globSync(`{test,packages,server}/**/${path.basename(file)}`, { cwd: ROOT }).length === 0)
+    .map((file) => `${place}: the reason names ${file}, which is not there`);
 }
 
 /** What a page says wrongly about this repository: links that lead nowhere, commands that are not there. */
