@@ -1,9 +1,9 @@
 /**
- * The settings of a server that a test starts on a directory. With `COFFER_TEST_DATABASE=postgres` and `COFFER_TEST_BLOBS=s3` they lead to a
+ * The settings of a server that a test starts on a directory, the same each time. With `COFFER_TEST_DATABASE=postgres` and `COFFER_TEST_BLOBS=s3` they lead to a
  * database and a prefix of its own, in engines of the run. Engines are loaded only then: most runs and all programs use none.
  */
 export async function engineSettings(directory: string): Promise<Record<string, string>> {
-  return { ...(await databaseSettings(directory)), ...(await storeSettings()) };
+  return { ...(await databaseSettings(directory)), ...(await storeSettings(directory)) };
 }
 
 async function databaseSettings(directory: string): Promise<Record<string, string>> {
@@ -12,10 +12,10 @@ async function databaseSettings(directory: string): Promise<Record<string, strin
   return { SERVICE_DATABASE_URL: await databaseIn(directory) };
 }
 
-async function storeSettings(): Promise<Record<string, string>> {
+async function storeSettings(directory: string): Promise<Record<string, string>> {
   if (process.env["COFFER_TEST_BLOBS"] !== "s3") return {};
-  const { cephStore } = await import("./ceph/store.ts");
-  const { endpoint, bucket, prefix, accessKeyId, secretAccessKey } = await cephStore();
+  const { cephStoreIn } = await import("./ceph/stored.ts");
+  const { endpoint, bucket, prefix, accessKeyId, secretAccessKey } = await cephStoreIn(directory);
   return {
     SERVICE_BLOBS_URL: `${endpoint}/${bucket}/${prefix}`,
     SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId,

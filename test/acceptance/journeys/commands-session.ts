@@ -1,11 +1,11 @@
 /** Signing up and in with `coffer`, by e-mail and password, as a person and as a script. */
 import assert from "node:assert/strict";
 import { readFile, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { assertError, freshEmail, objectAt } from "../kit/account.ts";
 import { clockAhead } from "../kit/clock-ahead.ts";
 import { openCofferUser, type CofferUser } from "../kit/coffer.ts";
-import { databasePath, operatorVariables } from "../kit/data-directory.ts";
+import { operatorVariables } from "../kit/data-directory.ts";
 import { makeAccessCode, OTHER_PASSWORD, PASSWORD, refresh, signUpWithCode } from "../kit/identity.ts";
 import { readMailedToken } from "../kit/outbox.ts";
 import { parseObject, textOf } from "../kit/stack.ts";
@@ -88,12 +88,11 @@ export async function signsInByCommand({ stack, scratch }: World): Promise<Check
       assert.equal((await coffer.run(["whoami"])).code, 4);
     },
     "J11-cli-mailed": async () => {
-      const data = dirname(await databasePath(dataDirectory));
-      const verify = ["email", "verify", await readMailedToken(data, user.email, "verify")];
+      const verify = ["email", "verify", await readMailedToken(dataDirectory, user.email, "verify")];
       assert.equal((await coffer.type(verify)).code, 0);
       assert.equal((await coffer.run(verify)).code, 1);
       assert.equal((await coffer.run(["password", "forgot", user.email])).code, 0);
-      const token = await readMailedToken(data, user.email, "reset");
+      const token = await readMailedToken(dataDirectory, user.email, "reset");
       const reset = ["password", "reset"];
       const input = `${token}\n${OTHER_PASSWORD}\n`;
       const { code, out, err } = await coffer.run([...reset, "--stdin", "--json"], { input });

@@ -2,10 +2,10 @@
 import { createClient } from "@coffer/sdk";
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { assertError, createKey, fieldsOf, fileNames, objectAt, revokeKey, type NewKey } from "../kit/account.ts";
-import { blobBytes, databasePath, runSql } from "../kit/data-directory.ts";
+import { blobBytes, operatorVariables, runSql } from "../kit/data-directory.ts";
 import { openUpload, send } from "../kit/http.ts";
 import { revokesByCommand } from "./commands.ts";
 import type { Checks, World } from "./run.ts";
@@ -65,10 +65,7 @@ async function revokedAt(stack: Stack, key: NewKey): Promise<unknown> {
 
 /** Revoked by one process, refused by another that had accepted the key before. */
 async function checkSecondProcess(stack: Stack): Promise<void> {
-  await using second = await startServerProcess({
-    SERVICE_ENV: "development",
-    SERVICE_DATA_DIR: dirname(await databasePath(stack.dataDirectory)),
-  });
+  await using second = await startServerProcess(await operatorVariables(stack.dataDirectory));
   const key = await createKey(stack.baseUrl, stack.apiKey, { name: "for two" });
   assert.equal((await send(second.baseUrl, "/api/account", { key: key.key })).status, 200);
   await revokeKey(stack.baseUrl, stack.apiKey, key.id);

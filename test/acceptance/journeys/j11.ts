@@ -1,10 +1,10 @@
 /** J11: a web session, from the sign-in to its end. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { agedToken, DEVELOPMENT_JWT_KEY, readToken } from "../kit/access-token.ts";
 import { assertError, freshEmail } from "../kit/account.ts";
-import { databasePath, operatorVariables, runSql } from "../kit/data-directory.ts";
+import { operatorVariables, runSql } from "../kit/data-directory.ts";
 import { send, type Answer } from "../kit/http.ts";
 import { logIn, makeAccessCode, OTHER_PASSWORD, refresh, signUpWithCode, tokensIn } from "../kit/identity.ts";
 import type { SignedUp, Tokens } from "../kit/identity.ts";
@@ -73,11 +73,10 @@ function mailedTokens({ baseUrl, dataDirectory }: Stack, user: SignedUp): Checks
       assert.deepEqual(known.bytes, unknown.bytes);
     },
     "J11-single-use": async () => {
-      const data = dirname(await databasePath(dataDirectory));
-      const verification = await readMailedToken(data, user.email, "verify");
+      const verification = await readMailedToken(dataDirectory, user.email, "verify");
       assert.equal((await post("verify-email", { token: verification })).status, 200);
       assertError(await post("verify-email", { token: verification }), 400);
-      const body = { token: await readMailedToken(data, user.email, "reset"), newPassword: OTHER_PASSWORD };
+      const body = { token: await readMailedToken(dataDirectory, user.email, "reset"), newPassword: OTHER_PASSWORD };
       assert.equal((await post("reset-password", body)).status, 200);
       assertError(await post("reset-password", body), 400);
       assert.equal((await logIn(baseUrl, user.email, OTHER_PASSWORD)).status, 200);

@@ -9,7 +9,7 @@ import { createClient } from "@coffer/sdk";
 import { sha256Of } from "../../kit/bytes.ts";
 import { sendsInTheClear } from "../../kit/scan/in-the-clear.ts";
 import { fieldsOf, objectAt, objectsAt } from "../kit/account.ts";
-import { filesBelow } from "../kit/data-directory.ts";
+import { storedIn } from "../kit/data-directory.ts";
 import { failureCode, toolFailure } from "../kit/failures.ts";
 import { send } from "../kit/http.ts";
 import { openSharedService, type SharedPerson } from "../kit/shared-service.ts";
@@ -190,7 +190,7 @@ function storage(scene: Scene): Checks {
       const bytes = await stored();
       assert.equal(bytes.length, HEADER + bytes.readUInt32BE(44) + ciphertextSize(scene.content.length));
       const windows = [...Array(32).keys()].map((turn) => windowOf(scene.content, turn));
-      const places = await Promise.all((await filesBelow(service.dataDirectory)).map((path) => readFile(path)));
+      const places = (await storedIn(service.dataDirectory)).map(({ bytes }) => bytes);
       for (const place of [...places, service.tap.bytes()]) {
         for (const window of windows) assert.ok(!place.includes(window), "plaintext is stored or was sent");
         assert.ok(!place.includes("canary-8e11"), "the name is stored or was sent");

@@ -1,7 +1,8 @@
-/** Looks into a stack's data directory from outside, as an operator would with `find`, `grep` and `sqlite3` or `psql`. */
+/** Looks into a stack's data from outside, as an operator would with `find`, `grep` and `sqlite3`, or with `psql` and a client of S3. */
 import { readdir, readFile, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { engineSettings } from "../../kit/engine-settings.ts";
 import { addressIn } from "../../kit/postgres/address.ts";
 
 /** Paths of all regular files below `directory`. */
@@ -10,14 +11,27 @@ export async function filesBelow(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Which files below `directory` hold these bytes; `rows` where they are in the rows of a PostgreSQL. */
+/** What holds the rows of a stack, as {@link filesHolding} names it. */
+const ROWS = "rows";
+
+/** Which files below `directory` hold these bytes; `rows` and `objects` where they are in its PostgreSQL and its S3 store. */
 export async function filesHolding(directory: string, text: string): Promise<string[]> {
+  const places = await storedIn(directory);
+  return places.filter(({ bytes }) => bytes.includes(text)).map(({ name }) => name);
+}
+
+/** Everything that is stored for a server: its files, the rows of its PostgreSQL and the objects of its S3 store. */
+export async function storedIn(directory: string): Promise<{ readonly name: string; readonly bytes: Buffer }[]> {
   const paths = await filesBelow(directory);
-  const hits = await Promise.all(paths.map(async (path) => ((await readIfThere(path)).includes(text) ? [path] : [])));
+  const files = await Promise.all(paths.map(async (name) => ({ name, bytes: await readIfThere(name) })));
   const url = addressIn(directory);
-  if (url === null) return hits.flat();
-  const { readAllRows } = await import("../../kit/postgres/databases.ts");
-  return [...hits.flat(), ...((await readAllRows(url)).includes(text) ? ["rows"] : [])];
+  if (url === null) return files;
+  const [{ readAllRows }, { readObjects }] = [
+    await import("../../kit/postgres/databases.ts"),
+    await import("../../kit/ceph/stored.ts"),
+  ];
+  const objects = (await readObjects(directory)).map((bytes) => ({ name: "objects", bytes }));
+  return [...files, { name: ROWS, bytes: Buffer.from(await readAllRows(url)) }, ...objects];
 }
 
 /** Empty for a file that has gone since the listing, such as a mail that was just put into the outbox. */
@@ -30,8 +44,9 @@ async function readIfThere(path: string): Promise<Buffer> {
   }
 }
 
-/** The sum of all file sizes below `directory` without the database, in bytes. */
+/** The sum of all file sizes below `directory` without the database, or of all that its S3 store holds, in bytes. */
 export async function blobBytes(directory: string): Promise<number> {
+  if (addressIn(directory) !== null) return (await import("../../kit/ceph/stored.ts")).objectBytes(directory);
   const paths = (await filesBelow(directory)).filter((path) => !/\.sqlite(-\w+)?$/.test(path));
   const sizes = await Promise.all(paths.map((path) => sizeOf(path)));
   return sizes.reduce((sum, size) => sum + size, 0);
@@ -46,8 +61,9 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** The service's database file below `directory`; the local network of a stack keeps one of its own. */
+/** The service's database file below `directory`, or `rows`; the local network of a stack keeps a file of its own. */
 export async function databasePath(directory: string): Promise<string> {
+  if (addressIn(directory) !== null) return ROWS;
   const found = (await filesBelow(directory)).filter(
     (path) => path.endsWith(".sqlite") && !path.includes("/localnet/"),
   );
@@ -85,6 +101,8 @@ export async function querySql(
   statement: string,
   ...values: (string | number)[]
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const url = addressIn(directory);
+  if (url !== null) return (await import("../../kit/postgres/databases.ts")).findRows(url, statement, values);
   const database = new DatabaseSync(await databasePath(directory), { readOnly: true });
   try {
     database.exec("PRAGMA busy_timeout = 5000");
@@ -94,7 +112,7 @@ export async function querySql(
   }
 }
 
-/** The environment in which an operator's command meets the data of a development stack. */
+/** The environment in which another process, such as an operator's command, meets the data of a development stack. */
 export async function operatorVariables(directory: string): Promise<Record<string, string>> {
-  return { SERVICE_ENV: "development", SERVICE_DATA_DIR: dirname(await databasePath(directory)) };
+  return { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, ...(await engineSettings(directory)) };
 }

@@ -10,8 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { engineSettings } from "../../kit/engine-settings.ts";
 import { recordSecret } from "../../kit/secret-recorder.ts";
-import { readPlaces, requireNoSecrets, type Secret } from "../../kit/secret-scan.ts";
+import { requireNoSecrets, type Secret } from "../../kit/secret-scan.ts";
 import { signUp } from "./account.ts";
+import { storedIn } from "./data-directory.ts";
 import { startServerProcess } from "./server-process.ts";
 import { startToolServer, writeCredentials, type ToolServer } from "./tool-server.ts";
 import { openWireTap, type WireTap } from "./wire-tap.ts";
@@ -102,7 +103,7 @@ async function open(opened: AsyncDisposableStack, settings: Readonly<Record<stri
     requireNoSecrets(chainKeys, [
       { name: "wire", bytes: tap.bytes() },
       { name: "log", bytes: Buffer.from(server.printed()) },
-      ...(await readPlaces(dataDirectory, () => true)),
+      ...(await storedIn(dataDirectory)),
     ]);
   opened.defer(requireNoChainKeys);
   const { baseUrl } = tap;

@@ -1,9 +1,10 @@
 /** Starts the stack as a script would: one command, one JSON document on stdout, SIGTERM to stop. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { engineSettings } from "../../kit/engine-settings.ts";
 import { sendsInTheClear } from "../../kit/scan/in-the-clear.ts";
 import { recordSecret, requireClean } from "../../kit/secret-recorder.ts";
 
@@ -27,8 +28,11 @@ export interface Stack extends AsyncDisposable {
 /** Starts a stack on its own data. Rejects with what it printed when it does not get ready. */
 export async function startStack(options: { readonly dataDirectory: string }): Promise<Stack> {
   await allowDocuments();
-  const child = spawn(process.execPath, startArguments(options.dataDirectory), {
+  await mkdir(options.dataDirectory, { recursive: true, mode: 0o700 });
+  const engines = await engineSettings(options.dataDirectory);
+  const child = spawn(process.execPath, startArguments(options.dataDirectory, Object.keys(engines).length > 0), {
     cwd: REPOSITORY,
+    env: { ...process.env, ...engines },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = collectOutput(child);
@@ -70,8 +74,9 @@ function keyIn(text: string): string {
   return textOf(parseObject(JSON.stringify(profiles[textOf(config, "defaultProfile")])), "apiKey");
 }
 
-/** What `npm start` runs, without npm's own start-up. */
-function startArguments(dataDirectory: string): string[] {
+/** What `npm start` runs, without npm's own start-up. It has engines of its own, or none: those of the tests need another program. */
+function startArguments(dataDirectory: string, hasEngines: boolean): string[] {
+  if (hasEngines) return ["--conditions=coffer-source", "test/acceptance/kit/engine-stack.ts", dataDirectory];
   const program = "packages/devstack/src/start.ts";
   return ["--conditions=coffer-source", program, "--json", "--port", "0", "--data", dataDirectory];
 }

@@ -23,10 +23,10 @@ let given = 0;
 /** How many there were of this process. */
 export const placesGiven = (): number => given;
 
-/** The first one of a run waits until Ceph has started. */
-export async function cephStore(): Promise<CephStore> {
-  given += 1;
-  return { ...(await (ready ??= findCeph())), bucket: BUCKET, prefix: `${randomUUID()}/` };
+/** A new place, or the one with that prefix. The first one of a run waits until Ceph has started. */
+export async function cephStore(prefix?: string): Promise<CephStore> {
+  if (prefix === undefined) given += 1;
+  return { ...(await (ready ??= findCeph())), bucket: BUCKET, prefix: prefix ?? `${randomUUID()}/` };
 }
 
 async function findCeph(): Promise<CephAddress> {

@@ -90,12 +90,24 @@ function provideTemplate(cluster: Cluster): Promise<string> {
 
 /** Runs one statement past foreign keys and triggers, and answers how many rows it met. Write `?` for each value. */
 export function alterRows(url: string, text: string, values: readonly (string | number)[] = []): Promise<number> {
-  let number = 0;
   return within(url, async (client) => {
     await client.query("SET session_replication_role = replica");
-    const numbered = text.replaceAll("?", () => `$${String((number += 1))}`);
-    return (await client.query(numbered, [...values])).rowCount ?? 0;
+    return (await client.query(numbered(text), [...values])).rowCount ?? 0;
   });
+}
+
+/** The rows that one statement finds. Write `?` for each value. */
+export function findRows(
+  url: string,
+  text: string,
+  values: readonly (string | number)[],
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return within(url, async (client) => (await client.query(numbered(text), [...values])).rows);
+}
+
+function numbered(text: string): string {
+  let number = 0;
+  return text.replaceAll("?", () => `$${String((number += 1))}`);
 }
 
 /** Every row of every table as text, one a line: what a backup holds. */
