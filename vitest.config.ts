@@ -50,6 +50,7 @@ const DEEP = [
   "test/cli/owner-scopes.test.ts",
   "test/cli/recording.test.ts",
   "test/cli/signing-in.test.ts",
+  "test/cli/wrong-lines.test.ts",
   "test/client-folder-crash.test.ts",
   "test/client-real.test.ts",
   "test/conformance/pooler.test.ts",

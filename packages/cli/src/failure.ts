@@ -185,10 +185,12 @@ const FLAGS: Readonly<Record<string, string>> = {
   name: "--name is for a single file",
 };
 
-/** A vault that is not there is in no list of the command's own group. */
+/** What is not there is in the list of its own kind, whatever the command. */
+const GROUPS: Readonly<Record<string, string>> = { vault: "", key: "agents" };
+
 function nextFor(failure: TaskFailure, group: string | undefined): string {
   const { about, cause, code } = failure;
-  const next = nextOf(code, about === "vault" ? "" : group);
+  const next = nextOf(code, GROUPS[about ?? ""] ?? group);
   if (isKeychainClosed(failure))
     return `${next}. Where the keychain is gone for good: coffer config set key-store file --lost-keys`;
   return code === "signed_out" && !(cause instanceof Error) ? `${next}, or coffer signup for a new account` : next;

@@ -1,6 +1,7 @@
 /** Keys, invites and members as one list, and the acts of an owner on them. */
 import type { ApiKey, Client, Invite, Rewind, RewindStep, RevokedAgent, VaultMember } from "@coffer/sdk";
-import { TaskFailure, toFailure } from "./failure.ts";
+import { untrusted } from "./untrusted.ts";
+import { TaskFailure, toFailure, type FailureDetails } from "./failure.ts";
 import type { Task } from "./task.ts";
 
 /** One way in. */
@@ -104,9 +105,16 @@ export async function findHolder(task: Task, text: string): Promise<AccessHolder
   const [first, second] = found;
   if (first !== undefined && second === undefined) return first;
   throw new TaskFailure(first === undefined ? "not_found" : "ambiguous", {
+    ...(first === undefined ? missing(text) : {}),
     nextStep: "access_list shows keys and invites with their ids.",
   });
 }
+
+const missing = (text: string): FailureDetails => ({
+  about: "key",
+  message: "There is no such key or invite",
+  detail: untrusted(text),
+});
 
 /**
  * The actor of changes, as the service names it: the id of a key, or a chain address. Owners may also pass the beginning of
@@ -126,6 +134,7 @@ export async function findActor(task: Task, text: string): Promise<string> {
   const [first, second] = found;
   if (first !== undefined && second === undefined) return first;
   throw new TaskFailure(first === undefined ? "not_found" : "ambiguous", {
+    ...(first === undefined ? missing(text) : {}),
     nextStep: "access_list shows keys with their ids and names.",
   });
 }

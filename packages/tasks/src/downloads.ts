@@ -148,17 +148,18 @@ async function placeBelow(
   return isBegun ? null : join(existing.path, localName(folder.name));
 }
 
+const noFolder = (): TaskFailure =>
+  new TaskFailure("not_a_file", { message: "The destination is no folder", nextStep: "Choose another dest." });
+
 /** The folder, made if its parent exists. */
 export async function ensureDirectory(allowed: AllowedFolders, given: string): Promise<OpenFolder> {
   for (let attempt = 0; ; attempt += 1) {
     const folder = await openFolder(allowed, given);
     if (folder !== null) return folder;
-    if (attempt > 0)
-      throw new TaskFailure("not_a_file", {
-        message: "The destination is no folder",
-        nextStep: "Choose another dest.",
-      });
-    await using place = await openDestination(allowed, given, false);
+    if (attempt > 0) throw noFolder();
+    await using place = await openDestination(allowed, given, false).catch((thrown: unknown) => {
+      throw thrown instanceof TaskFailure && thrown.code === "destination_exists" ? noFolder() : thrown;
+    });
     await mkdir(place.writePath, { mode: 0o700 });
   }
 }

@@ -103,7 +103,7 @@ export interface Candidate {
   readonly name: Untrusted;
 }
 
-export type About = "vault" | "folder" | "file" | "ifExists" | "name";
+export type About = "vault" | "folder" | "file" | "key" | "ifExists" | "name";
 
 export interface FailureDetails {
   /** What it is about, for programs that say it in words of their own: the kind of what is not there, or an argument. */

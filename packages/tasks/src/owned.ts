@@ -52,6 +52,7 @@ async function only<Item extends { readonly id: string }>(
   const [first, second] = found;
   if (first !== undefined && second === undefined) return first;
   throw new TaskFailure(first === undefined ? "not_found" : "ambiguous", {
+    ...(first === undefined ? { detail: untrusted(wanted) } : {}),
     candidates: found.slice(0, MOST_CANDIDATES).map((item) => ({ id: item.id, name: untrusted(nameOf(item)) })),
   });
 }

@@ -8,6 +8,7 @@ import { isAllowed, isWritable, type AllowedFolders } from "./paths/allowed-fold
 import { openFolder, type OpenFolder } from "./paths/local-files.ts";
 import { findFolder } from "./places.ts";
 import type { Task } from "./task.ts";
+import { untrusted } from "./untrusted.ts";
 import { foresee, reporter, type Transferred } from "./uploads.ts";
 
 export interface SyncPlan {
@@ -46,7 +47,7 @@ async function localFolder(allowed: AllowedFolders, { direction, dryRun, path }:
   if (direction === "down" && !dryRun) return await ensureDirectory(allowed, path);
   const folder = await openFolder(allowed, path);
   if (folder === null && direction === "up")
-    throw new TaskFailure("file_not_found", { message: "There is no such local folder" });
+    throw new TaskFailure("file_not_found", { message: "There is no such local folder", detail: untrusted(path) });
   return folder;
 }
 

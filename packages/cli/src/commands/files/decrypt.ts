@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { foldersOfPerson, openFolder, untrusted } from "@coffer/tasks";
 import type { SavedExport } from "@coffer/sdk/node";
 import { argument, command, text, toggle } from "../../declarations.ts";
@@ -53,9 +55,11 @@ export default command({
 
 async function requireExport(path: string): Promise<void> {
   await using folder = await openFolder(foldersOfPerson([path], {}), path);
-  if (folder !== null) return;
+  const isExport = folder !== null && existsSync(join(folder.way, "manifest.json"));
+  if (isExport) return;
+  const name = untrusted(path).visible();
   throw new CommandFailure("file_not_found", {
-    message: "There is no such folder",
+    message: folder === null ? `There is no such folder: ${name}` : `There is no finished export in ${name}`,
     nextStep: "name the folder that coffer export made",
   });
 }

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { findVault, untrusted } from "@coffer/tasks";
 import { argument, command } from "../../declarations.ts";
 import { EXIT } from "../../exit-codes.ts";
@@ -24,6 +25,12 @@ export default command({
         exit: EXIT.usage,
       });
     const { paths } = localPaths(context.world, [dest]);
+    const there = await stat(paths[0] ?? dest).catch(() => null);
+    if (there !== null && !there.isDirectory())
+      throw new CommandFailure("not_a_file", {
+        message: "The destination is no folder",
+        nextStep: "name another destination",
+      });
     const { exportVault } = await import("@coffer/sdk/node");
     const line = context.progress("Exporting");
     try {
