@@ -190,7 +190,11 @@ function storage(scene: Scene): Checks {
       const bytes = await stored();
       assert.equal(bytes.length, HEADER + bytes.readUInt32BE(44) + ciphertextSize(scene.content.length));
       const windows = [...Array(32).keys()].map((turn) => windowOf(scene.content, turn));
-      const places = (await storedIn(service.dataDirectory)).map(({ bytes }) => bytes);
+      const places = (await storedIn(service.dataDirectory)).map((place) => place.bytes);
+      assert.ok(
+        places.some((place) => place.includes(bytes.subarray(-1000))),
+        "the file is not where it is looked for",
+      );
       for (const place of [...places, service.tap.bytes()]) {
         for (const window of windows) assert.ok(!place.includes(window), "plaintext is stored or was sent");
         assert.ok(!place.includes("canary-8e11"), "the name is stored or was sent");
