@@ -26,6 +26,7 @@ export interface Owner {
 
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
+  readonly pid: number;
   /** "take" and "read" begin anew; "read" keeps what arrives from then on, "take" answers it. */
   ask(wish: "count" | "take" | "read"): Promise<Arrivals>;
 }
@@ -151,6 +152,7 @@ export async function startReceiver(): Promise<Receiver> {
   const [port] = (await once(child, "message")) as [number];
   return {
     url: `http://127.0.0.1:${String(port)}`,
+    pid: child.pid ?? 0,
     ask: async (wish) => {
       const answer = once(child, "message");
       child.send(wish);

@@ -88,6 +88,8 @@ export interface Pace {
   readonly perSecond: number;
   /** Microseconds of the server's processes for one. */
   readonly processor: number;
+  /** The same of others that take part, in their order. */
+  readonly others: readonly number[];
 }
 
 /** Queues while the endpoints are paused, and counts from when the last of them is not, so that what is measured is sending alone. */
@@ -96,26 +98,29 @@ export async function deliver(
   receiver: Receiver,
   owner: Owner,
   { webhookIds, events }: { readonly webhookIds: readonly string[]; readonly events: number },
+  others: readonly (() => number)[] = [],
 ): Promise<Pace> {
   await service.setActive(owner, webhookIds, false);
   for (let event = 0; event < events; event += 1) await service.write(owner);
   await service.drained();
   await receiver.ask("take");
   await service.setActive(owner, webhookIds, true);
-  const spent = (): number => service.servers.reduce((sum, { pid }) => sum + processorSeconds(pid), 0);
+  const ours = (): number => service.servers.reduce((sum, { pid }) => sum + processorSeconds(pid), 0);
+  const spent = (): number[] => [ours, ...others].map((seconds) => seconds());
   const before = spent();
   const early = await receiver.ask("take");
   await service.drained();
-  const used = spent() - before;
+  const used = spent().map((seconds, at) => seconds - (before[at] ?? Number.NaN));
   const { count, first, last } = await receiver.ask("take");
   const wanted = webhookIds.length * events;
   if (early.count + count !== wanted) {
     throw new Error(`${String(early.count + count)} of ${String(wanted)} deliveries arrived`);
   }
-  return { perSecond: (count / (last - first)) * 1000, processor: (used / count) * 1e6 };
+  const [processor = Number.NaN, ...more] = used.map((seconds) => (seconds / count) * 1e6);
+  return { perSecond: (count / (last - first)) * 1000, processor, others: more };
 }
 
-async function postBare(poster: Poster): Promise<Pace> {
+async function postBare(poster: Poster): Promise<Omit<Pace, "others">> {
   const { seconds, processorSeconds: used } = await poster.post(DELIVERIES);
   return { perSecond: DELIVERIES / seconds, processor: (used / DELIVERIES) * 1e6 };
 }

@@ -1,4 +1,4 @@
-/** Deliveries as their owner sees and repeats them. The engine's statements are in queue-store.ts. */
+/** Deliveries as their owner sees and repeats them. The engine's statements are in delivery/. */
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow } from "../../ports/tables.ts";
 import type { PageRequest } from "../paging.ts";

@@ -8,7 +8,7 @@ import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
 import { ServiceError } from "../../service-error.ts";
 import { notFound } from "../acting.ts";
 import { insertDelivery } from "./deliveries-store.ts";
-import { insertAttempts } from "./delivery/queue-store.ts";
+import { insertAttempts } from "./delivery/outcome-store.ts";
 import { readWebhook } from "./endpoints.ts";
 import { messageIdOf, renderEvent } from "./payload.ts";
 import { toDelivery } from "./rules.ts";

@@ -18,15 +18,8 @@ import {
   followBlameless,
   INTERRUPTED,
 } from "./outcome-rules.ts";
-import {
-  type ClaimedDelivery,
-  findEndpoints,
-  insertAttempts,
-  lockEndpoints,
-  type OverdueDelivery,
-  writeEnds,
-  writeEndpointStates,
-} from "./queue-store.ts";
+import { insertAttempts, lockEndpoints, writeEnds, writeEndpointStates } from "./outcome-store.ts";
+import { type ClaimedDelivery, findEndpoints, type OverdueDelivery } from "./queue-store.ts";
 
 type Settling = Pick<Deps, "clock" | "random">;
 

@@ -11,10 +11,8 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { clockOf, type Database, dialectOf, prepared, type Queries } from "../../../ports/database.ts";
-import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../../ports/tables.ts";
-import type { DeliveryEnd, EndpointState } from "./outcome-rules.ts";
-
-type Row<Kind> = { [Column in keyof Kind]: Kind[Column] };
+import type { WebhookDeliveryRow, WebhookRow } from "../../../ports/tables.ts";
+import { type Ids, idsOf, isAmong, type Row, rowsIn } from "./lists.ts";
 
 /** Spelled out: a plan for any value would not use the indexes of these alone, and a plan for each costs more than its rows. */
 const [PENDING, DELIVERING] = [sql.lit("pending"), sql.lit("delivering")];
@@ -43,13 +41,15 @@ export function listLanes(queries: Queries, after: string): Promise<{ id: string
   return queries.all(lanesAfter(queries, { after }));
 }
 
+const nextDues = prepared((build, value: Ids) => withDue(build).where(isAmong(build, "id", value)));
+
 /** When the next attempt of each endpoint is due, by its id; those without one are left out. */
 export async function findNextDues(
   queries: Queries,
   webhookIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   if (webhookIds.length === 0) return new Map();
-  const rows = await queries.all(withDue(queries.build).where("id", "in", [...webhookIds]));
+  const rows = await queries.all(nextDues(queries, idsOf(webhookIds)));
   return new Map(rows.flatMap(({ id, due }) => (due === null ? [] : [[id, due] as const])));
 }
 
@@ -115,14 +115,14 @@ const claimBy = (now: RawBuilder<number>) =>
 /** All claims of an exchange are one statement and one trip; each keeps a limit of its own, so each is a subquery. */
 const claimAllBy = (now: RawBuilder<number>) =>
   prepared((build, value: Row<ClaimTerms> & { claims: string }) => {
-    const of = { webhookId: sql.ref<string>("c.webhookId"), dueBy: sql.ref<number>("c.dueBy") };
-    const bounds = { limit: sql.ref<number>("c.limit"), most: sql.ref<number>("c.most") };
+    const of = { webhookId: sql.ref<string>("given.webhookId"), dueBy: sql.ref<number>("given.dueBy") };
+    const bounds = { limit: sql.ref<number>("given.limit"), most: sql.ref<number>("given.most") };
     // What another process is just claiming is nothing to wait for.
     const due = mostDue(build, { ...of, ...bounds }, now)
       .forUpdate()
       .skipLocked();
-    const columns = sql`c("webhookId" text, "dueBy" bigint, "limit" bigint, "most" bigint)`;
-    const claims = sql`jsonb_to_recordset(cast(${value.claims} as jsonb)) as ${columns}`;
+    const columns = { webhookId: "text", dueBy: "bigint", limit: "bigint", most: "bigint" } as const;
+    const claims = rowsIn(build, value.claims, columns);
     return take(build, value, now)
       .where("id", "=", sql<string>`any(array(select due.id from ${claims} cross join lateral ${due} as due))`)
       .where("status", "=", "pending")
@@ -201,30 +201,12 @@ const overdueBy = (now: RawBuilder<number>) =>
       .limit(value.limit),
   );
 
-/**
- * Deliveries whose attempts ended alike, all in their `attempts`-th; answers the ids of those that did. The others did not
- * change: the attempt is not the one under way, as its lease was over, or the endpoint is gone.
- */
-export async function writeEnds(
-  transaction: Queries,
-  { ids, attempts }: { readonly ids: readonly string[]; readonly attempts: number },
-  { status, http_status, last_error, next_attempt_at, completed_at }: DeliveryEnd,
-): Promise<ReadonlySet<string>> {
-  const rows = await transaction.all(
-    transaction.build
-      .updateTable("webhook_deliveries")
-      .set({ status, http_status, last_error, next_attempt_at, completed_at, lease_until: null })
-      .where("id", "in", [...ids])
-      .where("attempts", "=", attempts)
-      .where("status", "=", "delivering")
-      .returning("id"),
-  );
-  return new Set(rows.map(({ id }) => id));
-}
-
-export async function insertAttempts(transaction: Queries, rows: readonly WebhookAttemptRow[]): Promise<void> {
-  if (rows.length > 0) await transaction.run(transaction.build.insertInto("webhook_attempts").values([...rows]));
-}
+const endpointsOf = prepared((build, value: Ids) =>
+  build
+    .selectFrom("webhooks")
+    .selectAll()
+    .where(isAmong(build, "id", value)),
+);
 
 /** By their ids. They may be of any accounts: the engine works for all. */
 export async function findEndpoints(
@@ -232,57 +214,8 @@ export async function findEndpoints(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, WebhookRow>> {
   if (ids.length === 0) return new Map();
-  const rows = await queries.all(
-    queries.build
-      .selectFrom("webhooks")
-      .selectAll()
-      .where("id", "in", [...ids]),
-  );
+  const rows = await queries.all(endpointsOf(queries, idsOf(ids)));
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** What an endpoint's next state is reckoned from. */
-type StateBefore = Pick<WebhookRow, "id" | "url" | "active" | "failure_count" | "failing_since">;
-
-/** Endpoints that get one state; answers the ids of those that were as they are said to be. The others are as they were. */
-export async function writeEndpointStates(
-  transaction: Queries,
-  endpoints: readonly StateBefore[],
-  { active, failure_count, failing_since, last_delivery_at, last_delivery_status }: EndpointState,
-): Promise<ReadonlySet<string>> {
-  const rows = await transaction.all(
-    transaction.build
-      .updateTable("webhooks")
-      .set({ active, failure_count, failing_since, last_delivery_at, last_delivery_status })
-      .where((row) =>
-        row.or(
-          endpoints.map((was) =>
-            row.and([
-              row("id", "=", was.id),
-              row("url", "=", was.url),
-              row("active", "=", was.active),
-              row("failure_count", "=", was.failure_count),
-              row("failing_since", "is not distinct from", was.failing_since),
-            ]),
-          ),
-        ),
-      )
-      .returning("id"),
-  );
-  return new Set(rows.map(({ id }) => id));
-}
-
-/** Where writers run side by side: others who write these endpoints wait, and nobody for them in a circle. */
-export async function lockEndpoints(transaction: Queries, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0 || dialectOf(transaction) === "sqlite") return;
-  await transaction.all(
-    transaction.build
-      .selectFrom("webhooks")
-      .select("id")
-      .where("id", "in", [...ids])
-      .orderBy("id")
-      .forNoKeyUpdate(),
-  );
 }
 
 const endBegunBefore = prepared((build, value: { began: number }) =>

@@ -50,6 +50,21 @@ describe("the queue", () => {
     expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 1 });
   });
 
+  it("records an answer as it is, quotes and all, but for half a character", async () => {
+    const webhookId = await test.endpoint();
+    test.answer(() => ({ ...failing("HTTP 500"), responseBody: `"é" \\ '{},\n\u{1f600} ${"\u{1f600}".charAt(0)}` }));
+    await test.change();
+    await test.engine.look();
+    await test.engine.exchange();
+    await test.engine.settled();
+    await test.engine.exchange();
+    const { id } = await test.delivery(webhookId);
+    expect(await test.attempts(id)).toMatchObject([
+      { number: 1, trigger: "scheduled", http_status: 500, error: "HTTP 500", duration: 1 },
+    ]);
+    expect((await test.attempts(id))[0]?.response_body).toBe(`"é" \\ '{},\n\u{1f600} \ufffd`);
+  });
+
   it("is claimed for many endpoints at once, for each within what it bears over all processes", async () => {
     const never = new Promise<Answer>(() => undefined);
     const paths = ["/a", "/b", "/c"];
