@@ -48,16 +48,16 @@ async function openDirect(file: FileHandle): Promise<FileHandle | null> {
   return await open(path, constants.O_WRONLY | constants.O_DIRECT).catch(() => null);
 }
 
-type Pair = readonly [Uint8Array, Uint8Array];
+/** One fills while the others are written: the disk then has the next block when it is done with one. */
+const BLOCKS = 4;
 
 /** Those of files that were written at once before; what is more goes. */
-const idle: Pair[] = [];
+const idle: ArrayBuffer[] = [];
 const MOST_IDLE = 4;
 
 /** Direct writes want addresses that a page begins at. Nothing else in JavaScript has such. */
-function makePair(): Pair {
-  const { buffer } = new WebAssembly.Memory({ initial: (2 * BLOCK_BYTES) / 65_536 });
-  return [new Uint8Array(buffer, 0, BLOCK_BYTES), new Uint8Array(buffer, BLOCK_BYTES, BLOCK_BYTES)];
+function makeBlocks(): ArrayBuffer {
+  return new WebAssembly.Memory({ initial: (BLOCKS * BLOCK_BYTES) / 65_536 }).buffer;
 }
 
 /** Where the bytes go. */
@@ -66,22 +66,23 @@ export interface Writing extends Pick<NewFile, "hash" | "free"> {
   readonly direct: FileHandle | null;
 }
 
-/** Answers the number of bytes. One block fills while the one before is written. */
+/** Answers the number of bytes. One block fills while those before are written. */
 export async function writeAll(
   stream: AsyncIterable<Uint8Array>,
   { file, direct, hash, free }: Writing,
 ): Promise<number> {
-  const pair = idle.pop() ?? makePair();
-  let [filling, spare] = pair;
-  let writing = Promise.resolve();
+  const memory = idle.pop() ?? makeBlocks();
+  const writing: Promise<void>[] = [];
+  let filling = new Uint8Array(memory, 0, BLOCK_BYTES);
   let whole = direct;
   let total = 0;
   let filled = 0;
   const write = async (block: Uint8Array, position: number): Promise<void> => {
+    const used = whole;
     try {
-      await writeBytes(whole ?? file, block, position);
+      await writeBytes(used ?? file, block, position);
     } catch (error) {
-      if (whole === null) throw error;
+      if (used === null) throw error;
       // Some file systems refuse only the write. What is wrong with the disk itself shows again.
       whole = null;
       await writeBytes(file, block, position);
@@ -97,21 +98,21 @@ export async function writeAll(
         total += part.length;
         at += part.length;
         if (filled < filling.length) continue;
-        await writing;
-        writing = write(filling, total - filled);
+        const written = write(filling, total - filled);
         // A failure is for the next block that waits.
-        writing.catch(() => undefined);
-        [filling, spare] = [spare, filling];
+        written.catch(() => undefined);
+        if (writing.push(written) === BLOCKS) await writing.shift();
+        filling = new Uint8Array(memory, (filling.byteOffset + BLOCK_BYTES) % memory.byteLength, BLOCK_BYTES);
         filled = 0;
       }
       free?.(piece);
     }
-    await writing;
+    await Promise.all(writing);
     await writeBytes(file, filling.subarray(0, filled), total - filled);
   } finally {
     // The caller closes the file.
-    await writing.catch(() => undefined);
-    if (idle.length < MOST_IDLE) idle.push(pair);
+    await Promise.allSettled(writing);
+    if (idle.length < MOST_IDLE) idle.push(memory);
   }
   return total;
 }
