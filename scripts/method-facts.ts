@@ -216,11 +216,15 @@ export const FUNCTION_FACTS: Readonly<Record<string, MethodFacts>> = {
   uploadFolder: WHOLE_FOLDER,
   downloadFolder: { ...WHOLE_FOLDER, endpoints: [...LOOKED, "files.content"] },
   syncFolder: WHOLE_FOLDER,
-  exportVault: { ...factsLike("vaults.export"), codes: ["shared_vault", "integrity_failed", "configuration"] },
+  exportVault: {
+    ...factsLike("vaults.export"),
+    codes: ["public_vault", "shared_vault", "integrity_failed", "configuration"],
+  },
   openExport: { codes: ["export_unsigned"], steps: ["opening", "reading"] },
-  openSharedVaults: { codes: ["configuration"] },
+  openSharedVaults: { codes: ["configuration", "keychain_unusable"] },
   sharedVaults: { codes: ["configuration"] },
   createClient: { codes: ["configuration"] },
+  resolveSettings: { codes: ["configuration", "profile_missing"] },
 };
 
 function factsLike(method: string): MethodFacts {

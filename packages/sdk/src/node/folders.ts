@@ -74,7 +74,7 @@ export async function syncFolder(client: Client, directory: string, options: Syn
 export async function knowsFolder(
   client: Client,
   directory: string,
-  place: { readonly vaultId: string; readonly folderId?: string },
+  place: Pick<DownloadFolderOptions, "vaultId" | "folderId">,
 ): Promise<boolean> {
   const { knowsFolder: look } = await import("./folders/run.ts");
   return await look(client, directory, place);

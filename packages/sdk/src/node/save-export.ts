@@ -210,7 +210,7 @@ async function save(
   return { sha256: hash.digest("hex"), isNew: true };
 }
 
-/** Of a file of that size; null: there is none. A link is followed nowhere. */
+/** The digest of a file of that size; null: there is none. No link is followed. */
 async function digestOf(path: string, size: number): Promise<string | null> {
   const found = await lstat(path).catch(() => null);
   if (found?.isFile() !== true || found.size !== size) return null;

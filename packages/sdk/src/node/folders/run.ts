@@ -183,7 +183,7 @@ async function rootOf(directory: string, isMade: boolean, dryRun: boolean): Prom
 export async function knowsFolder(
   client: Client,
   directory: string,
-  options: { readonly vaultId: string; readonly folderId?: string },
+  options: Pick<SyncFolderOptions, "folderId" | "vaultId">,
 ): Promise<boolean> {
   const purpose = purposeOf(connectionOf(client), await realpath(directory), options);
   return await FolderState.isKept(folderJournalDirectory(), purpose);
