@@ -5,7 +5,7 @@ import { dialectOf, type Queries } from "../../../ports/database.ts";
 /** The columns of a row as a statement's values: a type of its own, where an interface has no index. */
 export type Row<Kind> = { [Column in keyof Kind]: Kind[Column] };
 
-/** Of columns that a list of rows has. */
+/** Types of the columns that a list of rows has. */
 export type Columns<Name extends string = string> = Readonly<Record<Name, "text" | "integer" | "bigint">>;
 
 /** Any number of ids as one value: so the text of a statement is always the same, and it is compiled and planned once. */
