@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { dialectOf, prepared, type Queries } from "../../../ports/database.ts";
 import type { WebhookAttemptRow, WebhookRow } from "../../../ports/tables.ts";
-import { type Columns, type Ids, idsOf, isAmong, type Row, rowsIn } from "./lists.ts";
+import { type Columns, type Ids, idsOf, isAmong, type Row, rowsIn } from "./lists-store.ts";
 import type { DeliveryEnd, EndpointState } from "./outcome-rules.ts";
 
 const endsOf = prepared((build, value: Ids & { ended: number } & Row<DeliveryEnd>) => {

@@ -12,7 +12,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { clockOf, type Database, dialectOf, prepared, type Queries } from "../../../ports/database.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../../../ports/tables.ts";
-import { type Ids, idsOf, isAmong, type Row, rowsIn } from "./lists.ts";
+import { type Ids, idsOf, isAmong, type Row, rowsIn } from "./lists-store.ts";
 
 /** Spelled out: a plan for any value would not use the indexes of these alone, and a plan for each costs more than its rows. */
 const [PENDING, DELIVERING] = [sql.lit("pending"), sql.lit("delivering")];
