@@ -31,8 +31,12 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return difference === 0;
 }
 
+/** Node's, which takes a fifth of the time for a key and its signature; absent in browsers. */
+const { Buffer: native } = globalThis as { readonly Buffer?: typeof Buffer };
+
 /** A character for each byte, so that bytes can be the key of a map. For pieces of some kilobytes. */
 export function latin1(bytes: Uint8Array): string {
+  if (native) return native.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
   // `apply` takes the array as it is; a spread goes through its iterator, seven times as slow.
   return String.fromCharCode.apply(null, bytes as unknown as number[]);
 }

@@ -51,19 +51,22 @@ export class Batching {
   /** Uploads that wait to begin, the first one first. */
   readonly #beginning: (() => void)[] = [];
   #isLooking = false;
+  /** Over after a turn of the event loop, in which the batch that went last is written. */
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(connection: Connection, options: Pick<CallOptions, "signal" | "retries">) {
     this.#connection = connection;
     this.#options = options;
   }
 
-  /** Waits until few enough others work. */
+  /** Waits until few enough others work, and until a batch that goes is on the wire. */
   async open(): Promise<BatchSlot> {
     if (this.#working >= MOST_WORKING)
       await new Promise<void>((resolve) => {
         this.#beginning.push(resolve);
       });
     else this.#working += 1;
+    await this.#writing;
     let isWorking = true;
     const leave = (): void => {
       if (!isWorking) return;
@@ -116,6 +119,8 @@ export class Batching {
   #send(vault: string): void {
     const batch = this.#waiting.get(vault) ?? [];
     this.#waiting.delete(vault);
+    // Files are encrypted without a pause for input and output: the batch would wait for the last of them.
+    this.#writing = new Promise((resolve) => void setTimeout(resolve, 0));
     sendBatch(this.#connection, batch, this.#options).catch((error: unknown) => {
       for (const { settle } of batch) settle.reject(error);
     });
