@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -127,6 +127,15 @@ describe("what was seen", () => {
     }
     expect((await stat(join(directory, FILE))).size).toBeLessThan(LINE * 1_000);
     expect([await numberOf(directory, ONE), await numberOf(directory, TWO)]).toEqual([1_200, 1_200]);
+  });
+
+  it("is written anew when it is opened, where processes that ended left too many void lines", async () => {
+    const directory = makeDirectory();
+    const path = join(directory, FILE);
+    await noted(directory, [ONE, 4]);
+    const text = await readFile(path, "utf8");
+    await appendFile(path, text.slice(text.indexOf("\n")).repeat(1_000));
+    expect([await numberOf(directory, ONE), (await stat(path)).size]).toEqual([4, text.length]);
   });
 
   it("is of the 65,536 that were noted last", async () => {

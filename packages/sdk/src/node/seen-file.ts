@@ -13,7 +13,7 @@ import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
 import { decodeRest, encodeLine, encodeRest, keyOf } from "./seen-lines.ts";
-import { isNewer, keepNewest, SeenLog } from "./seen-log.ts";
+import { isNewer, Notes, SeenLog } from "./seen-log.ts";
 
 /** Longest time for which a note is in memory alone, and between two reads of other processes' notes. Milliseconds. */
 const INTERVAL_MS = 1_000;
@@ -28,8 +28,8 @@ export function seenDirectory(env?: Environment): string {
 
 /**
  * One file of mode 0600 for each vault, to which all processes of this machine append. It names ids, numbers and
- * digests alone. Each file keeps the 65,536 statements noted last (about 6 MiB). A crash takes away at most the notes
- * of the last second. A damaged file is set aside as `….damaged` with a warning; its whole lines still count.
+ * digests alone. Each file keeps the 65,536 statements noted last (7 MB, and 14 before it is rewritten). A crash takes
+ * away at most the notes of the last second. A damaged file is set aside as `….damaged` with a warning; its whole lines still count.
  * @throws SdkError `configuration` for files of a later version.
  */
 export function fileSeen(directory: string = seenDirectory()): SeenStore {
@@ -39,6 +39,9 @@ export function fileSeen(directory: string = seenDirectory()): SeenStore {
       await makePrivateDirectory(directory);
       const file = new SeenFile(join(directory, `${chainObjectId.slice(2)}.log`), chainObjectId);
       await file.load();
+      await file.tidy().catch((error: unknown) => {
+        warn(`What was seen of a vault cannot be written anew in ${directory}`, error);
+      });
       return file;
     },
   };
@@ -63,7 +66,7 @@ class SeenFile implements SeenMemory {
   /** The content of the file. */
   #log: SeenLog;
   /** Fields by key: those to be written, and those on their way. */
-  #pending = new Map<string, string>();
+  #pending = new Notes();
   #writing = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> | null = null;
@@ -85,7 +88,7 @@ class SeenFile implements SeenMemory {
     const [key, rest] = [keyOf(kind, id), encodeRest(seen)];
     const before = this.#find(key);
     if (before !== null && !isNewer(rest, before)) return;
-    keepNewest(this.#pending, key, rest);
+    this.#pending.keep(key, rest);
     writeAtExit(this);
     this.#timer ??= setTimeout(() => {
       this.flush().catch((error: unknown) => {
@@ -114,6 +117,11 @@ class SeenFile implements SeenMemory {
     if (this.#pending.size === 0) return;
     this.#flushing = this.#write().finally(() => (this.#flushing = null));
     await this.#flushing;
+    await this.tidy();
+  }
+
+  /** Without void lines, where there are too many. A process that ends leaves its own to the next. */
+  async tidy(): Promise<void> {
     if (this.#log.lines > 2 * this.#log.size + SPARE_LINES) await this.#rewrite(() => true, 0);
   }
 
@@ -159,7 +167,7 @@ class SeenFile implements SeenMemory {
 
   async #write(): Promise<void> {
     this.#writing = this.#pending;
-    this.#pending = new Map();
+    this.#pending = new Notes();
     try {
       await append(this.#path, this.#object, batchOf(this.#writing));
       await this.#looking;

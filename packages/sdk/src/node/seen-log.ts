@@ -19,12 +19,18 @@ export function isNewer(rest: string, before: string): boolean {
   return decodeRest(rest).number > decodeRest(before).number;
 }
 
-/** Behind all others; the oldest note gives way. */
-export function keepNewest(memory: Map<string, string>, key: string, rest: string): void {
-  memory.delete(key);
-  memory.set(key, rest);
-  const oldest = memory.size > MOST ? memory.keys().next().value : undefined;
-  if (oldest !== undefined) memory.delete(oldest);
+/** Notes by key, in the order in which they were kept last. */
+export class Notes extends Map<string, string> {
+  /** Everything before it is deleted. A new iterator for each note would pass all of that again. */
+  readonly #oldest = this.keys();
+
+  /** Behind all others; the oldest note gives way. */
+  keep(key: string, rest: string): void {
+    this.delete(key);
+    this.set(key, rest);
+    const oldest = this.size > MOST ? this.#oldest.next().value : undefined;
+    if (oldest !== undefined) this.delete(oldest);
+  }
 }
 
 export class SeenLog {
@@ -32,7 +38,7 @@ export class SeenLog {
   nonce: string | null = null;
   problem: Problem | null = null;
   readonly #object: string;
-  readonly #rests = new Map<string, string>();
+  readonly #rests = new Notes();
   /** Bytes that were read to the end of a line. */
   #offset = 0;
   #lines = 0;
@@ -108,7 +114,7 @@ export class SeenLog {
   #take({ key, rest }: SeenFields): void {
     const before = this.#rests.get(key);
     if (before !== undefined && !isNewer(rest, before)) return;
-    keepNewest(this.#rests, key, rest);
+    this.#rests.keep(key, rest);
   }
 
   #isWhole(line: string): boolean {
