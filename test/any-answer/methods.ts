@@ -30,6 +30,8 @@ export const LOCAL: ReadonlySet<string> = new Set([
     "guessContentType",
     "nodeTransport",
     "deprecationWarnings",
+    "ProfileMissingError",
+    "knowsFolder",
   ],
 ]);
 

@@ -69,15 +69,16 @@ const BEFORE = {
   failing_since: "bigint",
 } as const satisfies Columns<keyof StateBefore>;
 
+const IS_AS_BEFORE = sql`webhooks.id = given.id and webhooks.url = given.url and webhooks.active = given.active
+  and webhooks.failure_count = given.failure_count and webhooks.failing_since is not distinct from given.failing_since`;
+
 const statesOf = prepared((build, value: { before: string } & Row<EndpointState>) => {
   const query = sql<{ id: string }>`
     update webhooks set active = ${value.active}, failure_count = ${value.failure_count},
       failing_since = ${value.failing_since}, last_delivery_at = ${value.last_delivery_at},
       last_delivery_status = ${value.last_delivery_status}
     from ${rowsIn(build, value.before, BEFORE)}
-    where webhooks.id = given.id and webhooks.url = given.url and webhooks.active = given.active
-      and webhooks.failure_count = given.failure_count and webhooks.failing_since is not distinct from given.failing_since
-    returning webhooks.id`;
+    where ${IS_AS_BEFORE} returning webhooks.id`;
   return { compile: () => query.compile(build) };
 });
 
