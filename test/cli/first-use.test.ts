@@ -185,7 +185,10 @@ it("a failure of the file system says why, and names the path [issue 19]", async
       ["upload", "unread.txt", "--vault", "Team"],
       `error: The local file system refused: permission denied: ${unread}.\n`,
     ],
-    [["download", "Team:a.txt", "unwritten"], `error: The local file system refused: permission denied.\n`],
+    [
+      ["download", "Team:a.txt", "unwritten"],
+      `error: The local file system refused: permission denied: ${join(unwritten, "a.txt")}.\n`,
+    ],
     [["upload", "nope.txt", "--vault", "Team"], `error: There is no such local file: nope.txt.\n`],
   ] as const) {
     const ran = await runProgram(words, { program: WITHOUT_OVERRIDE, env: { ...env, HOME: home }, cwd: home });

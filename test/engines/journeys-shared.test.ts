@@ -1,0 +1,28 @@
+/**
+ * Journeys of shared vaults whose servers keep nothing on their own disk here. What a journey asks of the server's storage decides: those
+ * that ask little (the chain, the command line, the contract) or much time for it run only with `COFFER_TEST_COUNTS=full`.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { networkOpeners } from "../acceptance/journeys/programs.ts";
+import { failuresOf, LIMIT } from "../acceptance/journeys/samples.ts";
+import { openSharedService, type SharedService } from "../acceptance/kit/shared-service.ts";
+import { chosenOn } from "./chosen-journeys.ts";
+import { onEngines } from "./on-engines.ts";
+
+onEngines(() => {
+  describe("journeys of shared vaults, on PostgreSQL and an S3 store", () => {
+    let service: SharedService;
+    beforeAll(async () => {
+      service = await openSharedService();
+    }, LIMIT);
+    /** Rejects when a chain key is found on the wire, in a row, in an object or in the log of the service. */
+    afterAll(() => service[Symbol.asyncDispose](), LIMIT);
+
+    // J21: where a commit takes longer, a rewind can meet an act of the one that was cut off before it, and leaves that item as changed.
+    it.each(chosenOn("network", ["J15", "J21", "J22"]))(
+      "$name: $title",
+      async (journey) => expect(await failuresOf(journey, networkOpeners(service, journey.name))).toEqual([]),
+      LIMIT,
+    );
+  });
+});

@@ -1,0 +1,14 @@
+/** Journeys of a stack whose servers keep nothing on their own disk here, chosen as in `journeys-shared.test.ts`. */
+import { expect, it } from "vitest";
+import { stackOpeners } from "../acceptance/journeys/programs.ts";
+import { failuresOf, LIMIT } from "../acceptance/journeys/samples.ts";
+import { chosenOn } from "./chosen-journeys.ts";
+import { onEngines } from "./on-engines.ts";
+
+onEngines(() => {
+  it.each(chosenOn("stack", ["J1", "J2", "J5", "J8", "J11", "J12", "J13", "J14", "J18"]))(
+    "$name: $title, on PostgreSQL and an S3 store",
+    async (journey) => expect(await failuresOf(journey, stackOpeners(journey.name))).toEqual([]),
+    LIMIT,
+  );
+});
