@@ -18,7 +18,7 @@ onEngines(() => {
     /** Rejects when a chain key is found on the wire, in a row, in an object or in the log of the service. */
     afterAll(() => service[Symbol.asyncDispose](), LIMIT);
 
-    // J21: where a commit takes longer, a rewind can meet an act of the one that was cut off before it, and leaves that item as changed.
+    // J21 leaves one item more as `changed_since` here in about two of three runs: a fault that is not mended yet.
     it.each(chosenOn("network", ["J15", "J21", "J22"]))(
       "$name: $title",
       async (journey) => expect(await failuresOf(journey, networkOpeners(service, journey.name))).toEqual([]),
