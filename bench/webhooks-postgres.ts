@@ -82,7 +82,7 @@ export const webhooksPostgres: Benchmark = async () => {
     },
     facts: {
       "two over one, by the clock": renderRatios(two.perSecond, one.perSecond),
-      "why the clock is not held": `one keeps ${coresOf(one)} cores busy with its engine and the receiver, two keep ${coresOf(two)}`,
+      "processors that are busy": `one keeps ${coresOf(one)} cores busy with its engine and the receiver, two keep ${coresOf(two)}`,
       "a single event, from its write to its arrival, ms": `SQLite ${onSqlite}, PostgreSQL ${byOne}, two processes ${byTwo} (medians of ${String(SINGLE_EVENTS)})`,
       deliveries: `${String(DELIVERIES)} a round to ${String(ENDPOINTS)} endpoints, in turns`,
     },
