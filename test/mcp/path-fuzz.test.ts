@@ -246,6 +246,13 @@ const RACES: Readonly<Record<string, { readonly place: string; readonly race: Ra
       act: (at) => call("file_download", { folder: "tree", vaultId, dest: `race/into/t${String(at)}` }),
     },
   },
+  "the folder itself is written over": {
+    place: "onto/tree",
+    race: {
+      times: 300,
+      act: () => call("file_download", { folder: "tree", vaultId, dest: "race/onto", ifExists: "replace" }),
+    },
+  },
   "a folder is written over it": {
     place: "over/tree/box",
     race: {

@@ -127,7 +127,7 @@ export async function downloadFolderTo(
     ...(folder === null ? {} : { folderId: folder.id }),
     overwrite: plan.overwrite,
     signal: task.signal,
-    filter: (path) => isAllowed(allowed, join(directory, path)) && isWritable(allowed, join(directory, path)),
+    filter: (_path, _kind, place) => isAllowed(allowed, place) && isWritable(allowed, place),
     onProgress: reporter(task, basename(directory)),
   });
   return rowsOf(result, basename(directory), plan.skips);

@@ -1,5 +1,4 @@
 /** Makes a vault folder like a local one, or the other way round. */
-import { join } from "node:path";
 import type { FolderResult } from "@coffer/sdk/node";
 import { ensureDirectory } from "./downloads.ts";
 import { TaskFailure, toFailure } from "./failure.ts";
@@ -32,12 +31,10 @@ export async function syncFolders(task: Task, allowed: AllowedFolders, plan: Syn
   const folderId = await folderIdOf(task, plan);
   if (folderId === "missing") return plannedWhole(local === null ? [] : await foresee(task, allowed, local, ""));
   const { syncFolder } = await import("@coffer/sdk/node");
-  const real = local?.path ?? path;
   return await syncFolder(await task.client(), local?.way ?? path, {
     ...{ vaultId, direction, overwrite, dryRun, delete: plan.deletes, signal: task.signal },
     ...(folderId === null ? {} : { folderId }),
-    filter: (below, _kind, place = join(real, below)) =>
-      isAllowed(allowed, place) && (direction === "up" || isWritable(allowed, place)),
+    filter: (_path, _kind, place) => isAllowed(allowed, place) && (direction === "up" || isWritable(allowed, place)),
     onProgress: reporter(task, null),
   });
 }

@@ -210,8 +210,8 @@ async function uploadDirectory(
     overwrite: plan.ifExists === "version",
     dryRun: plan.dryRun,
     signal: task.signal,
-    // By where it really lies. What is only at the service lies nowhere here.
-    filter: (path, kind, place = join(directory.path, path)) => {
+    // By where it really lies.
+    filter: (path, kind, place) => {
       if (!isAllowed(allowed, place)) return false;
       if (kind === "folder" || !holdsSecret(allowed, place)) return true;
       secrets.add(path);

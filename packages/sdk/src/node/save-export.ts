@@ -1,13 +1,13 @@
 /** The files of an export, under their names in a directory of this machine. */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { lstat, mkdir, open, realpath } from "node:fs/promises";
+import { lstat, mkdir, open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { nameProblem } from "@coffer/contract";
 import type { ExportedFile, ExportedFolder, OpenedExport } from "../vaults/export/opened-export.ts";
 import { destinationExists, writeWhole } from "./download-file.ts";
 import { fileErrorCode, syncDirectory } from "./durable-file.ts";
-import { holdDirectory } from "./folders/held.ts";
+import { holdDirectory, realDirectory } from "./folders/held.ts";
 import { inLanes } from "./folders/lanes.ts";
 import type { FolderFailure, FolderProgress } from "./folders/options.ts";
 import { nameOf, Outcome, parentOf, pathIn, throwIfAborted } from "./folders/outcome.ts";
@@ -65,7 +65,7 @@ export async function saveExport(
   { onProgress, overwrite = false, signal }: SaveExportOptions = {},
 ): Promise<SavedExport> {
   await mkdir(resolve(directory), { recursive: true, mode: 0o700 });
-  const root = await realpath(resolve(directory));
+  const root = await realDirectory(resolve(directory));
   const outcome = new Outcome();
   const folders = await foldersOf(opened, outcome);
   const wanted = await filesOf(opened, folders, outcome);

@@ -4,7 +4,7 @@
  * at again afterwards.
  */
 import { constants, existsSync, readlinkSync, realpathSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, realpath } from "node:fs/promises";
 import { located } from "../durable-file.ts";
 
 const THROUGH_PROC = process.platform === "linux" && existsSync("/proc/self/fd");
@@ -17,6 +17,20 @@ export interface HeldDirectory extends AsyncDisposable {
   readonly confirm: () => void;
   /** The same error, with the place in its words instead of the way. */
   readonly named: <Thrown>(error: Thrown) => Thrown;
+}
+
+/**
+ * Where the directory that a path leads to lies, links resolved. On Linux it asks the open directory: `realpath` reads where
+ * `/proc/self/fd` leads and then follows that name, which may be a link a moment later.
+ */
+export async function realDirectory(path: string): Promise<string> {
+  if (!THROUGH_PROC) return await realpath(path);
+  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    return readlinkSync(`/proc/self/fd/${String(handle.fd)}`);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** @throws Node's error, such as ENOENT if the place is a link by now, or below one. */

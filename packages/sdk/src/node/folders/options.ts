@@ -14,10 +14,10 @@ export interface FolderOptions {
   readonly lanes?: number | undefined;
   /**
    * Leaves out what it answers false for, and with a folder all below it. The path is below the directory, with `/` between names.
-   * `place` is the real path of what is here; absent for what is at the service. What is left out is in `skipped`, and is touched
-   * on neither side. Default: nothing is left out.
+   * `place` is the real path of what is here, or where what is at the service would lie here. What is left out is in `skipped`,
+   * and is touched on neither side. Default: nothing is left out.
    */
-  readonly filter?: ((path: string, kind: "file" | "folder", place?: string) => boolean) | undefined;
+  readonly filter?: ((path: string, kind: "file" | "folder", place: string) => boolean) | undefined;
   /** Directory for the journals of folders. Default: `folders` in the configuration directory. */
   readonly journalDirectory?: string | undefined;
   /** Ends the call when it aborts; the next call goes on. Default: it runs to its end. */

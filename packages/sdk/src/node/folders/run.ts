@@ -1,5 +1,5 @@
 /** The steps of `uploadFolder`, `downloadFolder` and `syncFolder`: look, compare, plan, then do. */
-import { mkdir, realpath } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { connectionOf, type Client } from "../../client.ts";
 import { ContractError } from "../../errors.ts";
@@ -10,6 +10,7 @@ import { type Fields, refuseUndefinedPlaces, refuseUnknownFields } from "../../u
 import { fileErrorCode } from "../durable-file.ts";
 import { deleteHere, noteDeleted, planDeletions } from "./delete-here.ts";
 import { fetchAll } from "./fetch.ts";
+import { realDirectory } from "./held.ts";
 import { walk, type LocalTree } from "./local-tree.ts";
 import type { FolderPlan, FolderResult, SyncFolderOptions } from "./options.ts";
 import { Outcome, parentOf } from "./outcome.ts";
@@ -46,7 +47,8 @@ export async function runFolder(
   const connection = connectionOf(client);
   const root = await rootOf(resolve(directory), direction === "down", dryRun);
   const outcome = new Outcome();
-  await using state = await openState(connection, root ?? resolve(directory), options);
+  const top = root ?? resolve(directory);
+  await using state = await openState(connection, top, options);
   const { folderId, vaultId } = options;
   const place = { vaultId, ...(folderId === undefined ? {} : { folderId }) };
   const lanes = options.lanes ?? DEFAULT_LANES;
@@ -58,14 +60,15 @@ export async function runFolder(
   const left = new Set<string>();
   const { filter } = options;
   const local = leaveOut(here, filter, left, { file: ({ place: at }) => at, folder: (at) => at });
-  const remote = leaveOut(there, filter, left, { file: () => undefined, folder: () => undefined });
+  const below = (_: unknown, path: string): string => join(top, path);
+  const remote = leaveOut(there, filter, left, { file: below, folder: below });
   for (const path of left) outcome.leaveOut(path);
   const work: Work = {
     ...{
       client,
       direction,
       place,
-      root: root ?? resolve(directory),
+      root: top,
       local,
       remote,
       state,
@@ -105,8 +108,8 @@ function leaveOut<File, Folder>(
   filter: SyncFolderOptions["filter"],
   left: Set<string>,
   placeOf: {
-    readonly file: (file: File) => string | undefined;
-    readonly folder: (folder: Folder) => string | undefined;
+    readonly file: (file: File, path: string) => string;
+    readonly folder: (folder: Folder, path: string) => string;
   },
 ): Tree<File, Folder> {
   if (filter === undefined) return tree;
@@ -114,14 +117,19 @@ function leaveOut<File, Folder>(
     for (let at = parentOf(path); at !== ""; at = parentOf(at)) if (left.has(at)) return true;
     return false;
   };
-  const stays = (path: string, kind: "file" | "folder", place: string | undefined): boolean => {
+  const stays = (path: string, kind: "file" | "folder", place: string): boolean => {
     if (isBelow(path) || left.has(path)) return false;
     if (filter(path, kind, place)) return true;
     left.add(path);
     return false;
   };
-  const folders = new Map([...tree.folders].filter(([path, each]) => stays(path, "folder", placeOf.folder(each))));
-  return { folders, files: new Map([...tree.files].filter(([path, each]) => stays(path, "file", placeOf.file(each)))) };
+  const folders = new Map(
+    [...tree.folders].filter(([path, each]) => stays(path, "folder", placeOf.folder(each, path))),
+  );
+  return {
+    folders,
+    files: new Map([...tree.files].filter(([path, each]) => stays(path, "file", placeOf.file(each, path)))),
+  };
 }
 
 /** What the receiving side is to lose. */
@@ -172,7 +180,7 @@ function requireOptions(call: FolderCall, options: SyncFolderOptions): void {
 async function rootOf(directory: string, isMade: boolean, dryRun: boolean): Promise<string | null> {
   try {
     if (isMade && !dryRun) await mkdir(directory, { recursive: true, mode: 0o700 });
-    return await realpath(directory);
+    return await realDirectory(directory);
   } catch (error) {
     if (isMade && dryRun && fileErrorCode(error) === "ENOENT") return null;
     throw error;
@@ -185,7 +193,7 @@ export async function knowsFolder(
   directory: string,
   options: Pick<SyncFolderOptions, "folderId" | "vaultId">,
 ): Promise<boolean> {
-  const purpose = purposeOf(connectionOf(client), await realpath(directory), options);
+  const purpose = purposeOf(connectionOf(client), await realDirectory(directory), options);
   return await FolderState.isKept(folderJournalDirectory(), purpose);
 }
 
