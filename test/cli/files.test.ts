@@ -276,6 +276,11 @@ describe("what scripts rely on [J13]", () => {
     expect(code).toBe(130);
     expect(err).not.toMatch(/\n\s+at /);
     expect(await run(["changes", "--follow", "--timeout", "1"])).toMatchObject({ code: 0, err: "" });
+    const two = await run(["changes", "--follow", "--json-lines", "--since", "1h", "--limit", "2"]);
+    expect([two.code, two.out.trim().split("\n").length]).toEqual([0, 2]);
+    const none = await run(["changes", "--kind", "nope"]);
+    expect(none).toMatchObject({ code: 0, out: "No changes.\n" });
+    expect(none.err).toContain("nope is no kind of event. Those are: file, folder, vault");
     const changes = out
       .trimEnd()
       .split("\n")

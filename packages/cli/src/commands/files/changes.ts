@@ -1,3 +1,4 @@
+import { EVENT_KINDS } from "@coffer/contract/event-kinds";
 import { findActor, parseMoment, untrusted } from "@coffer/tasks";
 import type { Change } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
@@ -25,11 +26,11 @@ export default command({
     after: count("Only changes after the one with this number", 0),
     by: text("Only changes by this key (its id or name) or this chain address", { placeholder: "WHO" }),
     kind: text("Only this kind, such as file.uploaded, or this group, such as file", { placeholder: "KIND" }),
-    limit: count("At most so many; 1000 without it"),
+    limit: count("At most so many; without it 1000, or with --follow no end"),
     follow: toggle("Wait for more, and print changes as they happen"),
   },
   isList: true,
-  run: async (context, { after, by, follow, kind, limit = 1_000, since, vault }) => {
+  run: async (context, { after, by, follow, kind, limit, since, vault }) => {
     const { task } = context;
     if (follow && context.globals.json)
       throw usage("--follow prints many documents", "pass --json-lines in place of --json");
@@ -44,9 +45,11 @@ export default command({
     };
     if (follow)
       return await whileRead(context.world.stdout, context.signal, (signal) =>
-        followAll({ ...context, signal }, filters, from),
+        followAll({ ...context, signal }, filters, { ...from, limit }),
       );
-    const { changes, isMore } = await listAll(context, { ...filters, ...from }, limit);
+    const { changes, isMore } = await listAll(context, { ...filters, ...from }, limit ?? 1_000);
+    if (changes.length === 0 && kind !== undefined && !isKnown(kind))
+      context.note(untrusted(kind), ` is no kind of event. Those are: ${KNOWN.join(", ")}`);
     const last = changes.at(-1)?.sequence ?? null;
     return listing({
       name: "changes",
@@ -58,6 +61,11 @@ export default command({
     });
   },
 });
+
+const GROUPS = new Set(EVENT_KINDS.map((kind) => kind.replace(/\..*/, "")));
+const KNOWN: readonly string[] = [...GROUPS, ...EVENT_KINDS];
+
+const isKnown = (kind: string): boolean => KNOWN.includes(kind);
 
 const COLUMNS: readonly Column<Change>[] = [
   { title: "number", of: ({ sequence }) => sequence, isNumber: true },
@@ -90,11 +98,16 @@ async function listAll({ client, signal }: Pick<Context, "client" | "signal">, q
 async function followAll(
   context: Context,
   filters: object,
-  from: { readonly since?: string; readonly after?: number },
+  {
+    limit = Infinity,
+    ...from
+  }: { readonly since?: string; readonly after?: number; readonly limit?: number | undefined },
 ): Promise<Result> {
   const { globals, signal, world } = context;
   const { changes: feed } = await context.client();
+  let left = limit;
   const print = async (change: Change): Promise<void> => {
+    left -= 1;
     if (globals.jsonLines) await context.writeLine(plain(change));
     else await context.write(`${COLUMNS.map(({ of }) => shown(of(change))).join("  ")}\n`);
   };
@@ -106,13 +119,17 @@ async function followAll(
         { ...filters, ...(cursor === undefined ? from : { cursor }), wait: 0, limit: 1_000 },
         { signal },
       );
-      for (const change of page.changes) await print(change);
+      for (const change of page.changes.slice(0, left)) await print(change);
+      if (left === 0) return written(EXIT.done);
       isMore = page.changes.length > 0 && page.nextCursor !== null;
       cursor = page.nextCursor ?? cursor;
     }
   const onReconnect = (error: Error, waitMs: number): void =>
     context.note(untrusted(`${error.message}; trying again in ${String(Math.ceil(waitMs / 1000))} s`));
   const place = cursor === undefined ? (from.after === undefined ? {} : { after: from.after }) : { cursor };
-  for await (const change of feed.follow({ ...filters, ...place, onReconnect, signal })) await print(change);
+  for await (const change of feed.follow({ ...filters, ...place, onReconnect, signal })) {
+    await print(change);
+    if (left === 0) return written(EXIT.done);
+  }
   return written(world.interrupted.aborted ? EXIT.interrupted : EXIT.done);
 }
