@@ -8,7 +8,7 @@ import type { ExportedFile, ExportedFolder, OpenedExport } from "../vaults/expor
 import { destinationExists, writeWhole } from "./download-file.ts";
 import { fileErrorCode, syncDirectory } from "./durable-file.ts";
 import { holdDirectory, realDirectory } from "./folders/held.ts";
-import { inLanes } from "./folders/lanes.ts";
+import { inLanes } from "../lanes.ts";
 import type { FolderFailure, FolderProgress } from "./folders/options.ts";
 import { nameOf, Outcome, parentOf, pathIn, throwIfAborted } from "./folders/outcome.ts";
 import { writeNewFile } from "./new-file.ts";

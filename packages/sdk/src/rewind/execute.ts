@@ -1,5 +1,6 @@
 /** Does the steps of a plan: in an order in which they can succeed, and each only on what the plan has seen. */
 import { SdkError, VaultError } from "../errors.ts";
+import { inLanes } from "../lanes.ts";
 import type { CallOptions, Connection } from "../options.ts";
 import { fileCalls } from "../resources/file-calls.ts";
 import { folderCalls } from "../resources/folder-calls.ts";
@@ -68,17 +69,15 @@ export class Execution {
   async #round(steps: readonly PlannedStep[]): Promise<Map<PlannedStep, string>> {
     const refused = new Map<PlannedStep, string>();
     for (const isNow of ORDER) {
-      const todo = steps.filter(isNow).values();
-      const lane = async (): Promise<void> => {
-        for (const step of todo) {
-          this.#options.signal?.throwIfAborted();
-          const reason = await this.#try(step);
-          if (reason === null) continue;
-          if (LATER.has(reason)) refused.set(step, reason);
-          else this.#leave(step, reason);
-        }
-      };
-      await Promise.all(Array.from({ length: steps.find(isNow)?.kind === "folder" ? 1 : LANES }, lane));
+      const todo = steps.filter(isNow);
+      // Nothing is still being done when a rewind has failed.
+      await inLanes(todo, todo[0]?.kind === "folder" ? 1 : LANES, async (step) => {
+        this.#options.signal?.throwIfAborted();
+        const reason = await this.#try(step);
+        if (reason === null) return;
+        if (LATER.has(reason)) refused.set(step, reason);
+        else this.#leave(step, reason);
+      });
     }
     return refused;
   }
@@ -102,10 +101,7 @@ export class Execution {
       this.#options.onStep?.(told);
       return null;
     } catch (error) {
-      if (!(error instanceof SdkError) || error.retryable) throw error;
-      // What is wrong with one object of a shared vault stops no other.
-      if (error.status === null && !(error instanceof VaultError)) throw error;
-      return error.code === "precondition_failed" ? "changed_since" : error.code;
+      return reasonOf(error);
     }
   }
 
@@ -137,8 +133,13 @@ export class Execution {
       if (act !== "move" || reason !== "name_exists" || now.name === name) continue;
       const options = { ...this.#call(), vaultId, ifRevision: now.revision };
       const calls = kind === "file" ? this.#files : this.#folders;
-      this.#items.set(id, await calls.update(id, { name }, options));
-      return true;
+      try {
+        this.#items.set(id, await calls.update(id, { name }, options));
+        return true;
+      } catch (error) {
+        // Another one may step aside.
+        reasonOf(error);
+      }
     }
     return false;
   }
@@ -164,6 +165,13 @@ export class Execution {
   get #folders() {
     return folderCalls(this.#connection);
   }
+}
+
+/** Why this step was refused. What is wrong with one object, of a shared vault too, stops no other; all else is thrown. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof SdkError) || error.retryable) throw error;
+  if (error.status === null && !(error instanceof VaultError)) throw error;
+  return error.code === "precondition_failed" ? "changed_since" : error.code;
 }
 
 /** What was to go to the trash is there: it did not come back with its folder. */

@@ -7,7 +7,7 @@ import { fileErrorCode, syncDirectory } from "../durable-file.ts";
 import { isSameMark, markOf } from "../file-mark.ts";
 import { isUnchangedHere } from "./compare.ts";
 import { holdDirectory } from "./held.ts";
-import { inLanes } from "./lanes.ts";
+import { inLanes } from "../../lanes.ts";
 import type { SkippedItem } from "./options.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import type { Work } from "./work.ts";

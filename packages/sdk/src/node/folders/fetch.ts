@@ -9,7 +9,7 @@ import { fetchTo, type Fetched } from "../download-file.ts";
 import { fileErrorCode, syncDirectory } from "../durable-file.ts";
 import { isSameMark, markOf, settled } from "../file-mark.ts";
 import { holdDirectory } from "./held.ts";
-import { inLanes } from "./lanes.ts";
+import { inLanes } from "../../lanes.ts";
 import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import { lacksParent } from "./send.ts";

@@ -7,7 +7,7 @@ import { fileErrorCode } from "../durable-file.ts";
 import { markOf, type Mark } from "../file-mark.ts";
 import { isLeftover, removeLeftover } from "../download-file.ts";
 import { holdDirectory } from "./held.ts";
-import { inLanes } from "./lanes.ts";
+import { inLanes } from "../../lanes.ts";
 import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
 
 export interface LocalFile {

@@ -3,7 +3,7 @@ import { nameProblem } from "@coffer/contract";
 import type { Client } from "../../client.ts";
 import type { File, Folder } from "../../resources/result-types.ts";
 import { ContractError } from "../../errors.ts";
-import { inLanes } from "./lanes.ts";
+import { inLanes } from "../../lanes.ts";
 import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
 
 export interface RemotePlace {

@@ -9,7 +9,7 @@ import { guessContentType } from "../content-type.ts";
 import { settled, type Mark } from "../file-mark.ts";
 import { uploadFile } from "../upload-file.ts";
 import { openHere, readHere } from "./compare.ts";
-import { inLanes } from "./lanes.ts";
+import { inLanes } from "../../lanes.ts";
 import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import type { Plan, Transfer, Work } from "./work.ts";
