@@ -1,11 +1,12 @@
 /** The plan of a rewind: for each file and folder, what it comes back to, decided from its own state and past. */
 import { SdkError, VaultError } from "../errors.ts";
+import { inLanes } from "../lanes.ts";
 import type { Connection } from "../options.ts";
 import { fileCalls } from "../resources/file-calls.ts";
 import { folderCalls } from "../resources/folder-calls.ts";
 import type { Item } from "../resources/items.ts";
 import type { Change } from "../resources/result-types.ts";
-import type { Actor, Acts, Touched } from "./acts.ts";
+import type { Actor, Touched } from "./acts.ts";
 import { ItemPast, type NamePlace } from "./item-past.ts";
 import { judge, type Past, type Verdict } from "./past.ts";
 import type { RewindLeft, RewindStep } from "./report.ts";
@@ -28,14 +29,12 @@ export interface Plan {
 
 const LANES = 8;
 
-export async function planRewind(connection: Connection, acts: Acts, actor: Actor): Promise<Plan> {
+export async function planRewind(connection: Connection, items: readonly Touched[], actor: Actor): Promise<Plan> {
   // In the order of the acts, whichever answer comes first.
   const planned: Plan[] = [];
-  const todo = [...acts.touched.values()].entries();
-  const lane = async (): Promise<void> => {
-    for (const [at, touched] of todo) planned[at] = await planOne(connection, touched, actor);
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await inLanes(items.entries(), LANES, async ([at, touched]) => {
+    planned[at] = await planOne(connection, touched, actor);
+  });
   const steps = planned.flatMap((each) => each.steps);
   const left = planned.flatMap((each) => each.left);
   // Nothing comes back with a folder where none comes back.
@@ -46,12 +45,22 @@ export async function planRewind(connection: Connection, acts: Acts, actor: Acto
   return { steps: steps.filter(({ withFolder }) => !withFolder), left: [...left, ...trashed] };
 }
 
+type Leave = (act: RewindLeft["act"], reason: string) => RewindLeft;
+
 async function planOne(connection: Connection, touched: Touched, actor: Actor): Promise<Plan> {
   const { kind, id, rows } = touched;
   const facts = { kind, id, vaultId: rows[0]?.object.vaultId ?? null };
-  const leave = (act: RewindLeft["act"], reason: string): RewindLeft => ({ ...facts, act, reason });
-  const item = await readItem(connection, touched);
-  if (typeof item === "string") return { steps: [], left: [leave(null, item)] };
+  const leave: Leave = (act, reason) => ({ ...facts, act, reason });
+  try {
+    return await planItem(connection, touched, actor, leave);
+  } catch (error) {
+    return { steps: [], left: [leave(null, whyUnreadable(error))] };
+  }
+}
+
+async function planItem(connection: Connection, touched: Touched, actor: Actor, leave: Leave): Promise<Plan> {
+  const { kind, id, rows } = touched;
+  const item = kind === "file" ? await fileCalls(connection).get(id) : await folderCalls(connection).get(id);
   const isShared = item.shared !== null;
   if (isShared && !actor.isAddress) return { steps: [], left: [leave(null, "address_needed")] };
   const withFolder = item.trashedAt !== null && !rows.findLast(isTurn)?.kind.endsWith(".trashed");
@@ -64,7 +73,10 @@ async function planOne(connection: Connection, touched: Touched, actor: Actor): 
   const past = new ItemPast(connection, touched, actor, isShared);
   if (rows.some((row) => isCreation(row) && actor.did(row))) {
     if (item.trashedAt !== null && !withFolder) return { steps: [], left: [] };
-    if (rows.some((row) => !actor.did(row))) return { steps: [], left: [leave("trash", "changed_since")] };
+    // Somebody may have changed it after the feed was read. In shared vaults, what members signed shows that.
+    const isThere = item.trashedAt === null && !isShared;
+    const isTheirs = isThere && item.updatedBy !== null && !actor.made(item.updatedBy, item.updatedAt);
+    if (isTheirs || rows.some((row) => !actor.did(row))) return { steps: [], left: [leave("trash", "changed_since")] };
     const doubt = isShared ? await past.doubtOfCreation() : null;
     if (doubt !== null) return { steps: [], left: [leave("trash", doubt)] };
     return { steps: [step({ act: "trash", isNew: true })], left: [] };
@@ -101,16 +113,12 @@ function isCreation({ kind }: Change): boolean {
   return kind === "file.uploaded" || kind === "folder.created";
 }
 
-/** Why nothing of it can be undone, if it cannot be read. */
-async function readItem(connection: Connection, { kind, id }: Touched): Promise<Item | string> {
-  try {
-    return kind === "file" ? await fileCalls(connection).get(id) : await folderCalls(connection).get(id);
-  } catch (error) {
-    if (!(error instanceof SdkError) || error.retryable) throw error;
-    if (error.code === "not_found") return "gone";
-    if (error instanceof VaultError) return error.code;
-    throw error;
-  }
+/** Why nothing of an item can be undone, if it or its past cannot be read. */
+function whyUnreadable(error: unknown): string {
+  if (!(error instanceof SdkError) || error.retryable) throw error;
+  if (error.code === "not_found") return "gone";
+  if (error instanceof VaultError) return error.code;
+  throw error;
 }
 
 /** true: in the trash. What others did in between counts as theirs: a restored thing that they use stays. */

@@ -1,11 +1,11 @@
-/** Undoes what one actor did (decision 0058): a plan from the state of things, then the same plan executed. */
+/** Undoes what one actor did (decisions 0058 and 0119): a plan from the state of things, then the same plan executed. */
 import { accountGroup } from "@coffer/contract/account";
 import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { callOn } from "../call.ts";
 import type { Connection } from "../options.ts";
-import { actorOf, readActs } from "./acts.ts";
-import { Execution } from "./execute.ts";
-import { type PlannedStep, planRewind } from "./plan.ts";
+import { type Actor, actorOf, readActs } from "./acts.ts";
+import { Execution, type Outcome } from "./execute.ts";
+import { type Plan, type PlannedStep, planRewind } from "./plan.ts";
 import { bytesOf, countsOf, type Rewind, type RewindInput, type RewindOptions, type RewindStep } from "./report.ts";
 
 export async function rewind(connection: Connection, input: RewindInput, options: RewindOptions = {}): Promise<Rewind> {
@@ -15,15 +15,39 @@ export async function rewind(connection: Connection, input: RewindInput, options
   const actor = actorOf(input);
   await requireRight(connection, input, options);
   const acts = await readActs(connection, input, options);
-  const plan = await planRewind(connection, acts, actor);
+  const plan = await planRewind(connection, acts.touched, actor);
   const { done, left } = dryRun
-    ? { done: plan.steps, left: [] }
-    : await new Execution(connection, options).run(plan.steps);
+    ? { done: plan.steps, left: plan.left }
+    : await execute({ connection, input, options, actor }, plan);
   const steps = done.map(told);
   return {
     ...{ dryRun, rows: acts.count, bytes: bytesOf(steps), counts: countsOf(steps), steps },
-    ...{ left: [...plan.left, ...left], listed: acts.listed },
+    ...{ left, listed: acts.listed },
   };
+}
+
+interface Work {
+  readonly connection: Connection;
+  readonly input: RewindInput;
+  readonly options: RewindOptions;
+  readonly actor: Actor;
+}
+
+/**
+ * What a step leaves is no longer as it was planned. An act of another rewind may have come late, or somebody has changed
+ * it. So it is planned anew once. What is left then stays.
+ */
+async function execute({ connection, input, options, actor }: Work, plan: Plan): Promise<Outcome> {
+  const first = await new Execution(connection, options).run(plan.steps);
+  const left = [...plan.left, ...first.left];
+  if (first.left.length === 0) return { done: first.done, left };
+  const ids = new Set(first.left.map(({ id }) => id));
+  const items = (await readActs(connection, input, options)).touched.filter(({ id }) => ids.has(id));
+  const anew = await planRewind(connection, items, actor);
+  const second = await new Execution(connection, options).run(anew.steps);
+  const planned = new Set(items.map(({ id }) => id));
+  const stays = left.filter(({ id }) => !planned.has(id));
+  return { done: [...first.done, ...second.done], left: [...stays, ...anew.left, ...second.left] };
 }
 
 function told({ kind, id, vaultId, name, act, bytes }: PlannedStep): RewindStep {
