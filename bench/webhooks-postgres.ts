@@ -9,11 +9,12 @@ import { openScratch } from "./service.ts";
 import { type Owner, type Receiver, startReceiver, WebhookService } from "./webhook-service.ts";
 import { deliver } from "./webhooks.ts";
 
-const ROUNDS = 7;
+const ROUNDS = 5;
 /** Rounds before, which count for nothing: each of two processes makes half of the deliveries, and is compiled only after as many as one alone. */
-const WARMING = 6;
+const WARMING = 2;
 const ENDPOINTS = 40;
-const EVENTS = 100;
+/** With fewer, most of a round would be its beginning and its end, where each of two processes records little at a time. */
+const EVENTS = 250;
 const DELIVERIES = ENDPOINTS * EVENTS;
 const PROCESSES = 2;
 const SINGLE_EVENTS = 30;
