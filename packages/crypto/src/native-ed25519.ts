@@ -71,19 +71,36 @@ function nodeEd25519(node: NodeCrypto): NativeEd25519 {
     signing.set(secret, key);
     return key;
   };
+  let waiting = 0;
+  const aside = promisify(node);
   return {
     async sign(secret, message) {
       return new Uint8Array(node.sign(null, message, importPrivate(secret)));
     },
-    // In the thread pool: meanwhile this thread decrypts other files.
-    verify: (publicKey, message, signature) =>
-      new Promise<boolean>((resolve, reject) => {
-        node.verify(null, message, importPublic(publicKey), signature, (error, isValid) => {
-          if (error === null) resolve(isValid);
-          else reject(error);
-        });
-      }).catch(() => false), // Not a point of the curve.
+    // One that waits alone is verified here: handing it to another thread costs more. Several go to the thread pool.
+    async verify(publicKey, message, signature) {
+      waiting += 1;
+      try {
+        await Promise.resolve(); // Others that come in the same moment count, too.
+        const key = importPublic(publicKey);
+        return waiting === 1 ? node.verify(null, message, key, signature) : await aside(message, key, signature);
+      } catch {
+        return false; // Not a point of the curve.
+      } finally {
+        waiting -= 1;
+      }
+    },
   };
+}
+
+function promisify(node: NodeCrypto) {
+  return (message: Uint8Array, key: ReturnType<NodeCrypto["createPublicKey"]>, signature: Uint8Array) =>
+    new Promise<boolean>((resolve, reject) => {
+      node.verify(null, message, key, signature, (error, isValid) => {
+        if (error === null) resolve(isValid);
+        else reject(error);
+      });
+    });
 }
 
 /** The browsers' implementation; exported for the test that compares all of them. */
