@@ -62,6 +62,19 @@ describe.each(["shared", "public"])("[D5-rewind D5-rewind-shared] a rewind in a 
     return { by, plans: () => plans, isLookedAtAgain: () => looks > times * (perPlan + 1) };
   }
 
+  /** A client of the owner. Something happens before its first call there. */
+  function before(at: string, happens: () => Promise<unknown>): Client {
+    let isFirst = true;
+    const middleware: Middleware = async (request, next, { endpointId }) => {
+      if (endpointId === at && isFirst) {
+        isFirst = false;
+        await happens();
+      }
+      return next(request);
+    };
+    return stack.owner.another({ middleware: [middleware] });
+  }
+
   /** A rewind whose process ends when its first act has left. That act reaches the service later. */
   async function cutOff(input: Input, by = stack.owner) {
     const held: Request[] = [];
@@ -149,18 +162,7 @@ describe.each(["shared", "public"])("[D5-rewind D5-rewind-shared] a rewind in a 
   test("leaves a new file that somebody else changes while it makes its plan", async () => {
     const input = await since();
     const fresh = await made(agent.client);
-    let isBefore = true;
-    const by = stack.owner.another({
-      middleware: [
-        async (request, next, { endpointId }) => {
-          if (endpointId === "files.get" && isBefore) {
-            isBefore = false;
-            await rename(other.client, fresh, `meanwhile ${type}`);
-          }
-          return next(request);
-        },
-      ],
-    });
+    const by = before("files.get", () => rename(other.client, fresh, `meanwhile ${type}`));
     expect(reasons(await rewound(input, by))).toEqual([[fresh.id, "trash", "changed_since"]]);
     expect([await isTrashed(fresh), await seen(fresh)]).toEqual([false, [`meanwhile ${type}`, "first"]]);
   });
@@ -169,18 +171,7 @@ describe.each(["shared", "public"])("[D5-rewind D5-rewind-shared] a rewind in a 
     const file = await made(client);
     const input = await since();
     await rename(agent.client, file);
-    let isBefore = true;
-    const by = stack.owner.another({
-      middleware: [
-        async (request, next, { endpointId }) => {
-          if (endpointId === "files.update" && isBefore) {
-            isBefore = false;
-            await rename(other.client, file, `at once ${type}`);
-          }
-          return next(request);
-        },
-      ],
-    });
+    const by = before("files.update", () => rename(other.client, file, `at once ${type}`));
     expect(reasons(await rewound(input, by))).toEqual([[file.id, "move", "changed_since"]]);
     expect(await seen(file)).toEqual([`at once ${type}`, "first"]);
   });
@@ -290,5 +281,40 @@ describe.each(["shared", "public"])("[D5-rewind D5-rewind-shared] a rewind in a 
     expect([answers, reasons(report)]).toEqual([[200], []]);
     expect(new Set(report.steps.map(({ act }) => act))).toEqual(new Set(["move", "content"]));
     expect(await seen(file)).toEqual([`the agent's ${type}`, "by the agent"]);
+  });
+
+  test("undoes the restore of a content of the same size", async () => {
+    const file = await made(client);
+    const { versionId } = await client.files.get(file.id);
+    await replace(agent.client, file, "other");
+    const later = await since();
+    await agent.client.files.restoreVersion(file.id, versionId, place());
+    const report = await rewound(later, agent.client);
+    expect([reasons(report), acts(report)]).toEqual([[], [[file.id, "content"]]]);
+    expect(await seen(file)).toEqual([file.name, "other"]);
+    expect(acts(await rewound(later, agent.client))).toEqual([]);
+  });
+
+  test("says that somebody has restored another content of the same size", async () => {
+    const file = await made(client);
+    const { versionId } = await client.files.get(file.id);
+    await replace(client, file, "other");
+    const input = await since();
+    await replace(agent.client, file, "wrong");
+    await client.files.restoreVersion(file.id, versionId, place());
+    const report = await rewound(input);
+    expect([reasons(report), acts(report)]).toEqual([[[file.id, "content", "changed_since"]], []]);
+    expect(await seen(file)).toEqual([file.name, "first"]);
+  });
+
+  test("reads no content where only one was of that size", async () => {
+    const file = await made(client);
+    const input = await since();
+    await replace(agent.client, file, "second");
+    await rewound(input);
+    let isRead = false;
+    const by = before("files.content", () => Promise.resolve((isRead = true)));
+    const report = await rewound(input, by);
+    expect([reasons(report), acts(report), isRead]).toEqual([[], [], false]);
   });
 });

@@ -1,5 +1,8 @@
 /** The names, places and contents that a file or folder had, and which of them the actor made. */
 import type { FileVersion } from "@coffer/contract";
+import { iterate } from "../byte-body.ts";
+import { createHasher, toHex } from "../digest.ts";
+import { openFileDownload } from "../download/open-file.ts";
 import type { Connection } from "../options.ts";
 import { fileCalls } from "../resources/file-calls.ts";
 import { folderCalls } from "../resources/folder-calls.ts";
@@ -70,15 +73,34 @@ export class ItemPast {
   }
 
   /**
-   * Encrypted again, the same content has another digest. The caller's own restored version counts as the one that it
-   * was made of if size and type are the same. A service that shows it falsely gains nothing: the newest state is the
-   * caller's, and stays.
+   * Encrypted again, the same content has another digest. The caller's own restored version is of the one other version
+   * that has its size and type. If there may be more of them, only their bytes tell. A service that calls it restored
+   * falsely gains nothing: the newest state is the caller's, and stays.
    */
-  readonly isSameContent = (one: Content, newest: Content): boolean => {
-    const [was, is] = [one.version, newest.version];
-    const isEqual = this.#isShared ? newest.isOwnRestore && was.size === is.size : was.sha256 === is.sha256;
-    return isEqual && was.contentType === is.contentType;
+  readonly isSameContent = async ({ version: was }: Content, { version: is, isOwnRestore }: Content) => {
+    if (was.contentType !== is.contentType) return false;
+    if (!this.#isShared) return was.sha256 === is.sha256;
+    if (!isOwnRestore || was.size !== is.size) return false;
+    return (await this.#hasOneSource(is)) || (await this.#digest(was)) === (await this.#digest(is));
   };
+
+  /** Whether the newest version can have been made of one other version alone: all are kept, and verify. */
+  async #hasOneSource({ number, size, contentType }: FileVersion): Promise<boolean> {
+    const [, ...others] = await this.contents();
+    const isWhole = others.length === number - 1 && others.every(({ unreadable }) => unreadable === null);
+    const sources = others.filter(
+      ({ state: { version } }) => version.size === size && version.contentType === contentType,
+    );
+    return isWhole && sources.length === 1;
+  }
+
+  async #digest({ versionId }: FileVersion): Promise<string> {
+    const { stream } = await openFileDownload(this.#connection, this.#touched.id, { versionId });
+    const hasher = await createHasher();
+    const chunks = iterate(stream);
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) hasher.update(next.value);
+    return toHex(hasher.digest());
+  }
 
   async #readPlaces(): Promise<Past<NamePlace>[]> {
     const { kind, id } = this.#touched;

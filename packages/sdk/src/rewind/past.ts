@@ -25,10 +25,10 @@ export type Verdict<State> =
  * Goes back over the newest states that the actor made, to the one before them. Where somebody else's state is the newest,
  * nothing is undone: it is left alone, unless it is what undoing would come to. A rewind that ran before made it then.
  */
-export function judge<State>(
+export async function judge<State>(
   newestFirst: readonly Past<State>[],
-  same: (one: State, newest: State) => boolean,
-): Verdict<State> {
+  same: (one: State, newest: State) => boolean | Promise<boolean>,
+): Promise<Verdict<State>> {
   const first = newestFirst.findIndex(({ isMine }) => isMine);
   const [newest] = newestFirst;
   if (newest !== undefined && newest.unreadable !== null) return { is: "unverified", code: newest.unreadable };
@@ -36,7 +36,7 @@ export function judge<State>(
   const length = newestFirst.slice(first).findIndex(({ isMine }) => !isMine);
   const before = length === -1 ? undefined : newestFirst[first + length];
   if (before !== undefined && before.unreadable !== null) return { is: "unverified", code: before.unreadable };
-  if (before !== undefined && same(before.state, newest.state)) return { is: "nothing" };
+  if (before !== undefined && (await same(before.state, newest.state))) return { is: "nothing" };
   if (first > 0) return { is: "changed" };
   const oldest = newestFirst[length - 1];
   if (before === undefined || oldest?.number !== before.number + 1) return { is: "lost" };

@@ -83,7 +83,7 @@ async function planItem(connection: Connection, touched: Touched, actor: Actor, 
   }
   const steps: PlannedStep[] = [];
   const left: RewindLeft[] = [];
-  const trash = judgeTrash(touched, actor);
+  const trash = await judgeTrash(touched, actor);
   if (trash.is === "changed") left.push(leave(item.trashedAt === null ? "trash" : "restore", "changed_since"));
   else if (trash.is === "undo" && trash.to !== (item.trashedAt !== null))
     steps.push(step({ act: trash.to ? "trash" : "restore" }));
@@ -100,9 +100,9 @@ async function planItem(connection: Connection, touched: Touched, actor: Actor, 
   if (rows.some((row) => /\.(updated|restored)$/.test(row.kind) && actor.did(row))) {
     if (isShared && rows.some((row) => row.kind.endsWith(".updated") && actor.did(row)) && !(await past.hasActs()))
       return { steps, left: [...left, leave(null, "unverified")] };
-    undo("move", judge(await past.places(), isSamePlace), (to) => ({ to }));
+    undo("move", await judge(await past.places(), isSamePlace), (to) => ({ to }));
     if (kind === "file")
-      undo("content", judge(await past.contents(), past.isSameContent), ({ version: { versionId, size } }) => ({
+      undo("content", await judge(await past.contents(), past.isSameContent), ({ version: { versionId, size } }) => ({
         ...{ versionId, bytes: size },
       }));
   }
@@ -122,7 +122,7 @@ function whyUnreadable(error: unknown): string {
 }
 
 /** true: in the trash. What others did in between counts as theirs: a restored thing that they use stays. */
-function judgeTrash({ rows, inside }: Touched, actor: Actor): Verdict<boolean> {
+async function judgeTrash({ rows, inside }: Touched, actor: Actor): Promise<Verdict<boolean>> {
   const turns = rows.filter(isTurn);
   const [first] = turns;
   if (first === undefined) return { is: "nothing" };
@@ -131,7 +131,7 @@ function judgeTrash({ rows, inside }: Touched, actor: Actor): Verdict<boolean> {
     ...{ number: index + 2, isMine: actor.did(row), state: isTrashing(row), unreadable: null },
   }));
   const original = { number: 1, isMine: false, state: !isTrashing(first), unreadable: null };
-  const verdict = judge([...states.reverse(), original], Object.is);
+  const verdict = await judge([...states.reverse(), original], Object.is);
   const last = turns.at(-1)?.sequence ?? 0;
   const isUsed = [...rows, ...inside].some((row) => row.sequence > last && !actor.did(row));
   return verdict.is === "undo" && verdict.to && isUsed ? { is: "changed" } : verdict;
