@@ -283,6 +283,82 @@ describe.each(["shared", "public"])("[D5-rewind D5-rewind-shared] a rewind in a 
     expect(await seen(file)).toEqual([`the agent's ${type}`, "by the agent"]);
   });
 
+  /** Two files whose names the agent has swapped. */
+  async function swapped() {
+    const [one, two] = [await made(client), await made(client)];
+    const input = await since();
+    await rename(agent.client, one);
+    await rename(agent.client, two, one.name);
+    await rename(agent.client, one, two.name);
+    const names = async () => [(await client.files.get(one.id)).name, (await client.files.get(two.id)).name];
+    return { one, two, input, names };
+  }
+
+  /** A client of the owner that does something after each rename that the service has done. */
+  const afterRenames = (happens: () => Promise<unknown>) =>
+    stack.owner.another({
+      retry: { limit: 0 },
+      middleware: [
+        async (request, next, { endpointId }) => {
+          const answer = await next(request);
+          if (endpointId === "files.update" && answer.ok) await happens();
+          return answer;
+        },
+      ],
+    });
+
+  test("renames nothing where somebody else has taken the name", async () => {
+    const [file, chained] = [await made(client), await made(client)];
+    const input = await since();
+    await rename(agent.client, file);
+    await rename(agent.client, chained, file.name);
+    await rename(agent.client, file, chained.name);
+    await rename(agent.client, chained);
+    const was = await client.files.get(file.id);
+    await other.client.files.upload({ ...place(), name: file.name, body: "theirs" });
+    const report = await rewound(input);
+    expect(acts(report)).toEqual([]);
+    expect(new Set(reasons(report).map(String))).toEqual(
+      new Set([file, chained].map(({ id }) => `${id},move,name_exists`)),
+    );
+    const { name, revision } = await client.files.get(file.id);
+    expect([name, revision]).toEqual([was.name, was.revision]);
+  });
+
+  test("gives an item that stepped aside its name back, if another one cannot make room", async () => {
+    const { one, two, input, names } = await swapped();
+    // The one that did not step aside is changed, each time. So the rewind leaves it.
+    const by = afterRenames(async () => {
+      const [first, second] = await names();
+      if (first?.startsWith(".rewind-") === true) await replace(other.client, two, crypto.randomUUID());
+      if (second?.startsWith(".rewind-") === true) await replace(other.client, one, crypto.randomUUID());
+    });
+    const report = await rewound(input, by);
+    expect(acts(report)).toEqual([]);
+    expect(new Set(reasons(report).map(([, , reason]) => reason))).toEqual(new Set(["name_exists", "changed_since"]));
+    expect(await names()).toEqual([two.name, one.name]);
+    expect(reasons(await rewound(input))).toEqual([]);
+    expect(await names()).toEqual([one.name, two.name]);
+  });
+
+  test("gives the name back that an earlier one, which was cut off, has taken away", async () => {
+    const { one, two, input, names } = await swapped();
+    const dying = afterRenames(() => Promise.reject(new TypeError("killed")));
+    await expect(rewound(input, dying)).rejects.toThrow();
+    const aside = (await names()).findIndex((name) => name.startsWith(".rewind-"));
+    const [held, wanted] = aside === 0 ? [two, one.name] : [one, two.name];
+    await rename(other.client, held);
+    await rename(other.client, held, wanted);
+    const report = await rewound(input);
+    expect(new Map(report.left.map(({ id, reason }) => [id, reason]))).toEqual(
+      new Map([
+        [held.id, "changed_since"],
+        [aside === 0 ? one.id : two.id, "name_exists"],
+      ]),
+    );
+    expect(await names()).toEqual([two.name, one.name]);
+  });
+
   test("undoes the restore of a content of the same size", async () => {
     const file = await made(client);
     const { versionId } = await client.files.get(file.id);

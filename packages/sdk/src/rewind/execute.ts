@@ -5,7 +5,8 @@ import type { CallOptions, Connection } from "../options.ts";
 import { fileCalls } from "../resources/file-calls.ts";
 import { folderCalls } from "../resources/folder-calls.ts";
 import type { File, Folder } from "../resources/result-types.ts";
-import { betweenName } from "./item-past.ts";
+import { circlesOf, type Wish } from "./circles.ts";
+import { betweenName, type NamePlace } from "./item-past.ts";
 import type { PlannedStep } from "./plan.ts";
 import type { RewindLeft, RewindOptions } from "./report.ts";
 
@@ -61,7 +62,11 @@ export class Execution {
       waiting = await this.#round([...waiting.keys()]);
       if (waiting.size === before && !(await this.#breakCircle(waiting))) break;
     }
-    for (const [step, reason] of waiting) if (!isInTrash(step, reason)) this.#leave(step, reason);
+    for (const [step, reason] of waiting) {
+      if (isInTrash(step, reason)) continue;
+      await this.#stepBack(step);
+      this.#leave(step, reason);
+    }
     return { done: this.#done, left: this.#left };
   }
 
@@ -89,15 +94,14 @@ export class Execution {
   /** null: it is done. */
   async #try(step: PlannedStep): Promise<string | null> {
     try {
-      const expected = this.#items.get(step.id) ?? step.item;
       const now = await this.#read(step);
-      if (!isSame(now, expected)) return "changed_since";
+      if (!isSame(now, this.#known(step))) return "changed_since";
       if (now.trashedAt !== null && step.act !== "restore") return "trashed";
       const changed = await this.#do(step, now);
       if (changed === null) return "not_empty";
       this.#items.set(step.id, changed);
       this.#done.push(step);
-      const { item: _item, isNew: _isNew, to: _to, versionId: _versionId, ...told } = step;
+      const { item: _item, isNew: _isNew, from: _from, to: _to, versionId: _versionId, ...told } = step;
       this.#options.onStep?.(told);
       return null;
     } catch (error) {
@@ -127,21 +131,38 @@ export class Execution {
    * next one finds that name and goes on.
    */
   async #breakCircle(waiting: ReadonlyMap<PlannedStep, string>): Promise<boolean> {
-    for (const [{ act, kind, id, item, vaultId }, reason] of waiting) {
-      const now = this.#items.get(id) ?? item;
-      const name = betweenName(id);
-      if (act !== "move" || reason !== "name_exists" || now.name === name) continue;
-      const options = { ...this.#call(), vaultId, ifRevision: now.revision };
-      const calls = kind === "file" ? this.#files : this.#folders;
-      try {
-        this.#items.set(id, await calls.update(id, { name }, options));
-        return true;
-      } catch (error) {
-        // Another one may step aside.
-        reasonOf(error);
-      }
+    const wishes: Wish<PlannedStep>[] = [];
+    for (const [step, reason] of waiting) {
+      const now = this.#known(step);
+      if (step.to === null || reason !== "name_exists") continue;
+      const has = keyOf(step, { name: now.name, parentId: placeOf(now) });
+      wishes.push({ item: step, has, wants: keyOf(step, step.to) });
     }
+    // If one is refused, another one may step aside.
+    for (const step of circlesOf(wishes)) if (await this.#rename(step, betweenName(step.id))) return true;
     return false;
+  }
+
+  /** What stepped aside, and cannot go where it was to go, has its name again, if that is free. */
+  async #stepBack(step: PlannedStep): Promise<void> {
+    if (step.from !== null && this.#known(step).name === betweenName(step.id)) await this.#rename(step, step.from);
+  }
+
+  async #rename(step: PlannedStep, name: string): Promise<boolean> {
+    const { kind, id, vaultId } = step;
+    const options = { ...this.#call(), vaultId, ifRevision: this.#known(step).revision };
+    const calls = kind === "file" ? this.#files : this.#folders;
+    try {
+      this.#items.set(id, await calls.update(id, { name }, options));
+      return true;
+    } catch (error) {
+      reasonOf(error);
+      return false;
+    }
+  }
+
+  #known({ id, item }: PlannedStep): Known {
+    return this.#items.get(id) ?? item;
   }
 
   async #isEmpty({ vaultId, id }: PlannedStep): Promise<boolean> {
@@ -184,6 +205,11 @@ function isSame(now: Known, expected: Known): boolean {
   const isWhere = placeOf(now) === placeOf(expected) && now.name === expected.name;
   const isBack = now.trashedAt === null || expected.trashedAt !== null;
   return isWhere && isBack && versionOf(now) === versionOf(expected);
+}
+
+/** Names are unique among the files of a place, and among its folders. */
+function keyOf({ kind, vaultId }: PlannedStep, { name, parentId }: NamePlace): string {
+  return `${kind} ${vaultId} ${parentId ?? ""} ${name}`;
 }
 
 function placeOf(item: Known): string | null {

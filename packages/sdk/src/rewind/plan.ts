@@ -18,6 +18,8 @@ export interface PlannedStep extends RewindStep {
   readonly isNew: boolean;
   /** It is in the trash with a folder, and comes back with it if that does. */
   readonly withFolder: boolean;
+  /** The name that a move takes away. */
+  readonly from: string | null;
   readonly to: NamePlace | null;
   readonly versionId: string | null;
 }
@@ -66,7 +68,7 @@ async function planItem(connection: Connection, touched: Touched, actor: Actor, 
   const withFolder = item.trashedAt !== null && !rows.findLast(isTurn)?.kind.endsWith(".trashed");
   const base = { kind, id, vaultId: item.vaultId, name: item.name, item, withFolder };
   const step = (more: Pick<PlannedStep, "act"> & Partial<PlannedStep>): PlannedStep => ({
-    ...{ ...base, bytes: 0, isNew: false, to: null, versionId: null },
+    ...{ ...base, bytes: 0, isNew: false, from: null, to: null, versionId: null },
     ...more,
   });
 
@@ -100,7 +102,8 @@ async function planItem(connection: Connection, touched: Touched, actor: Actor, 
   if (rows.some((row) => /\.(updated|restored)$/.test(row.kind) && actor.did(row))) {
     if (isShared && rows.some((row) => row.kind.endsWith(".updated") && actor.did(row)) && !(await past.hasActs()))
       return { steps, left: [...left, leave(null, "unverified")] };
-    undo("move", await judge(await past.places(), isSamePlace), (to) => ({ to }));
+    const places = await past.places();
+    undo("move", await judge(places, isSamePlace), (to) => ({ from: places[0]?.state.name ?? null, to }));
     if (kind === "file")
       undo("content", await judge(await past.contents(), past.isSameContent), ({ version: { versionId, size } }) => ({
         ...{ versionId, bytes: size },
