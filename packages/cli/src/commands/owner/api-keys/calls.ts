@@ -24,7 +24,7 @@ export const CALLS: Readonly<Record<string, string>> = {
   "account update": "account.update",
   "agents list": `${KEYS} invites.list vaults.list members.list members.add`,
   "agents revoke": `${KEYS} apiKeys.revoke ${MEMBERS}`,
-  "agents rewind": `account.get ${KEYS} changes.list ${READING} ${SENDING} ${TRASHING} ${RESTORING} files.versions files.restoreVersion files.entries folders.update`,
+  "agents rewind": `account.get ${KEYS} changes.list ${READING} ${SENDING} ${TRASHING} ${RESTORING} files.versions files.content files.restoreVersion files.entries folders.update`,
   "api-keys create": `apiKeys.create ${VAULT}`,
   "api-keys explain": "",
   "api-keys list": "apiKeys.list",
