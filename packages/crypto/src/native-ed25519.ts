@@ -72,7 +72,13 @@ function nodeEd25519(node: NodeCrypto): NativeEd25519 {
     return key;
   };
   let waiting = 0;
-  const aside = promisify(node);
+  const inPool = (key: ReturnType<typeof importPublic>, message: Uint8Array, signature: Uint8Array) =>
+    new Promise<boolean>((resolve, reject) => {
+      node.verify(null, message, key, signature, (error, isValid) => {
+        if (error === null) resolve(isValid);
+        else reject(error);
+      });
+    });
   return {
     async sign(secret, message) {
       return new Uint8Array(node.sign(null, message, importPrivate(secret)));
@@ -83,7 +89,7 @@ function nodeEd25519(node: NodeCrypto): NativeEd25519 {
       try {
         await Promise.resolve(); // Others that come in the same moment count, too.
         const key = importPublic(publicKey);
-        return waiting === 1 ? node.verify(null, message, key, signature) : await aside(message, key, signature);
+        return waiting === 1 ? node.verify(null, message, key, signature) : await inPool(key, message, signature);
       } catch {
         return false; // Not a point of the curve.
       } finally {
@@ -91,16 +97,6 @@ function nodeEd25519(node: NodeCrypto): NativeEd25519 {
       }
     },
   };
-}
-
-function promisify(node: NodeCrypto) {
-  return (message: Uint8Array, key: ReturnType<NodeCrypto["createPublicKey"]>, signature: Uint8Array) =>
-    new Promise<boolean>((resolve, reject) => {
-      node.verify(null, message, key, signature, (error, isValid) => {
-        if (error === null) resolve(isValid);
-        else reject(error);
-      });
-    });
 }
 
 /** The browsers' implementation; exported for the test that compares all of them. */

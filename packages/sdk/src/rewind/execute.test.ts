@@ -1,18 +1,12 @@
 /** When a rewind fails, it has ended: nothing changes behind its caller's back. */
 import { expect, it } from "vitest";
-import { openFakeService } from "../../../../test/kit/tools-here.ts";
+import { openBusyAgent } from "../../../../test/kit/busy-agent.ts";
 
 it("has ended all its acts when it rejects, and begins none after that [D5-rewind]", async () => {
-  const { client, connect } = await openFakeService();
-  const { id: vaultId } = await client.vaults.create({ name: "v", type: "public" });
-  const { id: keyId, key } = await client.apiKeys.create({ name: "busy", vaultIds: [vaultId] });
-  const busy = connect(async (request, next) => {
-    request.headers.set("authorization", `Bearer ${key}`);
-    return await next(request);
-  });
+  const { agent, connect, keyId, vaultId } = await openBusyAgent();
   const since = new Date(0).toISOString();
   for (let at = 0; at < 40; at += 1)
-    await busy.files.upload({ vaultId, name: `file ${String(at)}`, body: new Uint8Array(1) });
+    await agent.files.upload({ vaultId, name: `file ${String(at)}`, body: new Uint8Array(1) });
   let [begun, ended] = [0, 0];
   // The first of eight acts fails at once. The others take a while.
   const failing = connect(async (request, next) => {

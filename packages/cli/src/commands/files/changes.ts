@@ -48,8 +48,8 @@ export default command({
         followAll({ ...context, signal }, filters, { ...from, limit }),
       );
     const { changes, isMore } = await listAll(context, { ...filters, ...from }, limit ?? 1_000);
-    if (changes.length === 0 && kind !== undefined && !isKnown(kind))
-      context.note(untrusted(kind), ` is no kind of event. Those are: ${KNOWN.join(", ")}`);
+    if (changes.length === 0 && kind !== undefined && !KNOWN.has(kind))
+      context.note(untrusted(kind), ` is no kind of event. Those are: ${[...KNOWN].join(", ")}`);
     const last = changes.at(-1)?.sequence ?? null;
     return listing({
       name: "changes",
@@ -62,10 +62,8 @@ export default command({
   },
 });
 
-const GROUPS = new Set(EVENT_KINDS.map((kind) => kind.replace(/\..*/, "")));
-const KNOWN: readonly string[] = [...GROUPS, ...EVENT_KINDS];
-
-const isKnown = (kind: string): boolean => KNOWN.includes(kind);
+/** Groups of kinds, and the kinds. */
+const KNOWN: ReadonlySet<string> = new Set([...EVENT_KINDS.map((kind) => kind.replace(/\..*/, "")), ...EVENT_KINDS]);
 
 const COLUMNS: readonly Column<Change>[] = [
   { title: "number", of: ({ sequence }) => sequence, isNumber: true },
