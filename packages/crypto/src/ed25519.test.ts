@@ -25,9 +25,11 @@ function readLittleEndian(bytes: Uint8Array): bigint {
   return bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
 }
 
-/** What the product asks, and the same without the platform. They must agree, whatever it is. */
+/** What the product asks, alone and beside others, and the same without the platform. They must agree, whatever it is. */
 async function verdict(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean> {
   const answer = await verifyEd25519(publicKey, message, signature);
+  const beside = [0, 1].map(() => verifyEd25519(publicKey, message, signature));
+  expect(await Promise.all(beside)).toEqual([answer, answer]);
   expect(verifyEd25519Portably(publicKey, message, signature)).toBe(answer);
   return answer;
 }
@@ -99,6 +101,14 @@ describe("Ed25519", () => {
       expect(await verifyEd25519(SIGNER.publicKey, flipped, signature)).toBe(false);
     for (const flipped of bitFlips(SIGNER.publicKey))
       expect(await verifyEd25519(flipped, MESSAGE, signature)).toBe(false);
+  });
+
+  it("tells the one false signature from those that are verified beside it", async () => {
+    const good = await SIGNER.sign(MESSAGE);
+    for (const flipped of bitFlips(good)) {
+      const answers = [good, flipped, good].map((each) => verifyEd25519(SIGNER.publicKey, MESSAGE, each));
+      expect(await Promise.all(answers)).toEqual([true, false, true]);
+    }
   });
 
   it("refuses other lengths, and bytes that are no point, without throwing", async () => {
