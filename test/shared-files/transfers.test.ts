@@ -227,6 +227,25 @@ describe("files of this machine", () => {
     expect(part.sha256).toBe(sha256(body.subarray(5, 12)));
   });
 
+  test("have a digest beyond 64 MiB only for who asks for it", async () => {
+    const path = join(directory, "long.bin");
+    const body = randomBytes(64 * MIB + 1);
+    await writeFile(path, body);
+    const { client } = stack.owner;
+    const send = (name: string, digest?: boolean) =>
+      uploadFile(client, path, { vaultId: vault.id, name, digest, journalDirectory: join(directory, "journals") });
+    expect((await send("long-1", true)).sha256).toBe(sha256(body));
+    const { file, sha256: none } = await send("long-2");
+    expect(none).toBeNull();
+    const down = join(directory, "long-down.bin");
+    expect(await downloadFile(client, file.id, down)).toEqual({ path: down, bytes: body.length, sha256: null });
+    expect((await readFile(down)).equals(body)).toBe(true);
+    const again = { overwrite: true, digest: true };
+    expect((await downloadFile(client, file.id, down, again)).sha256).toBe(sha256(body));
+    const most = { overwrite: true, range: { offset: 1, length: 64 * MIB } };
+    expect((await downloadFile(client, file.id, down, most)).sha256).toBe(sha256(body.subarray(1)));
+  });
+
   test("are not there after a download that failed", async () => {
     const { client } = stack.owner;
     const { file } = await client.files.upload({ vaultId: vault.id, name: "flipped", body: randomBytes(MIB) });

@@ -28,7 +28,8 @@ export interface DownloadPlan {
 export interface Fetched {
   readonly path: string;
   readonly bytes: number;
-  readonly sha256: string;
+  /** null: it is beyond 64 MiB of a shared vault's file. */
+  readonly sha256: string | null;
 }
 
 /** Writes one file: to `dest`, or below it where `dest` is a folder. */

@@ -23,7 +23,8 @@ export interface UploadWish {
 export interface Stored {
   readonly file: File;
   readonly bytes: number;
-  readonly sha256: string;
+  /** null: the content is beyond 64 MiB in a shared vault, or was left as it is there. */
+  readonly sha256: string | null;
   readonly act: "created" | "replaced" | "unchanged" | "skipped";
 }
 
@@ -166,7 +167,7 @@ async function storeContent(task: Task, source: Content, wish: UploadWish): Prom
   // nothing before.
   const taken = wish.idempotencyKey === undefined ? await findByName(task, wish, name) : null;
   if (taken !== null && wish.ifExists === "skip")
-    return { file: taken, bytes: taken.size, sha256: taken.encrypted ? "" : taken.sha256, act: "skipped" };
+    return { file: taken, bytes: taken.size, sha256: taken.encrypted ? null : taken.sha256, act: "skipped" };
   if (taken !== null) {
     // A repeated call sends the rest only.
     const same = await sameContent(task, source, taken);

@@ -21,7 +21,7 @@ export interface Stored {
   readonly id: string;
   readonly bytes: number;
   /** As the SDK says it, and as the browser itself makes it of the content; hex. */
-  readonly sha256: string;
+  readonly sha256: string | null;
   readonly expected: string;
 }
 

@@ -17,6 +17,8 @@ const TEMPORARY = /^\.coffer-(\d+-[0-9a-f]{12}-[0-9a-f]{12})-([0-9a-f]{12})-[0-9
 export interface DownloadFileOptions extends DownloadOptions {
   /** Replaces the file at the destination. Default: false, and an existing destination is never touched. */
   readonly overwrite?: boolean | undefined;
+  /** Computes the SHA-256 also where nothing compares it: beyond 64 MiB of a shared vault's file. Default: false, and `sha256` is null there. */
+  readonly digest?: boolean | undefined;
 }
 
 /** `sha256` (hex) and `bytes` describe the written file. For a whole file in a public vault they equal the server's. */
@@ -25,8 +27,8 @@ export interface DownloadFileResult {
   readonly path: string;
   /** Bytes of the written file. */
   readonly bytes: number;
-  /** SHA-256 of the written file, in hex. */
-  readonly sha256: string;
+  /** SHA-256 of the written file, in hex. null: beyond 64 MiB of a shared vault's file, unless you ask for it with `digest`. */
+  readonly sha256: string | null;
 }
 
 /**
@@ -116,20 +118,28 @@ export async function removeLeftover(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined);
 }
 
-async function receive(client: Client, fileId: string, temporary: string, options: DownloadOptions): Promise<Fetched> {
+/** A shared vault's content up to this size has a digest in its statement, and the receipt has it. Bytes. */
+const DIGEST_BYTES = 64 * 1024 * 1024;
+
+async function receive(
+  client: Client,
+  fileId: string,
+  temporary: string,
+  { digest = false, ...options }: Omit<DownloadFileOptions, "overwrite">,
+): Promise<Fetched> {
   const connection = connectionOf(client);
   // A piece is copied or written before the next is asked for.
   const download = await openFileDownload(connection, fileId, { ...options, reuseBuffer: true });
   try {
-    // The stream has verified a whole file against its digest. Only this function can compute the digest of a range
-    // or of decrypted bytes.
-    const told = options.range === undefined && connection.sharedVaults === null;
-    const hash = told ? null : createHash("sha256");
+    const { etag, range, sha256: storedSha256 } = download;
+    // Only stored bytes have a tag. The stream verifies all of them against their digest, and the cipher each decrypted one.
+    const told = options.range === undefined && (etag !== null || connection.sharedVaults === null);
+    const isLong = etag === null && range.length > DIGEST_BYTES;
+    const hash = told || (isLong && !digest) ? null : createHash("sha256");
     // With a chain key, the pieces lie in the buffers of the cipher.
     const free = connection.sharedVaults === null ? freeingOf(connection) : null;
-    const { length } = download.range;
-    const bytes = await writeNewFile(temporary, download.stream, { hash, length, free });
-    return { bytes, sha256: hash?.digest("hex") ?? download.sha256, storedSha256: download.sha256 };
+    const bytes = await writeNewFile(temporary, download.stream, { hash, length: range.length, free });
+    return { bytes, sha256: hash?.digest("hex") ?? (told ? storedSha256 : null), storedSha256 };
   } catch (error) {
     // Ended already, unless the file could not be made.
     await download.stream.cancel().catch(() => undefined);

@@ -91,4 +91,6 @@ export interface UploadOptions {
   readonly padded?: boolean | undefined;
   /** Size of a part in bytes. An upload takes the memory of two: one is sent, and the next is read. Default: 8 MiB; `uploadFile` of Node takes 16 MiB for one long file. */
   readonly partBytes?: number | undefined;
+  /** Computes the SHA-256 of the content also where nothing compares it: beyond 64 MiB in a shared vault. Default: false, and `sha256` is null there. */
+  readonly digest?: boolean | undefined;
 }

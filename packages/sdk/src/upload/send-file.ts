@@ -23,7 +23,15 @@ const UPLOAD_FIELDS: Fields<Omit<UploadInput, "body" | "size">> = {
   ...{ contentType: true, vaultId: true, folderId: true, name: true, ifAbsent: true },
 };
 export const UPLOAD_OPTIONS: Fields<UploadOptions> = {
-  ...{ signal: true, idempotencyKey: true, onProgress: true, retries: true, padded: true, partBytes: true },
+  ...{
+    signal: true,
+    idempotencyKey: true,
+    onProgress: true,
+    retries: true,
+    padded: true,
+    partBytes: true,
+    digest: true,
+  },
 };
 
 export async function uploadFile(

@@ -8,14 +8,14 @@ import type { File } from "../file.ts";
 import type { File as NamedFile } from "../resources/result-types.ts";
 import type { Connection, CallOptions } from "../options.ts";
 
-/** Result of an upload. `sha256` and `bytes` were counted here, and equal the server's. */
+/** Result of an upload. `sha256` and `bytes` were counted here. In a public vault they equal the server's. */
 export interface UploadResult {
   /** The file as it is now. */
   readonly file: NamedFile;
   /** Bytes of the content. */
   readonly bytes: number;
-  /** SHA-256 of the content: 64 lower-case hex digits. */
-  readonly sha256: string;
+  /** SHA-256 of the content: 64 lower-case hex digits. null: beyond 64 MiB in a shared vault, unless you ask for it with `digest`. */
+  readonly sha256: string | null;
 }
 
 /** What became of one upload of several. One of both is null. */
@@ -119,7 +119,7 @@ export async function storeWhole(
 }
 
 /** Compares the server's record with the sent bytes. */
-export function verified(file: File, bytes: number, sha256: string): UploadResult {
+export function verified(file: File, bytes: number, sha256: string): UploadResult & { readonly sha256: string } {
   if (file.size !== bytes || file.sha256 !== sha256) {
     throw new IntegrityError(
       `The server holds other bytes than were sent: file ${file.id} has ${String(file.size)} of ${String(bytes)} bytes or another digest`,

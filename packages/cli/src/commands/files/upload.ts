@@ -7,7 +7,7 @@ import { plain } from "./items.ts";
 import { localPaths } from "./local-paths.ts";
 import { splitPlace, vaultIdOf } from "./places.ts";
 import { existsSync } from "node:fs";
-import { transferReport, withProgress, type TransferWords } from "./transfers.ts";
+import { digestLine, transferReport, withProgress, type TransferWords } from "./transfers.ts";
 
 export default command({
   brief: "Upload files and folders",
@@ -88,12 +88,11 @@ const SENTENCES: Readonly<Record<Stored["act"], string>> = {
 };
 
 function oneStored({ act, bytes, file, sha256 }: Stored): Document {
-  const digest = sha256 === "" ? null : sha256;
   const uploaded = act === "created" || act === "replaced" ? 1 : 0;
   const counts = { uploaded, unchanged: Number(act === "unchanged"), skipped: Number(act === "skipped"), failed: 0 };
-  return done({ act, ...counts, bytes, sha256: digest, file: plain(file) }, [
+  return done({ act, ...counts, bytes, sha256, file: plain(file) }, [
     untrusted(`${SENTENCES[act]} ${file.name} (${sizeText(bytes)})`),
     `id      ${file.id}`,
-    ...(digest === null ? [] : [`sha256  ${digest}`]),
+    ...digestLine(sha256),
   ]);
 }

@@ -14,6 +14,7 @@ import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import { lacksParent } from "./send.ts";
 import type { Plan, Transfer, Work } from "./work.ts";
+import { requireDigest } from "./state.ts";
 
 export async function fetchAll(work: Work, { folders, transfers }: Plan): Promise<void> {
   const places = new Map<string, string>([["", work.root], ...work.local.folders]);
@@ -86,7 +87,8 @@ async function receive(work: Work, transfer: Transfer, remote: File, directory: 
     const file =
       fetched.storedSha256 === remote.sha256 ? remote : await client.files.get(remote.id, { signal: work.signal });
     if (fetched.storedSha256 !== file.sha256) throw sourceChanged("The file at the service changed while it was read");
-    const { bytes: size, sha256 } = fetched;
+    const { bytes: size } = fetched;
+    const sha256 = requireDigest(fetched);
     const mark = markOf(await lstat(place, { bigint: true }));
     state.noteFile(path, { fileId: file.id, versionId: file.versionId, sha256, mark: settled(mark) });
     outcome.files.push({ path, act, fileId: file.id, versionId: file.versionId, size, sha256 });
@@ -105,7 +107,8 @@ async function fetchInto(
 ): Promise<Fetched> {
   const overwrite = before !== undefined;
   const onProgress = ({ bytes }: Progress): void => progress.moved(transfer, bytes);
-  return await fetchTo(client, remote.id, place, { overwrite, vaultId, signal, onProgress }, async (temporary) => {
+  const options = { overwrite, vaultId, digest: true, signal, onProgress };
+  return await fetchTo(client, remote.id, place, options, async (temporary) => {
     if (before !== undefined) await requireUnchanged(before, place);
     // The service's time, so that the next change shows, however soon it comes.
     const time = new Date(remote.updatedAt);

@@ -19,19 +19,37 @@ export interface Content {
 
 /** A source with the digest of its content. One that is not in memory must be read from the beginning forward. */
 export interface HashedSource extends Source {
-  /** SHA-256 of the content, once it was read to its end or is in memory. */
-  digest(): Uint8Array;
+  /** SHA-256 of the content, once it was read to its end or is in memory. null: nobody has asked for it. */
+  digest(): Uint8Array | null;
 }
 
+export interface ContentOptions {
+  /** The upload is kept over a crash. */
+  readonly journaled: boolean;
+  /** Computes the digest of any content, however long. */
+  readonly digest: boolean;
+}
+
+/** Up to this size a first pass over the content makes the digest of the version statement (encryption design §1). Bytes. */
+export const DIGEST_BYTES = 64 * 1024 * 1024;
+
 /**
- * Reads small content into memory unless it is `journaled`. It reads a stream of unknown size up to 8 MiB. A longer
+ * Reads small content into memory unless it is `journaled`. Content beyond {@link DIGEST_BYTES} has no digest unless it is asked for: no
+ * reader compares it, and it would be a third of the work. It reads a stream of unknown size up to 8 MiB. A longer
  * one needs its size, because a signed statement names the size before the first byte is sent.
  * @throws SdkError `source_changed`.
  */
-export async function openContent(source: Source, platform: CryptoPlatform, journaled: boolean): Promise<Content> {
+export async function openContent(
+  source: Source,
+  platform: CryptoPlatform,
+  { digest, journaled }: ContentOptions,
+): Promise<Content> {
   if (source.size !== null && (journaled || source.size > MEMORY_BYTES))
     return {
-      ...{ source: hashed(source, platform), size: source.size },
+      ...{
+        source: digest || source.size <= DIGEST_BYTES ? hashed(source, platform) : unhashed(source),
+        size: source.size,
+      },
       ...{ rereadable: source.rereadable === true, bytes: null },
     };
   const buffer = new Uint8Array((source.size ?? PART_BYTES) + 1);
@@ -48,6 +66,10 @@ export async function openContent(source: Source, platform: CryptoPlatform, jour
 function inMemory(bytes: Uint8Array, platform: CryptoPlatform): HashedSource {
   let digest: Uint8Array | null = null;
   return { ...openSource(bytes), digest: () => (digest ??= platform.sha256(bytes)) };
+}
+
+function unhashed(source: Source): HashedSource {
+  return { ...source, digest: () => null };
 }
 
 function hashed(source: Source, platform: CryptoPlatform): HashedSource {

@@ -23,7 +23,7 @@ import {
 import { fromBase64, toBase64 } from "../../digest.ts";
 import type { File } from "../../file.ts";
 import { openSource, type Source } from "../../upload/source.ts";
-import { readContent, type Content } from "./content.ts";
+import { DIGEST_BYTES, readContent, type Content } from "./content.ts";
 import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
 import { openItem, placeOf, prepareEntry, toShared } from "../names/entries.ts";
 import { viewNaming } from "../names/naming-view.ts";
@@ -33,9 +33,6 @@ import { keepVersion, partJournal, type BegunVersion } from "./upload-journal.ts
 import { vaultError } from "../vault-error.ts";
 import { PART_BYTES, type UploadOptions } from "../../upload/input.ts";
 import type { UploadJournal } from "../../journals.ts";
-
-/** Up to this size a first pass over the content makes the digest of the version statement (encryption design §1). Bytes. */
-const DIGEST_BYTES = 64 * 1024 * 1024;
 
 /** The result of an upload: a file, or a version of one. */
 export type SharedUploadTarget =

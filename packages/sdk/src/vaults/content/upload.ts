@@ -66,7 +66,8 @@ export async function uploadShared(
       requireName(target);
       // Checked before anything is read: a client that cannot sign cannot write.
       await vault.author();
-      const content = await openContent(source, vault.platform, options.journal !== undefined);
+      const { digest = false, journal } = options;
+      const content = await openContent(source, vault.platform, { digest, journaled: journal !== undefined });
       return uploadOften({ connection, vault, content, options }, target);
     });
   } finally {
@@ -206,8 +207,9 @@ function describe(
   { source, size }: Content,
   entry: EntryStatement,
 ): UploadResult {
+  const digest = source.digest();
   return {
     file: { ...file, name, contentType, size, storedSize: file.size, encrypted: true, ...authorsOf(entry) },
-    ...{ bytes: size, sha256: toHex(source.digest()) },
+    ...{ bytes: size, sha256: digest && toHex(digest) },
   };
 }
