@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { lookPause } from "../../../ports/news.ts";
-import { CLAIM_MARGIN, endClaims } from "./queue-store.ts";
+import { CLAIM_MARGIN, claimsOf, endClaims } from "./queue-store.ts";
 import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./test-engine.ts";
 import { wrapped } from "../../../test-wrapped.ts";
 import { ofEachTest } from "../../../test-each.ts";
@@ -200,5 +200,30 @@ describe("attempts at once to one endpoint", () => {
     await another.look();
     await another.exchange();
     expect(test.sent).toHaveLength(4);
+  });
+
+  it("are as many as it bears, also where two processes claim at the same moment", async () => {
+    const webhookId = await test.endpoint();
+    for (let count = 0; count < 6; count += 1) await test.change();
+    await test.engine.look();
+    const { clock, database } = test.deps;
+    const claims = claimsOf(database);
+    const wanted = [{ webhookId, dueBy: clock.now(), limit: 2, most: 2 }];
+    const began: (() => void)[] = [];
+    /** Commits when the other one has claimed, too. SQLite lets the other one in only afterwards. */
+    const claim = (): Promise<number> =>
+      database.transaction(async (transaction) => {
+        const { length } = await claims.due(transaction, wanted, { now: clock.now(), lease: LEASE });
+        await new Promise<void>((resolve) => {
+          began.push(resolve);
+          if (began.length === 2) for (const go of began) go();
+          setTimeout(resolve, 300);
+        });
+        return length;
+      });
+    expect((await Promise.all([claim(), claim()])).sort((a, b) => a - b)).toEqual([0, 2]);
+    // What is under way stays as it is, and the lock went with the transaction.
+    await test.ageClaims(LEASE + CLAIM_MARGIN);
+    expect(await claim()).toBe(2);
   });
 });

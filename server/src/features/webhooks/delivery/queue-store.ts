@@ -93,8 +93,11 @@ export function claimsOf(database: Pick<Database, "capabilities">): Claims {
   return {
     async due(transaction, claims, terms) {
       if (claims.length === 0) return [];
-      if (dialectOf(transaction) === "postgres")
-        return transaction.all(claimAll(transaction, { ...terms, claims: JSON.stringify(claims) }));
+      if (dialectOf(transaction) === "postgres") {
+        const locked = new Set((await transaction.all(locks(transaction, idsOf(claims.map(idOf))))).map(idOf));
+        const ours = claims.filter((each) => locked.has(each.webhookId));
+        return transaction.all(claimAll(transaction, { ...terms, claims: JSON.stringify(ours) }));
+      }
       const claimed: ClaimedDelivery[] = [];
       for (const each of claims) claimed.push(...(await transaction.all(claim(transaction, { ...each, ...terms }))));
       return claimed;
@@ -102,6 +105,25 @@ export function claimsOf(database: Pick<Database, "capabilities">): Claims {
     overdue: (queries, value) => queries.all(overdue(queries, { ...value })),
   };
 }
+
+const idOf = ({ webhookId }: { readonly webhookId: string }): string => webhookId;
+
+/** The class of these advisory locks, apart from all others of the database. */
+const CLAIMS = sql.lit(0x636c6169);
+
+/**
+ * Endpoints for whose deliveries no other process has a claim to commit; none has until the transaction ends. Side by side,
+ * two would each count without the other's, and send more at once than the endpoint bears. Nobody waits: the other
+ * claims all that there is room for. The claim is another statement, because it must see what was committed before the lock.
+ */
+const locks = prepared((build, { ids }: Ids) =>
+  build
+    .selectFrom(
+      sql<{ webhookId: string }>`jsonb_array_elements_text(cast(${ids} as jsonb))`.as<"given">(sql`given("webhookId")`),
+    )
+    .select("given.webhookId")
+    .where(sql<boolean>`pg_try_advisory_xact_lock(${CLAIMS}, hashtext(given."webhookId"))`),
+);
 
 const claimBy = (now: RawBuilder<number>) =>
   prepared((build, value: Row<Claim & ClaimTerms>) =>
