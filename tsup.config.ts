@@ -2,6 +2,7 @@ import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync } fro
 import path from "node:path";
 import { rollup } from "rollup";
 import { defineConfig, type Options } from "tsup";
+import { quick } from "./scripts/quick-modules.ts";
 
 type Plugin = NonNullable<Options["plugins"]>[number];
 
@@ -110,7 +111,7 @@ const program = (name: string): Options => ({
   splitting: true,
   sourcemap: false,
   minify: true,
-  esbuildPlugins: [smaller, later],
+  esbuildPlugins: [smaller, later, quick(path.join(import.meta.dirname, "scripts"))],
   removeNodeProtocol: false,
   // CommonJS dependencies inside an ES module still call require() for Node's own modules.
   banner: {
