@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
+import { copyFileSync, statSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { raiseTo } from "../vaults/memory/pin-facts.ts";
 import { memoryPins, type VaultPin } from "../vaults/memory/pins.ts";
@@ -97,6 +99,21 @@ describe("pins in a file", () => {
     expect((await one.loadHighest("0x2")).generation).toBe(2n ** 63n);
     await two.save(null, pin("a"));
     expect((await one.loadHighest("0x1")).floor).toBe(3n);
+  });
+
+  it("are not looked at twice before this process waits for something, and always after it", async () => {
+    const path = join(makeDirectory(), "pins.json");
+    const [one, other] = [join(makeDirectory(), "one.json"), filePins(path)];
+    await filePins(one).changeHighest("0x1", raiseTo({ generation: 8n, floor: 0n }));
+    await other.changeHighest("0x1", raiseTo({ generation: 7n, floor: 0n }));
+    await vi.waitUntil(() => Date.now() - statSync(path).mtimeMs > 100);
+    await other.loadHighest("0x1");
+    await setImmediate();
+    expect((await other.loadHighest("0x1")).generation).toBe(7n);
+    copyFileSync(one, path);
+    expect((await other.loadHighest("0x1")).generation).toBe(7n);
+    await setImmediate();
+    expect((await other.loadHighest("0x1")).generation).toBe(8n);
   });
 
   it("of before there were floors are read on", async () => {

@@ -70,7 +70,7 @@ export function filePins(path: string = pinFile()): PinStore {
       await write(path, { ...stored, pins: [...stored.pins.filter((other) => other !== kept), pin] });
       return true;
     },
-    loadHighest: async (chainObjectId) => findHighest(await readNow(), chainObjectId),
+    loadHighest: async (chainObjectId) => highestOnce(await readNow(), chainObjectId),
     changeHighest: async (chainObjectId, change) => {
       await using _lock = await lock(path);
       const stored = await read(path);
@@ -126,16 +126,37 @@ function findHighest(
   };
 }
 
-/** Each file of an upload asks for the pins. What has not changed since it was read is not read again. */
+const numbers = new WeakMap<Stored, Map<string, Highest>>();
+
+/** Numbers of one reading are parsed once: they are decimal text. */
+function highestOnce(stored: Stored, chainObjectId: string): Highest {
+  const known = numbers.get(stored) ?? new Map<string, Highest>();
+  numbers.set(stored, known);
+  const highest = known.get(chainObjectId) ?? findHighest(stored, chainObjectId);
+  known.set(chainObjectId, highest);
+  return highest;
+}
+
+/**
+ * Each file of an upload asks for the pins several times. What has not changed since it was read is not read again. Nor is
+ * the file looked at twice before this process waits for something: until then it hears of no other process.
+ */
 function reader(path: string): () => Promise<Stored> {
   let last: { readonly mark: Mark; readonly stored: Promise<Stored> } | null = null;
-  return () => {
+  let looked: Promise<Stored> | null = null;
+  const look = (): Promise<Stored> => {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
     const mark = stats === undefined ? null : settled(markOf(stats));
     if (last !== null && mark !== null && isSameMark(last.mark, mark)) return last.stored;
     const stored = read(path);
     last = mark === null ? null : { mark, stored };
     return stored;
+  };
+  return () => {
+    if (looked !== null) return looked;
+    // After all promises that are settled by now, and before the next event.
+    process.nextTick(() => (looked = null));
+    return (looked = look());
   };
 }
 
