@@ -47,22 +47,23 @@ export function encodeText(text: string): Uint8Array {
   return ENCODER.encode(text);
 }
 
+/** Numbers are written here first: a view of each one's own bytes would give each a memory outside of the heap. */
+const number = new Uint8Array(8);
+const numberView = viewOf(number);
+
 export function encodeU16(value: number): Uint8Array {
-  const bytes = new Uint8Array(2);
-  viewOf(bytes).setUint16(0, value);
-  return bytes;
+  numberView.setUint16(0, value);
+  return number.slice(0, 2);
 }
 
 export function encodeU32(value: number): Uint8Array {
-  const bytes = new Uint8Array(4);
-  viewOf(bytes).setUint32(0, value);
-  return bytes;
+  numberView.setUint32(0, value);
+  return number.slice(0, 4);
 }
 
 export function encodeU64(value: number | bigint): Uint8Array {
-  const bytes = new Uint8Array(8);
-  viewOf(bytes).setBigUint64(0, BigInt(value));
-  return bytes;
+  numberView.setBigUint64(0, BigInt(value));
+  return number.slice();
 }
 
 export function decodeU16(bytes: Uint8Array, at = 0): number {

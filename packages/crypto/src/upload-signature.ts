@@ -2,7 +2,7 @@
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import type { EntryStatement } from "./entry-statement.ts";
-import { damaged } from "./errors.ts";
+import { damaged, type CryptoError } from "./errors.ts";
 import { titleBytes } from "./fields.ts";
 import { comparePlaces } from "./place.ts";
 import { sha256 } from "./sha256.ts";
@@ -49,15 +49,23 @@ export function entryPart(entry: Signed<EntryStatement>): SignedPart {
 export function requireSiblings(version: VersionStatement, entry: EntryStatement): void {
   const [named, names] = [isNamed(version, entryDigest(entry)), isNamed(entry, versionDigest(version))];
   if (!named && !names) return;
+  if (!named || !names) throw notOneAct();
+  requireOneAct(version, entry);
+}
+
+/** For two that name each other. Throws CryptoError `damaged` at step `ids`. */
+export function requireOneAct(version: VersionStatement, entry: EntryStatement): void {
   const isOneAct =
-    named &&
-    names &&
     equalBytes(version.vault, entry.vault) &&
     equalBytes(version.signer, entry.signer) &&
     comparePlaces(version, entry) === 0 &&
     entry.kind === "file" &&
     entry.id === version.fileId;
-  if (!isOneAct) throw damaged("ids", "version and entry were signed together, and are not of one member and one file");
+  if (!isOneAct) throw notOneAct();
+}
+
+function notOneAct(): CryptoError {
+  return damaged("ids", "version and entry were signed together, and are not of one member and one file");
 }
 
 function isNamed({ sibling }: { readonly sibling: Uint8Array | null }, digest: Uint8Array): boolean {
@@ -76,15 +84,6 @@ function versionDigest(version: Signed<VersionStatement>): Uint8Array {
 
 function entryDigest(entry: Signed<EntryStatement>): Uint8Array {
   return digestOnce("coffer/entry/v1", entry);
-}
-
-/** For the writer of a statement, who has its digest. */
-export function noteBodyDigest(
-  title: StatementTitle,
-  statement: Pick<EntryStatement, "bytes">,
-  digest: Uint8Array,
-): void {
-  digests[title].set(statement.bytes, digest);
 }
 
 function digestOnce(title: StatementTitle, statement: Signed<VersionStatement | EntryStatement>): Uint8Array {

@@ -17,7 +17,7 @@ import { sha256 } from "./sha256.ts";
 import { signStatement } from "./signatures.ts";
 import { nextNumber, NO_PREVIOUS, statementHash, type SeenStatement } from "./statement-chain.ts";
 import type { Author, StatementSigner } from "./statement-signer.ts";
-import { bodyDigest, noteBodyDigest, requireSiblings, uploadPart } from "./upload-signature.ts";
+import { bodyDigest, requireOneAct, uploadPart } from "./upload-signature.ts";
 import { requireOwnKey } from "./vault-keys.ts";
 import {
   encodeVersionBody,
@@ -110,9 +110,7 @@ export async function signUploadStatements(
     version: parseVersionStatement(concatBytes(bodies[0], digests[1], signature)),
     entry: parseEntryStatement(concatBytes(bodies[1], digests[0], signature)),
   };
-  noteBodyDigest("coffer/version/v1", signed.version, digests[0]);
-  noteBodyDigest("coffer/entry/v1", signed.entry, digests[1]);
-  requireSiblings(signed.version, signed.entry);
+  requireOneAct(signed.version, signed.entry);
   return signed;
 }
 

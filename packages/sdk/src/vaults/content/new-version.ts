@@ -8,7 +8,6 @@ import {
   makeEnvelope,
   makeUploadStatements,
   newFilePlan,
-  parseHeader,
   parseVersionStatement,
   requireSiblings,
   seenVersion,
@@ -89,7 +88,9 @@ export async function beginVersion(
     ...{ signal, partChunks, journal: keep },
     beforeEnd: () => beforeEnd(writing.record),
   });
-  const signed = await sign(vault, view, target, { writing, plan, digest: encrypted.digest, size: content.size });
+  const signed = await sign(vault, view, target, {
+    ...{ writing, fileId, plan, digest: encrypted.digest, size: content.size },
+  });
   const begun = { ...signed, partChunks };
   if (journal !== undefined) await keepVersion(journal, begun);
   return { begun, source: encrypted.source };
@@ -126,6 +127,7 @@ async function encrypt(
 
 interface ToSign {
   readonly writing: WritingKey;
+  readonly fileId: string;
   readonly plan: FilePlan;
   readonly digest: Uint8Array | null;
   /** Bytes of the content. */
@@ -137,7 +139,7 @@ async function sign(
   vault: OpenVault,
   view: VaultView,
   target: SharedUploadTarget,
-  { writing, plan, digest, size }: ToSign,
+  { writing, fileId: id, plan, digest, size }: ToSign,
 ): Promise<Omit<BegunVersion, "partChunks">> {
   const before = target.kind === "file" ? null : await readBefore(vault, target.file);
   // A client that has seen later statements there accepts none of an earlier place. Note the place now: the next
@@ -146,7 +148,6 @@ async function sign(
     if (comparePlaces(writing.record, each) < 0) throw generationMoved();
   const name = target.kind === "file" ? target.name.normalize("NFC") : (before?.metadata.name ?? "");
   const contentType = target.contentType ?? before?.metadata.contentType ?? "application/octet-stream";
-  const id = parseHeader(plan.header).fileId;
   const folderId = before === null ? folderOf(target) : before.entry.folderId;
   const metadata = { name, contentType, size };
   const wanted = { kind: "file", id, folderId, metadata, previous: before?.entry ?? null } as const;

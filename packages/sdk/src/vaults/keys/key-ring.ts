@@ -4,7 +4,6 @@ import type { VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import {
   comparePlaces,
   CryptoError,
-  encodePlace,
   isRecordForWriting,
   newVaultKeyRecord,
   randomVaultKey,
@@ -123,7 +122,7 @@ export class KeyRing {
 
   /** `place`: of the view, or a later one that it has reached. */
   forWriting(view: VaultView, place: Place): Promise<WritingKey> {
-    const name = toHex(encodePlace(place));
+    const name = `${place.generation} ${place.after}`;
     const known = this.#writing.get(name);
     if (known !== undefined) return known;
     const finding = this.#findForWriting(view, place);
