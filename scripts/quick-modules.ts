@@ -1,6 +1,6 @@
 /**
  * What libraries compute more quickly in the programs (decision 0125): a command opens a shared vault anew, and pays for all that they
- * prepare. The answers are the same. Who installs the SDK gets the libraries as they are.
+ * prepare. The answers are the same. Users of the SDK get the libraries as they are.
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";
