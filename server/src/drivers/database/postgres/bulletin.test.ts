@@ -15,10 +15,14 @@ it("tells other processes of acts, all of a moment together, and its own at once
   one.news.onChange((ids) => void told.push(...(ids ?? [])));
   await vi.waitFor(() => expect([one.news.isLive, other.news.isLive]).toEqual([true, true]));
   heard.length = 0;
-  const ids = [(await insertAccount(one)).accountId, (await insertAccount(one)).accountId].sort();
+  const ids: string[] = [];
+  while (ids.length < 30) ids.push((await insertAccount(one)).accountId);
+  ids.sort();
   await Promise.all(ids.map((id) => one.act([id], async () => undefined)));
   expect(told.toSorted()).toEqual(ids);
-  await vi.waitFor(() => expect(heard).toEqual([ids]));
+  await vi.waitFor(() => expect(heard.flat().sort()).toEqual(ids));
+  // A busy machine needs more than one moment for all of them.
+  expect(heard.length).toBeLessThan(ids.length / 2);
 
   await place.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'coffer news'");
   await vi.waitFor(() => expect(heard).toContain(null), { timeout: 2_000 });
