@@ -5,6 +5,7 @@ import { connectionOf, type Client } from "../client.ts";
 import { openFileDownload } from "../download/open-file.ts";
 import { freeingOf } from "../download/owned.ts";
 import { SdkError } from "../errors.ts";
+import { DIGEST_BYTES } from "../upload/input.ts";
 import { fileErrorCode, located, syncDirectory } from "./durable-file.ts";
 import { writeNewFile } from "./new-file.ts";
 import { isInUse, processMark, tagOf } from "./process-mark.ts";
@@ -117,9 +118,6 @@ export async function removeLeftover(path: string): Promise<void> {
   if (mark === undefined || (await isInUse(mark, path, FOREIGN_MS))) return;
   await rm(path, { force: true }).catch(() => undefined);
 }
-
-/** A shared vault's content up to this size has a digest in its statement, and the receipt has it. Bytes. */
-const DIGEST_BYTES = 64 * 1024 * 1024;
 
 async function receive(
   client: Client,

@@ -7,6 +7,9 @@ export const PART_BYTES = 8 * 1024 * 1024;
 /** The largest upload that joins a batch, in bytes. Larger ones gain nothing. */
 export const MAX_BATCHED_BYTES = 256 * 1024;
 
+/** A shared vault's content up to this size has a digest in its signed statement, and receipts have it (encryption design §1). Bytes. */
+export const DIGEST_BYTES = 64 * 1024 * 1024;
+
 interface Content {
   /** The bytes; a string means its UTF-8. Anything else is refused with `invalid_request` before anything is sent. */
   readonly body: ByteBody;

@@ -2,7 +2,7 @@
 import type { CryptoPlatform } from "@coffer/crypto";
 import { ContractError } from "../../errors.ts";
 import { openSource, sourceChanged, type Source } from "../../upload/source.ts";
-import { PART_BYTES } from "../../upload/input.ts";
+import { DIGEST_BYTES, PART_BYTES } from "../../upload/input.ts";
 
 /** Content up to this size is encrypted in memory: one pass makes digest and bytes. */
 const MEMORY_BYTES = 4 * 1024 * 1024;
@@ -29,9 +29,6 @@ export interface ContentOptions {
   /** Computes the digest of any content, however long. */
   readonly digest: boolean;
 }
-
-/** Up to this size a first pass over the content makes the digest of the version statement (encryption design §1). Bytes. */
-export const DIGEST_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads small content into memory unless it is `journaled`. Content beyond {@link DIGEST_BYTES} has no digest unless it is asked for: no

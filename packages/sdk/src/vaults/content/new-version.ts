@@ -22,7 +22,7 @@ import {
 import { fromBase64, toBase64 } from "../../digest.ts";
 import type { File } from "../../file.ts";
 import { openSource, type Source } from "../../upload/source.ts";
-import { DIGEST_BYTES, readContent, type Content } from "./content.ts";
+import { readContent, type Content } from "./content.ts";
 import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
 import { openItem, placeOf, prepareEntry, toShared } from "../names/entries.ts";
 import { viewNaming } from "../names/naming-view.ts";
@@ -30,7 +30,7 @@ import { generationMoved } from "../service-view.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
 import { keepVersion, partJournal, type BegunVersion } from "./upload-journal.ts";
 import { vaultError } from "../vault-error.ts";
-import { PART_BYTES, type UploadOptions } from "../../upload/input.ts";
+import { DIGEST_BYTES, PART_BYTES, type UploadOptions } from "../../upload/input.ts";
 import type { UploadJournal } from "../../journals.ts";
 
 /** The result of an upload: a file, or a version of one. */
