@@ -103,12 +103,21 @@ function ask(question: string, hidden: boolean, signal: AbortSignal): Promise<st
   });
 }
 
-function run({ command, args, env, cwd, isTried }: Program): Promise<number> {
+function run({ command, args, env, cwd, isTried, isLeft = false }: Program): Promise<number> {
   const child = spawn(command, [...args], {
-    stdio: isTried === true ? ["ignore", "ignore", "inherit"] : "inherit",
+    stdio: isLeft ? "ignore" : isTried === true ? ["ignore", "ignore", "inherit"] : "inherit",
     env: { ...process.env, ...env },
-    cwd: cwd ?? process.cwd(),
+    cwd: cwd ?? (isLeft ? "/" : process.cwd()),
+    detached: isLeft,
   });
+  if (isLeft)
+    return new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("spawn", () => {
+        child.unref();
+        resolve(0);
+      });
+    });
   running = child;
   return new Promise((resolve, reject) => {
     child.once("error", reject);

@@ -29,6 +29,8 @@ export interface Program {
   readonly cwd?: string;
   /** It gets no input, and its output is dropped; what it says on standard error is shown. */
   readonly isTried?: boolean;
+  /** It goes on when this one ends, without its streams and its terminal. It is not waited for: the code is 0 once it runs. */
+  readonly isLeft?: boolean;
 }
 
 export interface World {
