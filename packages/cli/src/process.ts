@@ -107,7 +107,7 @@ function run({ command, args, env, cwd, isTried, isLeft = false }: Program): Pro
   const child = spawn(command, [...args], {
     stdio: isLeft ? "ignore" : isTried === true ? ["ignore", "ignore", "inherit"] : "inherit",
     env: { ...process.env, ...env },
-    cwd: cwd ?? (isLeft ? "/" : process.cwd()),
+    cwd: cwd ?? process.cwd(),
     detached: isLeft,
   });
   if (isLeft)
