@@ -162,6 +162,32 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
+/** Several that are asked as one: each endpoint has its receiver, as endpoints of the world do. */
+export interface Receivers extends Pick<Receiver, "ask">, AsyncDisposable {
+  readonly all: readonly Receiver[];
+}
+
+export async function startReceivers(count: number): Promise<Receivers> {
+  const all: Receiver[] = [];
+  while (all.length < count) all.push(await startReceiver());
+  return {
+    all,
+    ask: async (wish) => {
+      const each = await Promise.all(all.map((receiver) => receiver.ask(wish)));
+      const some = each.filter((arrivals) => arrivals.count > 0);
+      return {
+        count: some.reduce((sum, arrivals) => sum + arrivals.count, 0),
+        first: some.length === 0 ? 0 : Math.min(...some.map(({ first }) => first)),
+        last: Math.max(0, ...some.map(({ last }) => last)),
+        events: each.flatMap(({ events }) => events),
+      };
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const receiver of all) await receiver[Symbol.asyncDispose]();
+    },
+  };
+}
+
 /** A bare loop of signed POSTs; see webhook-posts.ts. */
 export interface Poster extends AsyncDisposable {
   post(count: number): Promise<{ readonly seconds: number; readonly processorSeconds: number }>;

@@ -95,7 +95,7 @@ export interface Pace {
 /** Queues while the endpoints are paused, and counts from when the last of them is not, so that what is measured is sending alone. */
 export async function deliver(
   service: WebhookService,
-  receiver: Receiver,
+  receiver: Pick<Receiver, "ask">,
   owner: Owner,
   { webhookIds, events }: { readonly webhookIds: readonly string[]; readonly events: number },
   others: readonly (() => number)[] = [],
