@@ -9,7 +9,7 @@ import type { Environment } from "../world.ts";
 /** Bytes of a question or an answer: 100 keys have 15 KiB. */
 export const MOST_BYTES = 1024 * 1024;
 /** It computes nothing: one that takes longer hangs, and the key servers answer as well. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 3_000;
 
 /** Names are hex of SHA-256, keys are Base64. */
 export type Question =

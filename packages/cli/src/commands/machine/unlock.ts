@@ -13,8 +13,8 @@ import { timeText } from "../../terminal/visible.ts";
 const STANDARD = 15;
 const MOST = 12 * 60;
 const MINUTE = 60_000;
-/** A program on a busy machine takes a second to start. Milliseconds. */
-const START = 15_000;
+/** A program on a busy machine takes seconds to start. Milliseconds. */
+const START = 30_000;
 const LOOK = 50;
 /** Bytes. Systems take 103 to 107, and the holder makes it under a longer name first. */
 const MOST_PATH = 94;
