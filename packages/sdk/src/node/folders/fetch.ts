@@ -32,6 +32,8 @@ export async function fetchAll(work: Work, { folders, transfers }: Plan): Promis
         await receive(work, transfer, remote, directory);
         changed.add(directory);
       } catch (error) {
+        // What an abort breaks off is no failure of the file, and is not counted.
+        throwIfAborted(work.signal);
         work.outcome.fail(path, error);
       }
       work.progress.done(transfer);

@@ -35,6 +35,8 @@ export async function sendAll(work: Work, { folders, transfers }: Plan): Promise
       try {
         await send(work, { ...transfer, local, folderId: folderOf(path), batch });
       } catch (error) {
+        // What an abort breaks off is no failure of the file, and is not counted.
+        throwIfAborted(work.signal);
         work.outcome.fail(path, error);
       } finally {
         batch?.leave();
