@@ -105,7 +105,7 @@ describe("the holder of vault keys [issue 19]", () => {
     ["no JSON", "{"],
     ["another question", '{"ask":"list"}'],
     ["a key of another size", `{"ask":"put","keys":{"${NAME}":"AAAA"}}`],
-    ["a name that is none", '{"ask":"get","names":["../x"]}'],
+    ["a malformed name", '{"ask":"get","names":["../x"]}'],
     ["too much", `{"ask":"get","names":["${"a".repeat(MOST_BYTES)}"]}`],
   ])("answers %s with nothing, and goes on", async (_, text) => {
     const { socket } = await startHolder();
