@@ -10,6 +10,12 @@ import { recordSecret, requireClean } from "../../kit/secret-recorder.ts";
 
 export const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
+/**
+ * What the main job stores and fetches back before a journey begins. `npm start` without a folder takes all of `docs`, far more
+ * than a journey needs.
+ */
+const FOLDER = join(REPOSITORY, "docs", "guides");
+
 /** The longest that a start may take here, in milliseconds. */
 const START_LIMIT = 240_000;
 
@@ -57,9 +63,9 @@ export async function startStack(options: { readonly dataDirectory: string }): P
   }
 }
 
-/** What the main job encrypts unless it is told another folder: pages whose words the service's own answers are made of. */
+/** What the main job encrypts: pages whose words the service's own answers are made of. */
 async function allowDocuments(): Promise<void> {
-  const entries = await readdir(join(REPOSITORY, "docs"), { recursive: true, withFileTypes: true });
+  const entries = await readdir(FOLDER, { recursive: true, withFileTypes: true });
   for (const entry of entries) {
     if (!entry.isFile()) continue;
     const content = await readFile(join(entry.parentPath, entry.name));
@@ -78,7 +84,7 @@ function keyIn(text: string): string {
 function startArguments(dataDirectory: string, hasEngines: boolean): string[] {
   if (hasEngines) return ["--conditions=coffer-source", "test/acceptance/kit/engine-stack.ts", dataDirectory];
   const program = "packages/devstack/src/start.ts";
-  return ["--conditions=coffer-source", program, "--json", "--port", "0", "--data", dataDirectory];
+  return ["--conditions=coffer-source", program, "--json", "--port", "0", "--data", dataDirectory, "--folder", FOLDER];
 }
 
 interface Output {
