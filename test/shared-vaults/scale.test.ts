@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { readObject } from "../kit/crash-points.ts";
 import { countKeys } from "../kit/counted-keys.ts";
+import { enlargeVault } from "../kit/large-vault.ts";
 import { lyingAt } from "../kit/lying-service.ts";
 import { raiseGeneration, read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
@@ -10,7 +11,8 @@ import type { Client, Middleware } from "@coffer/sdk";
 
 const GENERATIONS = 200;
 const MEMBERS = 1_000;
-/** Setting up takes some three minutes. */
+/** So many are added by acts, the first and the last ones: as many as all others would take minutes and show nothing else. */
+const ADDED_BY_ACTS = 10;
 const PATIENCE = 900_000;
 
 const stack = sharedStack(UNLIMITED);
@@ -29,9 +31,24 @@ beforeAll(async () => {
     const content = `content ${String(generation)}`;
     files.push((await client.files.upload({ vaultId, name: content, body: content })).file.id);
   }
-  for (let added = 1; added < MEMBERS; added += 1)
-    await client.vaults.members.add(vaultId, `0x${randomBytes(32).toString("hex")}`);
+  const addStrangers = async (count: number): Promise<void> => {
+    for (let added = 0; added < count; added += 1) await client.vaults.members.add(vaultId, anyAddress());
+  };
+  await addStrangers(ADDED_BY_ACTS / 2 - 1);
+  const { chainObjectId } = await client.vaults.get(vaultId);
+  if (chainObjectId === null) throw new Error("the vault is on no chain");
+  await enlargeVault(stack.localnet, chainObjectId, ({ members }) => ({
+    members: [
+      ...members,
+      ...Array.from({ length: MEMBERS - ADDED_BY_ACTS }, () => ({ ...members.at(-1)!, chainAddress: anyAddress() })),
+    ],
+  }));
+  await addStrangers(ADDED_BY_ACTS / 2);
 }, PATIENCE);
+
+function anyAddress(): string {
+  return `0x${randomBytes(32).toString("hex")}`;
+}
 
 /** What each key server gives to a fresh client of the member while it does this. */
 async function given(work: (client: Client) => Promise<unknown>, middleware: Middleware[] = []): Promise<number> {
