@@ -53,16 +53,18 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   },
   tests: () => runSuite("tests"),
   deep: async () => {
-    await inLanes([
-      script("build"),
-      script("check:packages"),
-      script("check:hovers"),
-      script("size:packed"),
-      script("newcomer", ["--built"]),
-      script("bundle:mcp"),
-      script("conformance:mcp"),
-    ]);
-    await inLanes([script("docs:check", ["--all"])]);
+    await inLanes([script("build")]);
+    await inLanes(
+      [script("docs:check", ["--all"])],
+      [
+        script("check:packages"),
+        script("check:hovers"),
+        script("size:packed"),
+        script("newcomer", ["--built"]),
+        script("bundle:mcp"),
+        script("conformance:mcp"),
+      ],
+    );
     await runSuite("deep");
   },
 };
