@@ -35,7 +35,9 @@ export async function openProxy(targets: readonly string[], port: number): Promi
       onError(reply) {
         const { request } = reply as FastifyReply & { readonly request: FastifyRequest };
         down.set(asked.get(request) ?? "", performance.now() + LEFT_ALONE);
-        void (reply as FastifyReply).code(503).header("retry-after", "0").send({ error: "No process answered" });
+        // Nobody reads what is left of the request's body any more, so a further request on the connection would never be heard.
+        const answer = (reply as FastifyReply).code(503).headers({ "retry-after": "0", connection: "close" });
+        void answer.send({ error: "No process answered" });
       },
     },
     // Feeds are silent for long, and large files take their time.
