@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openCluster } from "@coffer/devstack/engines";
-import { processorSeconds } from "./machine.ts";
+import { childSeconds, processorSeconds } from "./machine.ts";
 
 export interface Engine extends AsyncDisposable {
   /** Makes an empty database; its address. */
   make(database: string): Promise<string>;
-  /** Processor seconds of its connections so far: each is a process. */
+  /** Processor seconds of its connections so far, those included that have ended: each is a process. */
   seconds(): number;
 }
 
@@ -20,7 +20,7 @@ export async function startEngine(settings: readonly string[] = []): Promise<Eng
       await cluster.run(`CREATE DATABASE ${database}`);
       return cluster.urlOf(database);
     },
-    seconds: () => secondsBelow(pid),
+    seconds: () => secondsBelow(pid) + childSeconds(pid),
     [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
   };
 }

@@ -44,9 +44,21 @@ function isExecutable(path: string): boolean {
 
 /** User and system time of a process so far, in seconds (proc(5): fields 14 and 15, in hundredths). */
 export function processorSeconds(pid: number): number {
+  const [user, system] = timesOf(pid);
+  return (user + system) / 100;
+}
+
+/** The same of its children that have ended (fields 16 and 17). */
+export function childSeconds(pid: number): number {
+  const [, , user, system] = timesOf(pid);
+  return (user + system) / 100;
+}
+
+function timesOf(pid: number): [user: number, system: number, childUser: number, childSystem: number] {
   const text = readFileSync(`/proc/${String(pid)}/stat`, "utf8");
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15).map(Number);
+  return [user, system, childUser, childSystem];
 }
 
 /** Peak resident memory of a process so far, in MiB (proc(5): VmHWM). */
