@@ -127,7 +127,7 @@ function problemsOfTest(named: NamedTest): string[] {
 function runsByDefault(file: string): boolean {
   // Hundreds of them are the path of one file, and a pattern takes long to read.
   const matches = (patterns: readonly string[]) =>
-    patterns.some((pattern) => pattern === file || (/[*{]/.test(pattern) && matchesGlob(file, pattern)));
+    patterns.some((pattern) => pattern === file || (/[*?{[(]/.test(pattern) && matchesGlob(file, pattern)));
   return (configuration.test?.projects ?? []).some((project) => {
     const { include = [], exclude = [] } = (project as { test: { include?: string[]; exclude?: string[] } }).test;
     return matches(include) && !matches(exclude);

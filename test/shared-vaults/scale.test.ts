@@ -11,7 +11,7 @@ import type { Client, Middleware } from "@coffer/sdk";
 
 const GENERATIONS = 200;
 const MEMBERS = 1_000;
-/** So many are added by acts, the first and the last ones: as many as all others would take minutes and show nothing else. */
+/** The first and the last members are added by so many acts. To add all by acts would take minutes, and show nothing else. */
 const ADDED_BY_ACTS = 10;
 const PATIENCE = 900_000;
 
