@@ -7,6 +7,8 @@ import { openProxy } from "./proxy.ts";
 /** Of loopback: nothing listens there, and connections are refused at once. */
 const NOBODY = "http://127.0.0.1:9";
 const PATIENCE = 5_000;
+/** More than anybody holds who does not read: all of it waits in the connection when the answer comes. */
+const BODY = Buffer.alloc(1024 * 1024);
 
 test("answers on a connection whose last request no process took, or ends it", async () => {
   const server = createServer((request, response) => void request.resume().on("end", () => response.end("here")));
@@ -19,7 +21,6 @@ test("answers on a connection whose last request no process took, or ends it", a
     let heard = "";
     socket.setEncoding("utf8").on("data", (text: string) => (heard += text));
     socket.on("error", () => undefined);
-    // More than anybody holds who does not read: all of it waits in the connection when the answer comes.
     socket.write(`PATCH / HTTP/1.1\r\nhost: x\r\ncontent-length: ${String(BODY.length)}\r\n\r\n`);
     socket.write(BODY);
     await expect.poll(() => heard, { timeout: PATIENCE }).toContain("No process answered");
@@ -31,5 +32,3 @@ test("answers on a connection whose last request no process took, or ends it", a
     server.close();
   }
 });
-
-const BODY = Buffer.alloc(1024 * 1024);
