@@ -88,8 +88,6 @@ export default defineConfig(
     // Assertions look at parsed JSON and at matchers that are typed any; a forgotten await is still an error here.
     files: TESTS,
     rules: {
-      // Tests put doubles in the place of instances. Looking for them takes a good part of the linter's time.
-      "@typescript-eslint/no-unsafe-class-instance-assignment": "off",
       "@typescript-eslint/no-non-null-assertion": "off",
       "@typescript-eslint/no-misused-spread": "off",
       "@typescript-eslint/no-unsafe-assignment": "off",
