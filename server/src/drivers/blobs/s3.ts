@@ -42,8 +42,8 @@ export interface S3BlobsOptions {
   readonly note?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
-/** Blocks of 256 KiB that all uploads hold together, but for one part each: 48 MiB. */
-const BLOCKS = 192;
+/** Blocks of 256 KiB that all uploads hold together, but for one part each: 72 MiB for one long upload, 32 MiB for several. */
+const BLOCKS = { one: 288, several: 128 } as const;
 /** Parts of one `put` on their way: with fewer the store waits for the next one now and then. */
 const PUT_IN_FLIGHT = 4;
 /** How long `ping` waits. */
@@ -71,7 +71,7 @@ class S3BlobStore implements BlobStore {
 
   constructor({ settings, database, clock = systemClock, patience = PATIENCE, note = ignore }: S3BlobsOptions) {
     this.#client = new S3Client(settings, patience);
-    this.#pool = new BlockPool(BLOCKS, signsBodies(settings));
+    this.#pool = new BlockPool(() => (this.#long > 1 ? BLOCKS.several : BLOCKS.one), signsBodies(settings));
     this.#objects = new S3Objects(this.#client, settings);
     this.#names = namesIn(settings.prefix);
     this.#database = database;

@@ -4,44 +4,61 @@ import type { S3Body } from "./client.ts";
 
 export const BLOCK = 256 * 1024;
 
-/** Blocks that stay while nothing is on its way. */
-const KEPT_AT_REST = 8;
+/** Blocks that stay however long nobody needs them. */
+const KEPT = 8;
+/** So long a block stays that nobody needs. Milliseconds. */
+const UNUSED_FOR = 10_000;
 
 export class BlockPool {
   /** Whether what fills its blocks has a digest of its own. */
   readonly signsBodies: boolean;
-  readonly #free: Buffer[] = [];
-  readonly #most: number;
+  /** The last ones go out first. */
+  readonly #free: Buffer<ArrayBuffer>[] = [];
+  readonly #most: () => number;
   #taken = 0;
+  /** The fewest that were free since the last look: nobody needed the first ones. */
+  #fewest = 0;
+  #looking: NodeJS.Timeout | null = null;
 
-  /** `most`: how many may be out before it is {@link isCrowded}. */
-  constructor(most: number, signsBodies: boolean) {
+  /** `most`: how many may be out now before it is {@link isCrowded}. */
+  constructor(most: () => number, signsBodies: boolean) {
     this.#most = most;
     this.signsBodies = signsBodies;
   }
 
   /** An upload that has bytes on their way then waits for them before it takes more. */
   get isCrowded(): boolean {
-    return this.#taken >= this.#most;
+    return this.#taken >= this.#most();
   }
 
-  take(): Buffer {
+  take(): Buffer<ArrayBuffer> {
     this.#taken += 1;
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK);
+    const block = this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK);
+    this.#fewest = Math.min(this.#fewest, this.#free.length);
+    return block;
   }
 
-  giveBack(blocks: readonly Buffer[]): void {
+  giveBack(blocks: readonly Buffer<ArrayBuffer>[]): void {
     this.#taken -= blocks.length;
     this.#free.push(...blocks);
-    const most = this.#taken === 0 ? KEPT_AT_REST : this.#most;
-    if (this.#free.length > most) this.#free.length = most;
+    if (this.#free.length > KEPT) this.#look();
+  }
+
+  /** Frees at once what nobody needed: the collector would leave it for a long time. No connection still sends it. */
+  #look(): void {
+    this.#looking ??= setTimeout(() => {
+      this.#looking = null;
+      for (const { buffer } of this.#free.splice(0, Math.max(0, this.#fewest - KEPT))) buffer.transfer(0);
+      this.#fewest = this.#free.length;
+      if (this.#free.length > KEPT) this.#look();
+    }, UNUSED_FOR).unref();
   }
 }
 
 /** A part that fills. It holds no more memory than has arrived. */
 export class Filling {
   readonly #pool: BlockPool;
-  readonly #blocks: Buffer[] = [];
+  readonly #blocks: Buffer<ArrayBuffer>[] = [];
   readonly #hash: Hash | null;
   #length = 0;
 
