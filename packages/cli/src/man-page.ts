@@ -13,6 +13,7 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
   SERVICE_PROFILE: "Profile of the configuration, as --profile",
   SERVICE_CHAIN_PRIVATE_KEY: "Private key of your chain address, which opens shared vaults",
   SERVICE_NETWORK_FILE: "File with the configuration of chain and key servers",
+  SERVICE_CONTENT_ORIGINS: "Origins of stores that the service may send downloads to, with spaces between them",
   SERVICE_CONFIG_FILE: "File with the profiles",
   SERVICE_CONFIG_DIR: "Directory of that file, and of what this machine believes of shared vaults",
   NO_COLOR: "Set to anything: prints no colours, as --no-color",

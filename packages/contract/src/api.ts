@@ -9,6 +9,7 @@ import { authGroup } from "./auth.ts";
 import { batchesGroup } from "./batches.ts";
 import { billingGroup } from "./billing.ts";
 import { changesGroup } from "./changes.ts";
+import { redirectsGroup } from "./content-redirects.ts";
 import { deletionGroup, restoringGroup } from "./deletion.ts";
 import { developmentGroup } from "./development.ts";
 import { fileEntriesGroup, folderEntriesGroup } from "./entries.ts";
@@ -43,7 +44,10 @@ export const api = {
   deletion: deletionGroup,
   folderNames: folderNamesGroup,
   folders: { ...foldersGroup, ...folderEntriesGroup },
-  files: { ...filesGroup, ...versionsGroup, ...fileEntriesGroup, ...batchesGroup, ...searchGroup, ...itemActsGroup },
+  files: {
+    ...{ ...filesGroup, ...redirectsGroup, ...versionsGroup, ...fileEntriesGroup },
+    ...{ ...batchesGroup, ...searchGroup, ...itemActsGroup },
+  },
   uploads: uploadsGroup,
   trash: trashGroup,
   billing: billingGroup,

@@ -173,6 +173,8 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   range: "Bytes to send, such as `bytes=0-1023`. Default: the whole content.",
   "if-range":
     "Entity tag: sends the range only when the content still has it. Otherwise the whole content. Default: always the range.",
+  "coffer-content-origins":
+    "Origins at which the client takes contents, with spaces between them. Default: none, and the service sends the bytes itself.",
   "content-digest":
     "Digest of the body (RFC 9530), such as `sha-256=:…:`. A mismatch stores nothing. Default: not checked.",
   "repr-digest":

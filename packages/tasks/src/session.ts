@@ -162,10 +162,10 @@ async function connect(
 ): Promise<Client> {
   const [{ createClient }, { nodeTransport }] = await Promise.all([import("@coffer/sdk"), import("@coffer/sdk/node")]);
   const middleware = await middlewareOf(settings, { redaction, warn });
-  const { baseUrl, credentials } = settings;
+  const { baseUrl, credentials, contentOrigins } = settings;
   return createClient({
     ...{ baseUrl, credentials, application, timeouts: TIMEOUTS, middleware },
-    transport: nodeTransport(),
+    transport: nodeTransport({ contentOrigins }),
     ...(sharedVaults === null ? {} : { sharedVaults }),
   });
 }

@@ -58,6 +58,12 @@ export const BLOB_VARIABLES = {
     "signed or nothing",
     "signed: each upload to the store carries a digest of its bytes, also over https. Over http it always does.",
   ),
+  blobRedirect: text(
+    "SERVICE_BLOB_REDIRECT",
+    z.enum(["", "presigned"]),
+    "presigned or nothing",
+    "presigned: clients that ask for it get files of public vaults from the store itself. SERVICE_BLOBS_URL must be what they reach.",
+  ),
   blobsCaFile: text(
     "SERVICE_BLOBS_CA_FILE",
     z.string(),

@@ -20,7 +20,7 @@ describe("the store of contents", () => {
     expect(blobs).toEqual({
       ...{ kind: "s3", endpoint: "https://store.example:9000", bucket: "bucket", prefix: "some/where/" },
       ...{ region: "us-east-1", pathStyle: true, accessKeyId: "AKEY", secretAccessKey: secret, sessionToken: null },
-      ...{ encryption: null, bodies: null, caFile: null },
+      ...{ encryption: null, bodies: null, redirect: null, caFile: null },
     });
   });
 
@@ -52,9 +52,18 @@ describe("the store of contents", () => {
     expect(problemsOf({ ...store, SERVICE_BLOBS_BODIES: "unsigned" })).toHaveLength(1);
   });
 
-  it("is needed by what is set for it", () => {
-    expect(problemsOf({ ...PRODUCTION, SERVICE_BLOBS_ACCESS_KEY_ID: "AKEY" })).toEqual([
-      expect.stringContaining("SERVICE_BLOBS_ACCESS_KEY_ID"),
-    ]);
+  it("sends clients to itself only where that is asked for", () => {
+    const store = { ...PRODUCTION, ...STORE, SERVICE_BLOBS_SECRET_ACCESS_KEY: "secret" };
+    expect(parseConfig({ ...store, SERVICE_BLOB_REDIRECT: "presigned" }).blobs).toMatchObject({
+      redirect: "presigned",
+    });
+    expect(problemsOf({ ...store, SERVICE_BLOB_REDIRECT: "always" })).toHaveLength(1);
+  });
+
+  it.each([
+    ["SERVICE_BLOBS_ACCESS_KEY_ID", "AKEY"],
+    ["SERVICE_BLOB_REDIRECT", "presigned"],
+  ])("is needed by %s", (name, value) => {
+    expect(problemsOf({ ...PRODUCTION, [name]: value })).toEqual([expect.stringContaining(name)]);
   });
 });

@@ -23,6 +23,8 @@ export interface S3BlobsConfig {
   readonly encryption: { readonly method: "AES256" | "aws:kms"; readonly keyId: string | null } | null;
   /** `signed`: with a digest of each body also where TLS protects it. */
   readonly bodies: "signed" | null;
+  /** `presigned`: clients that ask for it are sent to the store for contents of public vaults. */
+  readonly redirect: "presigned" | null;
   /** A file with certificates in PEM. */
   readonly caFile: string | null;
 }
@@ -42,6 +44,7 @@ export function assembleBlobs(values: Values): BlobsConfig {
     sessionToken: orNull(values.blobsSessionToken),
     encryption: method === "" ? null : { method, keyId: orNull(key) },
     bodies: values.blobsBodies === "" ? null : values.blobsBodies,
+    redirect: values.blobRedirect === "" ? null : values.blobRedirect,
     caFile: orNull(values.blobsCaFile),
   };
 }
@@ -55,9 +58,10 @@ export function blobProblems(values: Partial<Values>): string[] {
   const { mode, blobsUrl: url, blobsAddressing, blobsEncryption, blobsEncryptionKey } = values;
   if (url === undefined) return [];
   if (url === "") {
-    const set = [["SERVICE_BLOBS_ACCESS_KEY_ID", values.blobsAccessKeyId]].find(
-      ([, value]) => value !== undefined && value !== "",
-    );
+    const set = [
+      ["SERVICE_BLOBS_ACCESS_KEY_ID", values.blobsAccessKeyId],
+      ["SERVICE_BLOB_REDIRECT", values.blobRedirect],
+    ].find(([, value]) => value !== undefined && value !== "");
     return set === undefined ? [] : [`SERVICE_BLOBS_URL: ${String(set[0])} needs it; it is the address of the store`];
   }
   const problems: string[] = [];

@@ -51,6 +51,9 @@ describe("the log", () => {
       "eyJhbGciOi.eyJzdWIi.c2ln",
     ];
     for (const secret of secrets) expect(redact(`before ${secret} after`)).toBe("before [redacted] after");
+    const address = "https://s3.example.com/b/k?X-Amz-Expires=60&X-Amz-Security-Token=ab%2Fc&X-Amz-Signature=0123abcd";
+    const redacted = "X-Amz-Expires=60&X-Amz-Security-Token=[redacted]&X-Amz-Signature=[redacted]";
+    expect(redact(`to ${address} now`)).toBe(`to https://s3.example.com/b/k?${redacted} now`);
     expect(redact('{"newPassword":"x y z"}')).toBe('{"newPassword":"[redacted]"}');
     expect(redact(String.raw`{"password":"x \" y"}`)).toBe('{"password":"[redacted]"}');
     expect(redact(String.raw`"{\"refreshToken\":\"x y\"}"`)).toBe(String.raw`"{\"refreshToken\":\"[redacted]\"}"`);

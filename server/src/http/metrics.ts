@@ -155,7 +155,7 @@ function registerBlobRequests(registry: Registry, { blobs }: Pick<Deps, "blobs">
   if (blobs.tallies === undefined) return;
   const requests: Counter<"operation" | "outcome"> = new Counter({
     name: "coffer_blob_store_requests_total",
-    help: "Requests to the blob store, each try: done, refused for good, or failed",
+    help: "Requests to the blob store, each try: done, refused for good, or failed; address: addresses given to clients instead",
     labelNames: ["operation", "outcome"],
     registers: [registry],
     collect() {

@@ -17,7 +17,8 @@ const FORMS: readonly RegExp[] = [
 const NAMES = [
   ...["password", "newPassword", "currentPassword", "token", "refreshToken", "accessToken", "idToken", "id_token"],
   ...["access_token", "refresh_token", "accessCode", "code", "state", "nonce", "codeVerifier", "code_verifier"],
-  ...["secret", "clientSecret", "client_secret", "salt", "randomness", "key", "apiKey", "signature"],
+  ...["secret", "clientSecret", "client_secret", "salt", "randomness", "key", "apiKey", "signature", "X-Amz-Signature"],
+  "X-Amz-Security-Token",
 ].join("|");
 
 /** Places of a credential: after a scheme, in a field of JSON, of a form or a query, in an address. */

@@ -43,6 +43,9 @@ export interface PutOptions {
   readonly length?: number;
 }
 
+/** How long an address of a blob is good for: so much later than a request does a revoked key still read. */
+export const ADDRESS_SECONDS = 60;
+
 /** What was asked of a store that is elsewhere, for metrics. */
 export interface BlobStoreTally {
   readonly operation: string;
@@ -113,6 +116,11 @@ export interface BlobStore extends AsyncDisposable {
   list(): AsyncIterable<StoredBlob>;
   /** Rejects when the store cannot serve (a directory is gone, a flush has failed). */
   ping(): Promise<void>;
+  /**
+   * An address at which anybody reads this blob for {@link ADDRESS_SECONDS}, whoever they are: it is a credential. null where the store
+   * is at none of `origins`, or is not told to give addresses. It may be of a blob that is not there.
+   */
+  addressOf?(key: BlobKey, origins: readonly string[]): Promise<string | null>;
   /** Counts since the process began; only stores that are elsewhere have them. */
   tallies?(): readonly BlobStoreTally[];
 }

@@ -6,7 +6,7 @@ type Place = Pick<CephStore, "endpoint" | "bucket" | "prefix" | "accessKeyId" | 
 export function settingsOf({ endpoint, bucket, prefix, accessKeyId, secretAccessKey }: Place) {
   return {
     ...{ endpoint, bucket, prefix, region: "us-east-1", pathStyle: true, accessKeyId, secretAccessKey },
-    ...{ sessionToken: null, encryption: null, bodies: null, trust: null as string | null },
+    ...{ sessionToken: null, encryption: null, bodies: null, redirect: null, trust: null as string | null },
   };
 }
 

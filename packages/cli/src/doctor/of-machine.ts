@@ -30,6 +30,7 @@ export async function checkMachine(context: Context): Promise<MachineReport> {
         ofAddress(settings),
         ofCredential(context, settings),
         ...(await ofChain(context, settings)),
+        ...(await ofContentOrigins(settings)),
       ],
       settings,
     };
@@ -96,5 +97,18 @@ async function ofChain(context: Context, settings: Settings): Promise<Check[]> {
   } catch (thrown) {
     const { message } = reportOf(thrown, { interrupted: context.world.interrupted, timedOut: context.timedOut });
     return [keyCheck, problem("network-file", message, "coffer config set network-file FILE", source)];
+  }
+}
+
+/** Most have none, and need none. */
+async function ofContentOrigins({ contentOrigins }: Settings): Promise<Check[]> {
+  if (contentOrigins.length === 0) return [];
+  const { nodeTransport } = await import("@coffer/sdk/node");
+  try {
+    nodeTransport({ contentOrigins });
+    return [ok("content-origins", contentOrigins.join(" "), "environment")];
+  } catch (thrown) {
+    const next = "set SERVICE_CONTENT_ORIGINS to origins such as https://s3.example.com";
+    return [problem("content-origins", thrown instanceof Error ? thrown.message : "unusable", next, "environment")];
   }
 }

@@ -151,6 +151,17 @@ describe("settings", () => {
     expect([flagged.baseUrl, flagged.apiKey?.reveal()]).toEqual(["http://f.test", "k2"]);
   });
 
+  it("take origins of stores from the environment, however they are separated", async () => {
+    const env = { SERVICE_CONFIG_DIR: makeDirectory() };
+    expect((await resolveSettings(env)).contentOrigins).toEqual([]);
+    const named = { ...env, SERVICE_CONTENT_ORIGINS: " https://a.example, https://b.example\nhttps://c.example," };
+    expect((await resolveSettings(named)).contentOrigins).toEqual([
+      "https://a.example",
+      "https://b.example",
+      "https://c.example",
+    ]);
+  });
+
   it("never send a profile's key to another origin than the profile's own", async () => {
     const directory = makeDirectory();
     const file = join(directory, "config.json");

@@ -51,6 +51,6 @@ export {
   type SettingSources,
 } from "./settings.ts";
 export { openSharedVaults } from "./shared-vaults.ts";
-export { nodeTransport } from "./transport.ts";
+export { nodeTransport, type NodeTransportOptions } from "./transport.ts";
 export { fileUploadJournals, uploadDirectory } from "./upload-journals.ts";
 export { uploadFile, type UploadFileOptions } from "./upload-file.ts";

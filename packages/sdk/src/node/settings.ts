@@ -40,6 +40,8 @@ export interface Settings {
   readonly chainPrivateKey: Secret | null;
   /** Path of the network configuration that shared vaults need. */
   readonly networkFile: string | null;
+  /** Origins of stores that the service may send downloads to, as `nodeTransport` takes them. */
+  readonly contentOrigins: readonly string[];
   /** The profile's name; it need not exist when flags or environment give everything. */
   readonly profile: string;
   /** Path of the configuration that was read; it need not exist. */
@@ -51,7 +53,7 @@ export interface Settings {
 /**
  * Base URL, key, chain key and network. A flag wins over the environment, and the environment over the profile. The
  * variables are `SERVICE_BASE_URL`, `SERVICE_API_KEY`, `SERVICE_PROFILE`, `SERVICE_CHAIN_PRIVATE_KEY` and
- * `SERVICE_NETWORK_FILE`. A profile's key is used only with the origin of the profile's own base URL: pointing the
+ * `SERVICE_NETWORK_FILE`. Only the environment gives `SERVICE_CONTENT_ORIGINS`, with spaces or commas between origins. A profile's key is used only with the origin of the profile's own base URL: pointing the
  * client elsewhere must not send it there.
  * @throws SdkError `profile_missing` for a named profile that does not exist; `configuration` for an unusable file.
  */
@@ -76,6 +78,7 @@ export async function resolveSettings(env: Environment = process.env, flags: Set
       apiKey.value === null && isOwnOrigin(profile, baseUrl.value) ? await savedSession(profileName, file) : null,
     chainPrivateKey: chainKey.value,
     networkFile: networkFile.value,
+    contentOrigins: (env["SERVICE_CONTENT_ORIGINS"] ?? "").split(/[\s,]+/).filter((origin) => origin !== ""),
     profile: profileName,
     configFile: file,
     sources: { baseUrl: baseUrl.source, apiKey: apiKey.source },

@@ -3,7 +3,8 @@ import { rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { createServer } from "node:tls";
 import { once } from "node:events";
-import { beforeEach, describe, expect, it } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { collect, inChunks } from "../../../../test/kit/bytes.ts";
 import { type Certificate, makeCertificates } from "../../../../test/kit/certificates.ts";
 import { secureSettingsOf, settingsOf } from "../../../../test/kit/ceph/s3-settings.ts";
@@ -11,6 +12,8 @@ import { cephStore, skipWithoutCeph } from "../../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { describeBlobStore } from "../../../../test/suites/blob-store.ts";
 import { openTestDatabase } from "../../test-storage.ts";
+import { S3Client } from "./s3/client.ts";
+import { PATIENCE } from "./s3/settings.ts";
 import { openS3Blobs } from "./s3.ts";
 
 describe("on Ceph", () => {
@@ -35,6 +38,16 @@ describe("on Ceph", () => {
       },
     };
   }
+
+  it("an address of a blob ends when its time is over", async () => {
+    const client = new S3Client(settingsOf(await cephStore()), PATIENCE);
+    onTestFinished(() => client.close());
+    const address = await client.addressOf("blobs/none", 1);
+    // Whoever may look is told that there is nothing.
+    expect((await fetch(address)).status).toBe(404);
+    await sleep(2_100);
+    expect((await fetch(address)).status).toBe(403);
+  });
 
   it("over TLS it is used where the named authority vouches for its host; else nothing is stored, and the error says why", async (context) => {
     const certificates = makeCertificates();

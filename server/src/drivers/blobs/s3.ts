@@ -4,6 +4,7 @@
  */
 import { hash, randomUUID } from "node:crypto";
 import {
+  ADDRESS_SECONDS,
   type BlobKey,
   type BlobRange,
   type BlobReceipt,
@@ -59,6 +60,8 @@ class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
   readonly #objects: S3Objects;
   readonly #names: Names;
+  /** Whether it gives addresses of blobs. */
+  readonly #gives: boolean;
   readonly #database: Database;
   readonly #partials: Partials;
   readonly #pool: BlockPool;
@@ -74,6 +77,7 @@ class S3BlobStore implements BlobStore {
     this.#pool = new BlockPool(() => (this.#long > 1 ? BLOCKS.several : BLOCKS.one), signsBodies(settings));
     this.#objects = new S3Objects(this.#client, settings);
     this.#names = namesIn(settings.prefix);
+    this.#gives = settings.redirect === "presigned";
     this.#database = database;
     this.#note = note;
     const [objects, names, pool] = [this.#objects, this.#names, this.#pool];
@@ -128,6 +132,12 @@ class S3BlobStore implements BlobStore {
   async open(key: BlobKey, range?: BlobRange): Promise<AsyncIterable<Uint8Array> | null> {
     assertKey(key);
     return readObject(this.#objects, this.#names.blob(key), range);
+  }
+
+  async addressOf(key: BlobKey, origins: readonly string[]): Promise<string | null> {
+    assertKey(key);
+    if (!this.#gives || !origins.includes(this.#client.origin)) return null;
+    return this.#client.addressOf(this.#names.blob(key), ADDRESS_SECONDS);
   }
 
   async delete(key: BlobKey): Promise<void> {

@@ -24,11 +24,13 @@ export interface ContentRequest {
     readonly "if-range"?: string | undefined;
     readonly "if-none-match"?: string | undefined;
     readonly "if-match"?: string | undefined;
+    readonly "coffer-content-origins"?: string | undefined;
   };
 }
 
 interface Selected {
   readonly row: Version;
+  readonly isShared: boolean;
   /** null: the whole. */
   readonly range: BlobRange | null;
   /** The caller's copy is current. */
@@ -37,7 +39,7 @@ interface Selected {
   readonly shown: File | null;
 }
 
-/** 200, 206 or 304 with its headers; bytes for the first two. */
+/** 200, 206, 304 or 307 with its headers; bytes for the first two. */
 export async function sendContent(
   deps: ContentDeps,
   context: RequestContext<Principal>,
@@ -46,10 +48,28 @@ export async function sendContent(
   const selected = await select(deps, context, request);
   if (selected.unchanged) return new Reply(undefined, { status: 304, headers: validators(selected.row) });
   const { row, range } = selected;
+  const address = await addressFor(deps.blobs, selected, request.headers["coffer-content-origins"]);
+  if (address !== null) return new Reply(undefined, { status: 307, headers: redirectHeaders(selected, address) });
   const stream = await deps.blobs.open(row.blob_key, range ?? undefined);
   if (stream === null) return sendReplaced(deps, context, request, row);
   const headers = { ...contentHeaders(row, range), ...fileHeader(selected.shown) };
   return new Reply(stream, { status: range === null ? 200 : 206, headers });
+}
+
+/** Where a client that follows reads the content itself; null: the server sends it. Who may read a shared vault is asked until its last byte. */
+async function addressFor(
+  blobs: ContentDeps["blobs"],
+  { row, isShared }: Selected,
+  origins: string | undefined,
+): Promise<string | null> {
+  if (origins === undefined || isShared || row.size === 0) return null;
+  return (await blobs.addressOf?.(row.blob_key, origins.split(" "))) ?? null;
+}
+
+/** Content-Range is the range that the client takes from the store: If-Range has been looked at here. */
+function redirectHeaders({ row, range }: Selected, address: string): Record<string, string> {
+  const { "Content-Length": _length, ...headers } = contentHeaders(row, range);
+  return { ...headers, Location: address, "Cache-Control": "private, no-store", "Referrer-Policy": "no-referrer" };
 }
 
 function fileHeader(shown: File | null): Record<string, string> {
@@ -83,14 +103,16 @@ async function select(
   }
   const row = await findVersion(deps, seen, versionId);
   const etag = etagOf(row);
-  const shown = seen.vault !== null && versionId === undefined ? toFile(seen.row, context.principal) : null;
+  const isShared = seen.vault !== null;
+  const shown = isShared && versionId === undefined ? toFile(seen.row, context.principal) : null;
   requireMatch(headers["if-match"], etag);
   const ifNoneMatch = headers["if-none-match"];
   if (ifNoneMatch !== undefined && ifNoneMatchNames(ifNoneMatch, etag))
-    return { row, range: null, unchanged: true, shown };
+    return { row, isShared, range: null, unchanged: true, shown };
   const ifRange = headers["if-range"];
   const ranged = ifRange === undefined || ifRangeHolds(ifRange, { etag, modifiedAt: row.updated_at }, deps.clock.now());
-  return { row, range: ranged ? parseRange(headers.range, row.size) : null, unchanged: false, shown };
+  const range = ranged ? parseRange(headers.range, row.size) : null;
+  return { row, isShared, range, unchanged: false, shown };
 }
 
 /** A new version may have replaced it between reading the row and opening the blob: the answer then has that one. */

@@ -198,6 +198,21 @@ describe("the line itself", () => {
     expect(loud.err).not.toContain(KEY);
   });
 
+  it("lists the origins of stores that are set, and what is wrong with them", async () => {
+    const linesWith = async (origins: string): Promise<string> => {
+      const { out } = await coffer(["doctor"], home, { env: { SERVICE_CONTENT_ORIGINS: origins } });
+      return out
+        .split("\n")
+        .filter((line) => line.includes("content-origins"))
+        .join();
+    };
+    expect(await linesWith("")).toBe("");
+    expect(await linesWith("https://a.example,https://b.example")).toContain("https://a.example https://b.example");
+    expect(await linesWith("https://a.example http://b.example")).toContain(
+      "contentOrigins, item 2: expected an origin",
+    );
+  });
+
   it("colours words on a terminal alone, and none for who wants none", async () => {
     const wrong = ["profiles", "use", "nowhere"];
     const onTerminal = { answers: [] };

@@ -35,7 +35,7 @@ async function openStore(...answers: readonly Answer[]): Promise<Store> {
   const settings: S3Settings = {
     ...{ endpoint: server.baseUrl, bucket: "bucket", prefix: "", region: "here", pathStyle: true },
     ...{ accessKeyId: "AKEY", secretAccessKey: "the secret of the store", sessionToken: null },
-    ...{ encryption: { method: "aws:kms", keyId: "key-1" }, bodies: null, trust: null },
+    ...{ encryption: { method: "aws:kms", keyId: "key-1" }, bodies: null, redirect: null, trust: null },
   };
   const client = new S3Client(settings, PATIENCE);
   return {

@@ -37,6 +37,12 @@ export interface S3Answer {
   readonly repeats: number;
 }
 
+/** Headers of the store's answer. They are signed, so nobody else asks for others. */
+const AS_DOWNLOAD = {
+  "response-content-type": "application/octet-stream",
+  "response-content-disposition": "attachment",
+  "response-cache-control": "no-store",
+};
 const EMPTY_SHA256 = hash("sha256", "", "hex");
 /** In the place of a digest. What else is signed, the length among it, still is. */
 const UNSIGNED = "UNSIGNED-PAYLOAD";
@@ -93,6 +99,19 @@ export class S3Client {
         await new Promise((resolve) => setTimeout(resolve, wait));
       }
     }
+  }
+
+  /** Of all addresses of objects. */
+  get origin(): string {
+    return new URL(this.#urlOf("", {})).origin;
+  }
+
+  /** Signed for so many seconds; the store is not asked. What strangers have written is never shown as a page of the store's origin. */
+  async addressOf(name: string, seconds: number): Promise<string> {
+    const url = this.#urlOf(name, { "X-Amz-Expires": String(seconds), ...AS_DOWNLOAD });
+    const { url: signed } = await new AwsV4Signer({ ...this.#signing(), method: "GET", url, signQuery: true }).sign();
+    this.tally.note("address", "done", 0);
+    return signed.href;
   }
 
   async close(): Promise<void> {
