@@ -60,11 +60,7 @@ const redirecting =
     response.writeHead(status, { "content-length": 0, "set-cookie": "of-the-service=1" }).end();
   };
 
-async function scene({
-  store = sendBytes as Answer,
-  location = (origin: string) => origin + ADDRESS,
-  retries = 0,
-} = {}) {
+async function scene({ store = sendBytes, location = (origin: string) => origin + ADDRESS, retries = 0 } = {}) {
   const shop = await open(store);
   const service = await open(redirecting(() => location(shop.origin)));
   const transport = nodeTransport({ contentOrigins: ["https://s3.example.com", shop.origin] });
@@ -129,7 +125,10 @@ describe("a download that the service sends to a listed store", () => {
     const { shop, service, client } = await scene({ store: breaking, retries: 2 });
     const download = await client.files.download(FILE);
     expect(Buffer.from(await download.bytes()).equals(BYTES)).toBe(true);
-    expect(shop.asked.map(({ headers }) => headers.range)).toEqual([undefined, "bytes=2000000-"]);
+    expect(shop.asked.map(({ headers }) => headers.range)).toEqual([
+      undefined,
+      `bytes=2000000-${String(BYTES.length - 1)}`,
+    ]);
     expect(service.asked[1]?.headers["if-match"]).toBe('"the-version"');
   });
 

@@ -79,7 +79,7 @@ function spanIn(facts: Headers): Span | null {
     : { range: `bytes=${first}-${last}`, length: Number(last) - Number(first) + 1, contentRange };
 }
 
-/** Rejects with anything that is not an answer with the bytes. Of the first request nothing goes along but the range. */
+/** Rejects with anything that is not an answer with the bytes. The store gets nothing of the first request but the range. */
 async function askStore(address: URL, span: Span | null, signal: AbortSignal): Promise<Exchange> {
   const range = span === null ? {} : { range: span.range };
   const headers = { accept: "*/*", "accept-encoding": "identity", ...range };

@@ -56,7 +56,7 @@ export async function sendContent(
   return new Reply(stream, { status: range === null ? 200 : 206, headers });
 }
 
-/** Where a client that follows reads the content itself; null: the server sends it. Who may read a shared vault is asked until its last byte. */
+/** Where a client that follows reads the content itself; null: the server sends it. The server checks members of a shared vault until the last byte. */
 async function addressFor(
   blobs: ContentDeps["blobs"],
   { row, isShared }: Selected,

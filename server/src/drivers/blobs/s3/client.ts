@@ -101,7 +101,7 @@ export class S3Client {
     }
   }
 
-  /** Of all addresses of objects. */
+  /** All addresses of objects have it. */
   get origin(): string {
     return new URL(this.#urlOf("", {})).origin;
   }
