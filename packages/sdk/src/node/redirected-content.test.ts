@@ -350,9 +350,8 @@ describe("a list of stores", () => {
       "http://[::1]:9",
     ];
     expect(() => nodeTransport({ contentOrigins })).not.toThrow();
-    for (const wrong of ["https://s3.example.com", [null], Array.from({ length: 99 }, () => "https://s3.example.com")])
-      if (!Array.isArray(wrong) || wrong.length < 2)
-        expect(() => nodeTransport({ contentOrigins: wrong as string[] })).toThrow("contentOrigins");
+    for (const wrong of ["https://s3.example.com", [null]] as unknown[])
+      expect(() => nodeTransport({ contentOrigins: wrong as string[] })).toThrow("contentOrigins");
     const many = Array.from({ length: 99 }, (_, at) => `https://s3-${String(at)}.example.com`);
     expect(() => nodeTransport({ contentOrigins: many })).toThrow("too long");
   });
