@@ -50,7 +50,7 @@ describe("blocks that come back", () => {
 
   it("are used again, and freed once nobody needed them for a while", () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
-    onTestFinished(() => vi.useRealTimers());
+    onTestFinished(() => void vi.useRealTimers());
     const pool = new BlockPool(() => MOST, true);
     const blocks = many(pool, 20);
     pool.giveBack(blocks);
