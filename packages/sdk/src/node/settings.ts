@@ -53,8 +53,9 @@ export interface Settings {
 /**
  * Base URL, key, chain key and network. A flag wins over the environment, and the environment over the profile. The
  * variables are `SERVICE_BASE_URL`, `SERVICE_API_KEY`, `SERVICE_PROFILE`, `SERVICE_CHAIN_PRIVATE_KEY` and
- * `SERVICE_NETWORK_FILE`. Only the environment gives `SERVICE_CONTENT_ORIGINS`, with spaces or commas between origins. A profile's key is used only with the origin of the profile's own base URL: pointing the
- * client elsewhere must not send it there.
+ * `SERVICE_NETWORK_FILE`. Only the environment gives `SERVICE_CONTENT_ORIGINS`, with spaces or commas between origins.
+ * A profile's key is used only with the origin of the profile's own base URL: pointing the client elsewhere must not
+ * send it there.
  * @throws SdkError `profile_missing` for a named profile that does not exist; `configuration` for an unusable file.
  */
 export async function resolveSettings(env: Environment = process.env, flags: SettingsFlags = {}): Promise<Settings> {
