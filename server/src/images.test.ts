@@ -138,6 +138,20 @@ function parseUnit(text: string): Readonly<Record<string, readonly string[]>> {
   return settings;
 }
 
+it("all that starts the server gives Node the same options", () => {
+  const optionsIn = (name: string): string[] => read(name).match(/--(?:conditions|max-semi-space-size)=[\w-]+/g) ?? [];
+  const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> };
+  const options = scripts["server"]?.match(/--\S+/g) ?? [];
+  expect(options).toEqual(["--conditions=coffer-source", "--max-semi-space-size=8"]);
+  for (const name of [
+    "deploy/Dockerfile",
+    "deploy/coffer-server.service",
+    "packages/devstack/src/scale/processes.ts",
+    "bench/service.ts",
+  ])
+    expect([name, optionsIn(name)]).toEqual([name, options]);
+});
+
 describe("the units of deploy/", () => {
   const text = read("deploy/coffer-server.service");
   const unit = parseUnit(text);

@@ -1,11 +1,11 @@
 /** Addresses of blobs, made without a store. A real one takes them in test/engines. */
-import { createHash, createHmac } from "node:crypto";
 import { expect, it } from "vitest";
 import { settingsOf } from "../../../../../test/kit/ceph/s3-settings.ts";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { openTestDatabase } from "../../../test-storage.ts";
 import { openS3Blobs } from "../s3.ts";
 import type { S3Settings } from "./settings.ts";
+import { signByHand } from "./test-signatures.ts";
 
 const KEY = "0a1b2c3d-blob";
 const PLACE = {
@@ -62,7 +62,7 @@ it.each([
   expect(await addressWith(change, origins)).toBeNull();
 });
 
-/** By the text of the standard (AWS, "Authenticating requests: using query parameters"), beside the library's. */
+/** AWS, "Authenticating requests: using query parameters". */
 function signatureOf({ host, pathname, searchParams }: URL): string {
   const encode = (text: string): string =>
     encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -71,13 +71,5 @@ function signatureOf({ host, pathname, searchParams }: URL): string {
     .map((pair) => pair.map(encode).join("="));
   const date = searchParams.get("X-Amz-Date") ?? "";
   const canonical = ["GET", pathname, query.sort().join("&"), `host:${host}\n`, "host", "UNSIGNED-PAYLOAD"].join("\n");
-  const scope = `${date.slice(0, 8)}/us-east-1/s3/aws4_request`;
-  const text = ["AWS4-HMAC-SHA256", date, scope, createHash("sha256").update(canonical).digest("hex")].join("\n");
-  const key = scope
-    .split("/")
-    .reduce<Buffer | string>(
-      (sum, part) => createHmac("sha256", sum).update(part).digest(),
-      `AWS4${PLACE.secretAccessKey}`,
-    );
-  return createHmac("sha256", key).update(text).digest("hex");
+  return signByHand({ date, region: "us-east-1", secretAccessKey: PLACE.secretAccessKey, canonical }).signature;
 }

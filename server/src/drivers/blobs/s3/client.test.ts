@@ -1,5 +1,5 @@
 /** The edge of the protocol, over a real connection to a server that answers what a test says. */
-import { createHash, createHmac, hash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { collect } from "../../../../../test/kit/bytes.ts";
@@ -10,6 +10,7 @@ import { S3Objects } from "./objects.ts";
 import { readObject } from "./reading.ts";
 import { S3Refusal } from "./refusal.ts";
 import type { S3Settings } from "./settings.ts";
+import { signByHand } from "./test-signatures.ts";
 
 const PATIENCE = { attempts: 4, within: 5_000, firstWait: 1, longestWait: 4, silence: 300 };
 const CODED = (code: string): string => `<?xml version="1.0"?><Error><Code>${code}</Code></Error>`;
@@ -267,21 +268,14 @@ describe("listing", () => {
   });
 });
 
-/** By the text of the standard (AWS, "Create a signed request"), beside the library's. */
+/** AWS, "Create a signed request". */
 function signatureOf(method: string, url: string, headers: IncomingMessage["headers"], settings: S3Settings): string {
   const names = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? "")?.[1] ?? "";
   const date = String(headers["x-amz-date"]);
   const lines = names.split(";").map((name) => `${name}:${String(headers[name])}\n`);
   const sha = String(headers["x-amz-content-sha256"]);
   const canonical = [method, url, "", lines.join(""), names, sha].join("\n");
-  const scope = `${date.slice(0, 8)}/${settings.region}/s3/aws4_request`;
-  const text = ["AWS4-HMAC-SHA256", date, scope, createHash("sha256").update(canonical).digest("hex")].join("\n");
-  const key = scope
-    .split("/")
-    .reduce<Buffer | string>(
-      (sum, part) => createHmac("sha256", sum).update(part).digest(),
-      `AWS4${settings.secretAccessKey}`,
-    );
-  const signature = createHmac("sha256", key).update(text).digest("hex");
+  const { region, secretAccessKey } = settings;
+  const { scope, signature } = signByHand({ date, region, secretAccessKey, canonical });
   return `AWS4-HMAC-SHA256 Credential=${settings.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
 }

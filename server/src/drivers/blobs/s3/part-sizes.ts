@@ -5,7 +5,7 @@ export const PART_BYTES = 8 * MIB;
 export const LEAST_PART_BYTES = 5 * MIB;
 /** Room is left under 10,000 for parts that a taken over writer began. */
 const MOST_PLANNED = 9_000;
-/** A part costs the store something of its own. Four of this size are what uploads may hold together, and most of a fifth (s3.ts). */
+/** A part costs the store something of its own. A lone upload may hold four of this size, and half of a fifth (s3.ts). */
 const LONE_PART_BYTES = 16 * MIB;
 const LONE_FROM_PARTS = 4;
 /** From here on parts double with every step, for lengths that nobody announced. */
