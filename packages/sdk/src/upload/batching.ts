@@ -38,6 +38,17 @@ interface Waiting {
  */
 const MOST_WORKING = 24;
 
+/** The last batches get no smaller than this. */
+const FEWEST = 25;
+
+/**
+ * Of so many files that are still to go. A batch takes half of the last ones: while the service stores it, the others are
+ * prepared, and the service has little left to store when this client has made the last one.
+ */
+function fullAt(left: number): number {
+  return left < 2 * FEWEST ? left : Math.min(MAX_BATCH_FILES, Math.ceil(left / 2));
+}
+
 /**
  * A batch goes when it is full, and when every upload waits for one. So nothing waits for a time to pass. All files of
  * a batch go to one vault; uploads into several make several batches.
@@ -46,6 +57,8 @@ export class Batching {
   readonly #connection: Connection;
   readonly #options: Pick<CallOptions, "signal" | "retries">;
   readonly #waiting = new Map<string, Waiting[]>();
+  /** Files that were announced and have not gone yet; null: they fit one batch. */
+  #left: number | null = null;
   /** Uploads that may still add something: they neither wait nor are on their way. */
   #working = 0;
   /** Uploads that wait to begin, the first one first. */
@@ -57,6 +70,11 @@ export class Batching {
   constructor(connection: Connection, options: Pick<CallOptions, "signal" | "retries">) {
     this.#connection = connection;
     this.#options = options;
+  }
+
+  /** So many uploads follow. One that fails before it adds anything does no harm. */
+  expect(files: number): void {
+    this.#left = files > MAX_BATCH_FILES ? files : null;
   }
 
   /** Waits until few enough others work, and until a batch that goes is on the wire. */
@@ -103,7 +121,8 @@ export class Batching {
     const open = this.#waiting.get(vault) ?? [];
     this.#waiting.set(vault, open);
     open.push(one);
-    if (open.length === MAX_BATCH_FILES) this.#send(vault);
+    const full = this.#left === null ? MAX_BATCH_FILES : fullAt(Math.max(this.#left, open.length));
+    if (open.length >= full) this.#send(vault);
   }
 
   /** After everything that runs now: an upload that has come back from a batch may be followed by the next one. */
@@ -119,6 +138,7 @@ export class Batching {
   #send(vault: string): void {
     const batch = this.#waiting.get(vault) ?? [];
     this.#waiting.delete(vault);
+    if (this.#left !== null) this.#left -= batch.length;
     // Files are encrypted without a pause for input and output: the batch would wait for the last of them.
     this.#writing = new Promise((resolve) => void setTimeout(resolve, 0));
     sendBatch(this.#connection, batch, this.#options).catch((error: unknown) => {
