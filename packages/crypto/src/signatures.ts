@@ -15,8 +15,9 @@ const PERSONAL_MESSAGE = Uint8Array.of(3, 0, 0);
 
 /** The 32 bytes that are signed: BLAKE2b-256 of the intent and the BCS vector of `title` ‖ 00 ‖ `body`, a Sui personal message. */
 export function statementDigest(title: SignedTitle, body: Uint8Array): Uint8Array {
-  const message = concatBytes(titleBytes(title), body);
-  return blake2b(concatBytes(PERSONAL_MESSAGE, uleb128(message.length), message), { dkLen: 32 });
+  const start = titleBytes(title);
+  const length = uleb128(start.length + body.length);
+  return blake2b(concatBytes(PERSONAL_MESSAGE, length, start, body), { dkLen: 32 });
 }
 
 /** 64 bytes. Rejects as the signer does, and with RangeError when it gives anything but a signature's length. */

@@ -5,7 +5,7 @@ import type { EntryStatement } from "./entry-statement.ts";
 import { damaged, type CryptoError } from "./errors.ts";
 import { titleBytes } from "./fields.ts";
 import { comparePlaces } from "./place.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256Of } from "./sha256.ts";
 import { SIBLING_BYTES } from "./statement-chain.ts";
 import type { SignedTitle } from "./signatures.ts";
 import type { VersionStatement } from "./version-statement.ts";
@@ -20,7 +20,7 @@ export type StatementTitle = "coffer/version/v1" | "coffer/entry/v1";
 
 /** A statement's fields under its own title, 32 bytes: neither kind fits the other's place. */
 export function bodyDigest(title: StatementTitle, body: Uint8Array): Uint8Array {
-  return sha256(concatBytes(titleBytes(title), body));
+  return sha256Of(titleBytes(title), body);
 }
 
 /** Both digests, the version's first. */

@@ -13,7 +13,7 @@ import { HEADER_PREFIX_BYTES } from "./header.ts";
 import { placeOf, type VaultView } from "./membership.ts";
 import { comparePlaces, type Place } from "./place.ts";
 import { isRecordForWriting, type VaultKeyRecord } from "./records.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256, sha256Of } from "./sha256.ts";
 import { signStatement } from "./signatures.ts";
 import { nextNumber, NO_PREVIOUS, statementHash, type SeenStatement } from "./statement-chain.ts";
 import type { Author, StatementSigner } from "./statement-signer.ts";
@@ -142,7 +142,7 @@ function versionFields(view: VaultView, author: Author, version: NewVersion): Ve
   return {
     vault: view.vault,
     headerPrefix: version.header.subarray(0, HEADER_PREFIX_BYTES),
-    startDigest: sha256(concatBytes(version.header, version.envelope)),
+    startDigest: sha256Of(version.header, version.envelope),
     sequence: nextNumber(previous?.sequence ?? null, "statement"),
     previous: previous === null ? NO_PREVIOUS : statementHash(previous.bytes),
     ...{ generation: record.generation, after: record.after },

@@ -8,6 +8,7 @@ import {
   type KeyObject,
 } from "node:crypto";
 import { copyBytes } from "../bytes.ts";
+import { sha256 } from "../sha256.ts";
 import {
   BLOCK_BYTES,
   CHUNK_BYTES,
@@ -24,7 +25,7 @@ export const nodePlatform: CryptoPlatform = {
   name: "node",
   randomBytes: drawBytes,
   expandSha512,
-  sha256: (bytes) => new Uint8Array(hash("sha256", bytes, "buffer")),
+  sha256,
   createSha256,
   importChunkCipher: (key, baseNonce) => chunkCipher(createSecretKey(key), copyBytes(baseNonce)),
 };
@@ -50,38 +51,45 @@ const HASH_BLOCK_BYTES = 128;
 const HASH_BYTES = 64;
 
 /** The hashed bytes lie in memory that each call uses again and clears. A small file takes three calls. */
-const outer = new Uint8Array(HASH_BLOCK_BYTES + HASH_BYTES);
-const inners = new Uint8Array(1024);
+const outer = textual(HASH_BLOCK_BYTES + HASH_BYTES);
+const inners = textual(1024);
+
+/** Memory, and the same memory as Node writes text into it. */
+function textual(length: number): { readonly bytes: Uint8Array; readonly text: Buffer } {
+  const bytes = new Uint8Array(length);
+  return { bytes, text: Buffer.from(bytes.buffer) };
+}
 
 /**
  * HKDF-Expand (RFC 5869 §2.3) of digests in one step each. An object of Node's for each HMAC costs more than its digests, and the
- * garbage collector some more.
+ * garbage collector some more. Digests come as text, one character for each byte: as Buffers they would take twice the time.
  */
 function expandSha512(key: Uint8Array, info: Uint8Array, length: number): Uint8Array {
   if (length > 255 * HASH_BYTES) throw new RangeError("HKDF gives at most 255 blocks");
   if (key.length > HASH_BLOCK_BYTES) throw new RangeError("a key has at most 128 bytes");
   // Key, the block before, info, number. The first block begins later, with the key in the place of a block.
   const size = HASH_BLOCK_BYTES + HASH_BYTES + info.length + 1;
-  const inner = size <= inners.length ? inners.subarray(0, size) : new Uint8Array(size);
+  const { bytes, text } = size <= inners.bytes.length ? inners : textual(size);
+  const inner = bytes.subarray(0, size);
   inner.fill(0x36, HASH_BYTES, HASH_BYTES + HASH_BLOCK_BYTES);
-  outer.fill(0x5c, 0, HASH_BLOCK_BYTES);
+  outer.bytes.fill(0x5c, 0, HASH_BLOCK_BYTES);
   for (let at = 0; at < key.length; at += 1) {
     const byte = key[at] ?? 0;
     inner[HASH_BYTES + at] = byte ^ 0x36;
-    outer[at] = byte ^ 0x5c;
+    outer.bytes[at] = byte ^ 0x5c;
   }
   inner.set(info, HASH_BLOCK_BYTES + HASH_BYTES);
   const expanded = new Uint8Array(length);
   for (let at = 0; at < length; at += HASH_BYTES) {
-    inner[inner.length - 1] = at / HASH_BYTES + 1;
-    outer.set(hash("sha512", at === 0 ? inner.subarray(HASH_BYTES) : inner, "buffer"), HASH_BLOCK_BYTES);
-    const block = hash("sha512", outer, "buffer");
-    expanded.set(block.subarray(0, length - at), at);
+    inner[size - 1] = at / HASH_BYTES + 1;
+    const digest = hash("sha512", at === 0 ? inner.subarray(HASH_BYTES) : inner, "binary");
+    outer.text.write(digest, HASH_BLOCK_BYTES, "latin1");
     if (at === 0) inner.copyWithin(0, HASH_BYTES, HASH_BYTES + HASH_BLOCK_BYTES);
-    inner.set(block, HASH_BLOCK_BYTES);
+    text.write(hash("sha512", outer.bytes, "binary"), HASH_BLOCK_BYTES, "latin1");
+    expanded.set(inner.subarray(HASH_BLOCK_BYTES, HASH_BLOCK_BYTES + Math.min(HASH_BYTES, length - at)), at);
   }
   inner.fill(0);
-  outer.fill(0);
+  outer.bytes.fill(0);
   return expanded;
 }
 
