@@ -3,9 +3,14 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /**
  * The slowest files first, by the beginning of their paths. On a fresh clone vitest has no earlier runs, and begins
  * with the largest files. These are small and start whole servers, and the last of them would run alone at the end.
+ * Some of them mostly wait: they come while the journeys work, and not two at a time at the end.
  */
 const SLOWEST = [
   "test/acceptance/journeys-stack.test.ts",
+  "test/kill/webhooks.test.ts",
+  "test/kill/retried-keys.test.ts",
+  "test/kill/postgres.test.ts",
+  "test/attack/",
   "test/start.test.ts",
   "test/acceptance/journeys",
   "test/engines/",
