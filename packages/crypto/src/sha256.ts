@@ -11,7 +11,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return node === null ? portable(bytes) : nodeSha256(node, bytes);
 }
 
-/** Of the pieces, one after the other. Keep secrets out of them: they stay in memory until the next call. */
+/** The digest of all pieces, one after the other. Keep secrets out of them: they stay in memory until the next call. */
 export function sha256Of(...pieces: readonly Uint8Array[]): Uint8Array {
   const node = findNodeCrypto();
   if (node === null) return portable(concatBytes(...pieces));

@@ -42,8 +42,8 @@ const MOST_WORKING = 24;
 const FEWEST = 25;
 
 /**
- * Of so many files that are still to go. A batch takes half of the last ones: while the service stores it, the others are
- * prepared, and the service has little left to store when this client has made the last one.
+ * The size of a full batch when so many files are still to go. It takes half of the last ones: while the service stores
+ * them, the others are prepared. So the service has few left to store at the end.
  */
 function fullAt(left: number): number {
   return left < 2 * FEWEST ? left : Math.min(MAX_BATCH_FILES, Math.ceil(left / 2));

@@ -52,8 +52,8 @@ export async function withPermits<Result>(
 }
 
 /**
- * For a write that comes soon: begins the look at the chain that it needs, so that it waits for less of it, or for none.
- * It decides nothing. The write asks for itself, and says what fails.
+ * Begins the look at the chain that a write will need, so that the write waits for less of it, or for none. It decides
+ * nothing. The write asks for itself, and says what fails.
  */
 export function lookAhead(deps: ChainDeps, vault: SeenVault): void {
   readChainVault(deps, vault, { maxAge: FRESHNESS.renewing }).catch(() => undefined);
