@@ -58,21 +58,31 @@ test("each file is there for another member, under its name, and most come in on
   }
 });
 
-test("a generation that is raised meanwhile costs another batch and loses nothing", async () => {
-  let isRaised = false;
-  const raising: Middleware = async (request, next) => {
-    if (!isRaised && request.url.includes("/api/files/batch")) {
-      isRaised = true;
+/** Raises the generation when the first batch goes; notes the batches. */
+function raising(batches: string[]): Middleware {
+  return async (request, next) => {
+    if (request.url.includes("/api/files/batch") && batches.push(request.url) === 1)
       await raiseGeneration(stack.owner.client, vaultId);
-    }
     return next(request);
   };
+}
+
+test("a generation that is raised meanwhile costs another batch and loses nothing", async () => {
+  const batches: string[] = [];
   const names = ["moved 1", "moved 2", "moved 3"];
-  const outcomes = await member.another({ middleware: [raising] }).files.uploadMany(inputs(names));
-  expect(isRaised).toBe(true);
+  const outcomes = await member.another({ middleware: [raising(batches)] }).files.uploadMany(inputs(names));
+  expect(batches.length).toBeGreaterThan(1);
   expect(outcomes.map(({ error }) => error)).toEqual([null, null, null]);
   for (const { result } of outcomes)
     expect(await read(stack.owner.another(), result?.file.id ?? "")).toBe(`content of ${result?.file.name ?? ""}`);
+});
+
+test("more files than a batch takes go again in few batches, too", async () => {
+  const batches: string[] = [];
+  const names = Array.from({ length: 110 }, (_, at) => `many ${String(at)}`);
+  const outcomes = await member.another({ middleware: [raising(batches)] }).files.uploadMany(inputs(names));
+  expect(outcomes.map(({ result }) => result?.file.name)).toEqual(names);
+  expect(batches.length).toBeLessThanOrEqual(9);
 });
 
 test("an address that is no member stores no byte", async () => {

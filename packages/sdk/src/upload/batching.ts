@@ -121,8 +121,9 @@ export class Batching {
     const open = this.#waiting.get(vault) ?? [];
     this.#waiting.set(vault, open);
     open.push(one);
-    const full = this.#left === null ? MAX_BATCH_FILES : fullAt(Math.max(this.#left, open.length));
-    if (open.length >= full) this.#send(vault);
+    // More than were announced are tried again.
+    const left = this.#left !== null && this.#left >= open.length ? this.#left : Infinity;
+    if (open.length >= fullAt(left)) this.#send(vault);
   }
 
   /** After everything that runs now: an upload that has come back from a batch may be followed by the next one. */
