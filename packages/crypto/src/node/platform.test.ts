@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { decryptMessage, encryptMessage } from "../cobblestone.ts";
 import { webPlatform } from "../platform/web.ts";
 import { nodePlatform } from "./platform.ts";
 
@@ -10,6 +11,7 @@ it("expands keys as the portable platform does, whatever the lengths", () => {
     [32, 200],
     [64, 7],
     [128, 1],
+    [32, 900],
   ] as const)
     for (const length of [0, 1, 32, 63, 64, 65, 76, 128, 129, 255 * 64])
       expect(nodePlatform.expandSha512(bytes(key), bytes(info), length), `${key}, ${info}, ${length}`).toEqual(
@@ -20,4 +22,12 @@ it("expands keys as the portable platform does, whatever the lengths", () => {
 it("refuses what HKDF does not give, and keys that HMAC would hash first", () => {
   expect(() => nodePlatform.expandSha512(bytes(32), bytes(1), 255 * 64 + 1)).toThrow(RangeError);
   expect(() => nodePlatform.expandSha512(bytes(129), bytes(1), 32)).toThrow(RangeError);
+});
+
+it("reads the portable platform's messages, whatever the length of their context", async () => {
+  const text = bytes(64);
+  for (const length of [0, 100, 439, 440, 441, 1000]) {
+    const message = await encryptMessage(webPlatform, bytes(32), bytes(length), text);
+    expect(await decryptMessage(nodePlatform, bytes(32), bytes(length), message), String(length)).toEqual(text);
+  }
 });
