@@ -1,8 +1,10 @@
 /** Many files into a shared vault in few requests: each encrypted, signed, verified and refused as by itself. */
 import type { Middleware } from "@coffer/sdk";
-import { readdirSync } from "node:fs";
+import { uploadFolder } from "@coffer/sdk/node";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import { lyingAt } from "../kit/lying-service.ts";
 import { raiseGeneration, read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
@@ -77,11 +79,15 @@ test("a generation that is raised meanwhile costs another batch and loses nothin
     expect(await read(stack.owner.another(), result?.file.id ?? "")).toBe(`content of ${result?.file.name ?? ""}`);
 });
 
-test("more files than a batch takes go again in few batches, too", async () => {
+test("a folder of more files than a batch takes goes again in few batches, too", async () => {
   const batches: string[] = [];
-  const names = Array.from({ length: 110 }, (_, at) => `many ${String(at)}`);
-  const outcomes = await member.another({ middleware: [raising(batches)] }).files.uploadMany(inputs(names));
-  expect(outcomes.map(({ result }) => result?.file.name)).toEqual(names);
+  const base = makeDirectory();
+  const root = join(base, "folder");
+  mkdirSync(root);
+  for (let at = 0; at < 110; at += 1) writeFileSync(join(root, `many ${String(at)}`), String(at));
+  const client = member.another({ middleware: [raising(batches)] });
+  const { failed, files } = await uploadFolder(client, root, { vaultId, journalDirectory: join(base, "journals") });
+  expect({ failed, files: files.length }).toEqual({ failed: [], files: 110 });
   expect(batches.length).toBeLessThanOrEqual(9);
 });
 

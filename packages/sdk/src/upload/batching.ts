@@ -57,7 +57,7 @@ export class Batching {
   readonly #connection: Connection;
   readonly #options: Pick<CallOptions, "signal" | "retries">;
   readonly #waiting = new Map<string, Waiting[]>();
-  /** Files that were announced and have not gone yet; null: they fit one batch. */
+  /** Files that were announced and have not gone yet; null: none was, or they fit one batch. */
   #left: number | null = null;
   /** Uploads that may still add something: they neither wait nor are on their way. */
   #working = 0;
@@ -72,7 +72,10 @@ export class Batching {
     this.#options = options;
   }
 
-  /** So many uploads follow. One that fails before it adds anything does no harm. */
+  /**
+   * So many uploads follow, of different names: the last batches get smaller, and a smaller one may overtake one before
+   * it. An upload that fails before it adds anything does no harm.
+   */
   expect(files: number): void {
     this.#left = files > MAX_BATCH_FILES ? files : null;
   }

@@ -23,7 +23,6 @@ export async function uploadMany(
   const { onProgress, ...each } = options;
   const all = [...inputs];
   const batching = new Batching(connection, each);
-  batching.expect(all.length);
   const outcomes: UploadOutcome[] = [];
   let [next, done] = [0, 0];
   const lane = async (): Promise<void> => {
