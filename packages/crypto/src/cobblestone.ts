@@ -84,7 +84,7 @@ function derive(platform: CryptoPlatform, key: Uint8Array, salt: Uint8Array, con
   if (key.length !== KEY_BYTES) throw new TypeError("a Cobblestone-256 key has 32 bytes");
   if (salt.length !== SALT_BYTES) throw new TypeError("a Cobblestone salt has 24 bytes");
   const length = KEY_BYTES + NONCE_BYTES + COMMITMENT_BYTES;
-  const derived = platform.expandSha512(key, infoOf(salt, context), length);
+  const derived = platform.expandSha512(key, concatBytes(LABEL, salt, context), length);
   const nonce = derived.subarray(KEY_BYTES, KEY_BYTES + NONCE_BYTES);
   const imported = platform.importChunkCipher(derived.subarray(0, KEY_BYTES), nonce);
   const made = (cipher: ChunkCipher): Derived => {
@@ -93,19 +93,6 @@ function derive(platform: CryptoPlatform, key: Uint8Array, salt: Uint8Array, con
     return { commitment, cipher };
   };
   return imported instanceof Promise ? imported.then(made) : made(imported);
-}
-
-/** Joined in memory that is used again: a memory for each message would cost as much as a digest. None of it is secret. */
-const infos = new Uint8Array(512);
-
-function infoOf(salt: Uint8Array, context: Uint8Array): Uint8Array {
-  const start = LABEL.length + SALT_BYTES;
-  const length = start + context.length;
-  const info = length <= infos.length ? infos.subarray(0, length) : new Uint8Array(length);
-  info.set(LABEL);
-  info.set(salt, LABEL.length);
-  info.set(context, start);
-  return info;
 }
 
 /** The keys of a message that exists: its first 56 bytes name the salt and must hold the commitment. */

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { decryptMessage, encryptMessage } from "../cobblestone.ts";
 import { webPlatform } from "../platform/web.ts";
 import { nodePlatform } from "./platform.ts";
 
@@ -22,12 +21,4 @@ it("expands keys as the portable platform does, whatever the lengths", () => {
 it("refuses what HKDF does not give, and keys that HMAC would hash first", () => {
   expect(() => nodePlatform.expandSha512(bytes(32), bytes(1), 255 * 64 + 1)).toThrow(RangeError);
   expect(() => nodePlatform.expandSha512(bytes(129), bytes(1), 32)).toThrow(RangeError);
-});
-
-it("reads the portable platform's messages, whatever the length of their context", async () => {
-  const text = bytes(64);
-  for (const length of [0, 100, 439, 440, 441, 1000]) {
-    const message = await encryptMessage(webPlatform, bytes(32), bytes(length), text);
-    expect(await decryptMessage(nodePlatform, bytes(32), bytes(length), message), String(length)).toEqual(text);
-  }
 });

@@ -8,7 +8,7 @@ export interface CryptoPlatform {
   readonly name: string;
   /** Bytes from the runtime's secure generator. */
   randomBytes(length: number): Uint8Array;
-  /** HKDF-Expand with SHA-512 (RFC 5869 §2.3), without Extract. It keeps neither key nor info. */
+  /** HKDF-Expand with SHA-512 (RFC 5869 §2.3), without Extract. */
   expandSha512(key: Uint8Array, info: Uint8Array, length: number): Uint8Array;
   sha256(bytes: Uint8Array): Uint8Array;
   /** SHA-256 over pieces. */
