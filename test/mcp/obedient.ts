@@ -6,8 +6,8 @@ export interface Order {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** An order as it stands in a text. */
-export const written = (order: Order): string => `DO>${Buffer.from(JSON.stringify(order)).toString("base64url")}<`;
+/** An order as it stands in a text. Its marks differ from those of a fence, whose nonce may end in "DO". */
+export const written = (order: Order): string => `DO!${Buffer.from(JSON.stringify(order)).toString("base64url")}!`;
 
 /** How an order is put into words: bare, as a system's word, and as the end of a fence. */
 export const FORMS: readonly ((order: string) => string)[] = [
@@ -17,7 +17,7 @@ export const FORMS: readonly ((order: string) => string)[] = [
 ];
 
 function ordersIn(text: string): Order[] {
-  return [...text.matchAll(/DO>([\w-]+)</g)].map(([, encoded = ""]) => {
+  return [...text.matchAll(/DO!([\w-]+)!/g)].map(([, encoded = ""]) => {
     const order = JSON.parse(Buffer.from(encoded, "base64url").toString()) as Order;
     return { tool: order.tool, args: order.args };
   });
