@@ -1,26 +1,33 @@
 /**
- * What libraries compute more quickly in the programs (decision 0125): a command opens a shared vault anew, and pays for all that they
- * prepare. The answers are the same. Users of the SDK get the libraries as they are.
+ * What libraries compute more quickly in the programs (decisions 0125 and 0133). A command opens a shared vault anew, and pays for all that
+ * they prepare. The answers are the same. Users of the SDK get the libraries as they are.
  */
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import type { Plugin } from "esbuild";
 
-/**
- * Powers of 4,000 bits, of which the first pairing of a process needs 30. (pʲ⁺¹ − 1)·a/d is p·((pʲ − 1)·a/d) + (p − 1)·a/d, and the
- * Frobenius map raises to p.
- */
-const POWERS = {
-  before: "powers.push(F.pow(nonResidue, power));",
-  after: "powers.push(j < 2 ? F.pow(nonResidue, power) : F.mul(F.frobeniusMap(powers[j - 1], 1), powers[1]));",
-};
+/** mcl's JavaScript holds its WebAssembly as text. It decodes that character by character, for 60 ms. */
+const MCL_CODE = /const wasmBase64 = '([A-Za-z0-9+/=]+)';/g;
 
 /** The esbuild plugin that puts them in; `scripts` is this directory. */
 export const quick = (scripts: string): Plugin => ({
   name: "quick",
   setup: (build) => {
-    build.onLoad({ filter: /[\\/]@noble[\\/]curves[\\/]abstract[\\/]tower\.js$/ }, ({ path: file }) => ({
-      contents: withFewerPowers(readFileSync(file, "utf8")),
+    build.onLoad({ filter: /[\\/]@mysten[\\/]seal[\\/]dist[\\/]bls12381\.mjs$/ }, () => ({
+      contents: [
+        // The licence goes with the code wherever that goes.
+        `/*!\n${readFileSync(path.join(scripts, "mcl-license.txt"), "utf8")}*/`,
+        'import code from "mcl";',
+        `import { bls12381Of } from ${JSON.stringify(path.join(scripts, "wasm-bls12381.ts"))};`,
+        "export const { G1Element, G2Element, Scalar } = bls12381Of(code);",
+      ].join("\n"),
+      resolveDir: scripts,
+    }));
+    build.onResolve({ filter: /^mcl$/ }, () => ({ path: "mcl", namespace: "mcl" }));
+    build.onLoad({ filter: /.*/, namespace: "mcl" }, () => ({
+      contents: mclCode(readFileSync(createRequire(import.meta.url).resolve("mcl-wasm/dist/mcl_c.js"), "utf8")),
+      loader: "binary",
     }));
     build.onResolve({ filter: /^@noble\/curves\/ed25519\.js$/ }, ({ importer }) =>
       /[\\/]@mysten[\\/]sui[\\/]/.test(importer) ? { path: path.join(scripts, "native-ed25519.ts") } : null,
@@ -28,9 +35,10 @@ export const quick = (scripts: string): Plugin => ({
   },
 });
 
-/** @throws when the text is not there once: the library has changed. */
-export function withFewerPowers(code: string): string {
-  const parts = code.split(POWERS.before);
-  if (parts.length !== 2) throw new Error("@noble/curves has another tower.js: look at scripts/quick-modules.ts");
-  return parts.join(POWERS.after);
+/** @throws when it is not there once: the library has changed. */
+export function mclCode(script: string): Uint8Array {
+  const [found, another] = script.matchAll(MCL_CODE);
+  if (found?.[1] === undefined || another !== undefined)
+    throw new Error("mcl-wasm has another mcl_c.js: look at scripts/quick-modules.ts");
+  return Buffer.from(found[1], "base64");
 }
