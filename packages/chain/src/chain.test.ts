@@ -17,14 +17,16 @@ const network: NetworkConfiguration = {
 };
 const MIB = 1024 * 1024;
 
-/** Answers every request with one message that says it has 4 GiB; counts how many pieces of 1 MiB were taken of it. */
+/** Answers every request with one message that says it has 4 GiB; counts how many pieces of 1 MiB were taken of each. */
 function endless(pieces: number) {
-  const state = { taken: 0 };
+  const state = { taken: [] as number[] };
   const answer = async (): Promise<Response> => {
+    const at = state.taken.push(0) - 1;
     let piece = new Uint8Array(Buffer.from("AP////8A".padEnd(MIB, "A")));
     const pull = (controller: ReadableStreamDefaultController): void => {
-      if (state.taken === pieces) return controller.close();
-      state.taken += 1;
+      const taken = state.taken[at] ?? 0;
+      if (taken === pieces) return controller.close();
+      state.taken[at] = taken + 1;
       controller.enqueue(piece);
       piece = new Uint8Array(MIB).fill(0x41);
     };
@@ -44,7 +46,7 @@ it("reads no more of an answer than a node's can have", async () => {
   const { state, fetch } = endless(64);
   const reading = openChain(network, { fetch }).readVault(id("02"));
   await expect(reading).rejects.toMatchObject({ code: "chain_unavailable" });
-  expect(state.taken).toBeLessThan(24);
+  expect(Math.max(...state.taken)).toBeLessThan(12);
 });
 
 it("gives up a node that says nothing, also where the client itself would wait for ever", async () => {

@@ -21,8 +21,10 @@ export function openPins(node: Node): Pins {
     if (chainId !== node.network.chainId) throw changed("chain", node.network.chainId, shorten(chainId));
   };
   const verify = async (): Promise<void> => {
-    checkChain((await readNodeState(node)).chainId);
-    await verifyPackage(node);
+    const [state, code] = await Promise.allSettled([readNodeState(node), verifyPackage(node)]);
+    if (state.status === "rejected") throw state.reason;
+    checkChain(state.value.chainId);
+    if (code.status === "rejected") throw code.reason;
   };
   return {
     checkChain,

@@ -1,6 +1,7 @@
 import { decodeVaultObject } from "@coffer/contract/vault-object";
 import { expect, it } from "vitest";
 import { KNOWN_NETWORKS } from "./known-networks.ts";
+import { openPins } from "./pins.ts";
 import {
   changeLast,
   fakeNode,
@@ -241,6 +242,44 @@ it("checks the chain's id with every read, the package once, and again after a f
   const other = read(VAULT, { maxAge: 0 });
   await expect(other).rejects.toEqual(refusal("network_changed"));
   await expect(other).rejects.toThrow(new RegExp(`${network.chainId}, but there is ${KNOWN_NETWORKS.mainnet.chainId}`));
+});
+
+it("asks for the network and for the vault at once", async () => {
+  const { node, read } = fakeNode();
+  const { ledgerService, core } = node.client;
+  const getServiceInfo = ledgerService.getServiceInfo.bind(ledgerService);
+  const getObjects = core.getObjects.bind(core);
+  let asked = 0;
+  const all = Promise.withResolvers<null>();
+  // Nothing is answered before all four have come: the chain's id twice, the package and the vault.
+  const together = async <Answer>(answer: () => Promise<Answer>): Promise<Answer> => {
+    if ((asked += 1) === 4) all.resolve(null);
+    await all.promise;
+    return await answer();
+  };
+  Object.assign(ledgerService, { getServiceInfo: () => together(async () => await getServiceInfo({})) });
+  Object.assign(core, { getObjects: (options: never) => together(() => getObjects(options)) });
+  expect(await read(VAULT)).toMatchObject({ objectId: VAULT });
+});
+
+it.each<[string, (state: NodeFake) => unknown]>([
+  ["another chain", (state) => (state.chainId = KNOWN_NETWORKS.mainnet.chainId)],
+  ["another package", (state) => (state.code = changeLast(state.code))],
+])("says of a node with %s that the network differs, whatever the node says of the vault", async (_, change) => {
+  const { state, read } = fakeNode();
+  change(state);
+  state.exists = false;
+  await expect(read(VAULT)).rejects.toEqual(refusal("network_changed"));
+  Object.assign(state, { exists: true, type: "0x2::other::Thing" });
+  await expect(read(VAULT)).rejects.toEqual(refusal("network_changed"));
+});
+
+it("names the chain when the chain and the package differ", async () => {
+  const { state, node } = fakeNode();
+  state.code = changeLast(state.code);
+  await expect(openPins(node).verify()).rejects.toThrow("configured package");
+  state.chainId = KNOWN_NETWORKS.mainnet.chainId;
+  await expect(openPins(node).verify()).rejects.toThrow("configured chain");
 });
 
 it("puts nothing that a node writes into a message", async () => {

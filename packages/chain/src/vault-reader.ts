@@ -83,7 +83,6 @@ export function openVaultReader(
   const underway = new Map<string, Promise<VaultObject>>();
 
   const readNow = async (objectId: string): Promise<VaultObject> => {
-    await pins.verify();
     const [readAt, readAtElapsed] = [node.clock(), elapsed()];
     const vault = await readAgreed({ node, pins }, witnesses, objectId);
     const before = shown.get(objectId);

@@ -67,8 +67,11 @@ async function requireAll(sources: readonly Source[], asked: readonly Promise<Vi
 async function look(source: Source, objectId: string, isWitness: boolean): Promise<View> {
   const { node, pins } = source;
   try {
+    const finding = findVaultAt(node, pins, objectId);
+    // An answer of another network counts for nothing, whatever it is.
+    finding.catch(() => undefined);
     await pins.verify();
-    const sighting = await findVaultAt(node, pins, objectId);
+    const sighting = await finding;
     return { ...sighting, source, seenAt: Math.max(sighting.asOf, node.clock()) };
   } catch (cause) {
     if (!isWitness || !(cause instanceof ChainError)) throw cause;

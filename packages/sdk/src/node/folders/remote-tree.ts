@@ -32,13 +32,16 @@ const MOST_LISTS = 64;
 export async function listTree(client: Client, place: RemotePlace, listing: Listing): Promise<RemoteTree> {
   const { vaultId, folderId } = place;
   const { signal } = listing;
+  const checking = folderId === undefined ? null : requireFolder(client, vaultId, folderId, signal);
+  // It is waited for below, also when the list fails first.
+  checking?.catch(() => undefined);
   const children = new Map<string | null, Folder[]>();
   for await (const folder of client.folders.list({ vaultId, limit: PAGE }, { signal })) {
     const siblings = children.get(folder.parentId);
     if (siblings === undefined) children.set(folder.parentId, [folder]);
     else siblings.push(folder);
   }
-  if (folderId !== undefined) await requireFolder(client, vaultId, folderId, signal);
+  await checking;
   const tree = { files: new Map<string, File>(), folders: new Map<string, Folder>() };
   const paths = new Map<string | null, string>([[folderId ?? null, ""]]);
   for (const [parent, path] of paths)
