@@ -55,6 +55,37 @@ afterEach(() => {
 afterAll(async () => await localnet.close());
 
 describe("over HTTP", () => {
+  it("reads what the chain says of all key servers in two requests, before it is needed if it is told to", async () => {
+    const reads: string[] = [];
+    const counted = openChain(network, {
+      fetch: (input, init) => {
+        reads.push(String(input instanceof Request ? input.url : input).replace(/^.*\//, ""));
+        return fetch(input, init);
+      },
+    });
+    const { client, clock } = counted;
+    const wrap = () => sealVaultKeyWrap({ client, clock, network, signer: owner, vaultObjects: vaultObjectsOf(chain) });
+    expect(await wrap().unwrap([first])).toEqual([key]);
+    const both = ["BatchGetObjects", "BatchGetObjects"];
+    expect(reads.splice(0)).toEqual(both);
+    const prepared = wrap();
+    prepared.prepare();
+    await vi.waitFor(() => expect(reads).toEqual(both), 10_000);
+    expect(await prepared.unwrap([first])).toEqual([key]);
+    expect(reads).toEqual(both);
+  });
+
+  it("fails as it would have, when what it was told to read cannot be read", async () => {
+    const asked = new Error("no way to the node");
+    const { client, clock } = openChain(network, { fetch: () => Promise.reject(asked) });
+    const wrap = sealVaultKeyWrap({ client, clock, network, signer: owner, vaultObjects: vaultObjectsOf(chain) });
+    wrap.prepare();
+    await expect(wrap.unwrap([first])).rejects.toMatchObject({ code: "chain_unavailable" });
+    wrap.close();
+    wrap.prepare();
+    await expect(wrap.unwrap([first])).rejects.toThrow("closed");
+  });
+
   it("a member opens what the owner sealed, each key server asked once; a stranger is told that it is none", async () => {
     const before = asked();
     expect(await wrapOf(member).unwrap([first])).toEqual([key]);

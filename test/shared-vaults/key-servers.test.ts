@@ -1,6 +1,7 @@
 /** Key servers that are down or behind: what still works, what does not, and what is left behind (nothing). */
 import { readdir } from "node:fs/promises";
 import { openChain } from "@coffer/chain";
+import type { Middleware } from "@coffer/sdk";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
@@ -40,6 +41,24 @@ async function remains(): Promise<unknown> {
 }
 
 describe("key servers", () => {
+  test("what the chain says of them is asked for while the service still sends the keys", async () => {
+    const known = Promise.withResolvers<null>();
+    let reads = 0;
+    // The package, the vault, and the objects of the key servers twice.
+    const carry: typeof fetch = (input, init) => {
+      if (String(input instanceof Request ? input.url : input).endsWith("/BatchGetObjects") && (reads += 1) === 4)
+        known.resolve(null);
+      return fetch(input, init);
+    };
+    const late: Middleware = async (request, next) => {
+      const answer = await next(request);
+      if (request.url.includes("/keys")) await known.promise;
+      return answer;
+    };
+    const client = member.another({ shared: { fetch: carry }, middleware: [late] });
+    expect(await read(member, fileId, client)).toBe("before");
+  });
+
   test.each([0, 1, 2])("server %i of three is down: everything works", async (index) => {
     down(index);
     expect(await read(member, fileId)).toBe("before");

@@ -46,6 +46,8 @@ export interface SealKeyWrapOptions {
  *   servers.
  */
 export interface SealKeyWrap extends VaultKeyWrap {
+  /** Asks the node for what `unwrap` needs to know of the key servers, while something else is waited for. Never fails: `unwrap` asks again. */
+  prepare(): void;
   /** Quick and advisory: whether each key server of the writing set answers. Never rejects; no decision depends on it. */
   checkKeyServers(): Promise<KeyServerStatus[]>;
   /**
@@ -68,6 +70,10 @@ export function sealVaultKeyWrap(options: SealKeyWrapOptions): SealKeyWrap {
     return parts;
   };
   return {
+    prepare: () => {
+      const [newest] = parts.network.keyServerSets;
+      if (!closed && newest !== undefined) openGroup(parts, newest, 0).catch(() => undefined);
+    },
     wrap: async (key, place) => await wrapKey(open(), key, place),
     unwrap: async (items) => await unwrapKeys(open(), items),
     checkKeyServers: async () => await checkKeyServers(open()),

@@ -37,6 +37,9 @@ function openKeyWrap(start: WorkerStart, conversation: Conversation<Question, Ca
 
 async function answer(keyWrap: SealKeyWrap, call: Call): Promise<unknown> {
   switch (call.method) {
+    case "prepare":
+      keyWrap.prepare();
+      return;
     case "wrap":
       return await keyWrap.wrap(call.key, call.place);
     case "unwrap":

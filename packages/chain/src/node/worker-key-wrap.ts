@@ -34,6 +34,9 @@ export function sealVaultKeyWrapInWorker(options: WorkerKeyWrapOptions): SealKey
     return await started.ask(call);
   };
   return {
+    prepare: () => {
+      ask({ method: "prepare" }).catch(() => undefined);
+    },
     wrap: async (key, place) => (await ask({ method: "wrap", key, place })) as Uint8Array,
     unwrap: async (items) => (items.length === 0 ? [] : ((await ask({ method: "unwrap", items })) as Uint8Array[])),
     checkKeyServers: async () => (await ask({ method: "checkKeyServers" })) as KeyServerStatus[],

@@ -13,7 +13,7 @@ export interface WorkerStart {
 export type Call =
   | { readonly method: "wrap"; readonly key: Uint8Array; readonly place: SealedVaultKey["place"] }
   | { readonly method: "unwrap"; readonly items: readonly SealedVaultKey[] }
-  | { readonly method: "checkKeyServers" | "checkSession" };
+  | { readonly method: "checkKeyServers" | "checkSession" | "prepare" };
 
 /** The worker cannot do these itself: sign, and look vaults up. */
 export type Question =

@@ -24,6 +24,8 @@ function heldKeyWrap(open: OpenKeyWrap, parts: Parameters<OpenKeyWrap>[0], socke
   // Another member, another network or other key servers: another name.
   const scope = JSON.stringify([parts.signer.chainAddress, parts.network]);
   return {
+    // Held keys need no key servers.
+    prepare: () => undefined,
     wrap: async (key, place) => await inner().wrap(key, place),
     unwrap: async (items) => {
       if (items.length === 0) return [];

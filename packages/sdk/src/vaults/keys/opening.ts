@@ -30,6 +30,7 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
     authors.set(view, author);
     return author;
   };
+  session.wrap().prepare();
   await viewer();
   return {
     ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory, noteSigned) },
