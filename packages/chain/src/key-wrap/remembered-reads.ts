@@ -59,8 +59,6 @@ function joinReads(client: SuiGrpcClient): GetObjects {
     }
   };
   return ((options: Parameters<GetObjects>[0]) => {
-    // Nobody else may wait for what an abort ends.
-    if (options.signal !== undefined) return client.core.getObjects(options);
     const key = JSON.stringify(options.include);
     const settle = Promise.withResolvers<Awaited<ReturnType<GetObjects>>>();
     const others = waiting.get(key);
