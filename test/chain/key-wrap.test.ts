@@ -1,4 +1,5 @@
 /** Vault keys through the whole local network: the real Move module decides, over HTTP and in process. */
+import { buffer } from "node:stream/consumers";
 import {
   addMember,
   createVault,
@@ -22,6 +23,7 @@ import { publicKeyFromRawBytes } from "@mysten/sui/verify";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { keypairOf } from "../kit/key-wrap-bench.ts";
 import { putLargestVault } from "../kit/large-vault.ts";
+import { listenOnLoopback } from "../kit/loopback.ts";
 import { zkloginUserOf } from "../kit/zklogin-user.ts";
 
 const [owner, member, stranger] = [1, 2, 3].map((fill) => fromSuiSigner(keypairOf(fill))) as [User, User, User];
@@ -99,6 +101,23 @@ describe("over HTTP", () => {
       message: expect.stringMatching(/2 of 3 shares are needed.*1 of 3.*cannot be reached.*2 of 3.*cannot be reached/),
     });
     expect((await wrapOf(owner).checkKeyServers()).map(({ state }) => state)).toEqual(["failed", "failed", "ok"]);
+  });
+
+  it("a worker reads before it is needed as well", async () => {
+    let reads = 0;
+    await using node = await listenOnLoopback(async (request, response) => {
+      if (request.url?.endsWith("/BatchGetObjects") === true) reads += 1;
+      const headers = { "content-type": request.headers["content-type"] ?? "" };
+      const passed = { method: "POST", headers, body: await buffer(request) };
+      const answer = await fetch(new URL(request.url ?? "", network.grpcUrl), passed);
+      response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
+      response.end(await answer.bytes());
+    });
+    const wrap = inWorker(member, { ...network, grpcUrl: node.baseUrl });
+    wrap.prepare();
+    await vi.waitFor(() => expect(reads).toBe(2), 20_000);
+    expect(await wrap.unwrap([first])).toEqual([key]);
+    expect(reads).toBe(2);
   });
 
   it("a worker does the same, asks this thread to sign, and says why as well", async () => {
@@ -191,9 +210,9 @@ function wrapOf(user: User, at = network): SealKeyWrap {
   return sealVaultKeyWrap({ client, clock, network: at, signer: user, vaultObjects: vaultObjectsOf(chain) });
 }
 
-function inWorker(user: User): SealKeyWrap {
+function inWorker(user: User, at = network): SealKeyWrap {
   const vaultObjects = { locate: async () => ({ initialSharedVersion, at: 0n }) };
-  const wrap = sealVaultKeyWrapInWorker({ network, signer: user, vaultObjects });
+  const wrap = sealVaultKeyWrapInWorker({ network: at, signer: user, vaultObjects });
   closing.push(() => wrap.close());
   return wrap;
 }
