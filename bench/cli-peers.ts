@@ -55,6 +55,8 @@ export interface Peers extends AsyncDisposable {
   readonly rclone: (words: readonly string[]) => Promise<number>;
   /** Waits until a file is on the disk: `sync FILE`. */
   readonly flush: (path: string) => Promise<number>;
+  /** Waits until all that was written is on the disk: `sync`. */
+  readonly settle: () => Promise<void>;
   /** The most resident memory of a `coffer` so far, in MiB. */
   readonly peak: () => number;
 }
@@ -91,6 +93,9 @@ export async function openPeers(serve?: (directory: string) => void): Promise<Pe
     node: (words) => secondsOf(process.execPath, words, environment),
     rclone: (words) => secondsOf(program, [...words, "--webdav-url", server.baseUrl, ...none], environment),
     flush: (path) => secondsOf("sync", [path], environment),
+    settle: async () => {
+      await secondsOf("sync", [], environment);
+    },
     peak: () => peak,
     [Symbol.asyncDispose]: () => stays.disposeAsync(),
   };

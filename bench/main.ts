@@ -1,5 +1,6 @@
 /** `npm run bench [-- NAME…] [--json] [--base REV]`: benchmarks with their peers, in turns in one run; ratios survive a busy machine. */
 import { parseArgs } from "node:util";
+import { cliFarChain } from "./cli-far-chain.ts";
 import { cliMemory } from "./cli-memory.ts";
 import { cliStart } from "./cli-start.ts";
 import { cliFile, cliFolder, cliList } from "./cli-transfers.ts";
@@ -71,6 +72,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "cli-list": cliList,
   "cli-folder": cliFolder,
   "cli-file": cliFile,
+  "cli-far-chain": cliFarChain,
   "cli-memory": cliMemory,
   commits: () => commits(values.base),
 };
