@@ -36,6 +36,12 @@ function timeOf(name: string, text: string): number {
   return time;
 }
 
+/** The actor that a plan is about, and the options of the calls that read. */
+export interface Looking {
+  readonly actor: Actor;
+  readonly call: Pick<RewindOptions, "signal">;
+}
+
 /** A file or folder that the actor touched. */
 export interface Touched {
   readonly kind: "file" | "folder";

@@ -7,7 +7,7 @@ import type { Connection } from "../options.ts";
 import { fileCalls } from "../resources/file-calls.ts";
 import { folderCalls } from "../resources/folder-calls.ts";
 import type { Entry } from "../resources/items.ts";
-import type { Actor, Touched } from "./acts.ts";
+import type { Looking, Touched } from "./acts.ts";
 import type { Past } from "./past.ts";
 
 export interface NamePlace {
@@ -30,15 +30,17 @@ export const betweenName = (id: string): string => `.rewind-${id}`;
 export class ItemPast {
   readonly #connection: Connection;
   readonly #touched: Touched;
-  readonly #actor: Actor;
+  readonly #actor: Looking["actor"];
+  readonly #call: Looking["call"];
   readonly #isShared: boolean;
   #places: Promise<Past<NamePlace>[]> | null = null;
   #contents: Promise<Past<Content>[]> | null = null;
 
-  constructor(connection: Connection, touched: Touched, actor: Actor, isShared: boolean) {
+  constructor(connection: Connection, touched: Touched, { actor, call }: Looking, isShared: boolean) {
     this.#connection = connection;
     this.#touched = touched;
     this.#actor = actor;
+    this.#call = call;
     this.#isShared = isShared;
   }
 
@@ -95,7 +97,7 @@ export class ItemPast {
   }
 
   async #digest({ versionId }: FileVersion): Promise<string> {
-    const { stream } = await openFileDownload(this.#connection, this.#touched.id, { versionId });
+    const { stream } = await openFileDownload(this.#connection, this.#touched.id, { versionId, ...this.#call });
     const hasher = await createHasher();
     const chunks = iterate(stream);
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) hasher.update(next.value);
@@ -106,7 +108,7 @@ export class ItemPast {
     const { kind, id } = this.#touched;
     const calls = kind === "file" ? fileCalls(this.#connection) : folderCalls(this.#connection);
     const entries = await everyPage(async (cursor): Promise<{ items: Entry[]; nextCursor: string | null }> => {
-      const page = await calls.entries(id, { limit: 1000, ...cursor });
+      const page = await calls.entries(id, { limit: 1000, ...cursor }, this.#call);
       return { items: page.entries, nextCursor: page.nextCursor };
     });
     const states: Past<NamePlace>[] = [];
@@ -134,7 +136,7 @@ export class ItemPast {
   async #readContents(): Promise<Past<Content>[]> {
     const { id } = this.#touched;
     const versions = await everyPage(async (cursor) => {
-      const page = await fileCalls(this.#connection).versions(id, { limit: 100, ...cursor });
+      const page = await fileCalls(this.#connection).versions(id, { limit: 100, ...cursor }, this.#call);
       return { items: page.versions, nextCursor: page.nextCursor };
     });
     const own = this.#connection.sharedVaults?.signer.chainAddress;

@@ -6,7 +6,7 @@ import { fileCalls } from "../resources/file-calls.ts";
 import { folderCalls } from "../resources/folder-calls.ts";
 import type { Item } from "../resources/items.ts";
 import type { Change } from "../resources/result-types.ts";
-import type { Actor, Touched } from "./acts.ts";
+import type { Actor, Looking, Touched } from "./acts.ts";
 import { ItemPast, type NamePlace } from "./item-past.ts";
 import { judge, type Past, type Verdict } from "./past.ts";
 import type { RewindLeft, RewindStep } from "./report.ts";
@@ -31,11 +31,11 @@ export interface Plan {
 
 const LANES = 8;
 
-export async function planRewind(connection: Connection, items: readonly Touched[], actor: Actor): Promise<Plan> {
+export async function planRewind(connection: Connection, items: readonly Touched[], looking: Looking): Promise<Plan> {
   // In the order of the acts, whichever answer comes first.
   const planned: Plan[] = [];
   await inLanes(items.entries(), LANES, async ([at, touched]) => {
-    planned[at] = await planOne(connection, touched, actor);
+    planned[at] = await planOne(connection, touched, looking);
   });
   const steps = planned.flatMap((each) => each.steps);
   const left = planned.flatMap((each) => each.left);
@@ -49,20 +49,21 @@ export async function planRewind(connection: Connection, items: readonly Touched
 
 type Leave = (act: RewindLeft["act"], reason: string) => RewindLeft;
 
-async function planOne(connection: Connection, touched: Touched, actor: Actor): Promise<Plan> {
+async function planOne(connection: Connection, touched: Touched, looking: Looking): Promise<Plan> {
   const { kind, id, rows } = touched;
   const facts = { kind, id, vaultId: rows[0]?.object.vaultId ?? null };
   const leave: Leave = (act, reason) => ({ ...facts, act, reason });
   try {
-    return await planItem(connection, touched, actor, leave);
+    return await planItem(connection, touched, looking, leave);
   } catch (error) {
     return { steps: [], left: [leave(null, whyUnreadable(error))] };
   }
 }
 
-async function planItem(connection: Connection, touched: Touched, actor: Actor, leave: Leave): Promise<Plan> {
+async function planItem(connection: Connection, touched: Touched, looking: Looking, leave: Leave): Promise<Plan> {
   const { kind, id, rows } = touched;
-  const item = kind === "file" ? await fileCalls(connection).get(id) : await folderCalls(connection).get(id);
+  const { actor, call } = looking;
+  const item = await (kind === "file" ? fileCalls(connection).get(id, call) : folderCalls(connection).get(id, call));
   const isShared = item.shared !== null;
   if (isShared && !actor.isAddress) return { steps: [], left: [leave(null, "address_needed")] };
   const withFolder = item.trashedAt !== null && !rows.findLast(isTurn)?.kind.endsWith(".trashed");
@@ -72,7 +73,7 @@ async function planItem(connection: Connection, touched: Touched, actor: Actor, 
     ...more,
   });
 
-  const past = new ItemPast(connection, touched, actor, isShared);
+  const past = new ItemPast(connection, touched, looking, isShared);
   if (rows.some((row) => isCreation(row) && actor.did(row))) {
     if (item.trashedAt !== null && !withFolder) return { steps: [], left: [] };
     // Somebody may have changed it after the feed was read. In shared vaults, what members signed shows that.

@@ -15,7 +15,7 @@ export async function rewind(connection: Connection, input: RewindInput, options
   const actor = actorOf(input);
   await requireRight(connection, input, options);
   const acts = await readActs(connection, input, options);
-  const plan = await planRewind(connection, acts.touched, actor);
+  const plan = await planRewind(connection, acts.touched, { actor, call: { signal: options.signal } });
   const { done, left } = dryRun
     ? { done: plan.steps, left: plan.left }
     : await execute({ connection, input, options, actor }, plan);
@@ -43,7 +43,7 @@ async function execute({ connection, input, options, actor }: Work, plan: Plan):
   if (first.left.length === 0) return { done: first.done, left };
   const ids = new Set(first.left.map(({ id }) => id));
   const items = (await readActs(connection, input, options)).touched.filter(({ id }) => ids.has(id));
-  const anew = await planRewind(connection, items, actor);
+  const anew = await planRewind(connection, items, { actor, call: { signal: options.signal } });
   const second = await new Execution(connection, options).run(anew.steps);
   const planned = new Set(items.map(({ id }) => id));
   const stays = left.filter(({ id }) => !planned.has(id));
