@@ -53,6 +53,17 @@ const keptBy = ({ home }: Shell): string => {
     .join("\n");
 };
 
+/** Processes that hold keys for this shell, by their id. */
+const holdersOf = ({ home }: Shell): string[] =>
+  readdirSync("/proc").filter((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0");
+      return words.includes("--stay") && readFileSync(`/proc/${pid}/environ`, "latin1").includes(`HOME=${home}\0`);
+    } catch {
+      return false; // No process, or one that has ended.
+    }
+  });
+
 describe("coffer unlock [issue 19]", () => {
   it("lets later commands open the vault without key servers, until coffer lock", async () => {
     const shell = shellOf(scene.stack.owner);
@@ -85,6 +96,16 @@ describe("coffer unlock [issue 19]", () => {
     expect(keptBy(shell)).not.toMatch(/[A-Za-z0-9+/]{43}=/);
   });
 
+  it("holds them in a process whose environment has no secret", async () => {
+    const shell = shellOf(scene.stack.owner);
+    await ran(shell, ["unlock"]);
+    const environments = holdersOf(shell).map((pid) => readFileSync(`/proc/${pid}/environ`, "latin1"));
+    expect(environments).toHaveLength(1);
+    const secrets = ["SERVICE_API_KEY", "SERVICE_CHAIN_PRIVATE_KEY"].map((name) => shell.env[name] ?? "");
+    expect(secrets).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)]);
+    expect(secrets.filter((secret) => environments[0]?.includes(secret) !== false)).toEqual([]);
+  });
+
   it("gives a removed member nothing from the service, though it has the keys", async () => {
     const { client } = scene.stack.owner;
     const other = await scene.stack.signUp("held-member");
@@ -103,8 +124,10 @@ describe("coffer unlock [issue 19]", () => {
   it("says what is wrong: no chain key, too long a time", async () => {
     const { home, env } = scene.shellOf(scene.stack.owner);
     const { SERVICE_CHAIN_PRIVATE_KEY: _, ...without } = env;
-    const keyless = await runProgram(["unlock"], { env: { HOME: home, ...without }, program: BUILT_COFFER });
-    expect([keyless.code, keyless.err]).toEqual([4, expect.stringContaining("coffer chain generate")]);
+    for (const words of [["unlock"], ["unlock", "--stay"]]) {
+      const keyless = await runProgram(words, { env: { HOME: home, ...without }, program: BUILT_COFFER });
+      expect([keyless.code, keyless.err]).toEqual([4, expect.stringContaining("coffer chain generate")]);
+    }
     const long = await ran(scene.owner, ["unlock", "--minutes", "721"]);
     expect([long.code, long.err]).toEqual([2, expect.stringContaining("At most 720 minutes")]);
   });

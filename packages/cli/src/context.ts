@@ -9,7 +9,7 @@ import { quietProgress, terminalProgress, type Progress, type Unit } from "./ter
 import { shown } from "./terminal/visible.ts";
 import type { Shown } from "./result.ts";
 import { APPLICATION } from "./version.ts";
-import type { World } from "./world.ts";
+import { SECRET_VARIABLES, type World } from "./world.ts";
 
 export interface Context {
   readonly world: World;
@@ -44,7 +44,7 @@ export interface Context {
 
 export function createContext(world: World, globals: Globals): Context {
   const redaction = createRedaction();
-  for (const name of ["SERVICE_API_KEY", "SERVICE_CHAIN_PRIVATE_KEY"]) redaction.register(world.env[name]);
+  for (const name of SECRET_VARIABLES) redaction.register(world.env[name]);
   const timedOut = globals.timeout === undefined ? NEVER : AbortSignal.timeout(globals.timeout * 1_000);
   const signal = pausedBy(world.interrupted, timedOut);
   const flags = { profile: globals.profile, baseUrl: globals.baseUrl };

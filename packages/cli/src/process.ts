@@ -6,7 +6,7 @@ import { isSea } from "node:sea";
 import { addAbortSignal, Writable } from "node:stream";
 import { EXIT } from "./exit-codes.ts";
 import { runCoffer } from "./run.ts";
-import type { InputStream, OutputStream, Program, World } from "./world.ts";
+import { SECRET_VARIABLES, type InputStream, type OutputStream, type Program, type World } from "./world.ts";
 
 /** The columns where nobody says. */
 const COLUMNS = 80;
@@ -104,9 +104,10 @@ function ask(question: string, hidden: boolean, signal: AbortSignal): Promise<st
 }
 
 function run({ command, args, env, cwd, isTried, isLeft = false }: Program): Promise<number> {
+  const without = isLeft ? Object.fromEntries(SECRET_VARIABLES.map((name) => [name, undefined])) : {};
   const child = spawn(command, [...args], {
     stdio: isLeft ? "ignore" : isTried === true ? ["ignore", "ignore", "inherit"] : "inherit",
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...env, ...without },
     cwd: cwd ?? process.cwd(),
     detached: isLeft,
   });

@@ -29,9 +29,15 @@ export interface Program {
   readonly cwd?: string;
   /** It gets no input, and its output is dropped; what it says on standard error is shown. */
   readonly isTried?: boolean;
-  /** It goes on when this one ends, without its streams and its terminal. It is not waited for: the code is 0 once it runs. */
+  /**
+   * It goes on when this one ends, without its streams, its terminal and its {@link SECRET_VARIABLES}. It is not waited for: the code is 0 once
+   * it runs.
+   */
   readonly isLeft?: boolean;
 }
+
+/** Variables of the environment that nobody else gets to see. */
+export const SECRET_VARIABLES = ["SERVICE_API_KEY", "SERVICE_CHAIN_PRIVATE_KEY"] as const;
 
 export interface World {
   readonly env: Environment;

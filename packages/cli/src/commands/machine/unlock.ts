@@ -18,6 +18,8 @@ const START = 30_000;
 const LOOK = 50;
 /** Bytes. Systems take 103 to 107, and the holder makes it under a longer name first. */
 const MOST_PATH = 94;
+/** Set for the process that stays: it gets no keys of the environment, and the command that starts it has found a chain key. */
+const FOUND = "COFFER_CHAIN_KEY_FOUND";
 
 export default command({
   brief: "Keep opened vault keys in memory, so that commands open shared vaults sooner",
@@ -34,6 +36,7 @@ export default command({
   run: async (context, { minutes = STANDARD, stay }) => {
     if (minutes > MOST) throw usage(`At most ${String(MOST)} minutes`, "coffer unlock --minutes 60");
     const socket = await requireSocket(context);
+    if (context.world.env[FOUND] !== "yes") await requireChainKey(context);
     const until = context.world.now() + minutes * MINUTE;
     if (stay) return await hold(context, socket, until);
     if ((await ask(socket, { ask: "hold", until })) === null) await start(context, socket, minutes);
@@ -60,7 +63,7 @@ async function start({ world, globals, signal }: Context, socket: string, minute
   const profile = globals.profile === undefined ? [] : ["--profile", globals.profile];
   const { command: program, args } = world.self;
   const stays = [...args, "unlock", "--stay", "--minutes", String(minutes), ...profile];
-  await world.run({ command: program, args: stays, isLeft: true });
+  await world.run({ command: program, args: stays, env: { [FOUND]: "yes" }, isLeft: true });
   for (const until = world.now() + START; world.now() < until;) {
     signal.throwIfAborted();
     if ((await ask(socket, { ask: "get", names: [] })) !== null) return;
@@ -78,7 +81,6 @@ async function requireSocket(context: Context): Promise<string> {
       message: "On Windows other users could ask for the keys, so nothing holds them there",
       nextStep: "go on without it: each command opens its vaults by itself",
     });
-  await requireChainKey(context);
   const socket = socketOf(await context.settings(), context.world.env);
   const directory = dirname(socket);
   const refuse = (message: string, nextStep: string): never => {
