@@ -19,7 +19,16 @@ export { NODE_METHODS };
 
 /** Of `@coffer/sdk/node`: what asks the service nothing. */
 export const LOCAL: ReadonlySet<string> = new Set([
-  ...["configDirectory", "configFile", "creationFile", "fileCreations", "filePins", "fileSeen", "fileUploadJournals"],
+  ...[
+    "configDirectory",
+    "configFile",
+    "contentOriginsIn",
+    "creationFile",
+    "fileCreations",
+    "filePins",
+    "fileSeen",
+    "fileUploadJournals",
+  ],
   ...["openExport", "openSharedVaults", "pinFile", "readConfig", "resolveSettings", "saveExport", "savedSession"],
   ...[
     "seenDirectory",

@@ -42,6 +42,7 @@ export type ProfileChanges = Partial<Omit<Profile, "baseUrl">>;
 
 /**
  * Saves changes (mode 0600, atomically, under a lock). A key or session of another service is dropped: it is never sent to an address that it is not for.
+ * Its stores are dropped, too.
  * @throws TaskFailure `not_configured` when nothing names a service.
  */
 export async function saveProfile(
@@ -55,11 +56,12 @@ export async function saveProfile(
   const isSameService = former !== null && sameOrigin(former.baseUrl, baseUrl);
   const apiKey = changes.apiKey !== undefined ? changes.apiKey : isSameService ? former.apiKey : null;
   const session = changes.session !== undefined ? changes.session : isSameService ? undefined : null;
+  const contentOrigins = changes.contentOrigins !== undefined || isSameService ? changes.contentOrigins : null;
   await writeConfig(
     {
       ...options,
       ...(place.becomesDefault ? { defaultProfile: profile } : {}),
-      profiles: { [profile]: { ...changes, baseUrl, apiKey, session } },
+      profiles: { [profile]: { ...changes, baseUrl, apiKey, session, contentOrigins } },
     },
     configFile,
   );

@@ -101,14 +101,17 @@ async function ofChain(context: Context, settings: Settings): Promise<Check[]> {
 }
 
 /** Most have none, and need none. */
-async function ofContentOrigins({ contentOrigins }: Settings): Promise<Check[]> {
+async function ofContentOrigins({ contentOrigins, sources: { contentOrigins: source } }: Settings): Promise<Check[]> {
   if (contentOrigins.length === 0) return [];
   const { nodeTransport } = await import("@coffer/sdk/node");
   try {
     nodeTransport({ contentOrigins });
-    return [ok("content-origins", contentOrigins.join(" "), "environment")];
+    return [ok("content-origins", contentOrigins.join(" "), source)];
   } catch (thrown) {
-    const next = "set SERVICE_CONTENT_ORIGINS to origins such as https://s3.example.com";
-    return [problem("content-origins", thrown instanceof Error ? thrown.message : "unusable", next, "environment")];
+    const next =
+      source === "profile"
+        ? "coffer config set content-origins https://s3.example.com, with the origins of your store"
+        : "set SERVICE_CONTENT_ORIGINS to origins such as https://s3.example.com";
+    return [problem("content-origins", thrown instanceof Error ? thrown.message : "unusable", next, source)];
   }
 }

@@ -129,7 +129,7 @@ describe("settings", () => {
       baseUrl: "http://p.test",
       profile: "default",
       configFile: file,
-      sources: { baseUrl: "profile", apiKey: "profile" },
+      sources: { baseUrl: "profile", apiKey: "profile", contentOrigins: null },
     });
     expect(saved.apiKey?.reveal()).toBe(KEY);
     expect(inspect(saved)).not.toContain(KEY);
@@ -142,7 +142,7 @@ describe("settings", () => {
     expect(fromEnvironment).toMatchObject({
       baseUrl: "http://e.test",
       profile: "other",
-      sources: { baseUrl: "environment", apiKey: "environment" },
+      sources: { baseUrl: "environment", apiKey: "environment", contentOrigins: null },
     });
     const flagged = await resolveSettings(
       { ...env, SERVICE_API_KEY: "k1", SERVICE_BASE_URL: "http://e.test" },
@@ -162,6 +162,24 @@ describe("settings", () => {
     ]);
   });
 
+  it("take origins of stores from the profile, when the environment names none and the service is its own", async () => {
+    const file = join(makeDirectory(), "config.json");
+    const [own, named] = ["https://own.example", "https://named.example"];
+    await writeConfig({ profiles: { default: { ...profile("p"), contentOrigins: [own] } } }, file);
+    const read = async (env: Readonly<Record<string, string>> = {}) => {
+      const { contentOrigins, sources } = await resolveSettings({ SERVICE_CONFIG_FILE: file, ...env });
+      return [contentOrigins, sources.contentOrigins];
+    };
+    expect(await read()).toEqual([[own], "profile"]);
+    expect(await read({ SERVICE_CONTENT_ORIGINS: named })).toEqual([[named], "environment"]);
+    expect(await read({ SERVICE_BASE_URL: "http://elsewhere.test" })).toEqual([[], null]);
+    await writeConfig({ profiles: { default: profile("p") } }, file);
+    expect(await read()).toEqual([[own], "profile"]);
+    await writeConfig({ profiles: { default: { ...profile("p"), contentOrigins: [] } } }, file);
+    expect(await read()).toEqual([[], null]);
+    expect((await readConfig(file))?.profiles["default"]?.contentOrigins).toBeNull();
+  });
+
   it("never send a profile's key to another origin than the profile's own", async () => {
     const directory = makeDirectory();
     const file = join(directory, "config.json");
@@ -178,7 +196,7 @@ describe("settings", () => {
     expect(await resolveSettings(env)).toMatchObject({
       baseUrl: null,
       apiKey: null,
-      sources: { baseUrl: null, apiKey: null },
+      sources: { baseUrl: null, apiKey: null, contentOrigins: null },
     });
     await expect(resolveSettings(env, { profile: "absent" })).rejects.toMatchObject({
       code: "profile_missing",

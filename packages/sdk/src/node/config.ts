@@ -24,6 +24,11 @@ export interface Profile {
   /** Path of the network configuration that shared vaults need. Default: unchanged; null removes it. */
   readonly networkFile?: string | null | undefined;
   /**
+   * Origins of stores that this service may send downloads to, as `nodeTransport` takes them. Default: unchanged; an empty list and null
+   * remove them.
+   */
+  readonly contentOrigins?: readonly string[] | null | undefined;
+  /**
    * Where the API key and the chain key are kept; another value than before moves them. The system's keychain needs the
    * package `@napi-rs/keyring`. Default: unchanged, and the file in a new profile.
    */
@@ -70,6 +75,7 @@ const storedProfile = z.looseObject({
   /** The profile keeps its keys in the system's keychain; `keys` names those that are there. */
   keychain: z.optional(z.looseObject({ id: z.string().check(z.minLength(1)), keys: z.array(keyName) })),
   networkFile: z.optional(z.string()),
+  contentOrigins: z.optional(z.array(z.string())),
 });
 /** Loose: fields of a later version survive a rewrite by this one. */
 const storedConfig = z.looseObject({
@@ -111,13 +117,14 @@ export async function readConfig(file: string = configFile()): Promise<Config | 
 }
 
 function readProfile(name: string, stored: StoredProfile): Profile {
-  const { baseUrl, session, networkFile, keychain } = stored;
+  const { baseUrl, session, networkFile, contentOrigins, keychain } = stored;
   return {
     baseUrl,
     apiKey: readKey(name, stored, "apiKey"),
     session: session === undefined ? null : readSession(session),
     chainPrivateKey: readKey(name, stored, "chainPrivateKey"),
     networkFile: networkFile ?? null,
+    contentOrigins: contentOrigins ?? null,
     keyStore: keychain === undefined ? "file" : "keychain",
   };
 }
@@ -226,21 +233,24 @@ const KEY_NAMES = keyName.options;
 
 /** All of it but the keys. */
 function storeProfile(former: StoredProfile | undefined, profile: Profile): StoredProfile {
-  const { baseUrl, session, networkFile } = profile;
+  const { baseUrl, session, networkFile, contentOrigins } = profile;
   const {
     apiKey: _replaced,
     chainPrivateKey: _alsoReplaced,
     keychain: _moved,
     session: formerSession,
     networkFile: formerFile,
+    contentOrigins: formerOrigins,
     ...rest
   } = former ?? {};
   const next = session === undefined ? formerSession : session === null ? undefined : renderSession(session);
   const file = networkFile === undefined ? formerFile : (networkFile ?? undefined);
+  const origins = (contentOrigins === undefined ? formerOrigins : contentOrigins) ?? [];
   return {
     ...{ ...rest, baseUrl },
     ...(next === undefined ? {} : { session: next }),
     ...(file === undefined ? {} : { networkFile: file }),
+    ...(origins.length === 0 ? {} : { contentOrigins: [...origins] }),
   };
 }
 

@@ -44,6 +44,7 @@ export { fileSeen, seenDirectory } from "./seen-file.ts";
 export { saveExport, type SavedExport, type SavedFile, type SaveExportOptions } from "./save-export.ts";
 export { savedSession } from "./saved-session.ts";
 export {
+  contentOriginsIn,
   resolveSettings,
   type Settings,
   type SettingsFlags,

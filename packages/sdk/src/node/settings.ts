@@ -21,12 +21,14 @@ export interface SettingsFlags {
 
 export type SettingSource = "flag" | "environment" | "profile" | "keychain";
 
-/** Where two of the values came from; null when one is not set. */
+/** Where some of the values came from; null when one is not set. */
 export interface SettingSources {
   /** The source of the service's address. */
   readonly baseUrl: SettingSource | null;
   /** The source of the API key. */
   readonly apiKey: SettingSource | null;
+  /** The source of the origins. */
+  readonly contentOrigins: SettingSource | null;
 }
 
 export interface Settings {
@@ -51,11 +53,10 @@ export interface Settings {
 }
 
 /**
- * Base URL, key, chain key and network. A flag wins over the environment, and the environment over the profile. The
- * variables are `SERVICE_BASE_URL`, `SERVICE_API_KEY`, `SERVICE_PROFILE`, `SERVICE_CHAIN_PRIVATE_KEY` and
- * `SERVICE_NETWORK_FILE`. Only the environment gives `SERVICE_CONTENT_ORIGINS`, with spaces or commas between origins.
- * A profile's key is used only with the origin of the profile's own base URL: pointing the client elsewhere must not
- * send it there.
+ * Base URL, key, chain key, network and origins of stores. A flag wins over the environment, and the environment over the profile. The
+ * variables are `SERVICE_BASE_URL`, `SERVICE_API_KEY`, `SERVICE_PROFILE`, `SERVICE_CHAIN_PRIVATE_KEY`, `SERVICE_NETWORK_FILE` and
+ * `SERVICE_CONTENT_ORIGINS`. A profile's key and content origins are used only with the origin of its own base URL: another service gets
+ * neither.
  * @throws SdkError `profile_missing` for a named profile that does not exist; `configuration` for an unusable file.
  */
 export async function resolveSettings(env: Environment = process.env, flags: SettingsFlags = {}): Promise<Settings> {
@@ -70,20 +71,27 @@ export async function resolveSettings(env: Environment = process.env, flags: Set
   const flagKey = flags.apiKey instanceof Secret ? flags.apiKey.reveal() : flags.apiKey;
   const chainKey = keyOf(undefined, env["SERVICE_CHAIN_PRIVATE_KEY"], profile?.chainPrivateKey);
   const networkFile = firstOf(flags.networkFile, env["SERVICE_NETWORK_FILE"], profile?.networkFile ?? undefined);
-  const ownKey = isOwnOrigin(profile, baseUrl.value) ? profile?.apiKey : null;
+  const isOwn = isOwnOrigin(profile, baseUrl.value);
+  const ownKey = isOwn ? profile?.apiKey : null;
+  const ownOrigins = isOwn ? profile?.contentOrigins?.join(" ") : undefined;
+  const contentOrigins = firstOf(undefined, env["SERVICE_CONTENT_ORIGINS"], ownOrigins);
   const apiKey = keyOf(flagKey, env["SERVICE_API_KEY"], ownKey);
   return {
     baseUrl: baseUrl.value,
     apiKey: apiKey.value,
-    session:
-      apiKey.value === null && isOwnOrigin(profile, baseUrl.value) ? await savedSession(profileName, file) : null,
+    session: apiKey.value === null && isOwn ? await savedSession(profileName, file) : null,
     chainPrivateKey: chainKey.value,
     networkFile: networkFile.value,
-    contentOrigins: (env["SERVICE_CONTENT_ORIGINS"] ?? "").split(/[\s,]+/).filter((origin) => origin !== ""),
+    contentOrigins: contentOriginsIn(contentOrigins.value ?? ""),
     profile: profileName,
     configFile: file,
-    sources: { baseUrl: baseUrl.source, apiKey: apiKey.source },
+    sources: { baseUrl: baseUrl.source, apiKey: apiKey.source, contentOrigins: contentOrigins.source },
   };
+}
+
+/** The origins of a text such as `SERVICE_CONTENT_ORIGINS`, with spaces or commas between them. They are not checked. */
+export function contentOriginsIn(text: string): string[] {
+  return text.split(/[\s,]+/).filter((origin) => origin !== "");
 }
 
 function firstOf(

@@ -211,6 +211,28 @@ describe("the line itself", () => {
     expect(await linesWith("https://a.example http://b.example")).toContain(
       "contentOrigins, item 2: expected an origin",
     );
+    await save({ default: { baseUrl: HERE, contentOrigins: ["https://c.example"] } });
+    expect(await linesWith("")).toMatch(/https:\/\/c\.example.*profile/);
+    await save({ default: { baseUrl: HERE, contentOrigins: ["http://c.example"] } });
+    expect((await coffer(["doctor"], home)).out).toContain("coffer config set content-origins");
+  });
+
+  it("keeps origins of stores in the profile, and none that cannot be used", async () => {
+    await save({ default: { baseUrl: HERE } });
+    const set = (value: string) => coffer(["config", "set", "content-origins", value], home);
+    const kept = async () => (await coffer(["config", "get", "content-origins"], home)).out;
+    expect((await set("https://a.example, http://127.0.0.1:9000")).code).toBe(0);
+    expect(await kept()).toBe("https://a.example http://127.0.0.1:9000\n");
+    expect((await coffer(["config", "list"], home)).out).toMatch(/content-origins +https:\/\/a\.example/);
+    const refused = await set("https://b.example/path");
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("without a path")]);
+    expect(refused.err).toMatch(/^next: .*content-origins/m);
+    expect(await kept()).toContain("https://a.example");
+    await coffer(["config", "set", "base-url", "https://elsewhere.example"], home);
+    expect(await kept()).toBe("");
+    expect((await set("https://d.example")).code).toBe(0);
+    expect((await set("")).out).toBe("content-origins is none\n");
+    expect(await kept()).toBe("");
   });
 
   it("colours words on a terminal alone, and none for who wants none", async () => {

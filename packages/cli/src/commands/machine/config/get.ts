@@ -15,6 +15,7 @@ export default command({
     const values: Readonly<Record<string, string | null>> = {
       "base-url": former?.baseUrl ?? null,
       "network-file": former?.networkFile ?? null,
+      "content-origins": former?.contentOrigins?.join(" ") ?? null,
       "default-profile": (await readConfig((await profileOf(context)).configFile))?.defaultProfile ?? null,
       "key-store": former?.keyStore ?? null,
       ...secretState(former),

@@ -11,6 +11,7 @@ export default command({
     const { former, profile, configFile } = await profileOf(context);
     const values = {
       ...{ profile, "base-url": former?.baseUrl ?? null, "network-file": former?.networkFile ?? null },
+      "content-origins": former?.contentOrigins?.join(" ") ?? null,
       ...{ "key-store": former?.keyStore ?? null, ...secretState(former) },
     };
     const items = Object.entries(values).map(([name, value]) => ({ name, value }));

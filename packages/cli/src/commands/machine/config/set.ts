@@ -12,7 +12,7 @@ import { useProfile } from "../../../use-profile.ts";
 export default command({
   brief: "Change one value of the configuration",
   description:
-    "Another service's address drops the key and session of the former one. key-store moves the API key and the chain key of the profile, and later ones go there too. Its value file is the configuration (mode 0600). Its value keychain is that of your system, which needs npm install -g @napi-rs/keyring. When the keychain is gone for good, key-store file --lost-keys makes the profile usable again.",
+    "Another service's address drops the key, session and content-origins of the former one. key-store moves the API key and the chain key of the profile, and later ones go there too. Its value file is the configuration (mode 0600). Its value keychain is that of your system, which needs npm install -g @napi-rs/keyring. When the keychain is gone for good, key-store file --lost-keys makes the profile usable again. content-origins are stores that the service may send downloads to, as its operator says, with spaces or commas between them; an empty value names none.",
   examples: [
     { line: "coffer config set base-url https://coffer.example.com", does: "of the profile" },
     { line: "coffer config set network-file network.json", does: "what shared vaults need" },
@@ -47,6 +47,7 @@ export default command({
         await saveProfile(await reachableProfile(context), { keyStore: text });
         return text;
       }
+      if (field === "content-origins") return await setContentOrigins(context, text);
       if (field !== "network-file") throw usage(`There is no value ${field}`, "coffer config set --help");
       const networkFile = resolve(context.world.workingDirectory, text);
       if (!existsSync(networkFile))
@@ -58,6 +59,22 @@ export default command({
     }
   },
 });
+
+/** Those that `coffer` could not use are refused, and nothing is saved. */
+async function setContentOrigins(context: Context, text: string): Promise<string> {
+  const { contentOriginsIn, nodeTransport } = await import("@coffer/sdk/node");
+  const contentOrigins = contentOriginsIn(text);
+  try {
+    nodeTransport({ contentOrigins });
+  } catch {
+    throw usage(
+      "It takes origins such as https://s3.example.com, without a path, and http on this machine alone",
+      "coffer config set content-origins https://s3.example.com",
+    );
+  }
+  await saveProfile(await reachableProfile(context), { contentOrigins });
+  return contentOrigins.length === 0 ? "none" : contentOrigins.join(" ");
+}
 
 /** Keys that can be read come back to the file. Others are forgotten only when the person says that they are lost. */
 async function leaveKeychain(context: Context, mayLose: boolean): Promise<string> {
