@@ -110,7 +110,7 @@ async function ofContentOrigins({ contentOrigins, sources: { contentOrigins: sou
   } catch (thrown) {
     const next =
       source === "profile"
-        ? "coffer config set content-origins https://s3.example.com, with the origins of your store"
+        ? "coffer config set content-origins ORIGINS, such as https://s3.example.com"
         : "set SERVICE_CONTENT_ORIGINS to origins such as https://s3.example.com";
     return [problem("content-origins", thrown instanceof Error ? thrown.message : "unusable", next, source)];
   }

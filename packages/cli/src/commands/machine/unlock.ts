@@ -36,7 +36,6 @@ export default command({
   run: async (context, { minutes = STANDARD, stay }) => {
     if (minutes > MOST) throw usage(`At most ${String(MOST)} minutes`, "coffer unlock --minutes 60");
     const socket = await requireSocket(context);
-    if (context.world.env[FOUND] !== "yes") await requireChainKey(context);
     const until = context.world.now() + minutes * MINUTE;
     if (stay) return await hold(context, socket, until);
     if ((await ask(socket, { ask: "hold", until })) === null) await start(context, socket, minutes);
@@ -81,6 +80,7 @@ async function requireSocket(context: Context): Promise<string> {
       message: "On Windows other users could ask for the keys, so nothing holds them there",
       nextStep: "go on without it: each command opens its vaults by itself",
     });
+  if (context.world.env[FOUND] !== "yes") await requireChainKey(context);
   const socket = socketOf(await context.settings(), context.world.env);
   const directory = dirname(socket);
   const refuse = (message: string, nextStep: string): never => {
