@@ -74,6 +74,50 @@ it("keeps a place that could not be stored until who writes has stored it", asyn
   expect(await open(pins).writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: FIRST });
 });
 
+it("stores once what many calls show or have signed at the same time", async () => {
+  const kept = memoryPins();
+  let changes = 0;
+  const changeHighest: PinStore["changeHighest"] = async (id, change) => {
+    changes += 1;
+    await Promise.resolve();
+    return kept.changeHighest(id, change);
+  };
+  const numbers = open({ ...kept, changeHighest });
+  const many = (ask: () => Promise<unknown>) => Promise.all(Array.from({ length: 24 }, ask));
+  const shown = { ...object };
+  await many(() => numbers.note(shown, viewAt(FIRST, NO_END)));
+  expect(changes).toBe(1);
+  numbers.noteSigned({ generation: 2n, after: SECOND });
+  await many(() => numbers.writingPlace(viewAt(SECOND, NO_END)));
+  expect(changes).toBe(2);
+  expect(await open(kept).writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: SECOND });
+});
+
+it("stores a place that was signed while an earlier one was on its way to the store", async () => {
+  const pins = memoryPins();
+  const later: PinStore["changeHighest"] = (id, change) => Promise.resolve().then(() => pins.changeHighest(id, change));
+  const numbers = open({ ...pins, changeHighest: later });
+  await numbers.note({ ...object }, viewAt(FIRST, NO_END));
+  numbers.noteSigned({ generation: 2n, after: FIRST });
+  numbers.noteSigned({ generation: 2n, after: SECOND });
+  expect(await numbers.writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: SECOND });
+  expect(await open(pins).writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: SECOND });
+});
+
+it("tells each of many calls that a sight could not be stored, and stores the next", async () => {
+  const kept = memoryPins();
+  let isFull = true;
+  const changeHighest: PinStore["changeHighest"] = (id, change) =>
+    isFull ? Promise.reject(new Error("no space is left")) : kept.changeHighest(id, change);
+  const numbers = open({ ...kept, changeHighest });
+  const shown = { ...object };
+  const note = () => numbers.note(shown, viewAt(FIRST, NO_END));
+  for (const { status } of await Promise.allSettled([note(), note(), note()])) expect(status).toBe("rejected");
+  isFull = false;
+  await note();
+  expect(await kept.loadHighest(OBJECT)).toMatchObject({ candidates: [{ generation: 2n }] });
+});
+
 it("reads a candidate again for each write until a statement of its generation was accepted, then once a second", async () => {
   const numbers = open();
   const view = viewAt(FIRST, NO_END);

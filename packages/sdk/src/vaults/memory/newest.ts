@@ -50,7 +50,8 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   const objectId = chainObjectId ?? "";
   const isWitnessed = (chain.network.witnessUrls ?? []).length > 0;
   let kept: { readonly highest: Highest; readonly at: number } | null = null;
-  let noted: VaultObject | null = null;
+  let notes = new WeakMap<VaultObject, Promise<void>>();
+  let keeping: Promise<unknown> | null = null;
   let signed = NOWHERE;
   /** A candidate that a read of its own has shown again, and when that began. */
   let shownAgain: ShownAgain | null = null;
@@ -58,7 +59,7 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
     // Only a user's decision lowers the stored state: then this process's own sight counts no more either.
     if (kept !== null && isAbove(bindingOf(kept.highest), bindingOf(highest))) {
       chain.forgetVault(objectId);
-      noted = null;
+      notes = new WeakMap();
       signed = NOWHERE;
       shownAgain = null;
     }
@@ -67,21 +68,23 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   };
   const load = async (): Promise<Highest> => keep(await pins.loadHighest(objectId));
   const isKept = ({ highest }: { readonly highest: Highest }): boolean => noteReached(signed)(highest) === highest;
+  const change = async (by: (seen: Highest) => Highest) => keep(await pins.changeHighest(objectId, by));
   const keepSigned = async (): Promise<void> => {
-    if (kept === null || !isKept(kept)) keep(await pins.changeHighest(objectId, noteReached(signed)));
+    // The change that is on its way may have begun before the newest place was signed. So a second one may follow it.
+    for (let attempt = 0; attempt < 2 && (kept === null || !isKept(kept)); attempt += 1)
+      await (keeping ??= change(noteReached(signed)).finally(() => (keeping = null)));
   };
   return {
     confirmed: () =>
       kept !== null && performance.now() - kept.at < INTERVAL_MS ? Promise.resolve(kept.highest) : load(),
-    note: async (vault, view) => {
-      if (noted === vault) return;
-      const { generation, floor, plainNames } = vault;
-      const sight = { ...placeOf(view), generation, floor, plainNames, at: clock(), isWitnessed };
-      const seen = await load();
-      const highest = isNoted(sight, seen) ? seen : keep(await pins.changeHighest(objectId, noteSight(sight)));
-      if (highest.plainNames !== plainNames) throw otherNames(vaultId, plainNames);
-      noted = vault;
-    },
+    note: (vault, view) =>
+      beginOnce(notes, vault, async () => {
+        const { generation, floor, plainNames } = vault;
+        const sight = { ...placeOf(view), generation, floor, plainNames, at: clock(), isWitnessed };
+        const seen = await load();
+        const highest = isNoted(sight, seen) ? seen : await change(noteSight(sight));
+        if (highest.plainNames !== plainNames) throw otherNames(vaultId, plainNames);
+      }),
     requireNewest: async (view, read) => {
       if (isSame(view, await load()) || isEnough(shownAgain, view, signed))
         return requireBinding(session, vaultId, objectId, view);
@@ -104,6 +107,20 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       keepSigned().catch(() => undefined);
     },
   };
+}
+
+/** Calls for many files share what one began: each would wait for the lock of the pins by itself. A failure is not kept. */
+function beginOnce(
+  begun: WeakMap<VaultObject, Promise<void>>,
+  vault: VaultObject,
+  begin: () => Promise<void>,
+): Promise<void> {
+  const known = begun.get(vault);
+  if (known !== undefined) return known;
+  const now = begin();
+  begun.set(vault, now);
+  now.catch(() => begun.delete(vault));
+  return now;
 }
 
 interface ShownAgain extends Numbers {
