@@ -160,3 +160,26 @@ describe("[D5-rewind-shared] a rewind in a shared vault", () => {
     ]);
   });
 });
+
+test("[D5-rewind] a plan ends at its signal while it compares contents of the same size", async () => {
+  const file = await made(client);
+  const since = await now();
+  for (const body of ["other", "third"]) await agent.client.files.replace(file.id, { ...inVault(), body });
+  await rewound(since);
+  const ending = new AbortController();
+  const isAborted: boolean[] = [];
+  const stopped = stack.owner.another({
+    middleware: [
+      async (request, next, { endpointId }) => {
+        if (endpointId === "files.content") {
+          ending.abort();
+          isAborted.push(request.signal.aborted);
+        }
+        return await next(request);
+      },
+    ],
+  });
+  const input = { chainAddress: agent.signer.chainAddress, since, ...inVault(), dryRun: true };
+  await expect(stopped.agents.rewind(input, { signal: ending.signal })).rejects.toMatchObject({ code: "aborted" });
+  expect(isAborted).toEqual([true]);
+});
