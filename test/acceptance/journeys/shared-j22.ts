@@ -187,8 +187,10 @@ function underWay({ stack, clock, vaultId, fileId, end, colleague, kept }: Scene
     "J22-stream": async () => {
       uploading = failureCode(colleague.client.files.upload({ vaultId, name: "late", body: waiting(reached.promise) }));
       const headers = { authorization: `Bearer ${colleague.apiKey}` };
-      const { body } = await fetch(`${stack.baseUrl}/api/files/${fileId}/content`, { headers });
-      const reader = body?.getReader();
+      const answer = await fetch(`${stack.baseUrl}/api/files/${fileId}/content`, { headers });
+      // A refusal has a body, too, and nobody cuts it.
+      if (!answer.ok) assert.fail(`${String(answer.status)} ${await answer.text()}`);
+      const reader = answer.body?.getReader();
       assert.ok(reader !== undefined && (await reader.read()).value !== undefined);
       clock.passTo(end - 5_000);
       await stack.owner.client.vaults.members.setUntil(vaultId, kept.signer.chainAddress, textOf(end + 4 * END_STEP));
