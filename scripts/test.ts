@@ -4,16 +4,19 @@
 // how far the tests are. `npm run test:full` sets COFFER_TEST_COUNTS=full: all parts with the full counts of the
 // randomised tests. `--only` chooses one.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs, stripVTControlCharacters } from "node:util";
 import { scanUnit } from "../test/kit/scan/scan-unit.ts";
 import { addOutcomes, FEWEST, TALLY_VARIABLE, writeOutcome } from "../test/kit/scan/tally.ts";
 import { UNIT_VARIABLE } from "../test/kit/scan/unit.ts";
-import type { VitestResults } from "./vitest-results.ts";
+import { childProcessorSeconds } from "../test/kit/processor-time.ts";
+import type { FileTime, VitestResults } from "./vitest-results.ts";
 
 const ROOT = path.dirname(import.meta.dirname);
+/** As many test files are named at the end of a run. */
+const SLOWEST = 15;
 /** The file descriptor on which a run of vitest says how far it is. */
 const PROGRESS = 3;
 
@@ -28,6 +31,7 @@ interface Outcome {
   readonly skipped: VitestResults["skipped"];
   /** Shown when the stage failed. */
   readonly output: string;
+  readonly processorSeconds?: number;
 }
 
 /** By suite, what it runs of the projects in `vitest.config.ts`. */
@@ -66,18 +70,38 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
+const times: FileTime[] = [];
+const stageTimes: FileTime[] = [];
+/** As of the child that ended last. */
+let childSeconds = 0;
+
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 const { values, positionals } = parseArgs({ options: { only: { type: "string" } }, allowPositionals: true });
+const TIMES = path.join(ROOT, "node_modules", ".cache", `coffer-times-${values.only ?? positionals.join("-")}.txt`);
 const parts = (values.only === undefined ? positionals : [values.only]).map((name) => {
   const part = PARTS[name];
   if (part === undefined) throw new Error(`There is no part ${name}: name one of ${Object.keys(PARTS).join(", ")}`);
   return part;
 });
+const started = performance.now();
 for (const part of parts) await part();
 await beside;
+printTimes();
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed === 0 ? 0 : 1;
+
+/** Where the time went: by the clock, and of the processors. */
+function printTimes(): void {
+  const line = ({ file, seconds, processorSeconds }: FileTime): string =>
+    `${seconds.toFixed(1).padStart(9)} ${processorSeconds.toFixed(1).padStart(9)}  ${file}`;
+  const slowest = times.toSorted((a, b) => b.seconds - a.seconds);
+  mkdirSync(path.dirname(TIMES), { recursive: true });
+  writeFileSync(TIMES, [...stageTimes, ...slowest].map((time) => `${line(time)}\n`).join(""));
+  const all = { file: "all", seconds: (performance.now() - started) / 1000, processorSeconds: childProcessorSeconds() };
+  console.log(`  seconds processor  stage, and the slowest of ${slowest.length} test files (all: ${path.relative(ROOT, TIMES)})`);
+  for (const time of [...stageTimes, all, ...slowest.slice(0, SLOWEST)]) console.log(line(time));
+}
 
 async function runSuite(name: Suite["name"]): Promise<void> {
   const suite: Suite = { name, tallies: mkdtempSync(path.join(tmpdir(), "coffer-tally-")), scanned: 0 };
@@ -100,8 +124,9 @@ async function inLanes(...lanes: readonly (readonly Stage[])[]): Promise<void> {
 
 async function runStage({ name, run }: Stage): Promise<void> {
   const started = performance.now();
-  const { passed, failed, skipped, output } = await run().catch(failure);
+  const { passed, failed, skipped, output, processorSeconds = 0 } = await run().catch(failure);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  stageTimes.push({ file: name, seconds: Number(seconds), processorSeconds });
   const counts = passed + failed > 1 ? `  ${passed} passed, ${failed} failed, ${skipped.length} skipped` : "";
   console.log(`${failed === 0 ? "ok    " : "FAILED"} ${name.padEnd(24)} ${seconds.padStart(6)} s${counts}`);
   for (const { title, reason } of skipped) console.log(`       skipped: ${title}: ${reason}`);
@@ -135,12 +160,12 @@ function examples(suite: Suite): Stage[][] {
 }
 
 async function runOne(args: readonly string[]): Promise<Outcome> {
-  const { code, output } = await runNode(args);
+  const { code, output, processorSeconds } = await runNode(args);
   // What a script cannot do here, it says in its last line. `node --run` gives 1 for its own code.
   const [, reason] = /^skipped: (.+)$/.exec(output.trimEnd().split("\n").at(-1) ?? "") ?? [];
   if (code !== 0 && reason !== undefined)
-    return { passed: 0, failed: 0, skipped: [{ title: args[1] ?? "", reason }], output };
-  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [], output };
+    return { passed: 0, failed: 0, skipped: [{ title: args[1] ?? "", reason }], output, processorSeconds };
+  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [], output, processorSeconds };
 }
 
 /**
@@ -155,13 +180,13 @@ async function runScanned(example: string, suite: Suite): Promise<Outcome> {
     const preload = `--import=${new URL("../test/kit/scan/preload.mjs", import.meta.url).href}`;
     const args = ["--conditions=coffer-source", preload, path.join("scripts", "example.ts"), example];
     const unset = { XDG_CONFIG_HOME: "", SERVICE_CONFIG_DIR: "" };
-    const { code, output } = await runNode(args, { ...unset, HOME: home, [UNIT_VARIABLE]: unit });
+    const { code, output, processorSeconds } = await runNode(args, { ...unset, HOME: home, [UNIT_VARIABLE]: unit });
     const left = readdirSync(home, { recursive: true }).map((entry) => `the example wrote ~/${String(entry)}\n`);
     const outcome = scanUnit(unit);
     writeOutcome(suite.tallies, `examples/${example}`, outcome);
     const problems = [...outcome.problems.map((problem) => `the scan found ${problem}\n`), ...left];
     const failed = code !== 0 || problems.length > 0;
-    return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: [], output: output + problems.join("") };
+    return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: [], output: output + problems.join(""), processorSeconds };
   } finally {
     for (const directory of [unit, home]) rmSync(directory, { recursive: true, force: true });
   }
@@ -184,7 +209,7 @@ async function runVitest(suite: Suite): Promise<Outcome> {
       path.join(ROOT, "scripts/vitest-results.ts"),
       path.join(ROOT, "scripts/vitest-progress.ts"),
     ];
-    const { code, output } = await runNode(
+    const { code, output, processorSeconds } = await runNode(
       [
         path.join("node_modules", "vitest", "vitest.mjs"),
         ...["run", "--project", PROJECTS[suite.name], ...reporters.map((reporter) => `--reporter=${reporter}`)],
@@ -194,11 +219,10 @@ async function runVitest(suite: Suite): Promise<Outcome> {
     if (!existsSync(file)) return { passed: 0, failed: 1, skipped: [], output: `vitest wrote no results\n${output}` };
     const results = JSON.parse(readFileSync(file, "utf8")) as VitestResults;
     suite.scanned += results.files;
-    console.log(`the slowest of ${results.files} test files:`);
-    for (const slow of results.slowest) console.log(`${slow.seconds.toFixed(1).padStart(7)} s  ${slow.file}`);
+    times.push(...results.times);
     // Nothing collected, or an error that no test owns: vitest says so with its exit code alone.
     const unseen = results.failed === 0 && (code !== 0 || results.passed === 0) ? 1 : 0;
-    return { ...results, failed: results.failed + unseen, output };
+    return { ...results, failed: results.failed + unseen, output, processorSeconds };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -207,7 +231,7 @@ async function runVitest(suite: Suite): Promise<Outcome> {
 function runNode(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<{ code: number; output: string }> {
+): Promise<{ code: number; output: string; processorSeconds: number }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: ROOT,
@@ -224,9 +248,15 @@ function runNode(
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk));
     child.on("error", (error) => chunks.push(String(error)));
+    let processorSeconds = 0;
+    // The kernel adds a child's time to this process's when the child is waited for, just before this event.
+    child.on("exit", () => {
+      processorSeconds = childProcessorSeconds() - childSeconds;
+      childSeconds += processorSeconds;
+    });
     child.on("close", (code) => {
       process.off("SIGTERM", stop).off("SIGINT", stop);
-      resolve({ code: code ?? 1, output: stripVTControlCharacters(chunks.join("")) });
+      resolve({ code: code ?? 1, output: stripVTControlCharacters(chunks.join("")), processorSeconds });
     });
   });
 }

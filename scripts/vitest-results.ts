@@ -11,11 +11,16 @@ export interface VitestResults {
   /** Files of which a test ran. */
   readonly files: number;
   /** By file, longest first. */
-  readonly slowest: readonly { readonly file: string; readonly seconds: number }[];
+  readonly times: readonly FileTime[];
 }
 
-/** As many are named at the end of a run. */
-const SLOWEST = 20;
+export interface FileTime {
+  readonly file: string;
+  /** By the clock. */
+  readonly seconds: number;
+  /** Of its process and of what that started and waited for. */
+  readonly processorSeconds: number;
+}
 
 /** A vitest reporter that writes {@link VitestResults} as JSON to the file that `COFFER_TEST_RESULTS` names. */
 export default class ResultsReporter implements Reporter {
@@ -30,9 +35,13 @@ function resultsOf(modules: readonly TestModule[], unhandled: number): VitestRes
   const tests = modules.flatMap((module) => [...module.children.allTests()].map((test) => ({ module, test })));
   const states = tests.map(({ test }) => test.result().state);
   const broken = modules.flatMap((module): (TestModule | TestSuite)[] => [module, ...module.children.allSuites()]);
-  const times = modules.map((module) => ({ file: module.relativeModuleId, seconds: secondsOf(module) }));
+  const times = modules.map((module) => ({
+    file: module.relativeModuleId,
+    seconds: secondsOf(module),
+    processorSeconds: (module.meta() as { processorSeconds?: number }).processorSeconds ?? 0,
+  }));
   return {
-    slowest: times.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST),
+    times: times.toSorted((a, b) => b.seconds - a.seconds),
     files: new Set(
       tests.filter(({ test }) => /^(passed|failed)$/.test(test.result().state)).map(({ module }) => module),
     ).size,

@@ -3,10 +3,15 @@ import { existsSync, rmSync } from "node:fs";
 import { relative } from "node:path";
 import { afterAll, expect } from "vitest";
 import { removeDirectories } from "../directory.ts";
+import { processorSeconds } from "../processor-time.ts";
 import { forgetSecrets } from "../secret-recorder.ts";
 import { scanUnit } from "./scan-unit.ts";
 import { TALLY_VARIABLE, writeOutcome } from "./tally.ts";
 import { currentUnit } from "./unit.ts";
+
+/** The processor time of this process when the file before this one ended. On the global object: the module is loaded again for each file. */
+const SPENT = Symbol.for("coffer.processor-time");
+const shared = globalThis as { [SPENT]?: number };
 
 /** Some files move a gigabyte. */
 const SCAN_LIMIT = 300_000;
@@ -19,9 +24,13 @@ if (!existsSync(unit.directory)) unit.beginAgain();
 forgetSecrets();
 
 // Registered before all others, so it runs after them: what they stop and remove has then ended.
-afterAll(() => {
+afterAll(({}, file) => {
   const outcome = scanUnit(unit.directory);
   removeDirectories();
+  // Where files share a process, this one's part is what was added since the file before it.
+  const spent = processorSeconds();
+  Object.assign(file.meta, { processorSeconds: spent - (shared[SPENT] ?? 0) });
+  shared[SPENT] = spent;
   // It holds every secret of these tests.
   rmSync(unit.directory, { recursive: true, force: true });
   const tallies = process.env[TALLY_VARIABLE];
