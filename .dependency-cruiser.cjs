@@ -1,4 +1,4 @@
-// Floors inside packages, and cycles. What a package may import from another is held by test/pins/topology.test.ts.
+// The floors of ARCHITECTURE.md, between packages and inside them, and cycles. `process.env` is the linter's.
 // Run it with `npm run check:floors`, which also fails when it read fewer modules than there are: the tool says
 // "no violations" about sources that its compiler could not read.
 
@@ -15,13 +15,132 @@ const AT_RUN_TIME = { dependencyTypesNot: ["type-only"] };
 /** @param {string} name @param {string} comment @param {object} from @param {object} to */
 const forbid = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
 
+/** Which packages a package imports. The server has neither crypto nor sdk nor chain: it cannot decrypt, since it cannot import the code. */
+const FLOORS = {
+  "packages/contract": [],
+  "packages/crypto": [],
+  "packages/chain": ["packages/crypto", "packages/contract"],
+  "packages/sdk": ["packages/contract", "packages/crypto", "packages/chain"],
+  "packages/localnet": ["packages/chain"],
+  "packages/tasks": ["packages/sdk", "packages/contract"],
+  "packages/mcp": ["packages/tasks", "packages/sdk", "packages/contract"],
+  // It depends on the tool server, whose program it starts, and imports nothing of it.
+  "packages/cli": ["packages/tasks", "packages/sdk", "packages/contract"],
+  server: ["packages/contract"],
+  "packages/devstack": ["server", "packages/localnet", "packages/sdk", "packages/mcp", "packages/contract"],
+};
+const PACKAGES = Object.keys(FLOORS).join("|");
+/** What every file of the repository that is in no package may import as well. */
+const ROOT = "^(test|bench|examples|scripts)/";
+
+/** Third-party packages, where the list is closed. */
+const ONLY_PACKAGES = {
+  "packages/contract": ["zod"],
+  // No MCP library and no parser of command lines: what is here is below both. These read and change the settings of MCP hosts.
+  "packages/tasks": ["diff", "jsonc-parser", "smol-toml"],
+};
+
+/** Third-party packages of the server that only some of its files import. */
+const ONLY_IN = {
+  "fastify-only-in-http": { packages: ["fastify", "@fastify/(?!busboy/)[^/]+"], files: ["app\\.ts$", "http/"] },
+  "sql-only-in-stores": {
+    packages: ["kysely"],
+    files: ["(features|jobs)/.*\\bstore\\.ts$", "migrations/", "drivers/database/", "ports/database\\.ts$"],
+  },
+  "vendors-only-in-drivers": {
+    packages: ["pg", "@aws-sdk/[^/]+", "nodemailer", "@mysten/[^/]+", "openid-client"],
+    builtins: ["sqlite"],
+    files: ["drivers/"],
+  },
+  // Our own access tokens are no provider's: they are read where sessions are.
+  "jose-only-where-tokens-are-read": {
+    packages: ["jose"],
+    files: ["drivers/", "features/sessions/access-tokens\\.ts$"],
+  },
+};
+
+const floorRules = Object.entries(FLOORS).map(([name, allowed]) =>
+  forbid(
+    `floor-of-${name.replace("packages/", "")}`,
+    `${name} imports ${allowed.join(", ") || "no other package"}.`,
+    { path: `^${name}/` },
+    { path: "^(packages/[^/]+|server)/", pathNot: `^(${[name, ...allowed].join("|")})/` },
+  ),
+);
+
+const closedLists = Object.entries(ONLY_PACKAGES).map(([name, allowed]) =>
+  forbid(
+    `only-packages-of-${name.replace("packages/", "")}`,
+    `${name} uses ${allowed.join(", ")}, and no other package.`,
+    { path: `^${name}/src/`, pathNot: TESTS },
+    { path: "node_modules/", pathNot: `node_modules/(${allowed.join("|")})/` },
+  ),
+);
+
+const vendorRules = Object.entries(ONLY_IN).map(([name, { packages, builtins = [], files }]) =>
+  forbid(
+    name,
+    `In the server, ${packages.join(", ")} only in ${files.join(", ")}.`,
+    { path: "^server/src/", pathNot: [TESTS, ...files.map(inServer)] },
+    { path: [`node_modules/(${packages.join("|")})/`, ...builtins.map((module) => `^(node:)?${module}$`)] },
+  ),
+);
+
 module.exports = {
   forbidden: [
+    ...floorRules,
+    ...closedLists,
+    ...vendorRules,
+    forbid(
+      "every-package-has-a-floor",
+      "A package that FLOORS does not name is held to nothing.",
+      { path: `^(?!(${PACKAGES})/)(packages/[^/]+|server)/` },
+      {},
+    ),
+    forbid(
+      "declared-dependencies",
+      "A package declares what it imports: tsup bundles what is not declared without a word.",
+      { path: `^(${PACKAGES})/`, pathNot: TESTS },
+      { path: "node_modules/", dependencyTypesNot: ["npm", "npm-peer", "npm-optional"] },
+    ),
+    forbid(
+      "no-relative-escape",
+      "A package reaches another by its name: a relative path goes around its exports.",
+      { path: "^(packages/[^/]+|server)/" },
+      { path: "^(packages|server)/", pathNot: "^$1/", dependencyTypes: ["local"] },
+    ),
+    forbid(
+      "no-relative-path-into-packages",
+      "Tests, examples and scripts use packages by their names, through their exports.",
+      { path: ROOT },
+      { path: "^(packages|server)/", dependencyTypesNot: ["aliased-workspace"] },
+    ),
+    forbid(
+      "runtime-neutral",
+      "These entries run without Node: nothing they reach imports a module of Node's.",
+      { path: "^packages/((contract|crypto|chain|sdk)/src/index|chain/src/package/index)\\.ts$" },
+      {
+        path: "^(node:)?(fs|path|os|net|tls|http|https|stream|crypto|buffer|child_process|worker_threads|module|url|util)(/|$)",
+        reachable: true,
+      },
+    ),
+    forbid(
+      "examples-can-be-copied",
+      "An example uses published packages alone.",
+      { path: "^examples/" },
+      { path: ["^(packages/(devstack|localnet)|server|test|bench|scripts|examples)/"] },
+    ),
     forbid(
       "no-cycle",
       "Two modules that need each other, be it for a type, are one module, or miss a third.",
       {},
       { circular: true },
+    ),
+    forbid(
+      "features-below",
+      "What accounts and items share is below files, folders, uploads and vaults.",
+      { path: inServer("features/(account|reach|items)/"), pathNot: TESTS },
+      { path: inServer("features/(files|folders|uploads|vaults)/") },
     ),
     forbid("resolvable", "An import that cannot be followed cannot be held to a floor.", {}, { couldNotResolve: true }),
     forbid(
@@ -35,12 +154,6 @@ module.exports = {
       "Only tests use what test/ holds.",
       { path: "^(packages|server)/", pathNot: TESTS },
       { path: "^(test|bench|examples|scripts)/" },
-    ),
-    forbid(
-      "public-entries-only",
-      "A package is used through its exports, not by a path into it.",
-      { path: "^(packages/[^/]+|server|test|bench|examples|scripts)/" },
-      { path: "^(packages/[^/]+|server)/dist/" },
     ),
     forbid(
       "ports-know-no-driver",
@@ -113,6 +226,7 @@ module.exports = {
       mainFields: ["module", "main", "types"],
     },
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "(^|/)dist/" },
+    // Builds of ours: that sources do not import them is the linter's.
+    exclude: { path: "^(packages/[^/]+|server)/dist/" },
   },
 };

@@ -17,6 +17,17 @@ const CLASSIC_ZOD = {
   patterns: [{ group: ["**/dist/**"], message: "Import the source by its workspace name, never its build." }],
 };
 
+/** The entries of programs, which pass the environment on, and what looks for the programs of engines. Everything else is given its settings. */
+const ENVIRONMENT_READERS = [
+  "server/src/{config,main}.ts",
+  "packages/sdk/src/node/{config,settings}.ts",
+  "packages/{mcp,cli}/src/process.ts",
+  "packages/{devstack,localnet}/src/{start,main}.ts",
+  "packages/devstack/src/engines/**",
+  // It starts the tool server as a program, with the few variables that a program needs.
+  "packages/devstack/src/tool-client.ts",
+];
+
 export default defineConfig(
   globalIgnores(["**/dist/", "**/node_modules/", "docs/generated/", ".coffer/"]),
   // "No eslint-disable": a rule that is wrong here is changed here, where everyone sees it.
@@ -77,6 +88,16 @@ export default defineConfig(
       // Said on purpose in signatures: which of two outcomes has no value, which default a reader need not look up.
       "@typescript-eslint/no-invalid-void-type": "off",
       "@typescript-eslint/no-unnecessary-type-arguments": "off",
+    },
+  },
+  {
+    files: ["packages/*/src/**/*.ts", "server/src/**/*.ts"],
+    ignores: [...TESTS, "**/test-*.ts", "**/live-service.ts", ...ENVIRONMENT_READERS],
+    rules: {
+      "no-restricted-properties": [
+        "error",
+        { object: "process", property: "env", message: "Take settings as arguments." },
+      ],
     },
   },
   {

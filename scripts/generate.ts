@@ -1,10 +1,10 @@
-// `npm run generate`: writes docs/generated from the contract.
+// `npm run generate`: writes what is made from the contract and the tools, and the pages of docs/generated.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { renderGenerated } from "./generated.ts";
+import { renderPages, renderShipped } from "./generated.ts";
 
 const root = path.dirname(import.meta.dirname);
-for (const [file, text] of Object.entries(await renderGenerated())) {
+for (const [file, text] of Object.entries({ ...(await renderShipped()), ...(await renderPages()) })) {
   mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
   writeFileSync(path.join(root, file), text);
   console.log(file);

@@ -99,7 +99,9 @@ function printTimes(): void {
   mkdirSync(path.dirname(TIMES), { recursive: true });
   writeFileSync(TIMES, [...stageTimes, ...slowest].map((time) => `${line(time)}\n`).join(""));
   const all = { file: "all", seconds: (performance.now() - started) / 1000, processorSeconds: childProcessorSeconds() };
-  console.log(`  seconds processor  stage, and the slowest of ${slowest.length} test files (all: ${path.relative(ROOT, TIMES)})`);
+  console.log(
+    `  seconds processor  stage, and the slowest of ${slowest.length} test files (all: ${path.relative(ROOT, TIMES)})`,
+  );
   for (const time of [...stageTimes, all, ...slowest.slice(0, SLOWEST)]) console.log(line(time));
 }
 
@@ -186,7 +188,13 @@ async function runScanned(example: string, suite: Suite): Promise<Outcome> {
     writeOutcome(suite.tallies, `examples/${example}`, outcome);
     const problems = [...outcome.problems.map((problem) => `the scan found ${problem}\n`), ...left];
     const failed = code !== 0 || problems.length > 0;
-    return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: [], output: output + problems.join(""), processorSeconds };
+    return {
+      passed: failed ? 0 : 1,
+      failed: failed ? 1 : 0,
+      skipped: [],
+      output: output + problems.join(""),
+      processorSeconds,
+    };
   } finally {
     for (const directory of [unit, home]) rmSync(directory, { recursive: true, force: true });
   }

@@ -26,29 +26,3 @@ describe("ARCHITECTURE.md", () => {
     expect(whereRows(PAGE).get(want)?.length).toBeGreaterThanOrEqual(places);
   });
 });
-
-const STEP = "## One thing, followed\n\n1. ";
-
-describe("the check of ARCHITECTURE.md goes red for", () => {
-  test.each([
-    ["a file that is not there", "`server/src/gone.ts`", "there is no server/src/gone.ts"],
-    ["a file that lies elsewhere", "`server/src/http/call.ts`, then `acting.ts`", "there is no acting.ts"],
-    ["a folder that is empty", "`server/src/<group>/gone.ts`", "there is no server/src/<group>/gone.ts"],
-    ["one of several files", "`server/src/{app,gone}.ts`", "there is no server/src/gone.ts"],
-    ["a function of another name", "`buildAp` in `server/src/app.ts`", "buildAp is in none of server/src/app.ts"],
-    ["a function without its file", "`buildApp`", "buildApp is in none of the files of its step, which names none"],
-    [
-      "a word that only a comment has",
-      "`handler` in `server/src/service-error.ts`",
-      "handler is in none of server/src/service-error.ts",
-    ],
-    ["a script that is not there", "`npm run gone`", "package.json has no script gone"],
-  ])("%s", (_, text, says) => {
-    expect(findStale(STEP + text, ROOT)).toEqual([`One thing, followed: ${says}`]);
-  });
-
-  test("nothing where all is right, be it named after what a path before it began with", () => {
-    const text = "`buildApp` in `server/src/app.ts`, `http/implement.ts` and `call.ts`; `npm run generate`";
-    expect(findStale(STEP + text, ROOT)).toEqual([]);
-  });
-});

@@ -81,11 +81,6 @@ function linkTo(name: string): string {
   return `[${named.file}](../../${named.file}): ${named.title.replaceAll("|", "\\|")}`;
 }
 
-/** How many sentences a claim has: a full stop or colon within one does not end it. */
-export function sentencesIn(text: string): number {
-  return text.replaceAll(/`[^`]*`/g, "x").match(/[.!?](?=\s+[A-Z*]|$)/g)?.length ?? 1;
-}
-
 /** The rows below the head of every table; what is in the cells ends with the claims that it rests on: `no: S1, S2`. */
 export function tableRowsIn(page: string): TableRow[] {
   const lines = page.split("\n").filter((line) => line.startsWith("|"));
