@@ -1,8 +1,10 @@
 import { globSync, readFileSync } from "node:fs";
-import { defineConfig } from "vitest/config";
+import { matchesGlob } from "node:path";
+import { defineConfig, type TestProjectConfiguration } from "vitest/config";
+import { OWN_CURVE_VARIABLE } from "./test/kit/quick-curve.ts";
 import { SlowestFirst } from "./scripts/slowest-first.ts";
 
-/** `npm run test:full`: randomised tests run the counts that are promised, instead of a few. */
+/** `npm run test:nightly`: randomised tests run the counts that are promised, instead of a few. */
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 
 const TESTS = ["packages/*/src/**/*.test.ts", "server/src/**/*.test.ts", "test/**/*.test.ts"];
@@ -76,7 +78,6 @@ const DEEP = [
   "test/mcp/shared-vaults.test.ts",
   "test/mcp/sizes.test.ts",
   "test/mcp/taint.test.ts",
-  "test/pins/guards-bite.test.ts",
   "test/scan/journey.test.ts",
   "test/shared-files/crash.test.ts",
   "test/shared-files/folders.test.ts",
@@ -99,14 +100,42 @@ const DEEP = [
   "test/threats/new-process.test.ts",
 ];
 
+/** Tests of Seal's own arithmetic, and of what key servers answer. All others compute with the quicker one (`test/kit/quick-curve.ts`). */
+const SEAL = [
+  "packages/{chain,localnet}/src/**/*.test.ts",
+  "test/{chain,localnet}/*.test.ts",
+  "test/shared-vaults/key-servers.test.ts",
+  "test/threats/chain-and-key-servers.test.ts",
+];
+
 /** Programs that end with their process, and what looks at a whole process: each has one of its own, as has what replaces globals or the clock. */
 const ALONE = ["packages/devstack/**", "test/client-*.test.ts", "test/fuzz/**", "test/kill/**", "test/scan/**"];
 const REPLACES = /\bvi\.(mock|doMock|stubGlobal|stubEnv|useFakeTimers|resetModules)\(/;
 
-/** Files that share a process, one after the other: they leave nothing behind but modules, which need not be loaded and warmed again. */
-const SHARING = globSync(TESTS, { cwd: import.meta.dirname, exclude: [...DEEP, ...ALONE] }).filter(
-  (file) => !REPLACES.test(readFileSync(new URL(file, import.meta.url), "utf8")),
+const find = (include: string[], exclude: string[]): string[] => globSync(include, { cwd: import.meta.dirname, exclude });
+const alone = new Set(
+  find(TESTS, ["**/node_modules/**"]).filter(
+    (file) =>
+      ALONE.some((pattern) => matchesGlob(file, pattern)) ||
+      REPLACES.test(readFileSync(new URL(file, import.meta.url), "utf8")),
+  ),
 );
+
+/**
+ * Files of one tier. Those that share a process, one after the other, leave nothing behind but modules, which need not be loaded and
+ * warmed again.
+ */
+function projectsOf(tier: string, files: string[]): TestProjectConfiguration[] {
+  const seal = new Set(find(SEAL, []));
+  const project = (name: string, include: string[], isolate: boolean, env = {}): TestProjectConfiguration[] =>
+    include.length === 0 ? [] : [{ extends: true, test: { name: `${tier}${name}`, include, isolate, env } }];
+  const others = files.filter((file) => !seal.has(file));
+  return [
+    ...project("", others.filter((file) => !alone.has(file)), false),
+    ...project("-alone", others.filter((file) => alone.has(file)), true),
+    ...project("-seal", files.filter((file) => seal.has(file)), false, { [OWN_CURVE_VARIABLE]: "1" }),
+  ];
+}
 
 // Read and written by the runner, its workers and every program that tests start: parsed and compiled once, not each time.
 process.env["NODE_COMPILE_CACHE"] ??= new URL("node_modules/.cache/coffer-compiled", import.meta.url).pathname;
@@ -115,11 +144,7 @@ export default defineConfig({
   resolve: { conditions: ["coffer-source"] },
   ssr: { resolve: { conditions: ["coffer-source"] } },
   test: {
-    projects: [
-      { extends: true, test: { name: "tests", include: TESTS, exclude: [...NOWHERE, ...DEEP, ...SHARING] } },
-      { extends: true, test: { name: "sharing", include: SHARING, exclude: NOWHERE, isolate: false } },
-      { extends: true, test: { name: "deep", include: DEEP, exclude: NOWHERE } },
-    ],
+    projects: [...projectsOf("tests", find(TESTS, [...NOWHERE, ...DEEP])), ...projectsOf("deep", find(DEEP, NOWHERE))],
     // A door: the engine behind it starts with the first test that asks.
     globalSetup: "test/kit/ceph/ceph-run.ts",
     pool: "forks",
