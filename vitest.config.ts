@@ -12,8 +12,8 @@ const NOWHERE = ["**/node_modules/**", "**/dist/**"];
 
 /**
  * What `npm run test:deep` runs, and `npm test` leaves out: whole programs that are started again and again, what is killed or
- * cut off at every step, browsers, and journeys beyond one of each ground (`test/acceptance/journeys/samples.ts`).
- * `npx vitest run <file>` runs either kind.
+ * cut off at every step, browsers, most of what needs a chain and key servers, and journeys beyond one of each ground
+ * (`test/acceptance/journeys/samples.ts`). `npx vitest run <file>` runs either kind.
  */
 const DEEP = [
   "packages/cli/src/canary.test.ts",
@@ -21,11 +21,13 @@ const DEEP = [
   "packages/cli/src/examples.test.ts",
   "packages/cli/src/interrupts.test.ts",
   "packages/cli/src/random-lines.test.ts",
+  "packages/devstack/src/**/*.test.ts",
   "packages/mcp/src/interop.test.ts",
   "server/src/drivers/blobs/s3-ceph.test.ts",
   "server/src/drivers/blobs/s3-faults.test.ts",
   "server/src/drivers/database/{races,postgres-*}.test.ts",
   "server/src/features/webhooks/delivery/{pace,receivers}.test.ts",
+  "server/src/main.test.ts",
   "server/src/migrations/postgres-plans.test.ts",
   "server/src/operator/{backup,move}.test.ts",
   "server/src/races/two-processes.test.ts",
@@ -37,11 +39,11 @@ const DEEP = [
   "test/chain/drawn-ends.test.ts",
   "test/chain/gas-of-acts.test.ts",
   "test/chain/journey.test.ts",
+  "test/chain/key-wrap.test.ts",
   "test/chain/publish.test.ts",
   "test/cli/accounts.test.ts",
   "test/cli/completion.test.ts",
   "test/cli/cut-transfers.test.ts",
-  "test/cli/executable.test.ts",
   "test/cli/files.test.ts",
   "test/cli/first-use.test.ts",
   "test/cli/full-disk*.test.ts",
@@ -49,9 +51,8 @@ const DEEP = [
   "test/cli/keychain.test.ts",
   "test/cli/memory.test.ts",
   "test/cli/onboarding.test.ts",
-  "test/cli/owner.test.ts",
   "test/cli/owner-scopes.test.ts",
-  "test/cli/recording.test.ts",
+  "test/cli/owner.test.ts",
   "test/cli/signing-in.test.ts",
   "test/cli/wrong-lines.test.ts",
   "test/client-folder-crash.test.ts",
@@ -79,26 +80,17 @@ const DEEP = [
   "test/mcp/sizes.test.ts",
   "test/mcp/taint.test.ts",
   "test/scan/journey.test.ts",
-  "test/shared-files/crash.test.ts",
-  "test/shared-files/folders.test.ts",
-  "test/shared-files/rewind-crash.test.ts",
-  "test/shared-vaults/*crash*.test.ts",
-  "test/shared-vaults/ended-calls.test.ts",
-  "test/shared-vaults/ended-members.test.ts",
-  "test/shared-vaults/export.test.ts",
-  "test/shared-vaults/handing-on.test.ts",
-  "test/shared-vaults/ladder.test.ts",
-  "test/shared-vaults/made-up-generation.test.ts",
-  "test/shared-vaults/reseal.test.ts",
-  "test/shared-vaults/rotation.test.ts",
-  "test/shared-vaults/scale.test.ts",
-  "test/shared-vaults/search-index.test.ts",
-  "test/shared-vaults/unasked.test.ts",
+  "test/scan/{identity,webhooks}.test.ts",
+  "test/shared-files/*.test.ts",
+  "test/shared-vaults/*.test.ts",
   "test/signers/invites.test.ts",
   "test/signers/life.test.ts",
   "test/start*.test.ts",
-  "test/threats/new-process.test.ts",
+  "test/threats/*.test.ts",
 ];
+
+/** What neither run has, and `npm run test:nightly` does: programs that package and record the command line. */
+const NIGHTLY = ["test/cli/{executable,recording}.test.ts"];
 
 /** Tests of Seal's own arithmetic, and of what key servers answer. All others compute with the quicker one (`test/kit/quick-curve.ts`). */
 const SEAL = [
@@ -112,7 +104,8 @@ const SEAL = [
 const ALONE = ["packages/devstack/**", "test/client-*.test.ts", "test/fuzz/**", "test/kill/**", "test/scan/**"];
 const REPLACES = /\bvi\.(mock|doMock|stubGlobal|stubEnv|useFakeTimers|resetModules)\(/;
 
-const find = (include: string[], exclude: string[]): string[] => globSync(include, { cwd: import.meta.dirname, exclude });
+const find = (include: string[], exclude: string[]): string[] =>
+  globSync(include, { cwd: import.meta.dirname, exclude });
 const alone = new Set(
   find(TESTS, ["**/node_modules/**"]).filter(
     (file) =>
@@ -131,9 +124,22 @@ function projectsOf(tier: string, files: string[]): TestProjectConfiguration[] {
     include.length === 0 ? [] : [{ extends: true, test: { name: `${tier}${name}`, include, isolate, env } }];
   const others = files.filter((file) => !seal.has(file));
   return [
-    ...project("", others.filter((file) => !alone.has(file)), false),
-    ...project("-alone", others.filter((file) => alone.has(file)), true),
-    ...project("-seal", files.filter((file) => seal.has(file)), false, { [OWN_CURVE_VARIABLE]: "1" }),
+    ...project(
+      "",
+      others.filter((file) => !alone.has(file)),
+      false,
+    ),
+    ...project(
+      "-alone",
+      others.filter((file) => alone.has(file)),
+      true,
+    ),
+    ...project(
+      "-seal",
+      files.filter((file) => seal.has(file)),
+      false,
+      { [OWN_CURVE_VARIABLE]: "1" },
+    ),
   ];
 }
 
@@ -144,7 +150,11 @@ export default defineConfig({
   resolve: { conditions: ["coffer-source"] },
   ssr: { resolve: { conditions: ["coffer-source"] } },
   test: {
-    projects: [...projectsOf("tests", find(TESTS, [...NOWHERE, ...DEEP])), ...projectsOf("deep", find(DEEP, NOWHERE))],
+    projects: [
+      ...projectsOf("tests", find(TESTS, [...NOWHERE, ...DEEP, ...NIGHTLY])),
+      ...projectsOf("deep", find(DEEP, NOWHERE)),
+      ...projectsOf("nightly", find(NIGHTLY, NOWHERE)),
+    ],
     // A door: the engine behind it starts with the first test that asks.
     globalSetup: "test/kit/ceph/ceph-run.ts",
     pool: "forks",

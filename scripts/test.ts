@@ -1,8 +1,7 @@
 // `test.ts checks tests` is `npm test`, `test.ts deep` is `npm run test:deep`. Each stage runs to its end, whatever
-// the others do. Prints one line per stage as it ends, the output of failures, and the slowest test files. The last
-// line is `N passed, N failed, N skipped`: it counts every test, and each other stage as one. Standard error shows
-// how far the tests are. `npm run test:full` sets COFFER_TEST_COUNTS=full: all parts with the full counts of the
-// randomised tests. `--only` chooses one.
+// the others do. Prints one line per stage as it ends, the output of failures, and where the time went: by the clock and
+// of the processors. The last line is `N passed, N failed, N skipped`: it counts every test, and each other stage as one.
+// Standard error shows how far the tests are. `--only` chooses one part.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -109,7 +108,7 @@ async function runSuite(name: Suite["name"]): Promise<void> {
   const suite: Suite = { name, tallies: mkdtempSync(path.join(tmpdir(), "coffer-tally-")), scanned: 0 };
   try {
     await inLanes([{ name, run: () => runVitest(suite) }]);
-    if (name === "tests") await inLanes(...examples(suite));
+    if (name === "deep") await inLanes(...examples(suite));
     await inLanes([{ name: `scan of ${name}`, run: () => addScans(suite) }]);
   } finally {
     rmSync(suite.tallies, { recursive: true, force: true });

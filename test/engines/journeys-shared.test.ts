@@ -1,7 +1,4 @@
-/**
- * Journeys of shared vaults whose servers keep nothing on their own disk here. What a journey asks of the server's storage decides: those
- * that ask little (the chain, the command line, the contract) or much time for it run only with `COFFER_TEST_COUNTS=full`.
- */
+/** Journeys of shared vaults whose servers keep nothing on their own disk here: those that ask most of the storage, or all of them in full counts. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { networkOpeners } from "../acceptance/journeys/programs.ts";
 import { failuresOf, LIMIT } from "../acceptance/journeys/samples.ts";
@@ -18,7 +15,7 @@ onEngines(() => {
     /** Rejects when a chain key is found on the wire, in a row, in an object or in the log of the service. */
     afterAll(() => service[Symbol.asyncDispose](), LIMIT);
 
-    it.each(chosenOn("network", ["J15", "J22"]))(
+    it.each(chosenOn("network", ["J7", "J10", "J16", "J23"]))(
       "$name: $title",
       async (journey) => expect(await failuresOf(journey, networkOpeners(service, journey.name))).toEqual([]),
       LIMIT,

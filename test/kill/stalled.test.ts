@@ -76,7 +76,7 @@ it("cuts an upload whose client goes away, at any point, and leaves nothing", as
 
 it("cuts connections that send their headers a byte at a time", async (context) => {
   if (process.env["COFFER_TEST_COUNTS"] !== "full") {
-    context.skip("waits for Node's look at slow headers, up to 45 s: runs in the full counts (npm run test:full)");
+    context.skip("waits for Node's look at slow headers, up to 45 s: runs in the full counts (npm run test:nightly)");
   }
   await withServer(async (server) => {
     const connections = await Promise.all(

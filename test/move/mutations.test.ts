@@ -114,7 +114,7 @@ const BROKEN: readonly (readonly [rule: string, right: string, wrong: string])[]
   ["the floor is not lowered", "floor >= vault.floor", "floor >= 0"],
 ];
 
-// A few of them each time: every run compiles the module anew. `npm run test:full` breaks them all.
+// A few of them each time: every run compiles the module anew. `npm run test:nightly` breaks them all.
 const chosen = FULL ? BROKEN : BROKEN.slice(0, 4);
 
 it.each(chosen)("notices when it no longer holds that %s", async (_, right, wrong) => {

@@ -5,7 +5,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Database } from "@coffer/server/ports/database";
 import { migrate } from "@coffer/server/migrations/migrate";
-import { LEASE_TIMES, type Leases, type LeaseTimes, openLeases, releaseEnded, removeUnused } from "@coffer/server/ports/leases";
+import {
+  LEASE_TIMES,
+  type Leases,
+  type LeaseTimes,
+  openLeases,
+  releaseEnded,
+  removeUnused,
+} from "@coffer/server/ports/leases";
 import { systemClock } from "@coffer/server/ports/clock";
 import { systemRandom } from "@coffer/server/ports/random";
 import { afterEach, describe, expect, it, vi } from "vitest";

@@ -321,7 +321,7 @@ test("what comes in one request leaves what they hold, and the quota holds at th
   });
 });
 
-/** `npm run test:full` sets the count that the issue names. */
+/** `npm run test:nightly` sets the count that the issue names. */
 const ROUNDS = process.env["COFFER_TEST_COUNTS"] === "full" ? 1000 : 50;
 
 test(`[D5-tus-locked] two writers at one offset: exactly one goes on, ${ROUNDS} rounds, and the bytes are right`, async () => {
