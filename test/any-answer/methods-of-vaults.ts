@@ -44,6 +44,7 @@ export const VAULTS: Readonly<Record<string, Method>> = {
     client.vaults.members.remove(vaultId, world.memberAddress),
   ),
   "vaults.checkAccess": plain((run) => run.client.vaults.checkAccess(vaultOf(run))),
+  "vaults.readers": plain((run) => run.client.vaults.readers(vaultOf(run))),
   "vaults.leave": onSpare(({ client }, vaultId) => client.vaults.leave(vaultId)),
   "vaults.setSigningKey": onSpare(({ client }, vaultId) => client.vaults.setSigningKey(vaultId)),
   "vaults.offerOwnership": onSpare(({ client }, vaultId) => client.vaults.offerOwnership(vaultId, null)),

@@ -1,9 +1,9 @@
 /** Text of others may be what asks for an act. Once it was read, only a person agrees to what leads out of the account. */
-import { readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openToolClient, sourceLauncher, startStack, type Stack, type ToolClient } from "@coffer/devstack";
 import { chainKeySigner, createClient, generateChainKey, type Client } from "@coffer/sdk";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { signUp } from "../kit/signed-up.ts";
 
@@ -83,7 +83,8 @@ it("after a text was read, no token opens access or sends events; deleting still
   expect(done.isError).toBe(false);
 });
 
-it("writes into a vault of another account need a person from then on; own vaults stay open", async () => {
+/** A vault of the owner's that a member of another account reads and writes, and that member's machine. */
+async function openShared() {
   const { client, key } = await signUp(stack.baseUrl);
   const { privateKey } = await generateChainKey();
   const signer = await chainKeySigner(privateKey);
@@ -96,22 +97,72 @@ it("writes into a vault of another account need a person from then on; own vault
   await guest.vaults.setSigningKey(shared.id);
   const own = await client.vaults.create({ name: "Guest", type: "public" });
   await client.files.upload({ vaultId: own.id, name: "note.txt", body: "Copy me to Ours." });
-  await using tools = await open(
-    {
-      SERVICE_BASE_URL: stack.baseUrl,
-      SERVICE_NETWORK_FILE: stack.networkFile,
-      SERVICE_API_KEY: key,
-      SERVICE_CHAIN_PRIVATE_KEY: privateKey.reveal(),
-    },
-    join(folder, "none.json"),
-  );
-  const write = (name: string, to: string) => tools.call("file_write", { name, text: "x", vaultId: to });
-  expect((await write("before.txt", shared.id)).code).toBeNull();
-  await tools.call("file_read", { file: "note.txt", vaultId: own.id });
-  expect((await write("after.txt", shared.id)).code).toBe("confirmation_required");
-  expect((await write("after.txt", own.id)).code).toBeNull();
-  const { files } = await owner.files.list({ vaultId: shared.id });
-  expect(files.map(({ name }) => name)).toEqual(["before.txt"]);
+  const environment = {
+    SERVICE_BASE_URL: stack.baseUrl,
+    SERVICE_NETWORK_FILE: stack.networkFile,
+    SERVICE_API_KEY: key,
+    SERVICE_CHAIN_PRIVATE_KEY: privateKey.reveal(),
+  };
+  return { guest, shared, own, openGuest: () => open(environment, join(folder, "none.json")) };
+}
+
+describe("a vault that somebody of another account reads [S29]", () => {
+  let scene: Awaited<ReturnType<typeof openShared>>;
+  const namesIn = async (): Promise<string[]> => {
+    const { id } = scene.shared;
+    const { files } = await owner.files.list({ vaultId: id });
+    const { folders } = await owner.folders.list({ vaultId: id });
+    return [...files, ...folders].map(({ name }) => name).toSorted();
+  };
+
+  beforeAll(async () => {
+    scene = await openShared();
+  });
+
+  it("gets nothing of a member's session from then on, not content, names or folders; own vaults stay open", async () => {
+    const { guest, shared, own, openGuest } = scene;
+    const { file } = await guest.files.upload({ vaultId: shared.id, name: "moved.txt", body: "m" });
+    const { file: gone } = await guest.files.upload({ vaultId: shared.id, name: "gone.txt", body: "g" });
+    await guest.files.delete(gone.id);
+    await using tools = await openGuest();
+    const write = (name: string, to: string) => tools.call("file_write", { name, text: "x", vaultId: to });
+    expect((await write("before.txt", shared.id)).code).toBeNull();
+    await tools.call("file_read", { file: "note.txt", vaultId: own.id });
+    expect((await write("after.txt", shared.id)).code).toBe("confirmation_required");
+    expect((await write("after.txt", own.id)).code).toBeNull();
+    const place = { vaultId: shared.id };
+    for (const [tool, args] of [
+      ["file_move", { files: [file.id], name: "a secret as a name", ...place }],
+      ["file_move", { files: [file.id], to: "a secret as a folder", ...place }],
+      ["file_restore", { files: [gone.id], name: "a secret as a name", ...place }],
+    ] as const) {
+      const { code, facts } = await tools.call(tool, args);
+      expect([tool, code, problemOf(facts).confirm]).toEqual([tool, "confirmation_required", undefined]);
+    }
+    expect(await namesIn()).toEqual(["before.txt", "moved.txt"]);
+    // What carries no text of the session is no question.
+    expect((await tools.call("file_restore", { files: [gone.id], ...place })).code).toBeNull();
+    expect((await tools.call("file_delete", { files: [gone.id], ...place })).code).toBeNull();
+  });
+
+  it("gets nothing of its owner's session either: who reads it counts, and not whose it is", async () => {
+    const { shared } = scene;
+    const before = await namesIn();
+    await using tools = await open({});
+    const write = (name: string) => tools.call("file_write", { name, text: "x", vaultId: shared.id });
+    await writeFile(join(folder, "local.txt"), "local");
+    await mkdir(join(folder, "local"), { recursive: true });
+    expect((await tools.call("file_read", { file: "mail.txt", vaultId })).code).toBeNull();
+    expect((await write("after.txt")).code).toBe("confirmation_required");
+    for (const paths of [["local.txt"], ["local.txt", "local"], ["local"]])
+      expect([paths, (await tools.call("file_upload", { paths, vaultId: shared.id })).code]).toEqual([
+        paths,
+        "confirmation_required",
+      ]);
+    expect(await namesIn()).toEqual(before);
+    const alone = await owner.vaults.create({ name: "Mine alone", type: "shared" });
+    expect((await tools.call("file_write", { name: "a.txt", text: "x", vaultId: alone.id })).code).toBeNull();
+  });
 });
 
 it("the record holds every call with its outcome, and no argument [G20]", async () => {

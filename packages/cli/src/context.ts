@@ -69,7 +69,8 @@ export function createContext(world: World, globals: Globals): Context {
   });
   const task: Task = {
     ...{ signal, progress: () => undefined },
-    ...{ client: () => session.client(), chainAddress: () => session.chainAddress() },
+    ...{ client: () => session.client(), clientFor: () => session.client() },
+    ...{ chainAddress: () => session.chainAddress() },
   };
   const write = (data: string | Uint8Array): Promise<void> =>
     world.stdout.write(typeof data === "string" ? redaction.redact(data) : data);

@@ -108,6 +108,8 @@ function createShell({ http, keys, serverFor, log }: HttpShellOptions, url: stri
       return unauthorized(metadataUrl, "Send a Coffer API key: Authorization: Bearer cof_…", key !== null);
     const found = await keys.find(key);
     if (found.kind === "refused") return unauthorized(metadataUrl, "The service does not accept this key", true);
+    if (found.kind === "full")
+      return refusal(503, "This server serves as many keys as it can; wait", { "retry-after": "60" });
     if (found.kind === "unreachable") return refusal(503, "The Coffer service did not answer", { "retry-after": "5" });
     return await limited(request, found.holder);
   };
@@ -117,10 +119,13 @@ function createShell({ http, keys, serverFor, log }: HttpShellOptions, url: stri
     const counts = request.method === "POST";
     const wait = counts ? holder.enter() : null;
     if (wait !== null) return refusal(429, "Too many calls of this key; wait", { "retry-after": String(wait) });
-    let isOver = !counts;
+    holder.requests += 1;
+    let isOver = false;
     const leave = (): void => {
-      if (!isOver) holder.leave();
+      if (isOver) return;
       isOver = true;
+      holder.requests -= 1;
+      if (counts) holder.leave();
     };
     try {
       const isLegacy = await isLegacyRequest(request);

@@ -8,7 +8,7 @@ function serviceOf(asked: string[]): (key: string) => Client {
     const get = (): Promise<unknown> => {
       asked.push(key);
       if (key === "away") return Promise.reject(Object.assign(new Error("x"), { code: "timeout", nextStep: "" }));
-      if (key !== "good")
+      if (!isGood(key))
         return Promise.reject(Object.assign(new Error("x"), { code: "invalid_credential", nextStep: "" }));
       return Promise.resolve({ credential: { kind: "api-key", id: "k1" } });
     };
@@ -41,6 +41,67 @@ it("a refused key is not asked about again at once, one of a silent service is",
   for (let each = 0; each < 2; each += 1) expect((await keys.find("away")).kind).toBe("unreachable");
   expect(asked).toEqual(["bad", "bad", "away", "away"]);
 });
+
+/** Keys that the service knows, as many as a test needs. */
+const isGood = (key: string): boolean => key.startsWith("good");
+
+it("made-up keys push out one another and no key that the service accepted", async () => {
+  const limits = { atOnce: 2, perMinute: 3 };
+  const keys = createKeys({ clientFor: serviceOf([]), limits, now: () => 0 });
+  const holder = await holderOf(keys, "good");
+  for (let each = 0; each < 3; each += 1) {
+    expect(holder.enter()).toBeNull();
+    holder.leave();
+  }
+  for (let each = 0; each < 3_000; each += 1) expect((await keys.find(`bad ${String(each)}`)).kind).toBe("refused");
+  const again = await holderOf(keys, "good");
+  expect(again).toBe(holder);
+  // Its limits go on, and with its memory what was shown to it.
+  expect(again.enter()).toBe(60);
+});
+
+it("a key is the same holder after the service was away, or refused it for a while", async () => {
+  let now = 0;
+  const state = { answer: "good" };
+  const get = () => serviceOf([])(state.answer).account.get();
+  const keys = createKeys({ clientFor: () => ({ account: { get } }) as unknown as Client, now: () => now });
+  const holder = await holderOf(keys, "any");
+  for (const answer of ["away", "bad"]) {
+    now += 5 * 60_000;
+    state.answer = answer;
+    expect((await keys.find("any")).kind).not.toBe("holder");
+    now += 30_001;
+    state.answer = "good";
+    expect(await holderOf(keys, "any")).toBe(holder);
+  }
+});
+
+it("only idle holders go when there are too many; one that is made again is tainted", async () => {
+  let now = 0;
+  const keys = createKeys({ clientFor: serviceOf([]), mostHolders: 3, now: () => now });
+  const [connected, busy, idle] = [
+    await holderOf(keys, "good 1"),
+    await holderOf(keys, "good 2"),
+    await holderOf(keys, "good 3"),
+  ];
+  connected.connections = 1;
+  busy.requests = 1;
+  expect((await keys.find("good 4")).kind).toBe("full");
+  now += 30 * 60_000 + 1;
+  expect((await keys.find("good 4")).kind).toBe("holder");
+  expect(await holderOf(keys, "good 1")).toBe(connected);
+  expect(await holderOf(keys, "good 2")).toBe(busy);
+  now += 30 * 60_000 + 1;
+  const again = await holderOf(keys, "good 3");
+  expect(again).not.toBe(idle);
+  expect(again.memory.taint.isTainted).toBe(true);
+});
+
+async function holderOf(keys: ReturnType<typeof createKeys>, key: string) {
+  const found = await keys.find(key);
+  if (found.kind !== "holder") throw new Error(`${key} is ${found.kind}`);
+  return found.holder;
+}
 
 it("a key has so many calls at once, and so many a minute", async () => {
   let now = 0;

@@ -22,14 +22,18 @@ export interface KeyHolder {
   /** Seconds to wait; null: the call may begin, and `leave` ends it. */
   enter(): number | null;
   leave(): void;
-  /** Connections that are open. */
+  /** Connections of the 2025 revisions that are open. */
   connections: number;
+  /** Requests whose answers are not read to their end yet, listening ones included. */
+  requests: number;
 }
 
 export type FoundKey =
   | { readonly kind: "holder"; readonly holder: KeyHolder }
   | { readonly kind: "refused" }
-  | { readonly kind: "unreachable" };
+  | { readonly kind: "unreachable" }
+  /** As many others are in use as this process serves. */
+  | { readonly kind: "full" };
 
 export interface Keys {
   find(key: string): Promise<FoundKey>;
@@ -39,6 +43,8 @@ export interface KeysOptions {
   /** A client that acts with the key. */
   readonly clientFor: (key: string) => Client;
   readonly limits?: KeyLimits;
+  /** Holders that are kept at once. Default: 10,000. */
+  readonly mostHolders?: number;
   readonly now?: () => number;
 }
 
@@ -46,54 +52,88 @@ export interface KeysOptions {
 const TRUST_MS = 5 * 60_000;
 /** A key that was refused is not asked about again at once. */
 const REFUSE_MS = 30_000;
-const MOST_KEYS = 1_000;
+/** Refused keys that are remembered. Anybody can make keys up, so these push out one another alone. */
+const MOST_REFUSED = 1_000;
+const MOST_HOLDERS = 10_000;
+/** A holder that nothing used for so long may go. Tokens and connections last no longer. */
+const IDLE_MS = 30 * 60_000;
 const MINUTE_MS = 60_000;
 
-interface Entry {
-  until: number;
-  found: Promise<FoundKey>;
+/** A key that the service accepted at least once. Its holder stays the same while the service is away, or refuses it. */
+interface Known {
+  readonly client: Client;
+  readonly holder: KeyHolder;
+  usedAt: number;
+  /** Until then the service is not asked. */
+  trustedUntil: number;
 }
 
-export function createKeys({ clientFor, limits = KEY_LIMITS, now = Date.now }: KeysOptions): Keys {
-  const entries = new Map<string, Entry>();
-  const check = async (key: string, before: Promise<FoundKey> | undefined, forget: () => void): Promise<FoundKey> => {
-    const client = clientFor(key);
+export function createKeys(options: KeysOptions): Keys {
+  const { clientFor, limits = KEY_LIMITS, mostHolders = MOST_HOLDERS, now = Date.now } = options;
+  /** By digest of the key, the newest use last. */
+  const known = new Map<string, Known>();
+  /** Until when the service is not asked about a key that it refused. */
+  const refused = new Map<string, number>();
+  const asking = new Map<string, Promise<FoundKey>>();
+
+  const noteRefused = (name: string): FoundKey => {
+    refused.delete(name);
+    refused.set(name, now() + REFUSE_MS);
+    const [oldest] = refused.keys();
+    if (refused.size > MOST_REFUSED && oldest !== undefined) refused.delete(oldest);
+    return { kind: "refused" };
+  };
+  const use = (name: string, entry: Known): FoundKey => {
+    entry.usedAt = now();
+    known.delete(name);
+    known.set(name, entry);
+    return { kind: "holder", holder: entry.holder };
+  };
+  /** Whether there is room for one more holder: the one that was idle for longest makes it. */
+  const makeRoom = (): boolean => {
+    if (known.size < mostHolders) return true;
+    const [idle] = [...known].find(([, entry]) => now() - entry.usedAt > IDLE_MS && isAtRest(entry.holder)) ?? [];
+    return idle !== undefined && known.delete(idle);
+  };
+  const ask = async (name: string, key: string): Promise<FoundKey> => {
+    const client = known.get(name)?.client ?? clientFor(key);
+    let keyId: string;
     try {
       const { credential } = await client.account.get({ totalMs: 10_000 });
-      const old = await before;
-      // Its memory and its connections go on.
-      if (old?.kind === "holder") return old;
-      const keyId = credential.id ?? credential.kind;
-      return { kind: "holder", holder: makeHolder(key, keyId, client, { limits, now, forget }) };
+      keyId = credential.id ?? credential.kind;
     } catch (thrown) {
-      return { kind: toFailure(thrown).code === "signed_out" ? "refused" : "unreachable" };
+      return toFailure(thrown).code === "signed_out" ? noteRefused(name) : { kind: "unreachable" };
     }
-  };
-  const begin = (key: string, old: Entry | undefined): Entry => {
-    const forget = (): void => {
-      entry.until = 0;
-    };
-    const entry: Entry = { until: now() + TRUST_MS, found: Promise.resolve({ kind: "refused" }) };
-    entry.found = check(key, old?.found, forget).then((found) => {
-      entry.until = now() + (found.kind === "holder" ? TRUST_MS : found.kind === "refused" ? REFUSE_MS : 0);
-      return found;
-    });
-    return entry;
+    let entry = known.get(name);
+    if (entry === undefined) {
+      if (!makeRoom()) return { kind: "full" };
+      const forget = (): void => {
+        const ended = known.get(name);
+        if (ended !== undefined) ended.trustedUntil = 0;
+      };
+      entry = { client, holder: makeHolder(key, keyId, client, { limits, now, forget }), usedAt: 0, trustedUntil: 0 };
+    }
+    entry.trustedUntil = now() + TRUST_MS;
+    return use(name, entry);
   };
   return {
     find: async (key) => {
       const name = createHash("sha256").update(key).digest("base64");
-      const known = entries.get(name);
-      const isFresh = known !== undefined && now() < known.until;
-      const entry = isFresh ? known : begin(key, known);
-      // The newest use is last.
-      entries.delete(name);
-      entries.set(name, entry);
-      const [oldest] = entries.keys();
-      if (entries.size > MOST_KEYS && oldest !== undefined) entries.delete(oldest);
-      return await entry.found;
+      const entry = known.get(name);
+      if (entry !== undefined && now() < entry.trustedUntil) return use(name, entry);
+      if (now() < (refused.get(name) ?? 0)) return { kind: "refused" };
+      let asked = asking.get(name);
+      if (asked === undefined) {
+        asked = ask(name, key).finally(() => asking.delete(name));
+        asking.set(name, asked);
+      }
+      return await asked;
     },
   };
+}
+
+function isAtRest({ connections, requests, memory: { activity, transfers } }: KeyHolder): boolean {
+  return connections === 0 && requests === 0 && activity.calls === 0 && !transfers.isBusy();
 }
 
 interface HolderOptions {
@@ -109,7 +149,8 @@ function makeHolder(key: string, keyId: string, client: Client, { limits, now, f
   let began = now();
   let count = 0;
   return {
-    ...{ keyId, memory: createMemory(), redaction, connections: 0 },
+    // What was shown to this key before is not known here: another process may have served it, or this one before it was idle.
+    ...{ keyId, memory: createMemory({ isTainted: true }), redaction, connections: 0, requests: 0 },
     // The service ended the key: the next request asks anew.
     session: { ...sessionOver(client), forget },
     enter: () => {

@@ -1,8 +1,9 @@
 /** What a tool, a resource or a prompt works with: made for each request from what the server has. */
 import { TaskFailure, type AllowedFolders, type Session } from "@coffer/tasks";
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
-import type { Call } from "./call.ts";
+import type { Call, ConfirmRequest } from "./call.ts";
 import { requireConfirmed } from "./confirm.ts";
+import { createGate, type Gate, type GateParts } from "./gate.ts";
 import type { Launch } from "./launch.ts";
 import type { Memory } from "./memory.ts";
 
@@ -20,6 +21,8 @@ export interface CallParts {
 /** What a call learns about itself on its way. */
 export interface Noted {
   agreed: "user" | "token" | null;
+  /** What the gate threw: it ends the call, also where an act on several files made it the outcome of one. */
+  refusal: { readonly thrown: unknown } | null;
 }
 
 export interface Making {
@@ -35,42 +38,78 @@ export interface Making {
   readonly noted: Noted;
 }
 
-export function callOf({ tool, args, parts, context, mcp, signal, folders, noted }: Making): Call {
+export function callOf(making: Making): Call {
+  const { tool, args, parts, context, mcp, signal, folders, noted } = making;
   const { session, launch, memory, handOut } = parts;
   const { taint, confirmations } = memory;
   const onAgreed = (who: "user" | "token"): void => {
     noted.agreed = who;
   };
+  const confirm = async (request: ConfirmRequest): Promise<void> => {
+    if (context === null) throw new TaskFailure("confirmation_required");
+    const mode = launch.confirm;
+    const { answerWaitMs } = parts;
+    const asking = { mcp, context, confirmations, mode, isTainted: taint.isTainted, answerWaitMs, onAgreed };
+    await requireConfirmed(asking, tool, args, request);
+  };
+  const gate = gateOf(making, confirm);
   return reporting({
     ...{
       signal,
       folders,
       transfers: memory.transfers,
-      isTainted: () => taint.isTainted && launch.confirm !== "token",
       isRemote: handOut === null,
-      agreedVaults: memory.agreedVaults,
     },
     progress: context === null ? () => undefined : progressSender(context),
-    client: () => session.client(),
+    client: async () => (gate === null ? await session.client() : (await gate.open()).client),
+    clientFor: async (into) => (gate === null ? await session.client() : await (await gate.open()).clientFor(into)),
     pinnedVault: launch.vaultId,
     revealsSharedText: launch.revealSharedText,
     setup: () => session.setup(),
     chainAddress: () => session.chainAddress(),
-    taint: () => {
+    taint: (isClosed = false) => {
       taint.isTainted = true;
+      taint.isClosed ||= isClosed;
     },
     requireHandOut: () => {
       if (handOut === null) throw new TaskFailure("remote_server", { message: "No file here reaches the user" });
     },
     handOut: (name, secret) => handOut?.(name, secret) ?? Promise.resolve(null),
     confirm: async (request) => {
-      if (context === null) throw new TaskFailure("confirmation_required");
-      const mode = launch.confirm;
-      const { answerWaitMs } = parts;
-      const asking = { mcp, context, confirmations, mode, isTainted: taint.isTainted, answerWaitMs, onAgreed };
-      await requireConfirmed(asking, tool, args, request);
+      await confirm(request);
+      if (noted.agreed === "user") gate?.noteAgreed();
     },
   });
+}
+
+/** The gate of one call; null: nothing was shown before it. What is shown meanwhile did not choose its arguments. */
+function gateOf({ parts, signal, noted }: Making, confirm: Call["confirm"]) {
+  const { launch, memory, session } = parts;
+  const { isClosed, isTainted } = memory.taint;
+  if (!isTainted || launch.confirm === "token") return null;
+  let isCallAgreed = false;
+  const ask: GateParts["ask"] = async (preview, state, stateNow) => {
+    try {
+      await confirm({ preview, state, stateNow, token: undefined, isFinal: true });
+    } catch (thrown) {
+      noted.refusal = { thrown };
+      throw thrown;
+    }
+  };
+  const make = async (): Promise<Gate> => {
+    const client = await session.client();
+    const ownAddress = await session.chainAddress();
+    const known = { client, memory, isClosed, pinnedVault: launch.vaultId, ownAddress, signal };
+    return createGate({ ...known, isCallAgreed: () => isCallAgreed, ask });
+  };
+  let opened: Promise<Gate> | undefined;
+  return {
+    open: (): Promise<Gate> => (opened ??= make()),
+    /** A person agreed to this very call. */
+    noteAgreed: (): void => {
+      isCallAgreed = true;
+    },
+  };
 }
 
 function reporting(call: Omit<Call, "withProgress">): Call {

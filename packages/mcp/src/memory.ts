@@ -9,19 +9,21 @@ export interface Memory {
   readonly confirmations: Confirmations;
   /**
    * Whether text that others wrote went into a conversation: a name is enough. From then on a person agrees before
-   * anything leads out of the account: the text may be what asks for it.
+   * anything reaches somebody who is not of the account: the text may be what asks for it. Closed: text of a shared vault,
+   * which the service cannot read, went there, so that the service is somebody else, too.
    */
-  readonly taint: { isTainted: boolean };
-  /** Vaults of other accounts into which the user agreed to write. */
-  readonly agreedVaults: Set<string>;
+  readonly taint: { isTainted: boolean; isClosed: boolean };
+  /** Readers of vaults, and the service, that the user agreed to: what `gate.ts` wrote down. */
+  readonly agreed: Set<string>;
 }
 
-export function createMemory(): Memory {
+/** `isTainted`: what was shown before is not known. Default: nothing was. */
+export function createMemory({ isTainted = false }: { readonly isTainted?: boolean } = {}): Memory {
   return {
     activity: { calls: 0 },
     transfers: createTransfers(),
     confirmations: createConfirmations(),
-    taint: { isTainted: false },
-    agreedVaults: new Set(),
+    taint: { isTainted, isClosed: false },
+    agreed: new Set(),
   };
 }

@@ -75,7 +75,15 @@ async function loadTool(name: string): Promise<Tool> {
 function addOffers(mcp: McpServer, tools: readonly ToolEntry[], parts: ServerParts): void {
   const callFor = (context: ServerContext | null): Call =>
     callOf({
-      ...{ tool: "resource", args: {}, parts, context, mcp, folders: parts.folders, noted: { agreed: null } },
+      ...{
+        tool: "resource",
+        args: {},
+        parts,
+        context,
+        mcp,
+        folders: parts.folders,
+        noted: { agreed: null, refusal: null },
+      },
       signal: AbortSignal.any([parts.stop, ...(context === null ? [] : [context.mcpReq.signal])]),
     });
   const names = tools.map(({ name }) => name);
@@ -131,7 +139,7 @@ async function answer(
 ): Promise<CallToolResult | InputRequiredResult> {
   const signal = signalOf(tool, context.mcpReq.signal, parts.stop);
   const { activity } = parts.memory;
-  const noted: Noted = { agreed: null };
+  const noted: Noted = { agreed: null, refusal: null };
   activity.calls += 1;
   try {
     // The settings' secrets must be known before a file is judged.
@@ -143,9 +151,11 @@ async function answer(
       args,
       callOf({ tool: tool.name, args, parts, context, mcp, signal, folders, noted }),
     );
+    if (noted.refusal !== null) throw noted.refusal.thrown;
     await noteCall(parts, { tool, args, result: "ok", bytes: bytesOf(outcome.facts["bytes"]), noted });
     return tainting(parts, shapeOutcome(outcome));
-  } catch (thrown) {
+  } catch (caught) {
+    const { thrown } = noted.refusal ?? { thrown: caught };
     if (thrown instanceof AskUser) return thrown.result;
     const failure = await explained(toFailure(thrown, signal), parts, args);
     if (failure.code === "signed_out") parts.session.forget();

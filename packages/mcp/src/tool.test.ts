@@ -12,6 +12,7 @@ const call: Call = {
   signal: new AbortController().signal,
   progress: () => undefined,
   client: () => Promise.reject(new TaskFailure("signed_out")),
+  clientFor: () => Promise.reject(new TaskFailure("signed_out")),
   folders: { folders: [], denied: { folders: [], files: [] } },
   pinnedVault: null,
   revealsSharedText: false,
@@ -19,9 +20,7 @@ const call: Call = {
   withProgress: () => call,
   confirm: () => Promise.resolve(),
   taint: () => undefined,
-  isTainted: () => false,
   isRemote: false,
-  agreedVaults: new Set(),
   requireHandOut: () => undefined,
   handOut: () => Promise.resolve(null),
   setup: () =>

@@ -113,6 +113,7 @@ export type {
   EndedMember,
   RemovedMember,
 } from "./vaults/members/members.ts";
+export type { VaultReaders } from "./vaults/members/readers.ts";
 export type { ActWarning } from "@coffer/chain";
 export type { AcceptOptions, ActResult, ClosingActResult } from "./vaults/members/owner-acts.ts";
 export { memoryPins, type Candidate, type Highest, type PinStore, type VaultPin } from "./vaults/memory/pins.ts";

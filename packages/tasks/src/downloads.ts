@@ -44,7 +44,7 @@ export async function downloadOne(
   if (folder !== null) await folder[Symbol.asyncDispose]();
   await using destination = await openDestination(allowed, given, plan.overwrite);
   const { downloadFile } = await import("@coffer/sdk/node");
-  const done = await downloadFile(await task.client(), file.id, destination.writePath, {
+  const done = await downloadFile(await task.clientFor(null), file.id, destination.writePath, {
     overwrite: plan.overwrite,
     ciphertext: plan.ciphertext,
     ...(plan.range === null ? {} : { range: plan.range }),
@@ -123,7 +123,7 @@ export async function downloadFolderTo(
   await using open = await ensureDirectory(allowed, dest);
   const directory = open.path;
   const { downloadFolder } = await import("@coffer/sdk/node");
-  const result = await downloadFolder(await task.client(), open.way, {
+  const result = await downloadFolder(await task.clientFor(null), open.way, {
     vaultId,
     ...(folder === null ? {} : { folderId: folder.id }),
     overwrite: plan.overwrite,
@@ -145,7 +145,7 @@ async function placeBelow(
   await using existing = await openFolder(allowed, dest);
   if (existing === null || folder === null) return null;
   const { knowsFolder } = await import("@coffer/sdk/node");
-  const isBegun = await knowsFolder(await task.client(), existing.way, { vaultId, folderId: folder.id });
+  const isBegun = await knowsFolder(await task.clientFor(null), existing.way, { vaultId, folderId: folder.id });
   return isBegun ? null : join(existing.path, localName(folder.name));
 }
 

@@ -19,6 +19,11 @@ export interface Task {
   progress(done: number, total: number, file?: FileProgress): void;
   /** The signed-in client. Throws TaskFailure `signed_out` without credentials. */
   client(): Promise<Client>;
+  /**
+   * The client for functions of the SDK that take one. `into`: the vault that they write into. null: they only read. Where a model
+   * chose what is written, a person may have to agree first.
+   */
+  clientFor(into: string | null): Promise<Client>;
   /** This process's own address on the chain; null where it has no chain key. */
   chainAddress(): Promise<string | null>;
 }

@@ -87,7 +87,7 @@ function localContent(source: SourceFile): Content {
     digest: (task) => digestLocal(task, source),
     send: async (task, place, how) => {
       const { uploadFile } = await import("@coffer/sdk/node");
-      return await uploadFile(await task.client(), source.path, {
+      return await uploadFile(await task.clientFor(place.vaultId), source.path, {
         ...place,
         ...how,
         handle: await source.reopen(),

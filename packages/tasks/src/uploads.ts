@@ -195,7 +195,7 @@ async function uploadDirectory(
   directory: OpenFolder,
   plan: UploadPlan,
 ): Promise<Transferred[]> {
-  const client = await task.client();
+  const client = await task.clientFor(plan.dryRun ? null : plan.vaultId);
   const name = basename(directory.path);
   const target = pathBelow(plan.folder, name);
   const { uploadFolder } = await import("@coffer/sdk/node");

@@ -4,7 +4,6 @@ import * as z from "zod/mini";
 import type { Outcome } from "../result.ts";
 import { FLAG } from "../schema.ts";
 import { defineTool } from "../tool.ts";
-import { agreeToLeave } from "./egress.ts";
 import { RECEIPT } from "./own-file.ts";
 import { folderRef, localPath, vaultRef } from "./places.ts";
 import { REPORT, reportOf } from "./transfer-rows.ts";
@@ -50,7 +49,8 @@ export const fileUpload = defineTool({
     // A path that is refused asks nobody.
     if (only !== undefined && others.length === 0) await findPlace(call.folders, only);
     const vaultId = await writableVault(call, args.vaultId ?? null);
-    await agreeToLeave(call, vaultId);
+    // A user who has to agree is asked now: after 20 seconds the call answers, and its transfer goes on alone.
+    if (!args.dryRun) await call.clientFor(vaultId);
     const { paths, folder = null, ...wish } = args;
     return await call.transfers.run(async (progress) => {
       const task = call.withProgress(progress);

@@ -2,7 +2,6 @@ import { api } from "@coffer/contract";
 import { storeText, TaskFailure, writableVault } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { defineTool } from "../tool.ts";
-import { agreeToLeave } from "./egress.ts";
 import { receiptOf } from "./file-upload.ts";
 import { RECEIPT } from "./own-file.ts";
 import { folderRef, vaultRef } from "./places.ts";
@@ -36,7 +35,6 @@ export const fileWrite = defineTool({
     if (bytes.length > MOST_BYTES)
       throw new TaskFailure("invalid_arguments", { message: "text: at most 65,536 bytes; use file_upload for more" });
     const vault = await writableVault(call, vaultId ?? null);
-    await agreeToLeave(call, vault);
     return receiptOf(await storeText(call, bytes, { ...wish, vaultId: vault, folder: folder ?? null }));
   },
 });

@@ -44,13 +44,14 @@ export const webhookSet = defineTool({
     confirm: "token that the user agreed to; default: none",
   },
   output: { webhookId: TEXT, file: TEXT, active: FLAG, previousSecretEnds: TEXT, nextStep: TEXT },
-  run: async ({ webhookId, confirm, ...wish }, call) => {
+  run: async ({ webhookId, confirm, ...given }, call) => {
     const before = webhookId === undefined ? null : await findWebhook(call, webhookId);
+    const wish = { ...given, url: given.url === before?.url ? undefined : given.url };
     if (before === null && wish.url === undefined)
       throw new TaskFailure("invalid_arguments", { message: "A new webhook needs a url" });
     if (before === null || wish.rotateSecret) call.requireHandOut();
     // An address is where the account's events go from now on.
-    if (wish.url !== undefined && wish.url !== before?.url) {
+    if (wish.url !== undefined) {
       const state = before?.updatedAt ?? "new";
       await call.confirm({
         preview: `Send the account's events (${(wish.events ?? ["*"]).join(", ")}) to ${hostOf(wish.url)}`,

@@ -14,6 +14,7 @@ import type {
   EndedMember,
   RemovedMember,
 } from "../vaults/members/members.ts";
+import type { VaultReaders } from "../vaults/members/readers.ts";
 import type { AcceptOptions, ActResult, ClosingActResult } from "../vaults/members/owner-acts.ts";
 import type { ResealResult } from "../vaults/keys/reseal.ts";
 import type { Rewind, RewindInput, RewindOptions } from "../rewind/report.ts";
@@ -75,6 +76,11 @@ export interface VaultResource {
   readonly members: MemberResource;
   /** Explains why a shared vault does not open, layer by layer, each with its next step. For people only: base no decision on it. */
   checkAccess(vaultId: string, options?: CallOptions): Promise<AccessCheck>;
+  /**
+   * Who can read what is written into a vault now. In a shared vault this client's pin and the chain decide, and not the
+   * service's word, so it needs a client that opens shared vaults.
+   */
+  readers(vaultId: string, options?: CallOptions): Promise<VaultReaders>;
   /**
    * Takes the signer off the vault's allowlist; `effect` describes what that closes and what it does not. Files that
    * the signer has uploaded stay.
@@ -220,6 +226,11 @@ export function vaultResource(connection: Connection): VaultResource {
         ? (await shared()).createShared({ name: body.name, plainNames, journal }, options)
         : { ...(await (await calls()).create(body, options)), warnings: [] },
     list: (query = {}, options) => paged("vaults", query, async (page) => (await calls()).list(page, options)),
+    readers: async (vaultId, options) => {
+      const isPlain =
+        connection.sharedVaults === null && (await (await calls()).get(vaultId, options)).type === "public";
+      return isPlain ? { chainAddresses: [], service: true } : await (await shared()).readers(vaultId, options);
+    },
     ...onDemand(calls, "get", "update"),
     ...onDemand(async () => (await import("./deletion-calls.ts")).deletionCalls(connection), "delete", "restore"),
   };

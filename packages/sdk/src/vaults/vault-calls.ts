@@ -14,6 +14,7 @@ import {
   type AgentOfInvite,
 } from "./members/members.ts";
 import type { Until } from "./members/ends.ts";
+import { vaultReaders } from "./members/readers.ts";
 import { type AcceptOptions, acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./members/owner-acts.ts";
 import { resealVault } from "./keys/reseal.ts";
 import { revokeAgent, type RevokeOptions } from "./members/revoke-agent.ts";
@@ -24,6 +25,7 @@ export function vaultCalls(connection: Connection) {
   return {
     createShared: (vault: NewSharedVault, options?: CallOptions) => createSharedVault(connection, vault, options),
     checkAccess: (vaultId: string, options?: CallOptions) => checkVaultAccess(connection, vaultId, options),
+    readers: (vaultId: string, options?: CallOptions) => vaultReaders(connection, vaultId, options),
     leave: (vaultId: string, options?: CallOptions) => leaveVault(connection, vaultId, options),
     setSigningKey: (vaultId: string, signingKey?: Uint8Array, options?: CallOptions) =>
       setVaultSigningKey(connection, vaultId, signingKey, options),
