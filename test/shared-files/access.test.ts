@@ -1,6 +1,14 @@
 /** Who can read and write a shared vault, and what is said when somebody cannot. */
 import { sealVaultKeyWrapInWorker } from "@coffer/chain/node";
-import { createClient, memoryPins, statementSigner, type AccessCheck, type Signer, type Vault } from "@coffer/sdk";
+import {
+  createClient,
+  memoryPins,
+  statementSigner,
+  type AccessCheck,
+  type Middleware,
+  type Signer,
+  type Vault,
+} from "@coffer/sdk";
 import { sharedVaults } from "@coffer/sdk/shared";
 import { beforeAll, describe, expect, test } from "vitest";
 import { read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
@@ -23,6 +31,40 @@ beforeAll(async () => {
 function statesOf({ api, chain, keyServers, clock, key }: AccessCheck): string[] {
   return [api, chain, keyServers, clock, key].map(({ state, cause }) => (cause === null ? state : cause));
 }
+
+describe("vaults.readers names", () => {
+  test("whom the chain names now, the owner first, and the service where it reads something [S29]", async () => {
+    const { client, signer } = stack.owner;
+    const readersOf = async (id: string) => {
+      const { chainAddresses, service } = await client.vaults.readers(id);
+      return [service, ...chainAddresses];
+    };
+    const { id } = await client.vaults.create({ name: "readers", type: "shared", plainNames: true });
+    expect(await readersOf(id)).toEqual([true, signer.chainAddress]);
+    const passing = `0x${"7a".repeat(32)}`;
+    await client.vaults.members.add(id, passing);
+    expect(await readersOf(id)).toEqual([true, signer.chainAddress, passing]);
+    await client.vaults.members.remove(id, passing);
+    expect(await readersOf(id)).toEqual([true, signer.chainAddress]);
+    expect(await readersOf(vault.id)).toEqual([false, signer.chainAddress, member.signer.chainAddress]);
+    expect(await readersOf((await client.vaults.create({ name: "public", type: "public" })).id)).toEqual([true]);
+  });
+
+  test("the same where the service calls the vault public meanwhile [S29]", async () => {
+    const pins = memoryPins();
+    await member.another({ shared: { pins } }).vaults.readers(vault.id);
+    const lie: Middleware = async (request, next, { endpointId }) => {
+      const answer = await next(request);
+      if (endpointId !== "vaults.get") return answer;
+      const { vault: shown } = (await answer.json()) as { vault: Vault };
+      return Response.json({ vault: { ...shown, type: "public", chainObjectId: null } });
+    };
+    const deceived = member.another({ shared: { pins }, middleware: [lie] });
+    const { chainAddresses } = await deceived.vaults.readers(vault.id);
+    expect(chainAddresses).toContain(member.signer.chainAddress);
+    await expect(deceived.vaults.get(vault.id)).rejects.toMatchObject({ code: "vault_changed" });
+  });
+});
 
 /** Each fault by itself is told apart in journey J15, through the tools. */
 describe("vaults.checkAccess finds", () => {

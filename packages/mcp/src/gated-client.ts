@@ -142,9 +142,10 @@ export function gatedClient(client: Client, permit: (destinations: readonly Dest
       Object.entries(rules).flatMap(([name, rule]: [string, unknown]) => {
         const member: unknown = Reflect.get(resource, name);
         if (isMethod(rule) && isMethod(member))
-          return [[name, (...args: unknown[]) => held(permit, rule(...args), () => member.apply(resource, args))]];
-        const isResource = typeof rule === "object" && rule !== null && typeof member === "object" && member !== null;
-        return isResource ? [[name, gated(member, rule)]] : [];
+          return [
+            [name, (...args: unknown[]) => held(permit, rule(...args), () => Reflect.apply(member, resource, args))],
+          ];
+        return isObject(rule) && isObject(member) ? [[name, gated(member, rule)]] : [];
       }),
     );
   // What is absent from the table is absent here, and a call of it fails.
@@ -155,6 +156,10 @@ type Method = (...args: unknown[]) => unknown;
 
 function isMethod(value: unknown): value is Method {
   return typeof value === "function";
+}
+
+function isObject(value: unknown): value is object {
+  return value !== null && (typeof value === "object" || typeof value === "function");
 }
 
 /** A list is a promise that can be iterated, too: it stays one while it is held back. */
