@@ -94,6 +94,7 @@ export const METHOD_FACTS: Readonly<Record<string, MethodFacts>> = {
   "vaults.members.setUntil": act(["members.add"], "address_invalid", "end_invalid", "is_owner", "not_owner"),
   "vaults.members.remove": act(["members.remove"], "address_invalid", "is_owner", "not_owner"),
   "vaults.checkAccess": { endpoints: ["vaults.get", "vaultKeys.list"], codes: ["shared_vault", "configuration"] },
+  "vaults.readers": { endpoints: ["vaults.get"], codes: ["shared_vault"], steps: ["opening"] },
   "vaults.leave": act([], "is_owner"),
   "vaults.setSigningKey": act([], "signing_key_missing", "signing_key_invalid", "too_many_keys"),
   "vaults.offerOwnership": act([], "address_invalid", "is_owner", "not_owner"),

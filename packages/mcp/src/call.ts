@@ -29,8 +29,10 @@ export interface Call extends Task {
    * @throws TaskFailure `confirmation_required` with the preview and a token.
    */
   confirm(request: ConfirmRequest): Promise<void>;
-  /** Notes that text of others goes into the conversation, and whether it is closed to the service: see {@link Memory.taint}. */
-  taint(isClosed?: boolean): void;
+  /** Notes that text of others goes into the conversation: see {@link Memory.taint}. */
+  taint(): void;
+  /** Notes that content of a shared vault leaves it: see {@link Memory.taint}. */
+  noteClosed(): void;
   /** The server is on another machine than the user's, so it opens no shared vault and hands out no file. */
   readonly isRemote: boolean;
   /** @throws TaskFailure `remote_server` where no file on this machine reaches the user. Ask before a secret is made. */

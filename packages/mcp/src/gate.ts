@@ -10,7 +10,7 @@ import type { Memory } from "./memory.ts";
 export interface GateParts {
   readonly client: Client;
   readonly memory: Pick<Memory, "agreed">;
-  /** Text was shown that the service cannot read: from then on the service is somebody new, too. */
+  /** Content came out of a shared vault, which the service cannot read: the service is somebody new, too. */
   readonly isClosed: boolean;
   /** The vault of `--vault`: the user named it, so nobody is asked about it. */
   readonly pinnedVault: string | null;
@@ -68,7 +68,7 @@ async function requireAgreed(parts: GateParts, destination: Destination): Promis
   for (const reader of strangers) parts.memory.agreed.add(agreementOf(destination, reader));
 }
 
-/** Who would read it, is not of this account, and was not agreed to before. */
+/** The readers that are not of this account, and that nobody agreed to before. */
 async function strangersAt(parts: GateParts, destination: Exclude<Destination, { to: "outside" }>): Promise<string[]> {
   const readers = await readersAt(parts, destination);
   const unknown = readers.filter((reader) => !parts.memory.agreed.has(agreementOf(destination, reader)));

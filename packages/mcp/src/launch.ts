@@ -19,8 +19,8 @@ export interface Launch {
   readonly vaultId: string | null;
   /**
    * What agrees where the host cannot ask its user. `token`: the model, with a token of the preview. `human-only`: nobody.
-   * `auto`: as `token`, until text of others was shown. From then on nobody agrees to what leads out of the account, or cannot
-   * be undone.
+   * `auto`: as `token`, until text of others was shown. From then on nobody agrees to what leads out of the account, reaches new
+   * readers, or cannot be undone.
    */
   readonly confirm: ConfirmMode;
   /** Text of shared vaults may go into conversations. */

@@ -67,9 +67,11 @@ export function callOf(making: Making): Call {
     revealsSharedText: launch.revealSharedText,
     setup: () => session.setup(),
     chainAddress: () => session.chainAddress(),
-    taint: (isClosed = false) => {
+    taint: () => {
       taint.isTainted = true;
-      taint.isClosed ||= isClosed;
+    },
+    noteClosed: () => {
+      taint.isClosed = true;
     },
     requireHandOut: () => {
       if (handOut === null) throw new TaskFailure("remote_server", { message: "No file here reaches the user" });

@@ -9,8 +9,9 @@ export interface Memory {
   readonly confirmations: Confirmations;
   /**
    * Whether text that others wrote went into a conversation: a name is enough. From then on a person agrees before
-   * anything reaches somebody who is not of the account: the text may be what asks for it. Closed: text of a shared vault,
-   * which the service cannot read, went there, so that the service is somebody else, too.
+   * anything reaches somebody who is not of the account: the text may be what asks for it. Closed: content of a shared
+   * vault, which the service cannot read, went into the conversation or onto this machine's disk. From then on the service is
+   * somebody else, too.
    */
   readonly taint: { isTainted: boolean; isClosed: boolean };
   /** Readers of vaults, and the service, that the user agreed to: what `gate.ts` wrote down. */

@@ -20,6 +20,7 @@ const call: Call = {
   withProgress: () => call,
   confirm: () => Promise.resolve(),
   taint: () => undefined,
+  noteClosed: () => undefined,
   isRemote: false,
   requireHandOut: () => undefined,
   handOut: () => Promise.resolve(null),

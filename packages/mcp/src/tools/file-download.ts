@@ -78,6 +78,7 @@ export const fileDownload = defineTool({
       refuseForMany(args.version, plan);
       const find = args.ciphertext ? findOwnFile : findReadableFile;
       const found = await Promise.all(files.map((each) => find(running, each, vault)));
+      if (!args.ciphertext && found.some(({ encrypted }) => encrypted)) call.noteClosed();
       const rows = await downloadMany(running, call.folders, found, plan);
       return call.transfers.report((start) => reportOf(rows, start));
     });
@@ -94,6 +95,8 @@ async function folderTo(call: Call, vault: string | null, named: string, plan: D
   const folder = await findFolder(call, vault, named);
   const vaultId = folder?.vaultId ?? vault;
   if (vaultId === null) throw new TaskFailure("vault_required");
+  const { type } = await (await call.client()).vaults.get(vaultId, { signal: call.signal });
+  if (type !== "public" && !plan.ciphertext) call.noteClosed();
   const rows = await downloadFolderTo(call, call.folders, vaultId, folder, plan);
   return call.transfers.report((start) => reportOf(rows, start));
 }
@@ -107,6 +110,7 @@ async function oneTo(
 ): Promise<Outcome> {
   const file = await (plan.ciphertext ? findOwnFile : findReadableFile)(call, named, vault);
   const versionId = version === undefined ? null : await findVersion(call, file, version);
+  if (file.encrypted && !plan.ciphertext) call.noteClosed();
   const size = plan.ciphertext ? (file.storedSize ?? file.size) : file.size;
   if (plan.range !== null && versionId === null && plan.range.offset >= size)
     throw new TaskFailure("invalid_arguments", { message: `offset must be below the file's ${byteCount(size)}` });

@@ -42,7 +42,7 @@ export const fileRead = defineTool({
         message: `offset must be below the file's ${String(file.size)} bytes`,
       });
     const { text, next } = file.size === 0 ? { text: "", next: 0 } : await readPage(call, file, offset, maxChars);
-    if (file.encrypted) call.taint(true);
+    if (file.encrypted) call.noteClosed();
     const isLast = next >= file.size;
     return {
       summary: `Bytes ${String(offset)} to ${String(next)} of ${String(file.size)}${isLast ? ", the end" : ""}.`,

@@ -77,8 +77,8 @@ export interface VaultResource {
   /** Explains why a shared vault does not open, layer by layer, each with its next step. For people only: base no decision on it. */
   checkAccess(vaultId: string, options?: CallOptions): Promise<AccessCheck>;
   /**
-   * Who can read what is written into a vault now. In a shared vault this client's pin and the chain decide, and not the
-   * service's word, so it needs a client that opens shared vaults.
+   * Lists the readers of what is written into a vault now. In a shared vault this client's pin and the chain decide, and
+   * not the service's word, so it needs a client that opens shared vaults.
    */
   readers(vaultId: string, options?: CallOptions): Promise<VaultReaders>;
   /**

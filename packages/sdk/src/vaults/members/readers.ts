@@ -1,10 +1,10 @@
-/** Who can read a vault: by this client's pin and the chain, and not by the service's list of members. */
+/** The readers of a vault by this client's pin and the chain. The service's list of members does not count. */
 import type { CallOptions, Connection } from "../../options.ts";
 import { hexOf } from "../addresses.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { vaultSession } from "../vault-session.ts";
 
-/** Who can read what is written into a vault now. */
+/** The readers of what is written into a vault now. */
 export interface VaultReaders {
   /** Chain addresses that open a shared vault, the owner first. None of a public vault, which the keys of its account read. */
   readonly chainAddresses: readonly string[];
