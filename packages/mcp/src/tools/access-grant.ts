@@ -50,7 +50,7 @@ export const accessGrant = defineTool({
     const who = args.chainAddress ?? "a single-use invite";
     const state = stateOf(vaults);
     await call.confirm({
-      preview: `Access for ${who}, named ${JSON.stringify(untrusted(args.name).visible())}, to ${String(vaults.length)} vaults (${vaults.map(({ id }) => id.slice(0, 8)).join(", ")}), ${until === null ? "without an end" : `until ${moment(until)}`}`,
+      preview: `Access for ${who} to ${String(vaults.length)} vaults (${vaults.map(({ id }) => id.slice(0, 8)).join(", ")}), ${until === null ? "without an end" : `until ${moment(until)}`}, labelled ${JSON.stringify(untrusted(args.name).visible())}`,
       state,
       stateNow: async () => stateOf(await Promise.all(vaults.map(({ id }) => findVault(call, id)))),
       token: args.confirm,
