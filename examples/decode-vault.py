@@ -280,7 +280,7 @@ def take_metadata(kind, data):
     except UnicodeDecodeError:
         fields.refuse()
     bad_name = text in (".", "..") or any(letter < " " or letter in "/\\\x7f" for letter in text)
-    if bad_name or text != unicodedata.normalize("NFC", text) or text != text.strip(TRIMMED):
+    if bad_name or text != text.strip(TRIMMED):
         fields.refuse()
     if not all(0x20 <= byte <= 0x7E for byte in content_type) or (kind == 1) != bool(content_type) or (kind == 2 and size):
         fields.refuse()

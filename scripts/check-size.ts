@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const ROOT = path.dirname(import.meta.dirname);
-const LIMIT = 25 * 1024;
+const LIMIT = 40 * 1024;
 const RECEIVER_LIMIT = 4 * 1024;
 
 const { metafile, outputFiles } = await bundle("packages/sdk/src/index.ts");

@@ -90,6 +90,16 @@ export type { DeletionOf } from "./proof-texts.ts";
 export { AGENT_SCOPES, SCOPES, type AccessLevel, type Scope } from "./scopes.ts";
 export type { Session } from "./sessions.ts";
 export { sharedHeaders } from "./shared-entries.ts";
-export { DEFAULT_PAGE, email, itemName, MAX_NAME_BYTES, MAX_PAGE, mediaType, nameProblem, uuid } from "./values.ts";
+export {
+  DEFAULT_PAGE,
+  email,
+  itemName,
+  MAX_NAME_BYTES,
+  MAX_PAGE,
+  mediaType,
+  nameProblem,
+  newNameProblem,
+  uuid,
+} from "./values.ts";
 export { VAULT_TYPES, type Vault } from "./vaults.ts";
 export type { FileVersion } from "./versions.ts";

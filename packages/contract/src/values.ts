@@ -1,5 +1,6 @@
 /** The words that several groups share: ids, times, names, digests, pages. */
 import * as z from "zod/mini";
+import { isAssigned, UNICODE_VERSION } from "./assigned.ts";
 
 /** RFC 9562 UUID, lower case. */
 export const uuid = z
@@ -51,7 +52,7 @@ export const MAX_NAME_BYTES = 255;
 /** A control character (C0, DEL, C1), or a lone surrogate (which UTF-8 cannot carry). */
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f]|[\ud800-\udfff]/u;
 
-/** Why a text cannot be a file, folder or vault name; null when it can. */
+/** Why a text cannot be the name that a file, folder or vault has; null when it can. */
 export function nameProblem(text: string): string | null {
   if (text.length === 0) return "must not be empty";
   if (text === "." || text === "..") return "must not be . or ..";
@@ -62,13 +63,21 @@ export function nameProblem(text: string): string | null {
   return null;
 }
 
-/** A name of a file, folder or vault: at most 255 bytes of UTF-8 in NFC; the parsed value is normalised. */
+/** The same for a name that somebody chooses now: runtimes must agree about its NFC (file-format §9). */
+export function newNameProblem(text: string): string | null {
+  const problem = nameProblem(text);
+  if (problem !== null || isAssigned(text)) return problem;
+  return `must not contain characters that are not in Unicode ${UNICODE_VERSION}`;
+}
+
+/** A new name of a file, folder or vault: at most 255 bytes of UTF-8 in NFC; the parsed value is normalised. */
 export const itemName = z.string().check(
-  z.overwrite((text) => text.normalize("NFC")),
+  // First, since the NFC of a character that is not in that version is each runtime's own.
   z.check((context) => {
-    const problem = nameProblem(context.value);
+    const problem = newNameProblem(context.value);
     if (problem !== null) context.issues.push({ code: "custom", message: problem, input: context.value });
   }),
+  z.overwrite((text) => text.normalize("NFC")),
 );
 
 /** At most `most` bytes in base64 with padding (RFC 4648 §4). */

@@ -14,7 +14,6 @@ export function nameProblem(name: string): string | null {
   if (name === "." || name === "..") return "must not be . or ..";
   if (FORBIDDEN.test(name)) return "must not contain control characters, / or \\";
   if (name !== name.trim()) return "must not begin or end with white space";
-  if (new TextEncoder().encode(name.normalize("NFC")).length > MAX_NAME_BYTES)
-    return `must be at most ${MAX_NAME_BYTES} bytes of UTF-8`;
+  if (new TextEncoder().encode(name).length > MAX_NAME_BYTES) return `must be at most ${MAX_NAME_BYTES} bytes of UTF-8`;
   return null;
 }

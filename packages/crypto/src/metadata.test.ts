@@ -61,9 +61,17 @@ describe("metadata", () => {
     expect([1, 51, 52, 115, 116, 243, 244, 255].map(sizeFor)).toEqual([64, 64, 128, 128, 256, 256, 512, 512]);
   });
 
-  it("puts names into NFC", () => {
-    const decomposed = { ...REPORT, name: "e\u0301" };
-    expect(parseMetadata("file", encodeMetadata("file", decomposed)).name).toBe("\u00e9");
+  // Unicode 17.0 sorts the marks of the first seven in another order than 16.0, which does not know them. The eighth is
+  // not in NFC anywhere.
+  it.each([
+    ...["a\u1acf\u0316", "a\u0315\u1add", "a\u1ae0\u0316", "a\u1aeb\u0315", "a\u{10efa}\u0301", "a\u{10efb}\u0301"],
+    ...["a\u{1e6e3}\u0316", "e\u0301"],
+  ])("are readable as they are, whatever this runtime's Unicode makes of the name %j (file-format §9)", (given) => {
+    const bytes = encoded({ name: encodeText(given) });
+    expect(parseMetadata("file", bytes).name).toBe(given);
+    // Who encrypts them again, for a rotation or a move, changes no name.
+    expect(encodeMetadata("file", parseMetadata("file", bytes))).toEqual(bytes);
+    expect(nameIndex(KEY, null, given)).toEqual(nameIndex(KEY, null, given.normalize("NFC")));
   });
 
   it("is refused in any other encoding", async () => {

@@ -6,7 +6,7 @@ import type { EntryKind } from "./entry-statement.ts";
 import { nameProblem } from "./item-name.ts";
 
 export interface Metadata {
-  /** At most 255 bytes of UTF-8 in NFC, and a name that a file or folder can have. */
+  /** At most 255 bytes of UTF-8, and a name that a file or folder can have. Whoever chooses one puts it into NFC. */
   readonly name: string;
   /** 1 to 245 bytes of visible ASCII and spaces for a file; empty for a folder. */
   readonly contentType: string;
@@ -24,14 +24,14 @@ const ENCODING = 1;
 const CONTENT_TYPE = /^[\x20-\x7e]*$/;
 
 /**
- * Version 01 ‖ u16 length ‖ name ‖ u8 length ‖ content type ‖ u64 size: one encoding per value. The name is put into
- * NFC first. Throws RangeError for metadata that is impossible for its kind.
+ * Version 01 ‖ u16 length ‖ name ‖ u8 length ‖ content type ‖ u64 size: one encoding per value. The name stays as it is:
+ * what was read is written again byte for byte, also where another runtime's Unicode put it into NFC.
+ * @throws RangeError for metadata that is impossible for its kind.
  */
 export function encodeMetadata(kind: EntryKind, metadata: Metadata): Uint8Array {
-  const name = metadata.name.normalize("NFC");
-  const problem = metadataProblem(kind, { ...metadata, name });
+  const problem = metadataProblem(kind, metadata);
   if (problem !== null) throw new RangeError(problem);
-  const [nameBytes, typeBytes] = [encodeText(name), encodeText(metadata.contentType)];
+  const [nameBytes, typeBytes] = [encodeText(metadata.name), encodeText(metadata.contentType)];
   return concatBytes(
     u8(ENCODING),
     u16(nameBytes.length),
@@ -99,9 +99,11 @@ function decodeName(bytes: Uint8Array): string {
   }
 }
 
-/** Never quotes the metadata: messages end up in logs. */
+/**
+ * Never quotes the metadata: messages end up in logs. It asks for no NFC, because NFC is what the Unicode of each runtime
+ * makes it: a name must not be readable in one runtime and damaged in the next.
+ */
 function metadataProblem(kind: EntryKind, { name, contentType, size }: Metadata): string | null {
-  if (name !== name.normalize("NFC")) return "the name is not in NFC";
   const problem = nameProblem(name);
   if (problem !== null) return `the name ${problem}`;
   if (contentType.length > MAX_CONTENT_TYPE_BYTES)

@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { nameProblem } from "@coffer/contract";
+import { newNameProblem } from "@coffer/contract";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../test/kit/directory.ts";
@@ -45,7 +45,7 @@ describe("storableName", () => {
       .filter((name) => !name.includes("/") && Buffer.byteLength(name) <= 255);
     fc.assert(
       fc.property(names, (name) => {
-        expect(nameProblem(storableName(name))).toBe(null);
+        expect(newNameProblem(storableName(name))).toBe(null);
       }),
       { numRuns: 2000, examples: [["\u0080\u0000"], ["\u009f.txt"]] },
     );

@@ -2,7 +2,7 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { MAX_FOLDER_DEPTH, nameProblem } from "@coffer/contract";
+import { MAX_FOLDER_DEPTH, newNameProblem } from "@coffer/contract";
 
 export interface LocalFile {
   /** Path from the folder's top, parts in order. */
@@ -59,7 +59,9 @@ function reasonToSkip(entry: Dirent<Buffer>, parts: readonly string[]): string |
 
 /** The name under which the service can keep it: what no name may hold becomes `_`. */
 export function storableName(name: string): string {
-  if (nameProblem(name) === null) return name;
-  const replaced = name.replaceAll(/[\u0000-\u001f\u007f-\u009f\\]/g, "_").trim();
-  return nameProblem(replaced) === null ? replaced : `_${replaced.slice(0, 60).toWellFormed()}_`;
+  if (newNameProblem(name) === null) return name;
+  const replaced = Array.from(name, (one) => (newNameProblem(`_${one}_`) === null ? one : "_"))
+    .join("")
+    .trim();
+  return newNameProblem(replaced) === null ? replaced : `_${replaced.slice(0, 60).toWellFormed()}_`;
 }

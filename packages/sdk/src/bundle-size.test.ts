@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 
-const CORE_LIMIT = 25 * 1024;
+const CORE_LIMIT = 40 * 1024;
 
 /** The root entry as a browser would load it: contract and zod included. */
 async function bundle(): Promise<{ files: Map<string, OutputFile>; core: string[]; outputs: Metafile["outputs"] }> {
@@ -38,7 +38,7 @@ async function bundle(): Promise<{ files: Map<string, OutputFile>; core: string[
 }
 
 describe("the bundle for browsers", () => {
-  it("has a core of at most 25 KiB gzipped, and hashing, signing, renewal, transfers, webhooks, sentences and ky apart from it", async () => {
+  it("has a core of at most 40 KiB gzipped, and hashing, signing, renewal, transfers, webhooks, sentences and ky apart from it", async () => {
     const { files, core, outputs } = await bundle();
     const size = core.reduce(
       (sum, path) => sum + gzipSync(files.get(basename(path))?.contents ?? "", { level: 9 }).length,

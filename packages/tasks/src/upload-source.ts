@@ -1,5 +1,5 @@
 /** The decisions of an upload: is there room, what is it called, what if the name is taken. */
-import { nameProblem } from "@coffer/contract";
+import { newNameProblem } from "@coffer/contract";
 import { createHash } from "node:crypto";
 import type { Account, File, UploadOptions, UploadResult } from "@coffer/sdk";
 import type { Task } from "./task.ts";
@@ -181,7 +181,7 @@ async function storeContent(task: Task, source: Content, wish: UploadWish): Prom
 
 /** @throws TaskFailure `invalid_arguments` for a name that the service does not take. */
 export function storedName(name: string): string {
-  const problem = nameProblem(name);
+  const problem = newNameProblem(name);
   if (problem === null) return name.normalize("NFC");
   throw new TaskFailure("invalid_arguments", { message: `The file's own name ${problem}`, nextStep: "Pass name." });
 }

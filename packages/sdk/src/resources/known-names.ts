@@ -18,7 +18,7 @@ export async function toKnownNames<
 
 /** Out of the trash, under the wanted name: an earlier attempt of a restore has done it. */
 export function isRestored(item: Pick<File, "name" | "trashedAt">, name: string | undefined): boolean {
-  return item.trashedAt === null && (name === undefined || item.name === name.normalize("NFC"));
+  return item.trashedAt === null && (name === undefined || item.name.normalize("NFC") === name.normalize("NFC"));
 }
 
 /**

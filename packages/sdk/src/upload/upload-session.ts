@@ -1,7 +1,8 @@
 /** An upload session at the server (tus 1.0): begun or found again, asked for its offset, ended. */
-import { clientApi as api, HEADERS, nameProblem, type CallInput } from "@coffer/contract";
+import { clientApi as api, HEADERS, type CallInput } from "@coffer/contract";
 import { TUS_VERSION, uploadsGroup } from "@coffer/contract/uploads";
 import { callOn, send } from "../call.ts";
+import { chosenName } from "../chosen-name.ts";
 import { toBase64 } from "../digest.ts";
 import { ApiError, ContractError, SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
@@ -92,7 +93,7 @@ function renderMetadata(target: Target): string {
     target.kind === "version"
       ? { fileId: target.fileId, filetype: target.contentType, keep: target.keep?.toString() }
       : {
-          filename: target.name === null ? undefined : parseName(target.name),
+          filename: target.name === null ? undefined : chosenName(uploadsGroup.create.id, target.name),
           filetype: target.contentType,
           vaultId: target.vaultId,
           folderId: target.folderId,
@@ -100,12 +101,6 @@ function renderMetadata(target: Target): string {
   return Object.entries({ ...fields, ...target.shared })
     .flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${toBase64(new TextEncoder().encode(value))}`]))
     .join(",");
-}
-
-function parseName(name: string): string {
-  const problem = nameProblem(name);
-  if (problem !== null) throw new ContractError("request", uploadsGroup.create.id, [`name: ${problem}`]);
-  return name.normalize("NFC");
 }
 
 /** The session's state; null when the server has the session no more. */

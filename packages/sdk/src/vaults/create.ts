@@ -1,5 +1,4 @@
 /** Making a shared vault: an object on the chain, and a vault at the service that names it. */
-import { nameProblem } from "@coffer/contract";
 import { accountGroup } from "@coffer/contract/account";
 import { vaultsGroup } from "@coffer/contract/vaults";
 import {
@@ -12,9 +11,10 @@ import {
   type WantedVault,
 } from "@coffer/chain";
 import { callOn } from "../call.ts";
+import { chosenName } from "../chosen-name.ts";
 import type { Signer } from "../chain/signer.ts";
 import { toHex } from "../digest.ts";
-import { ApiError, ContractError } from "../errors.ts";
+import { ApiError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import type { Vault } from "../resources/result-types.ts";
 import { vaultError } from "./vault-error.ts";
@@ -52,12 +52,11 @@ export async function createSharedVault(
   { name, plainNames = false, journal = connection.sharedVaults?.creations }: NewSharedVault,
   options?: CallOptions,
 ): Promise<CreatedVault> {
-  const problem = nameProblem(name);
   // Checked before paying for an object that no vault could name.
-  if (problem !== null) throw new ContractError("request", vaultsGroup.create.id, [`name: ${problem}`]);
+  const stored = chosenName(vaultsGroup.create.id, name);
   const session = vaultSession(connection);
   await requireLinkedAddress(session, options);
-  const creation = openCreation(session, name.normalize("NFC"), journal);
+  const creation = openCreation(session, stored, journal);
   const { object, warnings } = await inVaultTerms(() => findOrCreate(session, creation, plainNames));
   const vault = await register(connection, name, object, options);
   if (vault.chainObjectId !== object.objectId)

@@ -1,7 +1,7 @@
 /** `multipart/form-data` with one file (RFC 7578), read as a stream: the file is never held in memory. */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { mediaType, nameProblem } from "@coffer/contract";
+import { mediaType, newNameProblem } from "@coffer/contract";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import * as z from "zod/mini";
 import { ServiceError } from "../../service-error.ts";
@@ -109,7 +109,7 @@ async function* noting(source: AsyncIterable<Uint8Array>, sender: { failed: bool
  */
 function parseName(fileName: string | undefined): string | null {
   const name = fileName?.normalize("NFC") ?? "";
-  return nameProblem(name) === null && !name.includes("\ufffd") ? name : null;
+  return newNameProblem(name) === null && !name.includes("\ufffd") ? name : null;
 }
 
 function parseType(type: string): string | null {

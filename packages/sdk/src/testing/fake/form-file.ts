@@ -1,4 +1,4 @@
-import { nameProblem } from "@coffer/contract";
+import { newNameProblem } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
 import type { NewContent } from "./content.ts";
 
@@ -10,7 +10,7 @@ export async function parseFormFile(
   if (contentType === undefined || !/^multipart\/form-data\b/i.test(contentType))
     return { bytes: body, contentType, name: null };
   const part = await readPart(body, contentType);
-  if (nameProblem(part.name) !== null)
+  if (newNameProblem(part.name) !== null)
     throw new Failure("validation_failed", "body: the part's file name cannot be used");
   return {
     bytes: new Uint8Array(await part.arrayBuffer()),

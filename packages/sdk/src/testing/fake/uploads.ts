@@ -1,6 +1,6 @@
 import {
   HEADERS,
-  nameProblem,
+  newNameProblem,
   TUS_CHECKSUMS,
   TUS_EXTENSIONS,
   TUS_VERSION,
@@ -158,7 +158,7 @@ function keeps(caller: Caller, metadata: ReadonlyMap<string, string>): boolean {
 
 function nameOf(metadata: ReadonlyMap<string, string>): string {
   const name = metadata.get("filename") ?? "";
-  const problem = nameProblem(name);
+  const problem = newNameProblem(name);
   if (problem !== null) throw new Failure("validation_failed", `upload-metadata.filename: ${problem}`);
   return name.normalize("NFC");
 }

@@ -146,7 +146,7 @@ async function sign(
   // attempt has its key.
   for (const each of before === null ? [] : [before.version, before.entry])
     if (comparePlaces(writing.record, each) < 0) throw generationMoved();
-  const name = target.kind === "file" ? target.name.normalize("NFC") : (before?.metadata.name ?? "");
+  const name = target.kind === "file" ? target.name : (before?.metadata.name ?? "");
   const contentType = target.contentType ?? before?.metadata.contentType ?? "application/octet-stream";
   const folderId = before === null ? folderOf(target) : before.entry.folderId;
   const metadata = { name, contentType, size };

@@ -1,5 +1,5 @@
 /** Uploads into shared vaults: encrypted and signed here, then sent as any other upload. */
-import { clientApi as api, nameProblem, type SharedFile } from "@coffer/contract";
+import { clientApi as api, type SharedFile } from "@coffer/contract";
 import {
   CryptoError,
   placeOf,
@@ -11,8 +11,9 @@ import {
 } from "@coffer/crypto";
 import type { ReadOptions } from "@coffer/chain";
 import { callOn } from "../../call.ts";
+import { chosenName } from "../../chosen-name.ts";
 import { toHex } from "../../digest.ts";
-import { ContractError, SdkError } from "../../errors.ts";
+import { SdkError } from "../../errors.ts";
 import type { Connection } from "../../options.ts";
 import { endUpload } from "../../upload/upload-session.ts";
 import type { Source } from "../../upload/source.ts";
@@ -63,21 +64,17 @@ export async function uploadShared(
 ): Promise<UploadResult> {
   try {
     return await inVaultTerms(async () => {
-      requireName(target);
+      const stored =
+        target.kind === "file" ? { ...target, name: chosenName(api.files.upload.id, target.name) } : target;
       // Checked before anything is read: a client that cannot sign cannot write.
       await vault.author();
       const { digest = false, journal } = options;
       const content = await openContent(source, vault.platform, { digest, journaled: journal !== undefined });
-      return uploadOften({ connection, vault, content, options }, target);
+      return uploadOften({ connection, vault, content, options }, stored);
     });
   } finally {
     await source.close();
   }
-}
-
-function requireName(target: SharedUploadTarget): void {
-  const problem = target.kind === "file" ? nameProblem(target.name) : null;
-  if (problem !== null) throw new ContractError("request", api.files.upload.id, [`name: ${problem}`]);
 }
 
 async function uploadOften(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {

@@ -3,6 +3,7 @@ import { type Folder } from "@coffer/contract";
 import { foldersGroup } from "@coffer/contract/folders";
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
+import { chosenName } from "../../chosen-name.ts";
 import { ApiError, SdkError } from "../../errors.ts";
 import { FOLDERS, type Item, type ItemChange, type Items } from "../../resources/items.ts";
 import { revisionHeader } from "../../resources/revisions.ts";
@@ -24,10 +25,11 @@ export async function updateItem<Kind extends Item>(
   { ifRevision, vaultId, ...options }: UpdateOptions = {},
 ): Promise<Kind | null> {
   const item = await items.get(connection, id, options);
-  const { name, parentId } = change;
-  const vault = await findVaultOf(connection, item, { ...options, vaultId, sends: name !== undefined });
+  const { parentId } = change;
+  const vault = await findVaultOf(connection, item, { ...options, vaultId, sends: change.name !== undefined });
   if (parentId != null) await liesIn(connection, parentId, item.vaultId);
   if (vault === null) return null;
+  const name = change.name === undefined ? undefined : chosenName(items.updateId, change.name);
   const updated = await withEntry(connection, vault, items, item, { name, parentId }, (entry) => {
     const sent = { ...entry, ...(parentId === undefined ? {} : { parentId }) };
     return items.update(connection, id, sent, revisionHeader(ifRevision), options);
@@ -47,7 +49,10 @@ export async function createFolder(
 ): Promise<Folder | null> {
   const place = await findPlace(connection, { vaultId, folderId: parentId ?? undefined }, options);
   if (place === null || name === undefined) return null;
-  if (place.vault !== null) return createIn(connection, place.vault, { name, parentId }, options);
+  if (place.vault !== null) {
+    const stored = chosenName(foldersGroup.create.id, name);
+    return createIn(connection, place.vault, { name: stored, parentId }, options);
+  }
   const body = { name, parentId, vaultId: place.vaultId };
   const { folder } = await callOn(connection, foldersGroup.create, { body }, options);
   await requireCreated(connection, place.vaultId, folder);
@@ -96,7 +101,8 @@ export async function restoreItem<Kind extends Item>(
   const vault = await findVaultOf(connection, item, { ...options, vaultId, sends: name !== undefined });
   if (vault === null) return null;
   const send = (body: EntryBody) => items.restore(connection, id, body, options);
-  const restored = await restore(connection, vault, items, item, name, send);
+  const stored = name === undefined ? undefined : chosenName(items.restoreId, name);
+  const restored = await restore(connection, vault, items, item, stored, send);
   return nameOne(connection, items, restored, { ...options, vaultId: vault.id });
 }
 

@@ -93,7 +93,7 @@ function placeIn({ folderId, trashed = false }: Asked): Place {
 
 /** Names of public vaults are the service's own. */
 function isMisnamed(item: Item, wanted: string): boolean {
-  return item.name !== wanted && (item.shared !== null || isUnnamed(item));
+  return item.name.normalize("NFC") !== wanted && (item.shared !== null || isUnnamed(item));
 }
 
 /**
