@@ -1,3 +1,4 @@
+import { everyPage } from "./every-page.ts";
 import type { PageLists } from "./resources/result-types.ts";
 
 /** One page of a list: the list under its own name, and under `items`. */
@@ -59,14 +60,11 @@ export class PagePromise<Name extends keyof PageLists<Item>, Item, More = None>
     return this.#firstPage().finally(onEnd);
   }
 
-  /** Page after page until the last one. */
+  /** Page after page until the last one. @throws ContractError for a list that does not end. */
   async *pages(): AsyncGenerator<Page<Name, Item> & More, void, undefined> {
-    let page = await this.#firstPage();
-    yield page;
-    while (page.nextCursor !== null) {
-      page = await this.#page(page.nextCursor);
-      yield page;
-    }
+    yield* everyPage(`${this.#name}.list`, ({ cursor }) =>
+      cursor === undefined ? this.#firstPage() : this.#page(cursor),
+    );
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {

@@ -3,6 +3,7 @@ import { clientApi as api, type FileEntry, type Folder, type FolderEntry, type S
 import { foldersGroup } from "@coffer/contract/folders";
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../call.ts";
+import { everyPage, type PagePlace } from "../every-page.ts";
 import type { File } from "../file.ts";
 import type { CallOptions, Connection } from "../options.ts";
 
@@ -81,12 +82,12 @@ export const FILES: Items<File> = {
   },
   restore: async (connection, fileId, body, options) =>
     (await callOn(connection, api.files.restore, { params: { fileId }, body }, options)).file,
-  list: (connection, { parentId, ...query }, options) =>
-    pages(async (cursor) => {
-      const place = parentId === undefined ? {} : { folderId: parentId };
-      const page = await callOn(connection, api.files.list, { query: { ...query, ...place, ...cursor } }, options);
-      return { items: page.files, nextCursor: page.nextCursor };
-    }),
+  list: async function* (connection, { parentId, ...rest }, options) {
+    const { list } = api.files;
+    const query = { ...rest, ...(parentId === undefined ? {} : { folderId: parentId }) };
+    const load = (place: PagePlace) => callOn(connection, list, { query: { ...query, ...place } }, options);
+    for await (const { files } of everyPage(list.id, load)) yield files;
+  },
   facts: fileFacts,
   named: (file, { name, contentType, size }) => ({
     ...file,
@@ -112,11 +113,11 @@ export const FOLDERS: Items<Folder> = {
     (await callOn(connection, foldersGroup.update, { params: { folderId }, headers, body }, options)).folder,
   restore: async (connection, folderId, body, options) =>
     (await callOn(connection, foldersGroup.restore, { params: { folderId }, body }, options)).folder,
-  list: (connection, query, options) =>
-    pages(async (cursor) => {
-      const page = await callOn(connection, foldersGroup.list, { query: { ...query, ...cursor } }, options);
-      return { items: page.folders, nextCursor: page.nextCursor };
-    }),
+  list: async function* (connection, query, options) {
+    const { list } = foldersGroup;
+    const load = (place: PagePlace) => callOn(connection, list, { query: { ...query, ...place } }, options);
+    for await (const { folders } of everyPage(list.id, load)) yield folders;
+  },
   facts: (change) => change as Partial<Folder>,
   named: (folder, { name }) => ({ ...folder, name }),
 };
@@ -132,19 +133,4 @@ export async function* everyItem<Kind extends Item>(
 ): AsyncGenerator<Kind, void, undefined> {
   for (const trashed of [false, true])
     for await (const page of items.list(connection, { vaultId, trashed, limit: PAGE }, { signal })) yield* page;
-}
-
-interface Page<Kind> {
-  readonly items: readonly Kind[];
-  readonly nextCursor: string | null;
-}
-
-async function* pages<Kind>(
-  load: (cursor: { readonly cursor?: string }) => Promise<Page<Kind>>,
-): AsyncGenerator<readonly Kind[], void, undefined> {
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await load(cursor === undefined ? {} : { cursor });
-    yield page.items;
-    cursor = page.nextCursor;
-  }
 }

@@ -1,6 +1,7 @@
 /** Reads the change feed for a rewind: the actor's acts, and all that happened to the same files and folders. */
 import type { Author } from "@coffer/contract";
 import { listChanges } from "../events/follow-changes.ts";
+import { everyPage, type PagePlace } from "../every-page.ts";
 import type { Connection } from "../options.ts";
 import type { Change } from "../resources/result-types.ts";
 import type { RewindInput, RewindOptions } from "./report.ts";
@@ -96,10 +97,7 @@ async function* everyChange(
   query: object,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Change, void, undefined> {
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const place = cursor === undefined ? {} : { cursor };
-    const page = await listChanges(connection, { ...query, ...place, limit: 1000 }, { names: false, signal });
-    yield* page.changes;
-    cursor = page.nextCursor;
-  }
+  const load = (place: PagePlace) =>
+    listChanges(connection, { ...query, ...place, limit: 1000 }, { names: false, signal });
+  for await (const { changes } of everyPage("changes.list", load)) yield* changes;
 }

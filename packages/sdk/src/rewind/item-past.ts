@@ -3,6 +3,7 @@ import type { FileVersion } from "@coffer/contract";
 import { iterate } from "../byte-body.ts";
 import { createHasher, toHex } from "../digest.ts";
 import { openFileDownload } from "../download/open-file.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../every-page.ts";
 import type { Connection } from "../options.ts";
 import { fileCalls } from "../resources/file-calls.ts";
 import { folderCalls } from "../resources/folder-calls.ts";
@@ -107,10 +108,10 @@ export class ItemPast {
   async #readPlaces(): Promise<Past<NamePlace>[]> {
     const { kind, id } = this.#touched;
     const calls = kind === "file" ? fileCalls(this.#connection) : folderCalls(this.#connection);
-    const entries = await everyPage(async (cursor): Promise<{ items: Entry[]; nextCursor: string | null }> => {
-      const page = await calls.entries(id, { limit: 1000, ...cursor }, this.#call);
-      return { items: page.entries, nextCursor: page.nextCursor };
-    });
+    const entries: Entry[] = [];
+    const load = (place: PagePlace): Promise<{ entries: readonly Entry[]; nextCursor: string | null }> =>
+      calls.entries(id, { limit: 1000, ...place }, this.#call);
+    for await (const page of everyPage(`${kind}s.entries`, load, MOST_KEPT_PAGES)) entries.push(...page.entries);
     const states: Past<NamePlace>[] = [];
     let last: Entry | undefined;
     for (const entry of entries.reverse()) {
@@ -135,10 +136,9 @@ export class ItemPast {
 
   async #readContents(): Promise<Past<Content>[]> {
     const { id } = this.#touched;
-    const versions = await everyPage(async (cursor) => {
-      const page = await fileCalls(this.#connection).versions(id, { limit: 100, ...cursor }, this.#call);
-      return { items: page.versions, nextCursor: page.nextCursor };
-    });
+    const versions: FileVersion[] = [];
+    const load = (place: PagePlace) => fileCalls(this.#connection).versions(id, { limit: 100, ...place }, this.#call);
+    for await (const page of everyPage("files.versions", load, MOST_KEPT_PAGES)) versions.push(...page.versions);
     const own = this.#connection.sharedVaults?.signer.chainAddress;
     return versions.map((version) => {
       const { author, how, number } = version;
@@ -156,16 +156,4 @@ function isUnchanged(before: Past<NamePlace> | undefined, { name, parentId }: Na
 /** In shared vaults a state that does not verify says why. */
 function codeOf(state: Entry | FileVersion): string | null {
   return (state as { readonly unreadable?: string }).unreadable ?? null;
-}
-
-async function everyPage<Row>(
-  read: (cursor: { cursor?: string }) => Promise<{ items: readonly Row[]; nextCursor: string | null }>,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await read(cursor === undefined ? {} : { cursor });
-    rows.push(...page.items);
-    cursor = page.nextCursor;
-  }
-  return rows;
 }

@@ -7,6 +7,7 @@ import { callOn } from "../call.ts";
 import { digestOf, toHex } from "../digest.ts";
 import { encodeRequest } from "../encode-request.ts";
 import { AbortError, ContractError, isAnswered, SdkError } from "../errors.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../every-page.ts";
 import type { CallOptions, Connection } from "../options.ts";
 import type { FileSearchQuery } from "../resources/input-types.ts";
 import { sharedCode } from "../shared-code.ts";
@@ -204,21 +205,14 @@ async function requireTrashed({ connection, options }: Asked, vaultId: string): 
     throw new ContractError("response", vaultsGroup.list.id, [`vaults: ${vaultId} is missing`]);
 }
 
-interface VaultPage {
-  readonly vaults: readonly Vault[];
-  readonly nextCursor: string | null;
-}
-
 /** Own vaults, and those of other accounts. */
 async function listVaults({ connection, options }: Asked): Promise<ReadonlyMap<string, Vault>> {
   const found = new Map<string, Vault>();
   const list = async (shared: { readonly shared?: true }): Promise<void> => {
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const query = { ...shared, cursor, limit: MAX_PAGE };
-      const page: VaultPage = await callOn(connection, vaultsGroup.list, { query }, options);
-      for (const vault of page.vaults) found.set(vault.id, vault);
-      cursor = page.nextCursor;
-    }
+    const load = (place: PagePlace) =>
+      callOn(connection, vaultsGroup.list, { query: { ...shared, limit: MAX_PAGE, ...place } }, options);
+    for await (const { vaults } of everyPage(vaultsGroup.list.id, load, MOST_KEPT_PAGES))
+      for (const vault of vaults) found.set(vault.id, vault);
   };
   await Promise.all([list({}), list({ shared: true })]);
   return found;

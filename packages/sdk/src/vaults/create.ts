@@ -15,6 +15,7 @@ import { chosenName } from "../chosen-name.ts";
 import type { Signer } from "../chain/signer.ts";
 import { toHex } from "../digest.ts";
 import { ApiError } from "../errors.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../every-page.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import type { Vault } from "../resources/result-types.ts";
 import { vaultError } from "./vault-error.ts";
@@ -203,12 +204,11 @@ async function findVault(
   isWanted: (vault: Vault) => boolean,
   options?: CallOptions,
 ): Promise<Vault | null> {
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) } as const;
-    const page = await callOn(connection, vaultsGroup.list, { query }, options);
-    const found = page.vaults.find(isWanted);
+  const { list } = vaultsGroup;
+  const load = (place: PagePlace) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
+  for await (const { vaults } of everyPage(list.id, load, MOST_KEPT_PAGES)) {
+    const found = vaults.find(isWanted);
     if (found !== undefined) return found;
-    cursor = page.nextCursor;
   }
   return null;
 }

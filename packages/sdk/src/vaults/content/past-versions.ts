@@ -5,6 +5,7 @@ import { callOn } from "../../call.ts";
 import type { DownloadOptions } from "../../download/content-facts.ts";
 import { openDownload, type Download } from "../../download/download.ts";
 import { SdkError } from "../../errors.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";
 import type { CallOptions, Connection, PlaceOptions } from "../../options.ts";
 import type { Query } from "../../resources/calling.ts";
 import { FILES } from "../../resources/items.ts";
@@ -187,10 +188,9 @@ async function walkTo(
   const { connection, file, options } = work;
   const chain = newChain(work);
   let isCurrent = true;
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const page: Page = await readPage(connection, file.id, query, options);
-    for (const shown of page.versions) {
+  const load = (place: PagePlace) => readPage(connection, file.id, { limit: PAGE, ...place }, options);
+  for await (const { versions } of everyPage(versionsGroup.versions.id, load, MOST_KEPT_PAGES))
+    for (const shown of versions) {
       if (shown.versionId === versionId) return { chain, shown, isCurrent };
       try {
         await chain.take(shown);
@@ -200,8 +200,6 @@ async function walkTo(
       }
       isCurrent = false;
     }
-    cursor = page.nextCursor;
-  }
   const { stream } = await openDownload(connection, file.id, options, versionId);
   await stream.cancel();
   throw vaultError("damaged", `The service has version ${versionId} of ${file.id}, and does not list it`);

@@ -26,6 +26,7 @@ import { callOn } from "../../call.ts";
 import { digestOf, fromBase64, toHex } from "../../digest.ts";
 import { openDownload } from "../../download/download.ts";
 import { ApiError } from "../../errors.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";
 import type { File } from "../../file.ts";
 import { everyItem, FILES, FOLDERS } from "../../resources/items.ts";
 import type { Connection } from "../../options.ts";
@@ -266,18 +267,17 @@ async function isThere(store: ExportStore, { id, size, versionId }: File): Promi
 const PAGE = 100;
 
 async function exportRecords({ connection, vaultId, store, signal, records }: Writing): Promise<void> {
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await callOn(connection, vaultKeysGroup.list, { params: { vaultId }, query }, { signal });
-    for (const { keyId, record } of page.keys) {
+  const { list } = vaultKeysGroup;
+  const load = (place: PagePlace) =>
+    callOn(connection, list, { params: { vaultId }, query: { limit: PAGE, ...place } }, { signal });
+  for await (const { keys } of everyPage(list.id, load, MOST_KEPT_PAGES))
+    for (const { keyId, record } of keys) {
       const bytes = fromBase64(record);
       if (bytes === null || toHex(await digestOf(bytes)) !== keyId)
         throw damagedExport(`the service shows another record as ${keyId}`);
       await store.write(recordPath(keyId), bytes);
       records.add(`${keyId}.record`);
     }
-    cursor = page.nextCursor;
-  }
 }
 
 /**

@@ -23,6 +23,7 @@ import {
 import { callOn } from "../../call.ts";
 import { fromBase64, toBase64, toHex } from "../../digest.ts";
 import { SdkError } from "../../errors.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";
 import type { VaultSession } from "../session.ts";
 import type { ListedRecords } from "./listed-records.ts";
 
@@ -206,12 +207,14 @@ export class Ladder {
 
   async #listAll(): Promise<void> {
     const params = { vaultId: this.#vaultId };
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await quietly(callOn(this.#session.connection, vaultKeysGroup.steps, { params, query }));
-      for (const text of page?.steps ?? []) this.#read(text);
-      cursor = page?.nextCursor ?? null;
-    }
+    const { steps: list } = vaultKeysGroup;
+    const load = (place: PagePlace) =>
+      callOn(this.#session.connection, list, { params, query: { limit: PAGE, ...place } });
+    const read = async (): Promise<void> => {
+      for await (const { steps } of everyPage(list.id, load, MOST_KEPT_PAGES))
+        for (const text of steps) this.#read(text);
+    };
+    await quietly(read());
     this.#isListed = true;
   }
 

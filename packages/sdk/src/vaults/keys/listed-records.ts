@@ -3,6 +3,7 @@ import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import type { VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import { CryptoError, isMemberIn, parseRecord, placeOf, type VaultKeyRecord, type VaultView } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";
 import { fromBase64, toHex } from "../../digest.ts";
 import { bytesOf } from "../addresses.ts";
 import { untilServed } from "../service-view.ts";
@@ -61,15 +62,18 @@ export class ListedRecords {
     const { connection } = this.#session;
     const params = { vaultId: this.#vaultId };
     const filter = generation === null ? {} : { generation: String(generation) };
-    const listed: ListedRecord[] = [];
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const query = { ...filter, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+    const { list } = vaultKeysGroup;
+    const load = (place: PagePlace) => {
+      const query = { ...filter, limit: PAGE, ...place };
       // A member's work in the vault begins here: wait for one that the service's node does not show yet.
-      const list = () => callOn(connection, vaultKeysGroup.list, { params, query });
-      const page = await untilServed(connection, () => this.#isNamed(), list);
-      listed.push(...page.keys);
-      cursor = page.nextCursor;
-    }
+      return untilServed(
+        connection,
+        () => this.#isNamed(),
+        () => callOn(connection, list, { params, query }),
+      );
+    };
+    const listed: ListedRecord[] = [];
+    for await (const { keys } of everyPage(list.id, load, MOST_KEPT_PAGES)) listed.push(...keys);
     for (const each of listed) this.#read(each);
     return listed;
   }

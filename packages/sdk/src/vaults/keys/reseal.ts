@@ -16,6 +16,7 @@ import {
 import { callOn } from "../../call.ts";
 import { fromBase64, toBase64, toHex } from "../../digest.ts";
 import { SdkError } from "../../errors.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { RESEALED } from "../effects.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -103,9 +104,10 @@ async function listKeys(
   options?: CallOptions,
 ): Promise<ListedKey[]> {
   const keys = new Map<string, { records: VaultKeyRecord[]; replaced: VaultKeyRecord }>();
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await callOn(connection, vaultKeysGroup.list, { params: { vaultId }, query }, options);
+  const { list } = vaultKeysGroup;
+  const load = (place: PagePlace) =>
+    callOn(connection, list, { params: { vaultId }, query: { limit: 100, ...place } }, options);
+  for await (const page of everyPage(list.id, load, MOST_KEPT_PAGES))
     for (const { record: text, current } of page.keys) {
       const record = await readRecord(view, text);
       if (record === null) continue;
@@ -114,8 +116,6 @@ async function listKeys(
       known.records.push(record);
       keys.set(name, current ? { ...known, replaced: record } : known);
     }
-    cursor = page.nextCursor;
-  }
   return [...keys.values()];
 }
 

@@ -2,6 +2,7 @@
 import type { Invite } from "@coffer/contract";
 import { invitesGroup } from "@coffer/contract/invites";
 import { callOn } from "../../call.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";
 import { checkAddressProof } from "../../chain/proving.ts";
 import { fromBase64 } from "../../digest.ts";
 import type { Connection, CallOptions } from "../../options.ts";
@@ -48,15 +49,13 @@ async function findProven(
   options?: CallOptions,
 ): Promise<InvitedAgent | null> {
   const { origin } = connection.place;
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await callOn(connection, invitesGroup.list, { query }, options);
-    for (const invite of page.invites) {
+  const { list } = invitesGroup;
+  const load = (place: PagePlace) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
+  for await (const { invites } of everyPage(list.id, load, MOST_KEPT_PAGES))
+    for (const invite of invites) {
       const { chainAddress, signingKey } = invite;
       if (chainAddress === null || !isWanted(invite) || !checkAddressProof(origin, text, invite)) continue;
       return { chainAddress, signingKey: signingKey === null ? null : fromBase64(signingKey) };
     }
-    cursor = page.nextCursor;
-  }
   return null;
 }

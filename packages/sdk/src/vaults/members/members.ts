@@ -7,6 +7,7 @@ import { callOn } from "../../call.ts";
 import { parseInviteText } from "../../chain/invite-text.ts";
 import { fromBase64 } from "../../digest.ts";
 import { isAnswered } from "../../errors.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import type { VaultMember } from "../../resources/result-types.ts";
 import { sending } from "../create.ts";
@@ -233,14 +234,12 @@ async function findPublicKey(
   options?: CallOptions,
 ): Promise<Uint8Array | null> {
   const { addressOf } = await import("../../chain/address.ts");
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await callOn(connection, apiKeysGroup.list, { query }, options);
-    for (const { chainPublicKey } of page.apiKeys) {
+  const { list } = apiKeysGroup;
+  const load = (place: PagePlace) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
+  for await (const { apiKeys } of everyPage(list.id, load, MOST_KEPT_PAGES))
+    for (const { chainPublicKey } of apiKeys) {
       const key = chainPublicKey === null ? null : fromBase64(chainPublicKey);
       if (key?.length === 32 && addressOf(key) === chainAddress) return key;
     }
-    cursor = page.nextCursor;
-  }
   return null;
 }

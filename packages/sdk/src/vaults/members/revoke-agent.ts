@@ -3,6 +3,7 @@ import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { vaultsGroup } from "@coffer/contract/vaults";
 import { type ActWarning, findMember } from "@coffer/chain";
 import { callOn } from "../../call.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { REVOKED } from "../effects.ts";
 import { endMember } from "./members.ts";
@@ -102,13 +103,12 @@ async function endAll(
 }
 
 async function listSharedVaults(connection: Connection, options: CallOptions): Promise<string[]> {
+  const { list } = vaultsGroup;
+  const load = (place: PagePlace) =>
+    callOn(connection, list, { query: { type: "shared", limit: 1000, ...place } }, options);
   const vaultIds: string[] = [];
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { type: "shared", limit: 1000, ...(cursor === undefined ? {} : { cursor }) } as const;
-    const page = await callOn(connection, vaultsGroup.list, { query }, options);
-    vaultIds.push(...page.vaults.map(({ id }) => id));
-    cursor = page.nextCursor;
-  }
+  for await (const { vaults } of everyPage(list.id, load, MOST_KEPT_PAGES))
+    vaultIds.push(...vaults.map(({ id }) => id));
   return vaultIds;
 }
 
