@@ -39,7 +39,7 @@ export async function play(): Promise<Played[]> {
     for (const step of STORY) {
       const line = step.line.replace("{login}", login).replace("http://127.0.0.1:8787", stack.baseUrl);
       const screen = await inTerminal({ ...step, line }, path.join(root, step.person), bin);
-      login = /^\s*(npx coffer login .*?)\s*$/m.exec(screen)?.[1] ?? login;
+      login = /^\s*(echo \S+ \| coffer login .*?)\s*$/m.exec(screen)?.[1] ?? login;
       played.push({ person: step.person, says: step.says, line: mask.hide(line), screen: mask.hide(screen) });
     }
     return played;
@@ -48,13 +48,12 @@ export async function play(): Promise<Played[]> {
   }
 }
 
-/** `coffer` as npm links it, and `npx` as it runs a program that is there already. */
+/** `coffer` as npm links it. */
 function programsIn(root: string): string {
   const bin = path.join(root, "bin");
   mkdirSync(bin);
   writeFileSync(path.join(bin, "coffer"), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
-  writeFileSync(path.join(bin, "npx"), '#!/bin/sh\n[ "$1" = coffer ] && shift\nexec coffer "$@"\n');
-  for (const name of ["coffer", "npx"]) chmodSync(path.join(bin, name), 0o755);
+  chmodSync(path.join(bin, "coffer"), 0o755);
   return bin;
 }
 

@@ -175,7 +175,7 @@ describe("an agent is let in [issue 19]", () => {
   it("prints what to paste to an agent", async () => {
     const { owner, stack } = scene;
     const ran = await owner.run(["invites", "create", "--name", "pasted", "--prompt"]);
-    expect(ran.out).toMatch(/npx coffer login --invite-code cofi_/);
+    expect(ran.out).toMatch(/echo cofi_\S+ \| coffer login --invite-code -/);
     expect(ran.out).toContain(stack.baseUrl);
   });
 });

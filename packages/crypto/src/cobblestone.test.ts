@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { inflateSync } from "node:zlib";
 import { describe, expect, it, type TestContext } from "vitest";
 import { decryptMessage, deriveMessageKeys, encryptMessage, type MessageKeys } from "./cobblestone.ts";
+import { CryptoError } from "./errors.ts";
 import { decryptMessageStream } from "./message-stream.ts";
 import { nodePlatform } from "./node/platform.ts";
 import { chunkNonce } from "./platform/platform.ts";
@@ -34,7 +35,7 @@ describe.each(PLATFORMS)("c2sp.org/chunked-encryption, Wycheproof's vectors, on 
   it("all 35, whole: nothing is given of an invalid one", async (context) => {
     for (const test of readWycheproof(context)) {
       const opened = decryptMessage(platform, hex(test.key), hex(test.ctx), inflateSync(hex(test.ct)));
-      if (test.result === "invalid") await expect(opened, `vector ${test.tcId}`).rejects.toThrow();
+      if (test.result === "invalid") await expect(opened, `vector ${test.tcId}`).rejects.toThrow(CryptoError);
       else expect(sha512(await opened), `vector ${test.tcId}`).toBe(test.msgSha512);
     }
   });
@@ -63,8 +64,8 @@ describe.each(PLATFORMS)("c2sp.org/chunked-encryption, Wycheproof's vectors, on 
         hash.update(piece);
         length += piece.length;
       }
-    } catch {
-      result = "invalid";
+    } catch (error) {
+      result = error instanceof CryptoError ? "invalid" : String(error);
     }
     return { result, length, sha512: hash.digest("hex") };
   }
@@ -92,8 +93,17 @@ describe.each(PLATFORMS)("messages, on the $name platform", (platform) => {
 
   it("keys and salts of another length are refused", async () => {
     const salt = new Uint8Array(24);
-    await expect(deriveMessageKeys(platform, key.subarray(1), salt, context)).rejects.toThrow(TypeError);
-    await expect(deriveMessageKeys(platform, new Uint8Array(33), salt, context)).rejects.toThrow(TypeError);
+    const message = await encryptMessage(platform, key, context, key);
+    const refusal = { name: "CryptoError", code: "wrong_key", step: "commitment" };
+    for (const wrong of [new Uint8Array(0), key.subarray(1), new Uint8Array(33)]) {
+      await expect(deriveMessageKeys(platform, wrong, salt, context)).rejects.toMatchObject(refusal);
+      await expect(encryptMessage(platform, wrong, context, key)).rejects.toMatchObject(refusal);
+      await expect(decryptMessage(platform, wrong, context, message)).rejects.toMatchObject(refusal);
+      const read = async (): Promise<void> => {
+        for await (const _piece of decryptMessageStream(platform, wrong, context, message)) throw new Error("a piece");
+      };
+      await expect(read()).rejects.toMatchObject(refusal);
+    }
     await expect(deriveMessageKeys(platform, key, salt.subarray(1), context)).rejects.toThrow(TypeError);
   });
 

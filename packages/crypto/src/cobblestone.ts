@@ -62,7 +62,8 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Key, base nonce and commitment of one message. Throws TypeError unless `key` has 32 bytes and `salt` 24.
+ * Key, base nonce and commitment of one message. Throws CryptoError `wrong_key` unless `key` has 32 bytes, and TypeError
+ * unless `salt` has 24.
  * The same key, salt and context give the same message for the same plaintext; a salt must never serve two plaintexts.
  */
 export async function deriveMessageKeys(
@@ -81,7 +82,8 @@ interface Derived {
 }
 
 function derive(platform: CryptoPlatform, key: Uint8Array, salt: Uint8Array, context: Uint8Array): Soon<Derived> {
-  if (key.length !== KEY_BYTES) throw new TypeError("a Cobblestone-256 key has 32 bytes");
+  // The specification has it refused like any other key that is not the message's (Wycheproof, InvalidKeySize).
+  if (key.length !== KEY_BYTES) throw new CryptoError("wrong_key", "commitment", "a Cobblestone-256 key has 32 bytes");
   if (salt.length !== SALT_BYTES) throw new TypeError("a Cobblestone salt has 24 bytes");
   const length = KEY_BYTES + NONCE_BYTES + COMMITMENT_BYTES;
   const derived = platform.expandSha512(key, concatBytes(LABEL, salt, context), length);

@@ -29,6 +29,10 @@ export interface Profile {
    */
   readonly contentOrigins?: readonly string[] | null | undefined;
   /**
+   * The words that start the command line on the machines of agents, for texts that invite them. Default: unchanged; null removes them.
+   */
+  readonly agentProgram?: string | null | undefined;
+  /**
    * Where the API key and the chain key are kept; another value than before moves them. The system's keychain needs the
    * package `@napi-rs/keyring`. Default: unchanged, and the file in a new profile.
    */
@@ -76,6 +80,7 @@ const storedProfile = z.looseObject({
   keychain: z.optional(z.looseObject({ id: z.string().check(z.minLength(1)), keys: z.array(keyName) })),
   networkFile: z.optional(z.string()),
   contentOrigins: z.optional(z.array(z.string())),
+  agentProgram: z.optional(z.string()),
 });
 /** Loose: fields of a later version survive a rewrite by this one. */
 const storedConfig = z.looseObject({
@@ -117,7 +122,7 @@ export async function readConfig(file: string = configFile()): Promise<Config | 
 }
 
 function readProfile(name: string, stored: StoredProfile): Profile {
-  const { baseUrl, session, networkFile, contentOrigins, keychain } = stored;
+  const { baseUrl, session, networkFile, contentOrigins, agentProgram, keychain } = stored;
   return {
     baseUrl,
     apiKey: readKey(name, stored, "apiKey"),
@@ -125,6 +130,7 @@ function readProfile(name: string, stored: StoredProfile): Profile {
     chainPrivateKey: readKey(name, stored, "chainPrivateKey"),
     networkFile: networkFile ?? null,
     contentOrigins: contentOrigins ?? null,
+    agentProgram: agentProgram ?? null,
     keyStore: keychain === undefined ? "file" : "keychain",
   };
 }
@@ -233,7 +239,7 @@ const KEY_NAMES = keyName.options;
 
 /** All of it but the keys. */
 function storeProfile(former: StoredProfile | undefined, profile: Profile): StoredProfile {
-  const { baseUrl, session, networkFile, contentOrigins } = profile;
+  const { baseUrl, session, networkFile, contentOrigins, agentProgram } = profile;
   const {
     apiKey: _replaced,
     chainPrivateKey: _alsoReplaced,
@@ -241,16 +247,19 @@ function storeProfile(former: StoredProfile | undefined, profile: Profile): Stor
     session: formerSession,
     networkFile: formerFile,
     contentOrigins: formerOrigins,
+    agentProgram: formerProgram,
     ...rest
   } = former ?? {};
   const next = session === undefined ? formerSession : session === null ? undefined : renderSession(session);
   const file = networkFile === undefined ? formerFile : (networkFile ?? undefined);
+  const program = agentProgram === undefined ? formerProgram : (agentProgram ?? undefined);
   const origins = (contentOrigins === undefined ? formerOrigins : contentOrigins) ?? [];
   return {
     ...{ ...rest, baseUrl },
     ...(next === undefined ? {} : { session: next }),
     ...(file === undefined ? {} : { networkFile: file }),
     ...(origins.length === 0 ? {} : { contentOrigins: [...origins] }),
+    ...(program === undefined ? {} : { agentProgram: program }),
   };
 }
 

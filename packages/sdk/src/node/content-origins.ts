@@ -3,6 +3,8 @@ import { configurationError } from "../errors.ts";
 
 /** What the header with all of them may have. */
 const LONGEST = 2048;
+/** No label is empty, and none is a pattern: that would match nothing, and whoever wrote it meant it to match. */
+const HOST = /^[^.*]+(\.[^.*]+)*\.?$/;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Throws `configuration` for what is no origin of https, or of http on this machine. The text may hold a secret, so no message repeats it. */
@@ -21,7 +23,6 @@ export function parseContentOrigins(texts: readonly string[]): string[] {
 function originIn(text: unknown): string | null {
   const url = typeof text === "string" ? URL.parse(text) : null;
   if (url === null || String(text).toLowerCase().replace(/\/$/, "") !== url.origin) return null;
-  // A pattern would match nothing, and whoever wrote it meant it to match.
-  if (url.hostname.includes("*")) return null;
+  if (!HOST.test(url.hostname)) return null;
   return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname)) ? url.origin : null;
 }

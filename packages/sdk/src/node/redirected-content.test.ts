@@ -159,7 +159,8 @@ describe("a service that sends a download elsewhere", () => {
     ["a store that is not in the list", "https://store.example/bucket", "https://store.example,"],
     ["a metadata service", "http://169.254.169.254/latest/meta-data/the-key", "http://169.254.169.254,"],
     ["another port of this machine", "http://127.0.0.1:1/the-key", "http://127.0.0.1:1,"],
-    ["another scheme", "file:///etc/passwd/the-key", "null,"],
+    ["another scheme", "file:///etc/passwd/the-key", "no address"],
+    ["a blob that has the store's origin", "blob:https://s3.example.com/the-key", "no address"],
     ["a host that only looks like the store", "https://s3.example.com@evil.example/the-key", "https://evil.example,"],
     ["a host below the store's", "https://s3.example.com.evil.example/the-key", "https://s3.example.com.evil.example,"],
     ["the store, without TLS", "http://s3.example.com/the-key", "http://s3.example.com,"],
@@ -335,6 +336,13 @@ describe("a list of stores", () => {
     "ftp://s3.example.com",
     "http://localhost.example.com",
     "http://0.0.0.0:9000",
+    "blob:https://s3.example.com",
+    "blob:https://s3.example.com/",
+    "blob:https://s3.example.com/6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+    "https://.",
+    "https://..",
+    "https://s3..example.com",
+    "https://.example.com",
     "",
   ])("does not take %s, and does not repeat it", (origin) => {
     const make = (): unknown => nodeTransport({ contentOrigins: ["https://fine.example", origin] });

@@ -49,7 +49,8 @@ function endOf({ answer, sending }: Exchange): void {
 function addressIn(facts: Headers, origins: readonly string[]): URL {
   const text = facts.get("location") ?? "";
   const address = text.length > LONGEST_ADDRESS ? null : URL.parse(text);
-  if (address === null) throw refused("to no address that can be followed");
+  // The origin of a blob: is that of the address inside it.
+  if (address === null || !/^https?:$/.test(address.protocol)) throw refused("to no address that can be followed");
   if (!origins.includes(address.origin))
     throw refused(`to ${address.origin.slice(0, LONGEST_SHOWN)}, which is not in contentOrigins`);
   if (address.username !== "" || address.password !== "") throw refused("to an address with a user's name");

@@ -1,5 +1,6 @@
 /** What an owner pastes to an agent: commands that let it in, and what it reports back. */
 import type { Context } from "../../../context.ts";
+import { profileOf } from "../../../signing-in.ts";
 
 interface Invited {
   readonly name: string;
@@ -8,21 +9,32 @@ interface Invited {
   readonly file: string | null;
 }
 
-export async function promptLines({ settings }: Context, { name, code, file }: Invited): Promise<string[]> {
-  const { baseUrl, networkFile } = await settings();
+/**
+ * A package is named only where the owner's own configuration names it (`agent-program`). Any other name belongs to whoever
+ * registers it: that package would get the invite, and run on the agent's machine. The invite goes in on standard input, because
+ * lists of processes show command lines.
+ */
+export async function promptLines(context: Context, { name, code, file }: Invited): Promise<string[]> {
+  const { baseUrl, networkFile } = await context.settings();
+  const configured = (await profileOf(context)).former?.agentProgram ?? null;
+  const program = configured ?? "coffer";
   const words = [
-    ...["npx", "coffer", "login", ...(file === null ? ["--invite-code", code] : ["--invite-file", file])],
+    ...["login", "--invite-code", "-"],
     ...(baseUrl === null ? [] : ["--base-url", baseUrl]),
     ...(networkFile === null ? [] : ["--network-file", networkFile]),
   ];
+  const login = `${program} ${words.map(quoted).join(" ")}`;
   return [
     `You get access to a Coffer file storage, as ${JSON.stringify(name)}. Coffer encrypts files on your machine.`,
+    ...(configured === null
+      ? ["Get the program from me, the person who invites you. A package of a similar name is somebody else's: run none."]
+      : []),
     "Run this once, on the machine that you work on (Node 22.18 or later):",
     "",
-    `  ${words.map(quoted).join(" ")}`,
+    `  ${file === null ? `echo ${quoted(code)} | ${login}` : `${login} < ${quoted(file)}`}`,
     "",
     "It makes a key that never leaves your machine, and prints your chain address. Tell me that address: I let you in with it.",
-    "For your tools, run this too: npx coffer mcp install --client claude-code (or cursor, codex, gemini, vscode, claude-desktop).",
+    `For your tools, run this too: ${program} mcp install --client claude-code (or cursor, codex, gemini, vscode, claude-desktop).`,
     ...(networkFile === null
       ? []
       : [`Are you on another machine? Then ask me for the file ${networkFile}, and name your copy of it.`]),
