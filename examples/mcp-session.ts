@@ -17,7 +17,7 @@ import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotoc
 const folder = await realpath(await mkdtemp(join(tmpdir(), "coffer-example-")));
 const settings = await mkdtemp(join(tmpdir(), "coffer-settings-"));
 
-// The program of the package, which `npx coffer-mcp` runs.
+// The program of the package, which npm links as `coffer-mcp`.
 const program = fileURLToPath(new URL("../dist/main.js", import.meta.resolve("@coffer/mcp")));
 const client = new Client({ name: "example", version: "1.0.0" });
 await client.connect(

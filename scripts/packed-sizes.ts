@@ -58,7 +58,7 @@ async function refuseWithoutChain(): Promise<void> {
   await writeFile(program, WITHOUT_CHAIN);
   const { stdout } = await execute(process.execPath, [program], { cwd: folder, timeout: 20_000 });
   const [missing = "", unasked = ""] = stdout.split("\n");
-  const isGood = missing.includes("npm install @coffer/chain") && unasked.includes("@coffer/sdk/shared");
+  const isGood = missing.includes("need the package @coffer/chain") && unasked.includes("@coffer/sdk/shared");
   console.log(`${isGood ? "ok    " : "FAILED"} without the chain: ${missing}`);
   if (!isGood) throw new Error(`A client without the chain says: ${stdout}`);
 }

@@ -55,5 +55,8 @@ it("shows its version and help, and moves files of both kinds of vaults [issue 1
   const without = await runProgram(["mcp", "install", "--client", "cursor", "--allow", home], {
     ...{ env, program: [...program], cwd: home },
   });
-  expect([without.code, without.err]).toEqual([3, expect.stringContaining("next: npm install -g @coffer/cli")]);
+  expect([without.code, without.err]).toEqual([
+    3,
+    expect.stringContaining("next: install all of coffer from where you got it"),
+  ]);
 });

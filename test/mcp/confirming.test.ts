@@ -112,4 +112,33 @@ describe.each([
     expect(await isLive(id)).toBe(true);
     expect(await host.call({ files: [id], confirm: error?.confirm })).toMatchObject({ done: 1 });
   });
+
+  it("has a token for what the preview counted: not when 300 files came deeper down, or one beyond the first page", async () => {
+    const id = await folder();
+    const { id: inner } = await owner.folders.create({ vaultId, parentId: id, name: "inner" });
+    const { id: deep } = await owner.folders.create({ vaultId, parentId: inner, name: "deep" });
+    await owner.files.upload({ vaultId, folderId: deep, name: "y.txt", body: "yy" });
+    const add = async (folderId: string, count: number): Promise<void> => {
+      const inputs = Array.from({ length: count }, (_, at) => ({
+        vaultId,
+        folderId,
+        name: `${folderId}${String(at)}`,
+        body: "z",
+      }));
+      for (const { error } of await owner.files.uploadMany(inputs)) expect(error).toBeNull();
+    };
+    await using host = await openHost(mode, null);
+    const ask = async (confirm?: string) => (await host.call({ files: [id], confirm })).error;
+    const first = await ask();
+    expect(first?.preview).toContain("2 files (3 bytes) and 2 folders");
+    await add(deep, 300);
+    const second = await ask(first?.confirm);
+    expect(second).toMatchObject({ code: "confirmation_required" });
+    expect(second?.preview).toContain("302 files (303 bytes) and 2 folders");
+    await owner.folders.create({ vaultId, parentId: deep, name: "empty" });
+    const third = await ask(second?.confirm);
+    expect(third).toMatchObject({ code: "confirmation_required" });
+    expect(await isLive(id)).toBe(true);
+    expect(await host.call({ files: [id], confirm: third?.confirm })).toMatchObject({ done: 1 });
+  });
 });

@@ -21,8 +21,8 @@ export function toolServer({ self }: World): string {
     message: "The tool server (@coffer/mcp) is not installed beside this program",
     nextStep:
       script === undefined
-        ? "npm install -g @coffer/cli, and use its coffer for MCP clients"
-        : "npm install @coffer/mcp, in a clone npm run setup, and run it again",
+        ? "install all of coffer from where you got it, and use that one for MCP clients"
+        : "install it from where you got coffer, in a clone npm run setup, and run it again",
   });
 }
 
@@ -35,7 +35,10 @@ export interface ServerWish {
 export async function serverEntry({ world, globals }: Context, { allow, flags }: ServerWish): Promise<ServerEntry> {
   const program = toolServer(world);
   if (/[/\\]_npx[/\\]/.test(program))
-    throw usage("npx empties the folder that this runs from", "npm install -g @coffer/cli, then coffer mcp install");
+    throw usage(
+      "npx empties the folder that this runs from",
+      "install coffer from where you got it, then coffer mcp install",
+    );
   const folders = allow.flatMap((folder) => ["--allow", resolve(world.workingDirectory, folder)]);
   const args = [program, ...folders, ...flags];
   if (flags.length > 0 && (await world.run({ command: world.self.command, args, isTried: true })) === 2)

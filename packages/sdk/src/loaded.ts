@@ -7,7 +7,7 @@ export async function loaded<Module>(loading: Promise<Module>): Promise<Module> 
     return await loading;
   } catch (error) {
     if (!isMissing(error)) throw error;
-    throw configurationError("Shared vaults need the package @coffer/chain: run npm install @coffer/chain");
+    throw configurationError("Shared vaults need the package @coffer/chain: install it from where you got @coffer/sdk");
   }
 }
 

@@ -52,7 +52,9 @@ it("says what to import to a client without shared vaults that needs them", asyn
 it("names the package that is missing where shared vaults are used without it, and passes on every other failure", async () => {
   const missing = (of: string) =>
     Object.assign(new Error(`Cannot find package '${of}' imported from /app/x.js`), { code: "ERR_MODULE_NOT_FOUND" });
-  await expect(loaded(Promise.reject(missing("@coffer/chain")))).rejects.toThrow(/npm install @coffer\/chain/);
+  await expect(loaded(Promise.reject(missing("@coffer/chain")))).rejects.toThrow(
+    /need the package @coffer\/chain: install it from where you got/,
+  );
   const other = missing("@coffer/crypto");
   await expect(loaded(Promise.reject(other))).rejects.toBe(other);
 });

@@ -74,7 +74,7 @@ export { downloadFolderTo, downloadMany, downloadOne, type DownloadPlan, type Fe
 export { ensureFolder, pathBelow } from "./folders.ts";
 export {
   deleteItems,
-  filesBelow,
+  itemsBelow,
   findEach,
   findItems,
   findVersion,

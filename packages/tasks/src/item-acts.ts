@@ -68,20 +68,35 @@ export async function trashItems(task: Task, found: readonly ActOutcome[]): Prom
   return await actOn(task, found, (ids) => client.files.trashMany(ids, { signal: task.signal }));
 }
 
-/** The files in a folder and below it. */
-export async function filesBelow(task: Task, folder: Folder): Promise<readonly File[]> {
-  const { files, folders } = await task.client();
+/** All that is in a folder and below it. */
+export interface Below {
+  readonly files: readonly File[];
+  readonly folders: readonly Folder[];
+}
+
+/** null: more than `most` files and folders. A service may show folders in folders without end. */
+export async function itemsBelow(task: Task, folder: Folder, most: number): Promise<Below | null> {
+  const client = await task.client();
   const { signal } = task;
   const state = folder.trashedAt === null ? {} : { trashed: true };
-  const found: File[] = [];
+  const files: File[] = [];
+  const folders: Folder[] = [];
+  const isTooMany = (): boolean => files.length + folders.length > most;
   const places = [folder];
   // A list can grow while it is iterated.
   for (const { id, vaultId } of places) {
     const query = { vaultId, limit: 1_000, ...state };
-    for await (const file of files.list({ ...query, folderId: id }, { signal })) found.push(file);
-    for await (const below of folders.list({ ...query, parentId: id }, { signal })) places.push(below);
+    for await (const file of client.files.list({ ...query, folderId: id }, { signal })) {
+      files.push(file);
+      if (isTooMany()) return null;
+    }
+    for await (const below of client.folders.list({ ...query, parentId: id }, { signal })) {
+      folders.push(below);
+      places.push(below);
+      if (isTooMany()) return null;
+    }
   }
-  return found;
+  return { files, folders };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { type ActOutcome, findItems, trashItems } from "@coffer/tasks";
+import { type ActOutcome, findItems, itemsBelow, TaskFailure, trashItems } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import { TEXT } from "../schema.ts";
@@ -10,6 +10,8 @@ import { itemRef, namedVault, vaultRef } from "./places.ts";
 /** More files than these, or a folder, need a person's agreement. */
 const FREELY = 10;
 const MOST_ITEMS = 500;
+/** Files and folders below one folder that are counted for a person. Who agrees to more does not know to what. */
+const MOST_BELOW = 10_000;
 
 export const fileDelete = defineTool({
   name: "file_delete",
@@ -42,9 +44,12 @@ export const fileDelete = defineTool({
   },
 });
 
-/** What a person has to know before: how many, and what folders hold. */
+/**
+ * What a person has to know before: how many, and what folders hold down to the bottom. The state has each of them, so
+ * that an agreement holds for what was counted and for nothing that came since.
+ * @throws TaskFailure `invalid_arguments` for a folder that holds too much to be counted.
+ */
 async function previewOf(call: Call, found: readonly ActOutcome[]) {
-  const client = await call.client();
   const folders: string[] = [];
   let files = 0;
   let bytes = 0;
@@ -57,12 +62,20 @@ async function previewOf(call: Call, found: readonly ActOutcome[]) {
       state.push(`${item.id} ${String(item.file.revision)} ${item.file.versionId}`);
       continue;
     }
-    const inside = await client.files.list({ folderId: item.id, vaultId: item.folder.vaultId, limit: 100 }, call);
-    const below = await client.folders.list({ parentId: item.id, vaultId: item.folder.vaultId, limit: 100 }, call);
-    const count = `${String(inside.files.length)}${inside.nextCursor === null ? "" : " or more"} files`;
-    const more = below.folders.length === 0 ? "" : ` and ${String(below.folders.length)} folders with what is in them`;
-    folders.push(`${item.id.slice(0, 8)}: ${count}${more}`);
-    const contents = [...inside.files.map(({ versionId }) => versionId), ...below.folders.map(({ id }) => id)];
+    const short = item.id.slice(0, 8);
+    const below = await itemsBelow(call, item.folder, MOST_BELOW);
+    if (below === null)
+      throw new TaskFailure("invalid_arguments", {
+        message: `The folder ${short} holds more than ${String(MOST_BELOW)} files and folders, too many to agree to at once`,
+        nextStep: "Delete folders in it one by one.",
+      });
+    const size = below.files.reduce((sum, file) => sum + file.size, 0);
+    const more = below.folders.length === 0 ? "" : ` and ${String(below.folders.length)} folders`;
+    folders.push(`${short}: ${String(below.files.length)} files (${String(size)} bytes)${more}`);
+    const contents = [
+      ...below.files.map(({ id, versionId }) => `${id} ${versionId}`),
+      ...below.folders.map(({ id }) => id),
+    ];
     state.push([item.id, String(item.folder.revision), ...contents.toSorted()].join(" "));
   }
   const folderText = folders.length === 0 ? "" : `; folders ${folders.join("; ")}`;

@@ -1,4 +1,4 @@
-import { deleteItems, filesBelow, trashItems, type ActOutcome, type Task } from "@coffer/tasks";
+import { deleteItems, itemsBelow, trashItems, type ActOutcome, type Task } from "@coffer/tasks";
 import type { File } from "@coffer/sdk";
 import { argument, command, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
@@ -37,7 +37,8 @@ type Below = ReadonlyMap<string, readonly File[]>;
 
 async function belowFolders(task: Task, found: readonly ActOutcome[]): Promise<Below> {
   const below = new Map<string, readonly File[]>();
-  for (const { item } of found) if (item?.kind === "folder") below.set(item.id, await filesBelow(task, item.folder));
+  for (const { item } of found)
+    if (item?.kind === "folder") below.set(item.id, (await itemsBelow(task, item.folder, Infinity))?.files ?? []);
   return below;
 }
 
