@@ -23,6 +23,7 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
       revealSharedText: true,
       confirm: "token",
       allowConfigFiles: false,
+      downloads: null,
       http: null,
     },
     allowedFolders: [directory],

@@ -1,4 +1,5 @@
 /** The tool server in this process, over any service, with a host that can be asked: without the seconds that a process takes. */
+import { pathToFileURL } from "node:url";
 import { createMemory, createServer, NO_RECORD, type Launch, type ServerParts } from "@coffer/mcp";
 import type { ToolAnswer } from "@coffer/devstack";
 import type { Client as SdkClient } from "@coffer/sdk";
@@ -31,15 +32,18 @@ export interface ToolsHereOptions {
   readonly tamper?: (message: Sent) => void;
   /** What the host's user answers. Absent: a host that cannot ask. */
   readonly onAsked?: (message: string) => unknown;
+  /** Folders that the host names as its roots. Absent: a host without roots. */
+  readonly roots?: readonly string[];
 }
 
 const LAUNCH: Launch = {
   ...{ profile: "owner", tools: null, excludeTools: [], readOnly: false, vaultId: null, configFile: null },
   ...{ revealSharedText: false, confirm: "auto", allowConfigFiles: false, http: null, allowedFolders: [] },
+  downloads: null,
 };
 
 export async function openToolsHere(options: ToolsHereOptions): Promise<ToolsHere> {
-  const { client, folders = [], era = "legacy", onAsked } = options;
+  const { client, folders = [], era = "legacy", onAsked, roots } = options;
   const parts: ServerParts = {
     ...{ launch: { ...LAUNCH, allowedFolders: folders, ...options.launch }, session: sessionOver(client) },
     ...{ stop: new AbortController().signal, memory: createMemory(), record: NO_RECORD, keyId: null },
@@ -55,10 +59,15 @@ export async function openToolsHere(options: ToolsHereOptions): Promise<ToolsHer
     return send(message, sending);
   };
   const served = serveStdio(() => createServer(parts), { transport: ours });
-  const capabilities = onAsked === undefined ? {} : { elicitation: {} };
+  const capabilities = {
+    ...(onAsked === undefined ? {} : { elicitation: {} }),
+    ...(roots === undefined ? {} : { roots: {} }),
+  };
   const host = new Client({ name: "test", version: "1" }, { capabilities, versionNegotiation: { mode: era } });
   if (onAsked !== undefined)
     host.setRequestHandler("elicitation/create", async ({ params }) => (await onAsked(params.message)) as never);
+  if (roots !== undefined)
+    host.setRequestHandler("roots/list", () => ({ roots: roots.map((root) => ({ uri: pathToFileURL(root).href })) }));
   await host.connect(theirs);
   return {
     host,

@@ -18,6 +18,8 @@ export interface ConfirmRequest {
 export interface Call extends Task {
   /** The local folders of this call: the configured ones, narrowed by the client's roots. */
   readonly folders: AllowedFolders;
+  /** The one folder that downloads of this call go below. */
+  readonly downloads: AllowedFolders;
   /** The only vault that this server serves (`--vault`), or null. */
   readonly pinnedVault: string | null;
   /** Long transfers of this process. */

@@ -2,7 +2,7 @@
  * The command line and the environment of the server. Arguments that it does not understand are errors: a typing error
  * must not widen what a model may do.
  */
-import { delimiter } from "node:path";
+import { delimiter, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { chooseTools, TOOL_NAMES } from "./tool-list.ts";
 import { COMMAND_HELP } from "./command-names.ts";
@@ -26,6 +26,7 @@ const OPTIONS = {
   confirm: { type: "string" },
   config: { type: "string" },
   allow: { type: "string", multiple: true },
+  downloads: { type: "string" },
   "allow-config-files": { type: "boolean" },
   http: { type: "string" },
   "public-url": { type: "string" },
@@ -51,9 +52,10 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
     ...namesIn(values["exclude-tools"]),
   ]);
   if (problem !== null) return refuse(problem);
+  if (values.downloads === "") return refuse("--downloads needs a folder");
   const http = parseHttp({
     ...{ listen: values.http, publicUrl: values["public-url"], origins: values["allow-origin"] ?? [] },
-    usesFiles: values.allow !== undefined || values["allow-config-files"] === true,
+    usesFiles: [values.allow, values.downloads, values["allow-config-files"]].some((each) => each !== undefined),
   });
   if (typeof http === "string") return refuse(http);
   const launch: Launch = {
@@ -65,6 +67,7 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
     confirm,
     allowConfigFiles: values["allow-config-files"] ?? false,
     revealSharedText: values["reveal-shared-text"] ?? false,
+    downloads: values.downloads === undefined ? null : resolve(values.downloads),
     configFile: values.config ?? filled(env["SERVICE_CONFIG_FILE"]),
     http,
     // A server for many keys opens no folder of this machine.
@@ -125,20 +128,24 @@ function filled(text: string | undefined): string | null {
 
 const HELP = `coffer-mcp: Coffer storage as MCP tools, over stdio or HTTP
 
-  --allow DIR [DIR ...]  Folders whose files the tools may read and write. One that is missing is reported.
-                         Default: SERVICE_ALLOWED_DIRS, separated by "${delimiter}". Without both, no file leaves or enters.
+  --allow DIR [DIR ...]  Folders whose files the tools may read. One that is missing is reported.
+                         Default: SERVICE_ALLOWED_DIRS, separated by "${delimiter}". Without both, no file leaves.
+  --downloads DIR        The folder that downloads go below, made if its parent exists. Clients' roots do not move it.
+                         The tools read there only if --allow names it as well.
+                         Default: coffer in the first allowed folder that the client's roots leave.
   --profile NAME         read, agent or owner. Default: agent, whatever the key may do.
   --tools A,B            Only these tools.
   --exclude-tools A,B    All tools but these.
   --read-only            No tool that changes anything in the account. Wins over all other flags.
-                         file_download stays: it writes into the allowed folders only.
+                         file_download stays: it writes below the folder for downloads only.
   --vault ID             Serves one vault. The tools have no vaultId argument then.
   --reveal-shared-text   file_read shows text of shared vaults too. Default: public vaults only.
   --confirm HOW          Who agrees to folders in the trash and the like, where the host cannot ask its user.
                          token: the model, with a token of the preview. human-only: nobody.
                          auto: as token, until text of others was shown. Then nobody agrees to access, new webhook
                          addresses, deleting webhooks, and writes into vaults of other accounts. Default: auto.
-  --allow-config-files   Downloads may write files that programs and agents obey, like CLAUDE.md or .git/.
+  --allow-config-files   Downloads may write files by names that programs and agents obey, like CLAUDE.md.
+                         Git repositories stay refused.
   --config FILE          The config file. Default: SERVICE_CONFIG_FILE, else the user's own.
   --http [HOST:]PORT     Streamable HTTP at /mcp for many keys, instead of stdio. Default host: 127.0.0.1.
                          Each request brings its key: Authorization: Bearer cof_...

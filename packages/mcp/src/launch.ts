@@ -25,10 +25,12 @@ export interface Launch {
   readonly confirm: ConfirmMode;
   /** Text of shared vaults may go into conversations. */
   readonly revealSharedText: boolean;
-  /** Downloads may write what programs and agents obey. */
+  /** Downloads may write files by names that programs and agents obey. */
   readonly allowConfigFiles: boolean;
   readonly configFile: string | null;
   readonly allowedFolders: readonly string[];
+  /** The folder that downloads go below. null: `coffer` in the first folder that is allowed to the call. */
+  readonly downloads: string | null;
   /** null: one client on stdin and stdout. */
   readonly http: HttpLaunch | null;
 }

@@ -35,11 +35,12 @@ export interface Making {
   readonly mcp: McpServer;
   readonly signal: AbortSignal;
   readonly folders: AllowedFolders;
+  readonly downloads: AllowedFolders;
   readonly noted: Noted;
 }
 
 export function callOf(making: Making): Call {
-  const { tool, args, parts, context, mcp, signal, folders, noted } = making;
+  const { tool, args, parts, context, mcp, signal, folders, downloads, noted } = making;
   const { session, launch, memory, handOut } = parts;
   const { taint, confirmations } = memory;
   const onAgreed = (who: "user" | "token"): void => {
@@ -57,6 +58,7 @@ export function callOf(making: Making): Call {
     ...{
       signal,
       folders,
+      downloads,
       transfers: memory.transfers,
       isRemote: handOut === null,
     },

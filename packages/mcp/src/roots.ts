@@ -1,5 +1,11 @@
 /** The folders that a client names as its roots. They only narrow what the flags allow. */
-import { CLIENT_CAPABILITIES_META_KEY, type McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  inputRequired,
+  type InputRequiredResult,
+  type McpServer,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 
 /** What only a 2025-era connection has: capabilities sent once, and requests of the server. */
 interface InitializedPeer {
@@ -30,6 +36,13 @@ export async function clientRoots(mcp: McpServer, context: ServerContext): Promi
   if (!declaresRoots(Object.entries(envelope))) return [];
   const responses = context.mcpReq.inputResponses;
   return responses === undefined ? "ask" : rootUris(responses["roots"]);
+}
+
+/** A client of the 2026 era answers what the last round asked, and no more: its roots are asked for again with each question. */
+export function withRoots(result: InputRequiredResult, { mcpReq }: ServerContext): InputRequiredResult {
+  const declares = mcpReq.envelope !== undefined && declaresRoots(Object.entries(mcpReq.envelope));
+  const roots = declares ? { roots: inputRequired.listRoots() } : {};
+  return { ...result, inputRequests: { ...roots, ...result.inputRequests } };
 }
 
 function declaresRoots(envelope: readonly [string, unknown][]): boolean {

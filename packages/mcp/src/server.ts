@@ -1,6 +1,6 @@
 /** Binds tools to the protocol. imports.test.ts lists the modules that import an MCP library. */
 import { api } from "@coffer/contract";
-import { type AllowedFolders, narrowByRoots, type Session, toFailure, TaskFailure } from "@coffer/tasks";
+import { type AllowedFolders, downloadsOf, narrowByRoots, type Session, toFailure, TaskFailure } from "@coffer/tasks";
 import {
   inputRequired,
   McpServer,
@@ -23,7 +23,7 @@ import { callOf, type CallParts, type Noted } from "./making-calls.ts";
 import { addResources } from "./offers.ts";
 import { addPrompts } from "./prompts.ts";
 import type { CallRecord } from "./record.ts";
-import { clientRoots } from "./roots.ts";
+import { clientRoots, withRoots } from "./roots.ts";
 import { SKILLS } from "./skill.ts";
 
 export const SERVER_NAME = "coffer";
@@ -75,15 +75,15 @@ async function loadTool(name: string): Promise<Tool> {
 function addOffers(mcp: McpServer, tools: readonly ToolEntry[], parts: ServerParts): void {
   const callFor = (context: ServerContext | null): Call =>
     callOf({
-      ...{
-        tool: "resource",
-        args: {},
-        parts,
-        context,
-        mcp,
-        folders: parts.folders,
-        noted: { agreed: null, refusal: null },
-      },
+      tool: "resource",
+      args: {},
+      parts,
+      context,
+      mcp,
+      noted: { agreed: null, refusal: null },
+      // Resources and prompts write no local file.
+      folders: parts.folders,
+      downloads: { ...parts.folders, folders: [] },
       signal: AbortSignal.any([parts.stop, ...(context === null ? [] : [context.mcpReq.signal])]),
     });
   const names = tools.map(({ name }) => name);
@@ -144,19 +144,21 @@ async function answer(
   try {
     // The settings' secrets must be known before a file is judged.
     if (tool.touchesFiles) await parts.session.setup().catch(() => undefined);
-    const roots = tool.touchesFiles ? await clientRoots(mcp, context) : [];
+    const narrows = tool.touchesFiles && parts.folders.folders.length > 0;
+    const roots = narrows ? await clientRoots(mcp, context) : [];
     if (roots === "ask") return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
     const folders = await narrowByRoots(parts.folders, roots);
+    const downloads = await downloadsOf(folders, parts.launch.downloads);
     const outcome = await tool.invoke(
       args,
-      callOf({ tool: tool.name, args, parts, context, mcp, signal, folders, noted }),
+      callOf({ tool: tool.name, args, parts, context, mcp, signal, folders, downloads, noted }),
     );
     if (noted.refusal !== null) throw noted.refusal.thrown;
     await noteCall(parts, { tool, args, result: "ok", bytes: bytesOf(outcome.facts["bytes"]), noted });
     return tainting(parts, shapeOutcome(outcome));
   } catch (caught) {
     const { thrown } = noted.refusal ?? { thrown: caught };
-    if (thrown instanceof AskUser) return thrown.result;
+    if (thrown instanceof AskUser) return tool.touchesFiles ? withRoots(thrown.result, context) : thrown.result;
     const failure = await explained(toFailure(thrown, signal), parts, args);
     if (failure.code === "signed_out") parts.session.forget();
     if (failure.code === "unexpected") parts.log(`${tool.name}: ${describe(failure.cause)}`);

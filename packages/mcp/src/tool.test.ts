@@ -14,6 +14,7 @@ const call: Call = {
   client: () => Promise.reject(new TaskFailure("signed_out")),
   clientFor: () => Promise.reject(new TaskFailure("signed_out")),
   folders: { folders: [], denied: { folders: [], files: [] } },
+  downloads: { folders: [], denied: { folders: [], files: [] } },
   pinnedVault: null,
   revealsSharedText: false,
   transfers: createTransfers(),

@@ -2,18 +2,21 @@
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { File, Folder } from "@coffer/sdk";
+import type { FolderOptions, FolderResult } from "@coffer/sdk/node";
 import { TaskFailure, toFailure } from "./failure.ts";
-import { isAllowed, isWritable, type AllowedFolders } from "./paths/allowed-folders.ts";
-import { openDestination, openFolder, type Destination, type OpenFolder } from "./paths/local-files.ts";
+import { findPlace, isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
+import { openDestination, openFolder, type Destination, type OpenFolder, type Replacing } from "./paths/local-files.ts";
+import { createWriteJudge } from "./paths/writable.ts";
 import { inLanes } from "./lanes.ts";
 import type { Task } from "./task.ts";
 import { TransferCount } from "./transfer-count.ts";
+import { markOf, type Replaced } from "./replaced.ts";
 import { failed, reporter, rowsOf, type Transferred } from "./uploads.ts";
 
 export interface DownloadPlan {
   /** A local file for a single file, else a local folder, which is made if its parent exists. */
   readonly dest: string;
-  readonly overwrite: boolean;
+  readonly overwrite: Replacing;
   /** Existing files stay as they are, and count as skipped. */
   readonly skips: boolean;
   /** Id of a version, of a single file. null: the current one. */
@@ -39,13 +42,11 @@ export async function downloadOne(
   file: File,
   plan: DownloadPlan,
 ): Promise<Fetched> {
-  const folder = await openFolder(allowed, plan.dest);
-  const given = folder === null ? plan.dest : join(folder.path, localName(file.name));
-  if (folder !== null) await folder[Symbol.asyncDispose]();
+  const given = await destOf(allowed, file.name, plan.dest);
   await using destination = await openDestination(allowed, given, plan.overwrite);
   const { downloadFile } = await import("@coffer/sdk/node");
   const done = await downloadFile(await task.clientFor(null), file.id, destination.writePath, {
-    overwrite: plan.overwrite,
+    overwrite: destination.replaces,
     ciphertext: plan.ciphertext,
     ...(plan.range === null ? {} : { range: plan.range }),
     ...(plan.versionId === null ? {} : { versionId: plan.versionId }),
@@ -57,6 +58,28 @@ export async function downloadOne(
     throw named(thrown, destination);
   });
   return { path: destination.path, bytes: done.bytes, sha256: done.sha256 };
+}
+
+/** Below a folder that is named, a file gets its own name. */
+async function destOf(allowed: AllowedFolders, name: string, dest: string): Promise<string> {
+  await using folder = await openFolder(allowed, dest);
+  return folder === null ? dest : join(folder.path, localName(name));
+}
+
+/** The local files that a download of these files to `dest` would replace. */
+export async function replacedByFiles(
+  allowed: AllowedFolders,
+  files: readonly File[],
+  dest: string,
+): Promise<Replaced[]> {
+  const replaced: Replaced[] = [];
+  for (const { id: fileId, name, versionId } of files) {
+    const given = await destOf(allowed, name, dest);
+    const { path } = await findPlace(allowed, given);
+    const mark = markOf(path);
+    if (mark !== null) replaced.push({ path, mark, fileId, versionId });
+  }
+  return replaced;
 }
 
 /** The system's error, with the place in the person's words. */
@@ -121,17 +144,56 @@ export async function downloadFolderTo(
 ): Promise<Transferred[]> {
   const dest = (await placeBelow(task, allowed, vaultId, folder, plan.dest)) ?? plan.dest;
   await using open = await ensureDirectory(allowed, dest);
-  const directory = open.path;
+  const result = await fetchFolder(task, allowed, vaultId, folder, open, {
+    overwrite: placing(plan.overwrite),
+    onProgress: reporter(task, basename(open.path)),
+  });
+  return rowsOf(result, basename(open.path), plan.skips);
+}
+
+/** The local files that the same download with `overwrite` would replace. */
+export async function replacedByFolder(
+  task: Task,
+  allowed: AllowedFolders,
+  vaultId: string,
+  folder: Folder | null,
+  dest: string,
+): Promise<Replaced[]> {
+  await using open = await openFolder(allowed, (await placeBelow(task, allowed, vaultId, folder, dest)) ?? dest);
+  if (open === null) return [];
+  const places = new Map<string, string>();
+  const { files } = await fetchFolder(task, allowed, vaultId, folder, open, {
+    dryRun: true,
+    overwrite: (path, place) => places.set(path, place).has(path),
+  });
+  return files.flatMap(({ path: below, fileId, versionId }) => {
+    const path = places.get(below);
+    const mark = path === undefined ? null : markOf(path);
+    return path === undefined || mark === null ? [] : [{ path, mark, fileId, versionId }];
+  });
+}
+
+async function fetchFolder(
+  task: Task,
+  allowed: AllowedFolders,
+  vaultId: string,
+  folder: Folder | null,
+  { way }: OpenFolder,
+  options: Pick<FolderOptions, "overwrite" | "dryRun" | "onProgress">,
+): Promise<FolderResult> {
   const { downloadFolder } = await import("@coffer/sdk/node");
-  const result = await downloadFolder(await task.clientFor(null), open.way, {
+  const judge = createWriteJudge(allowed);
+  return await downloadFolder(await task.clientFor(null), way, {
     vaultId,
     ...(folder === null ? {} : { folderId: folder.id }),
-    overwrite: plan.overwrite,
     signal: task.signal,
-    filter: (_path, _kind, place) => isAllowed(allowed, place) && isWritable(allowed, place),
-    onProgress: reporter(task, basename(directory)),
+    filter: (_path, _kind, place) => isAllowed(allowed, place) && judge(place) === null,
+    ...options,
   });
-  return rowsOf(result, basename(directory), plan.skips);
+}
+
+function placing(overwrite: Replacing): FolderOptions["overwrite"] {
+  return typeof overwrite === "boolean" ? overwrite : (_path, place) => overwrite(place);
 }
 
 /** null: `dest` itself, which is not there yet, or which a run that was cut off has begun to fill. */

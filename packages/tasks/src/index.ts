@@ -41,6 +41,7 @@ export {
   type AllowedFolders,
   type ResolvedFolders,
 } from "./paths/allowed-folders.ts";
+export { DOWNLOADS_STEP, downloadsOf, makeDownloadsFolder } from "./paths/downloads-folder.ts";
 export { ownConfiguration, type DenyList } from "./paths/denied.ts";
 export {
   openDestination,
@@ -70,7 +71,16 @@ export { syncFolders, type SyncPlan } from "./sync.ts";
 export { inLanes } from "./lanes.ts";
 export type { FileProgress, Task } from "./task.ts";
 export { Untrusted, untrusted, untrustedText } from "./untrusted.ts";
-export { downloadFolderTo, downloadMany, downloadOne, type DownloadPlan, type Fetched } from "./downloads.ts";
+export {
+  downloadFolderTo,
+  downloadMany,
+  downloadOne,
+  replacedByFiles,
+  replacedByFolder,
+  type DownloadPlan,
+  type Fetched,
+} from "./downloads.ts";
+export { onlyThese, type Replaced } from "./replaced.ts";
 export { ensureFolder, pathBelow } from "./folders.ts";
 export {
   deleteItems,

@@ -3,7 +3,7 @@ import type { FolderResult } from "@coffer/sdk/node";
 import { ensureDirectory } from "./downloads.ts";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
-import { isAllowed, isWritable, type AllowedFolders } from "./paths/allowed-folders.ts";
+import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { openFolder, type OpenFolder } from "./paths/local-files.ts";
 import { findFolder } from "./places.ts";
 import type { Task } from "./task.ts";
@@ -34,7 +34,7 @@ export async function syncFolders(task: Task, allowed: AllowedFolders, plan: Syn
   return await syncFolder(await task.client(), local?.way ?? path, {
     ...{ vaultId, direction, overwrite, dryRun, delete: plan.deletes, signal: task.signal },
     ...(folderId === null ? {} : { folderId }),
-    filter: (_path, _kind, place) => isAllowed(allowed, place) && (direction === "up" || isWritable(allowed, place)),
+    filter: (_path, _kind, place) => isAllowed(allowed, place),
     onProgress: reporter(task, null),
   });
 }

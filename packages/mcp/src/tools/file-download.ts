@@ -1,3 +1,4 @@
+import { relative } from "node:path";
 import { api } from "@coffer/contract";
 import {
   type DownloadPlan,
@@ -6,6 +7,11 @@ import {
   downloadOne,
   findFolder,
   findVersion,
+  makeDownloadsFolder,
+  onlyThese,
+  type Replaced,
+  replacedByFiles,
+  replacedByFolder,
   requireAllowed,
   TaskFailure,
   untrusted,
@@ -13,7 +19,7 @@ import {
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import type { Outcome } from "../result.ts";
-import { COUNT } from "../schema.ts";
+import { COUNT, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { byteCount } from "../words.ts";
 import { findOwnFile, findReadableFile, RECEIPT } from "./own-file.ts";
@@ -27,7 +33,7 @@ export const fileDownload = defineTool({
   profile: "read",
   title: "Download files or a folder",
   description:
-    "Gets files or a folder back to local disk, verified. One file: dest is the new file or an existing folder; else a folder. Answers with bytes and sha256.",
+    "Gets files or a folder back to local disk, verified, below one folder: downloadsFolder of status_check. Elsewhere the user moves them, or names another with --downloads. One file: dest is the new file or an existing folder; else a folder. Answers with bytes and sha256.",
   endpoints: [api.files.get, api.files.content],
   // A call only reads from the service, but writes local files, and replaces them with ifExists: replace.
   hints: { readOnlyHint: false, destructiveHint: true },
@@ -43,28 +49,31 @@ export const fileDownload = defineTool({
     offset: z.optional(z.int().check(z.gte(0))),
     length: z.optional(z.int().check(z.gte(1))),
     ciphertext: z._default(z.boolean(), false),
+    confirm: z.optional(z.string().check(z.maxLength(200))),
   },
   describe: {
     files: "ids (8 digits do) or paths; default: the folder",
     folder: "id or path, / for all; default: the files",
     vaultId: "id or name, for paths; default: none",
-    dest: "local file or folder",
-    ifExists: "if the local file exists",
+    dest: "local file or folder, from downloadsFolder",
+    ifExists: "if the local file exists; replace: the user has to agree",
     version: "number or id, of one file; default: newest",
     offset: "first byte; default: 0",
     length: "bytes; default: to the end",
     ciphertext: "keep it encrypted",
+    confirm: "token that the user agreed to; default: none",
   },
-  output: { ...RECEIPT, fileBytes: COUNT, ...REPORT },
+  output: { ...RECEIPT, fileBytes: COUNT, ...REPORT, preview: TEXT, confirm: TEXT },
   run: async (args, call) => {
     const { files = [], folder } = args;
     if ((files.length === 0) === (folder === undefined))
       throw new TaskFailure("invalid_arguments", { message: "Name either files or folder" });
-    await requireAllowed(call.folders, args.dest);
+    await makeDownloadsFolder(call.downloads);
+    await requireAllowed(call.downloads, args.dest);
     const vault = await namedVault(call, args.vaultId);
     const plan: DownloadPlan = {
       dest: args.dest,
-      overwrite: args.ifExists === "replace",
+      overwrite: args.ifExists === "replace" && (await agreedReplacing(call, vault, args)),
       skips: args.ifExists === "skip",
       versionId: null,
       range: rangeOf(args.offset, args.length),
@@ -79,11 +88,56 @@ export const fileDownload = defineTool({
       const find = args.ciphertext ? findOwnFile : findReadableFile;
       const found = await Promise.all(files.map((each) => find(running, each, vault)));
       if (!args.ciphertext && found.some(({ encrypted }) => encrypted)) call.noteClosed();
-      const rows = await downloadMany(running, call.folders, found, plan);
+      const rows = await downloadMany(running, call.downloads, found, plan);
       return call.transfers.report((start) => reportOf(rows, start));
     });
   },
 });
+
+interface Wanted {
+  readonly files?: readonly string[] | undefined;
+  readonly folder?: string | undefined;
+  readonly dest: string;
+  readonly confirm?: string | undefined;
+}
+
+/**
+ * Asks before local files are replaced, which nothing brings back. What appears here or at the service meanwhile is left alone.
+ * @throws TaskFailure `confirmation_required`, `declined`.
+ */
+async function agreedReplacing(call: Call, vault: string | null, wanted: Wanted): Promise<DownloadPlan["overwrite"]> {
+  const { confirm: token, dest, files = [], folder: named } = wanted;
+  const find = async (): Promise<Replaced[]> => {
+    if (named === undefined) {
+      const found = await Promise.all(files.map((each) => findOwnFile(call, each, vault)));
+      return await replacedByFiles(call.downloads, found, dest);
+    }
+    const { folder, vaultId } = await folderOf(call, vault, named);
+    return await replacedByFolder(call, call.downloads, vaultId, folder, dest);
+  };
+  const replaced = await find();
+  if (replaced.length === 0) return false;
+  const [top = ""] = call.downloads.folders;
+  await call.confirm({
+    preview: `Replace ${String(replaced.length)} local files below the folder for downloads: ${namesOf(replaced, top)}`,
+    state: replaced,
+    stateNow: find,
+    token,
+    isFinal: true,
+  });
+  return onlyThese(replaced);
+}
+
+const MOST_NAMED = 10;
+
+/** Others may have chosen a name, and a preview is no place for their sentences: such a file goes by its id. */
+function namesOf(replaced: readonly Replaced[], top: string): string {
+  const names = replaced.slice(0, MOST_NAMED).map(({ path, fileId }) => {
+    const below = relative(top, path);
+    return /^[\w./-]{1,100}$/.test(below) ? below : `what file ${fileId?.slice(0, 8) ?? ""} is to replace`;
+  });
+  return [...names, ...(replaced.length > MOST_NAMED ? ["and more"] : [])].join(", ");
+}
 
 function refuseForMany(version: string | undefined, { range }: DownloadPlan): void {
   if (version !== undefined || range !== null)
@@ -92,13 +146,18 @@ function refuseForMany(version: string | undefined, { range }: DownloadPlan): vo
 
 async function folderTo(call: Call, vault: string | null, named: string, plan: DownloadPlan): Promise<Outcome> {
   refuseForMany(undefined, plan);
+  const { folder, vaultId } = await folderOf(call, vault, named);
+  const { type } = await (await call.client()).vaults.get(vaultId, { signal: call.signal });
+  if (type !== "public" && !plan.ciphertext) call.noteClosed();
+  const rows = await downloadFolderTo(call, call.downloads, vaultId, folder, plan);
+  return call.transfers.report((start) => reportOf(rows, start));
+}
+
+async function folderOf(call: Call, vault: string | null, named: string) {
   const folder = await findFolder(call, vault, named);
   const vaultId = folder?.vaultId ?? vault;
   if (vaultId === null) throw new TaskFailure("vault_required");
-  const { type } = await (await call.client()).vaults.get(vaultId, { signal: call.signal });
-  if (type !== "public" && !plan.ciphertext) call.noteClosed();
-  const rows = await downloadFolderTo(call, call.folders, vaultId, folder, plan);
-  return call.transfers.report((start) => reportOf(rows, start));
+  return { folder, vaultId };
 }
 
 async function oneTo(
@@ -114,7 +173,7 @@ async function oneTo(
   const size = plan.ciphertext ? (file.storedSize ?? file.size) : file.size;
   if (plan.range !== null && versionId === null && plan.range.offset >= size)
     throw new TaskFailure("invalid_arguments", { message: `offset must be below the file's ${byteCount(size)}` });
-  const done = await downloadOne(call, call.folders, file, { ...plan, versionId });
+  const done = await downloadOne(call, call.downloads, file, { ...plan, versionId });
   return {
     summary: downloaded(plan.range !== null, plan.ciphertext),
     facts: {

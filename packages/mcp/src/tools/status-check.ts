@@ -1,5 +1,5 @@
 import { api, type Account, type Credential } from "@coffer/contract";
-import { stepFor, TaskFailure, toFailure, untrusted } from "@coffer/tasks";
+import { DOWNLOADS_STEP, stepFor, TaskFailure, toFailure, untrusted } from "@coffer/tasks";
 import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
 import { FLAG, OBJECT, TEXT, TEXTS } from "../schema.ts";
@@ -14,8 +14,10 @@ export const statusCheck = defineTool({
   profile: "read",
   title: "Check the setup",
   description:
-    "Your account, rights, budgets, chain address and allowed local folders; what is wrong with the setup, and the next step. No secrets. Start here when a call fails.",
+    "Your account, rights, budgets, chain address, allowed local folders and the one for downloads; what is wrong with the setup, and the next step. No secrets. Start here when a call fails.",
   endpoints: [api.account.get],
+  // Its folders are those that the client's roots leave.
+  touchesFiles: true,
   input: {},
   output: {
     ...{
@@ -33,6 +35,8 @@ export const statusCheck = defineTool({
       allowedFolders: TEXTS,
       missingFolders: TEXTS,
       folderStep: TEXT,
+      downloadsFolder: TEXT,
+      downloadsStep: TEXT,
       problem: TEXT,
       nextStep: TEXT,
     },
@@ -42,6 +46,7 @@ export const statusCheck = defineTool({
     const setup = await call.setup();
     const signIn = await signInFacts(call);
     const folders = call.folders.folders;
+    const [downloadsFolder] = call.isRemote ? [] : call.downloads.folders;
     // Only one of the two is a mistake. Without both, the user wants no shared vaults.
     const half = setup.sharedVaults === "no chain key" || setup.sharedVaults === "no network file";
     return {
@@ -52,6 +57,7 @@ export const statusCheck = defineTool({
         ...(folders.length > 0
           ? {}
           : { folderStep: "Ask the user to start this server with --allow DIR, or to set SERVICE_ALLOWED_DIRS." }),
+        ...(downloadsFolder === undefined ? {} : { downloadsFolder, downloadsStep: DOWNLOADS_STEP }),
         missingFolders: call.folders.missing?.length === 0 ? null : (call.folders.missing ?? null),
         vaultId: call.pinnedVault,
         ...setup,

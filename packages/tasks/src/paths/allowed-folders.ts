@@ -6,9 +6,8 @@ import type { Stats } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { TaskFailure } from "../failure.ts";
+import { TaskFailure, type FailureDetails } from "../failure.ts";
 import { isDenied, ownConfiguration, type DenyList } from "./denied.ts";
-import { isObeyed } from "./obeyed.ts";
 
 export interface AllowedFolders {
   /** Real paths. Empty: no path is allowed. */
@@ -16,6 +15,8 @@ export interface AllowedFolders {
   readonly denied: DenyList;
   /** Configured folders that are not there. Default: none. */
   readonly missing?: readonly string[];
+  /** How a path outside is refused. Default: in the words of `path_not_allowed`. */
+  readonly outside?: FailureDetails;
 }
 
 /** Paths that a person names: all of the file system, but for this product's own settings and keys. */
@@ -90,12 +91,6 @@ export function isAllowed(allowed: AllowedFolders, path: string): boolean {
   return allowed.folders.some((folder) => contains(folder, path)) && !isDenied(allowed.denied, path);
 }
 
-/** Whether a download may write the path: not what programs and agents obey, unless the user said so. */
-export function isWritable(allowed: AllowedFolders, path: string): boolean {
-  if (allowed.denied.allowConfigFiles === true || allowed.denied.isChosen === true) return true;
-  return allowed.folders.some((folder) => contains(folder, path) && !isObeyed(path.slice(folder.length)));
-}
-
 /**
  * Finds where a given path lies. A relative path counts from the first allowed folder.
  * Throws TaskFailure `path_not_allowed`, or `file_not_found` when its folder, inside the allowed ones, does not exist.
@@ -116,8 +111,8 @@ export async function findPlace(allowed: AllowedFolders, given: string): Promise
 }
 
 /** By its name alone, so it does not show what exists: without it a model looks for the fault in the folder. */
-function refusalOf({ folders }: AllowedFolders, path: string): TaskFailure {
-  if (!folders.some((folder) => contains(folder, path))) return new TaskFailure("path_not_allowed");
+function refusalOf({ folders, outside }: AllowedFolders, path: string): TaskFailure {
+  if (!folders.some((folder) => contains(folder, path))) return new TaskFailure("path_not_allowed", outside);
   return new TaskFailure("path_not_allowed", {
     message: "By its name or folder it may hold keys or settings, which no tool touches",
     nextStep: "Choose another file. Do not copy or rename this one to get around it.",
@@ -154,7 +149,7 @@ async function realParent(allowed: AllowedFolders, path: string): Promise<string
   } catch (error) {
     const nearest = await nearestExisting(parent);
     const inside = nearest !== null && isAllowed(allowed, nearest);
-    if (!inside) throw new TaskFailure("path_not_allowed", { cause: error });
+    if (!inside) throw new TaskFailure("path_not_allowed", { ...allowed.outside, cause: error });
     throw new TaskFailure("file_not_found", { message: "The folder of the path does not exist", cause: error });
   }
 }

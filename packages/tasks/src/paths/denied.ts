@@ -2,6 +2,7 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { spellingsOf } from "./spelling.ts";
 
 export interface DenyList {
   /** Folders of this product's own configuration. */
@@ -48,10 +49,12 @@ const DENIED_FILES: readonly RegExp[] = [
 /** An example is written to be read. */
 const EXAMPLE = /\.(example|sample|template|dist)$/;
 
-/** Compares names in lower case: some file systems ignore case. */
+/** Compares names in every spelling that some file system reads alike. */
 export function isDenied(list: DenyList, path: string): boolean {
-  const parts = path.toLowerCase().split(sep);
-  const isSecret = parts.some((part, at) => isDeniedName(part) || isDeniedBelow(parts[at - 1] ?? "", part));
+  const parts = path.split(sep).map(spellingsOf);
+  const isSecret = parts.some((names, at) =>
+    names.some((name) => isDeniedName(name) || (parts[at - 1] ?? []).some((folder) => isDeniedBelow(folder, name))),
+  );
   if (list.isChosen !== true && isSecret) return true;
   return (
     list.folders.some((folder) => path === folder || path.startsWith(folder + sep)) ||

@@ -10,7 +10,8 @@ import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promis
 import { join, resolve } from "node:path";
 import { TaskFailure } from "../failure.ts";
 import { holdsKnownKey, SCANNED_BYTES } from "../secret-shapes.ts";
-import { findPlace, isAllowed, isWritable, type AllowedFolders } from "./allowed-folders.ts";
+import { findPlace, isAllowed, type AllowedFolders } from "./allowed-folders.ts";
+import { createWriteJudge } from "./writable.ts";
 
 /** A local file that stays open until disposed. */
 export interface SourceFile extends AsyncDisposable {
@@ -29,7 +30,12 @@ export interface Destination extends AsyncDisposable {
   /** Where to write: in the very folder that was judged. */
   readonly writePath: string;
   readonly path: string;
+  /** Whether the file that is there now may be replaced. */
+  readonly replaces: boolean;
 }
+
+/** What a download may replace: everything, nothing, or what a function says of a file's real path. */
+export type Replacing = boolean | ((path: string) => boolean);
 
 /** O_NONBLOCK: opening a FIFO must not wait for a writer. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -99,7 +105,8 @@ export async function openBelow(allowed: AllowedFolders, { way }: OpenFolder, na
   return await judgeFolder(allowed, join(way, name));
 }
 
-async function judgeFolder(allowed: AllowedFolders, path: string): Promise<OpenFolder> {
+/** The folder at a real path. Throws TaskFailure `path_not_allowed`, or Node's error for a link. */
+export async function judgeFolder(allowed: AllowedFolders, path: string): Promise<OpenFolder> {
   const handle = await open(path, FOLDER_FLAGS);
   try {
     const real = await judgeOpened(allowed, handle, path, await handle.stat());
@@ -128,23 +135,27 @@ async function linkedFolder(link: string): Promise<string | null> {
 }
 
 /**
- * The place for a new file, in an existing folder.
- * Throws TaskFailure `path_not_allowed`, `file_not_found` (no such folder), `destination_exists` or `not_a_file`.
+ * The place for a new file or folder, in an existing folder.
+ * Throws TaskFailure `path_not_allowed`, `config_file`, `file_not_found` (no such folder), `destination_exists` or `not_a_file`.
  */
 export async function openDestination(
   allowed: AllowedFolders,
   given: string,
-  overwrite: boolean,
+  overwrite: Replacing,
 ): Promise<Destination> {
   const place = await findPlace(allowed, given);
-  if (!isWritable(allowed, place.path)) throw new TaskFailure("config_file");
-  if (place.found !== null) judgeExisting(place.found, overwrite);
   const folder = await open(place.parent, FOLDER_FLAGS);
   try {
     const real = await judgeOpened(allowed, folder, place.parent, await folder.stat());
+    const path = join(real, place.name);
+    const problem = createWriteJudge(allowed)(path);
+    if (problem !== null) throw problem;
+    const replaces = typeof overwrite === "boolean" ? overwrite : place.found !== null && overwrite(path);
+    if (place.found !== null) judgeExisting(place.found, replaces);
     return {
       writePath: join(pathThrough(folder, real), place.name),
-      path: join(real, place.name),
+      path,
+      replaces,
       [Symbol.asyncDispose]: async () => {
         await folder.close();
       },
@@ -214,9 +225,9 @@ async function reopen(handle: FileHandle, real: string, stats: Stats): Promise<F
 /** Where the descriptor really lies, now that it can no longer be exchanged. Throws TaskFailure `path_not_allowed`. */
 async function judgeOpened(allowed: AllowedFolders, handle: FileHandle, path: string, stats: Stats): Promise<string> {
   const real = THROUGH_PROC ? await readlink(`/proc/self/fd/${String(handle.fd)}`) : await realpath(path);
-  if (!isAllowed(allowed, real)) throw new TaskFailure("path_not_allowed");
+  if (!isAllowed(allowed, real)) throw new TaskFailure("path_not_allowed", allowed.outside);
   if (THROUGH_PROC) return real;
   const now = await lstat(real);
-  if (now.ino !== stats.ino || now.dev !== stats.dev) throw new TaskFailure("path_not_allowed");
+  if (now.ino !== stats.ino || now.dev !== stats.dev) throw new TaskFailure("path_not_allowed", allowed.outside);
   return real;
 }

@@ -1,8 +1,15 @@
-/** Files that programs and agents obey. A download does not make or replace one: its text would be an order. */
+/**
+ * Files that programs and agents obey. A model's download does not make or replace one: its text would be an order. No list of
+ * names is whole. So it is only the second layer: downloads go below one folder, replace nothing unasked and make no repository.
+ */
+import { spellingsOf } from "./spelling.ts";
 
 const FOLDERS: ReadonlySet<string> = new Set([
   ...[
-    ".git",
+    ".hg",
+    ".jj",
+    ".svn",
+    ".bzr",
     ".github",
     ".gitlab",
     ".circleci",
@@ -33,12 +40,12 @@ const FILES: readonly RegExp[] = [
   /\.(desktop|plist|service)$/,
 ];
 
-/** `path`: below an allowed folder. Compares in lower case: some file systems ignore case. */
+/** `path`: below an allowed folder. */
 export function isObeyed(path: string): boolean {
-  const parts = path
-    .toLowerCase()
-    .split(/[/\\]/)
-    .filter((part) => part !== "");
-  const name = parts.at(-1) ?? "";
-  return parts.some((part) => FOLDERS.has(part)) || FILES.some((form) => form.test(name));
+  const parts = path.split(/[/\\]/).filter((part) => part !== "");
+  const isName = (name: string): boolean => FILES.some((form) => form.test(name));
+  return (
+    parts.some((part) => spellingsOf(part).some((each) => FOLDERS.has(each))) ||
+    spellingsOf(parts.at(-1) ?? "").some(isName)
+  );
 }

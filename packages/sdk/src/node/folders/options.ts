@@ -6,8 +6,11 @@ export interface FolderOptions {
   readonly vaultId: string;
   /** UUID of the folder in the vault whose content is meant. Default: the top of the vault. `undefined` is refused. */
   readonly folderId?: string;
-  /** Also replaces files that differ. Default: false; they are left alone and named in `failed`. */
-  readonly overwrite?: boolean | undefined;
+  /**
+   * Also replaces files that differ; a function says which. It gets the path below the directory, with `/` between names, and the
+   * real path of what is here. Default: false; they are left alone and named in `failed`.
+   */
+  readonly overwrite?: boolean | ((path: string, place: string) => boolean) | undefined;
   /** Only plans: nothing is written on either side. Default: false. */
   readonly dryRun?: boolean | undefined;
   /** Requests on their way at once: 1 to 32. Each takes up to 16 MiB of memory. Default: 4. */

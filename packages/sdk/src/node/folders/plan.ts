@@ -67,7 +67,7 @@ function decide(work: Work, path: string, { isKnown, sha256 }: Comparison, trans
   const { size } = direction === "up" ? here.mark : there;
   if (sha256 !== null)
     outcome.files.push({ path, act: "unchanged", fileId: there.id, versionId: there.versionId, size, sha256 });
-  else if (overwrite || (replaceKnown && isKnown)) transfers.push({ path, size, act: "replaced" });
+  else if (overwrite(path, here.place) || (replaceKnown && isKnown)) transfers.push({ path, size, act: "replaced" });
   else outcome.refuse(path, "destination_exists", `${JSON.stringify(path)} exists there and differs`, DIFFERS);
 }
 

@@ -79,7 +79,7 @@ export async function runFolder(
     },
     isPublic: await isPublic(connection, place, signal),
     progress: new ProgressCount(options.onProgress),
-    overwrite: options.overwrite === true,
+    overwrite: typeof options.overwrite === "function" ? options.overwrite : () => options.overwrite === true,
     replaceKnown: call === "syncFolder",
     padded: options.padded === true,
     uploadJournals: options.journalDirectory === undefined ? undefined : join(options.journalDirectory, "uploads"),

@@ -22,7 +22,8 @@ export interface Work {
   readonly lanes: number;
   readonly signal: AbortSignal | undefined;
   readonly dryRun: boolean;
-  readonly overwrite: boolean;
+  /** Whether a file that differs is replaced. */
+  readonly overwrite: (path: string, place: string) => boolean;
   /** Also replaces a file that the receiving side left as the journal has it. */
   readonly replaceKnown: boolean;
   readonly padded: boolean;
