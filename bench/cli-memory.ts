@@ -33,7 +33,7 @@ export const cliMemory: Benchmark = async () => {
     await there(`${kind}, down`, ["download", `${vault}:${kind}`, back], kind === "shared");
     requireWhole(back);
   }
-  const tools = speak([LAUNCHER, "--allow", files], environment);
+  const tools = speak([LAUNCHER, "--allow", files, "--downloads", files], environment);
   await greet(tools);
   const byTools = join(files, "by-tools");
   const vaultId = stack.publicVault;

@@ -67,7 +67,8 @@ async function session(): Promise<void> {
   claim("the file is listed", JSON.stringify(list["files"]).includes(text(receipt["fileId"]).slice(0, 8)));
   claim("its name is fenced as text that others wrote", JSON.stringify(list["files"]).includes(">report.bin</"));
 
-  const destPath = join(folder, "report.back");
+  // Downloads go below one folder: here the usual one, inside of the allowed one.
+  const destPath = join(folder, "coffer", "report.back");
   await succeed("file_download", { files: [receipt["fileId"]], dest: destPath });
   claim("the bytes come back", content.equals(await readFile(destPath)));
   claim("into a file that only its owner reads", ((await stat(destPath)).mode & 0o777) === 0o600);

@@ -23,7 +23,7 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
       revealSharedText: true,
       confirm: "token",
       allowConfigFiles: false,
-      downloads: null,
+      downloads: directory,
       http: null,
     },
     allowedFolders: [directory],
@@ -63,7 +63,7 @@ export function openToolProcess({ owner, liar, machine }: World): Promise<Tools>
       folders: [machine.directory],
       launcher: sourceLauncher(),
     },
-    flags: ["--profile", "owner"],
+    flags: ["--profile", "owner", "--downloads", machine.directory],
     environment: {
       SERVICE_BASE_URL: liar.baseUrl,
       SERVICE_NETWORK_FILE: machine.networkFile,

@@ -74,9 +74,9 @@ it("keys go in, open vaults for commands and tools, and come back [issue 19]", a
     const { env: environment } = service;
     const folders = [join(home, "shared")];
     await using tools = await openToolClient({ credentialsFile: file, folders, environment });
-    const got = await tools.call("file_download", { files: [id], dest: join(home, "shared", "copy.txt") });
+    const got = await tools.call("file_download", { files: [id], dest: "copy.txt" });
     expect(got, got.text).toMatchObject({ isError: false });
-    expect(readFileSync(join(home, "shared", "copy.txt"), "utf8")).toBe("what only members read");
+    expect(readFileSync(join(home, "shared", "coffer", "copy.txt"), "utf8")).toBe("what only members read");
   }
 
   await coffer("config", "set", "key-store", "file");

@@ -24,6 +24,7 @@ function openScene(kind: "public" | "shared"): () => ActScene {
     const { id: vaultId } = await owner.vaults.create({ name: `Acts ${kind}`, type: kind });
     const tools = await openToolClient({
       ...{ credentialsFile: stack.credentialsFile, folders: [folder], launcher: sourceLauncher() },
+      flags: ["--downloads", folder],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
     });
     opened = { stack, scene: { owner, tools, folder, vaultId } };

@@ -1,6 +1,7 @@
 /** A service that changes or cuts off what it stored, at every chunk: no damage reaches a local file, and each is told. */
 import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { startStack } from "@coffer/devstack";
 import { createClient, type Client, type Middleware } from "@coffer/sdk";
 import { sessionOver } from "@coffer/tasks";
@@ -72,7 +73,7 @@ async function requireTold({ chainAddress, client, fileId, lies, state, stored }
         Object.assign(state, { isLiar, now: (body: Uint8Array<ArrayBuffer>) => spoil(body, at) });
         const got = await tools.call("file_download", { files: [fileId], dest: "got.bin" });
         expect([name, at, isLiar, got.isError]).toEqual([name, at, isLiar, true]);
-        expect(await readdir(folder)).toEqual([]);
+        expect(await readdir(join(folder, "coffer"))).toEqual([]);
         const verified = await tools.call("file_verify", { file: fileId });
         expect(verified.facts["intact"]).not.toBe(true);
         cases += 1;

@@ -168,7 +168,16 @@ describe("names in every spelling that some file system reads alike [issue 46.5]
   ];
   const OBEYED = [
     ...["CLAUDE.md", "claude.MD", "CLAUDE.md.", "\uff23LAUDE.md", "CLAUDE\u200b.md", "CLA\u00adUDE.md", "CLAUDE.md:x"],
-    ...["CLAUDE~1.MD", ".GITCONFIG", ".gitcon\ufb01g", ".hg", ".jj", "\u24d0gents.md", "authorized_\u212aeys", "\u017fkill.md"],
+    ...[
+      "CLAUDE~1.MD",
+      ".GITCONFIG",
+      ".gitcon\ufb01g",
+      ".hg",
+      ".jj",
+      "\u24d0gents.md",
+      "authorized_\u212aeys",
+      "\u017fkill.md",
+    ],
   ];
 
   it.each([...OF_GIT, ...OBEYED].map((name) => [JSON.stringify(name), name]))("%s is not made", async (_, name) => {
@@ -186,7 +195,16 @@ describe("names in every spelling that some file system reads alike [issue 46.5]
   it("ordinary names are made", async () => {
     const id = await store("a.txt");
     await using tools = await open();
-    const names = ["git", "heads", "HEAD.txt", "header", "gitdir.md", "notes~1.5.txt", "12:30 plan.txt", "überblick.md"];
+    const names = [
+      "git",
+      "heads",
+      "HEAD.txt",
+      "header",
+      "gitdir.md",
+      "notes~1.5.txt",
+      "12:30 plan.txt",
+      "überblick.md",
+    ];
     for (const dest of [...names, ".hidden", "report~draft.txt", "a~12345678.txt", "git-notes"])
       expect([dest, (await tools.call("file_download", { files: [id], dest })).code]).toEqual([dest, null]);
   });
@@ -253,24 +271,27 @@ describe("a script that is replaced [issue 46.5]", () => {
     expect(await read("package.json")).toBe(PACKAGE);
   });
 
-  it.each(Object.entries(WAYS))("holds for what was shown alone: a file that changed since stays, by %s", async (way, wish) => {
-    await storeAll();
-    await place(placeFor(way), PACKAGE);
-    const wanted = { ...(await wish()), ifExists: "replace" };
-    await using tools = await open();
-    const { facts } = await tools.call("file_download", wanted);
-    await place(placeFor(way), DIFFERENT);
-    const late = await tools.call("file_download", { ...wanted, confirm: tokenIn(facts) });
-    expect([late.code, await read(placeFor(way))]).toEqual(["confirmation_required", DIFFERENT]);
-    // While the user is asked.
-    const change = async () => {
+  it.each(Object.entries(WAYS))(
+    "holds for what was shown alone: a file that changed since stays, by %s",
+    async (way, wish) => {
+      await storeAll();
       await place(placeFor(way), PACKAGE);
-      return YES;
-    };
-    await using asking = await open({ onAsked: change });
-    expect((await asking.call("file_download", wanted)).code).toBe("precondition_failed");
-    expect(await read(placeFor(way))).toBe(PACKAGE);
-  });
+      const wanted = { ...(await wish()), ifExists: "replace" };
+      await using tools = await open();
+      const { facts } = await tools.call("file_download", wanted);
+      await place(placeFor(way), DIFFERENT);
+      const late = await tools.call("file_download", { ...wanted, confirm: tokenIn(facts) });
+      expect([late.code, await read(placeFor(way))]).toEqual(["confirmation_required", DIFFERENT]);
+      // While the user is asked.
+      const change = async () => {
+        await place(placeFor(way), PACKAGE);
+        return YES;
+      };
+      await using asking = await open({ onAsked: change });
+      expect((await asking.call("file_download", wanted)).code).toBe("precondition_failed");
+      expect(await read(placeFor(way))).toBe(PACKAGE);
+    },
+  );
 
   it("is not replaced by a token once text of others was shown, nor where a person alone agrees", async () => {
     await storeAll();

@@ -71,8 +71,8 @@ describe.each([
     });
     expect(seen.length).toBeGreaterThan(1);
 
-    const destPath = join(folder, `${revision}.back`);
-    await call("file_download", { files: [receipt["fileId"]], dest: destPath });
+    const destPath = join(folder, "coffer", `${revision}.back`);
+    await call("file_download", { files: [receipt["fileId"]], dest: `${revision}.back` });
     expect(content.equals(await readFile(destPath))).toBe(true);
 
     const cancel = new AbortController();

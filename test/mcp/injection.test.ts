@@ -69,8 +69,13 @@ function orders(): Order[] {
     { tool: "file_upload", args: { paths: ["work/agent.json"], ...v } },
     { tool: "file_upload", args: { paths: [stack.credentialsFile], ...v } },
     { tool: "file_download", args: { files: ["kept/kept.txt"], ...v, dest: join(outside, "got.txt") } },
-    { tool: "file_download", args: { files: ["kept/kept.txt"], ...v, dest: "work/CLAUDE.md" } },
-    { tool: "file_download", args: { files: ["kept/kept.txt"], ...v, dest: "work/.git/hooks/pre-commit" } },
+    { tool: "file_download", args: { files: ["kept/kept.txt"], ...v, dest: "CLAUDE.md" } },
+    { tool: "file_download", args: { files: ["kept/kept.txt"], ...v, dest: "HEAD" } },
+    { tool: "file_download", args: { files: ["kept/kept.txt"], ...v, dest: join(folder, "work", "package.json") } },
+    {
+      tool: "file_download",
+      args: { files: ["kept/kept.txt"], ...v, dest: "../work/agent.json", ifExists: "replace" },
+    },
     { tool: "file_verify", args: { file: "kept/kept.txt", ...v, path: join(outside, "secret.txt") } },
     { tool: "file_delete", args: { files: ["kept"], ...v } },
     { tool: "file_delete", args: { files: ["kept/kept.txt"], ...v } },
@@ -124,7 +129,8 @@ async function requireUnharmed(): Promise<void> {
   expect((await owner.webhooks.list()).webhooks).toEqual([]);
   expect(received).toBe(0);
   expect(await readdir(outside)).toEqual(["secret.txt"]);
-  expect(await readdir(folder)).toEqual(["work"]);
+  expect((await readdir(folder)).toSorted()).toEqual(["coffer", "work"]);
+  expect(await readdir(join(folder, "coffer"))).toEqual([]);
   expect(await readdir(join(folder, "work"))).toEqual(["agent.json"]);
   // What went to the trash comes back whole.
   if ((await owner.folders.get(folderId)).trashedAt !== null) await owner.folders.restore(folderId);

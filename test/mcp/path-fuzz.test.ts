@@ -1,6 +1,7 @@
 /**
- * At least 10,000 paths and races by the tools that touch local files: nothing outside the allowed folder is sent, told
- * or written, also while folders are exchanged for links. A thread of its own exchanges them.
+ * At least 10,000 paths and races by the tools that touch local files: nothing outside the allowed folder is sent or told, and
+ * nothing outside the folder for downloads is written, also while folders are exchanged for links and the user agrees to
+ * everything. A thread of its own exchanges them.
  */
 import { createHash } from "node:crypto";
 import { link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
@@ -18,6 +19,7 @@ const SECRET_DIGEST = createHash("sha256").update(SECRET).digest("hex");
 
 const base = makeDirectory();
 const root = join(base, "root");
+const downloads = join(root, "coffer");
 const outside = join(base, "outside");
 let service: FakeService;
 let tools: ToolsHere;
@@ -34,6 +36,8 @@ beforeAll(async () => {
   await mkdir(join(root, "sub", "deep"), { recursive: true });
   await mkdir(join(root, ".ssh"));
   await mkdir(join(root, "settings"));
+  for (const name of ["links", "race"]) await mkdir(join(root, name));
+  await mkdir(join(downloads, "sub", "deep"), { recursive: true });
   await mkdir(outside);
   await mkdir(join(base, "root-evil"));
   for (const name of ["secret.txt", "a.txt", "b.txt", ONLY_OUTSIDE]) await writeFile(join(outside, name), SECRET);
@@ -47,6 +51,10 @@ beforeAll(async () => {
   await symlink("sub", join(root, "link-in"));
   await symlink(join(outside, "secret.txt"), join(root, "link-file"));
   await symlink("/proc/self/environ", join(root, "link-proc"));
+  await symlink(outside, join(downloads, "link-out"));
+  await symlink("sub", join(downloads, "link-in"));
+  await symlink("..", join(downloads, "link-up"));
+  await symlink("../a.txt", join(downloads, "link-file"));
   service = await openFakeService();
   const watching = service.connect(async (request, next) => {
     if (request.method !== "GET") sent.push(Buffer.from(await request.clone().arrayBuffer()).toString("latin1"));
@@ -61,7 +69,7 @@ beforeAll(async () => {
       (await service.client.files.upload({ vaultId, folderId: below.id, name, body: "downloaded" })).file.id,
     );
   tools = await openToolsHere({
-    ...{ client: watching, folders: [root] },
+    ...{ client: watching, folders: [root], onAsked: () => ({ action: "accept", content: { confirm: true } }) },
     parts: {
       folders: { folders: [root], denied: { folders: [join(root, "settings")], files: [] } },
     },
@@ -74,6 +82,11 @@ async function call(tool: string, args: Record<string, unknown>): Promise<boolea
   return !isError;
 }
 
+const IN_ROOT = [
+  ...[".env", ".ssh", "a.txt", "coffer", "link-file", "link-in"],
+  ...["link-out", "link-proc", "links", "race", "server.pem", "settings", "sub"],
+];
+
 /** Everything outside is as it was, nothing of it was sent or told. */
 async function requireContained(): Promise<void> {
   expect((await readdir(outside)).toSorted()).toEqual(["a.txt", "b.txt", ONLY_OUTSIDE, "secret.txt"].toSorted());
@@ -84,6 +97,10 @@ async function requireContained(): Promise<void> {
     expect(await readFile(join(root, name), "utf8")).toBe(SECRET);
   expect(await readdir(join(root, ".ssh"))).toEqual(["known_hosts"]);
   expect(await readdir(join(root, "settings"))).toEqual(["config.json"]);
+  expect((await readdir(root)).toSorted()).toEqual(IN_ROOT.toSorted());
+  expect((await readdir(join(root, "sub"))).toSorted()).toEqual(["b.txt", "deep", "ü ñ.txt"]);
+  for (const name of ["a.txt", "sub/b.txt", "sub/deep/a.txt", "sub/ü ñ.txt"])
+    expect(await readFile(join(root, name), "utf8")).toBe(ALLOWED);
   for (const word of [SECRET, ONLY_OUTSIDE]) expect(sent.filter((each) => each.includes(word))).toEqual([]);
   for (const word of [SECRET, SECRET_DIGEST, ONLY_OUTSIDE, "root:x:0"])
     expect(told.filter((each) => each.includes(word)).slice(0, 3)).toEqual([]);
@@ -97,7 +114,20 @@ beforeEach(() => {
 const piece = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.constantFrom("..", ".", "", "sub", "deep", "root", "outside", "root-evil", "link-out", "link-in"),
+    arbitrary: fc.constantFrom(
+      "..",
+      ".",
+      "",
+      "sub",
+      "deep",
+      "root",
+      "outside",
+      "root-evil",
+      "link-out",
+      "link-in",
+      "link-up",
+      "coffer",
+    ),
   },
   {
     weight: 4,
@@ -141,7 +171,15 @@ const hostile = fc
   .tuple(
     fc.constantFrom(
       ...["", "/", "//", "./", "file://", "file:///", "FILE:", "http://h/", "data:,", "root/", "ABS/", "ABS/root/"],
-      ...["ABS/outside/", "/proc/self/cwd/", "/proc/self/root/ABS/", "/proc/self/fd/3/", "/dev/fd/0/", "ABS/root/../"],
+      ...[
+        "ABS/outside/",
+        "/proc/self/cwd/",
+        "/proc/self/root/ABS/",
+        "/proc/self/fd/3/",
+        "/dev/fd/0/",
+        "ABS/root/../",
+        "ABS/root/coffer/",
+      ],
     ),
     fc.array(piece, { maxLength: 6 }),
     fc.constantFrom("/", "//", "/./", "\\"),
@@ -168,7 +206,6 @@ it(`${String(PATHS)} paths send, compare and replace nothing that is not allowed
 });
 
 it("a hard link is a file like any other, and a folder of links is sent without them", async () => {
-  await mkdir(join(root, "links"));
   await symlink(outside, join(root, "links", "folder"));
   await symlink(join(outside, "secret.txt"), join(root, "links", "file"));
   await link(join(root, "a.txt"), join(root, "links", "same.txt"));
@@ -206,9 +243,10 @@ async function whileExchanged(place: string, { times, act }: Race): Promise<void
   expect(outcomes.done).toBeGreaterThan(0);
 }
 
-const raced = (name: string): string => join(root, "race", name);
+/** Where a place that is read or written lies. */
+const raced = (name: string, isWritten: boolean): string => join(isWritten ? downloads : root, "race", name);
 
-const RACES: Readonly<Record<string, { readonly place: string; readonly race: Race }>> = {
+const RACES: Readonly<Record<string, { readonly place: string; readonly isWritten?: true; readonly race: Race }>> = {
   "a file is sent": {
     place: "up",
     race: { times: 1_200, act: () => call("file_upload", { paths: ["race/up/a.txt"], vaultId, ifExists: "version" }) },
@@ -219,6 +257,7 @@ const RACES: Readonly<Record<string, { readonly place: string; readonly race: Ra
   },
   "a file is written": {
     place: "down",
+    isWritten: true,
     race: {
       times: 800,
       act: (at) => call("file_download", { files: [fileId], dest: `race/down/got-${String(at)}.txt` }),
@@ -241,6 +280,7 @@ const RACES: Readonly<Record<string, { readonly place: string; readonly race: Ra
   },
   "a folder is written into it": {
     place: "into",
+    isWritten: true,
     race: {
       times: 300,
       act: (at) => call("file_download", { folder: "tree", vaultId, dest: `race/into/t${String(at)}` }),
@@ -248,6 +288,7 @@ const RACES: Readonly<Record<string, { readonly place: string; readonly race: Ra
   },
   "the folder itself is written over": {
     place: "onto/tree",
+    isWritten: true,
     race: {
       times: 300,
       act: () => call("file_download", { folder: "tree", vaultId, dest: "race/onto", ifExists: "replace" }),
@@ -255,6 +296,7 @@ const RACES: Readonly<Record<string, { readonly place: string; readonly race: Ra
   },
   "a folder is written over it": {
     place: "over/tree/box",
+    isWritten: true,
     race: {
       times: 150,
       act: async (at) => {
@@ -269,10 +311,11 @@ const RACES: Readonly<Record<string, { readonly place: string; readonly race: Ra
 
 it.each(Object.entries(RACES))(
   "while its place is exchanged for a link, %s: never from or to the outside [G13]",
-  async (_, { place, race }) => {
-    await mkdir(raced(place), { recursive: true });
-    for (const name of ["a.txt", "b.txt"]) await writeFile(join(raced(place), name), ALLOWED);
-    await whileExchanged(raced(place), race);
+  async (_, { place, isWritten = false, race }) => {
+    const folder = raced(place, isWritten);
+    await mkdir(folder, { recursive: true });
+    for (const name of ["a.txt", "b.txt"]) await writeFile(join(folder, name), ALLOWED);
+    await whileExchanged(folder, race);
     await requireContained();
   },
 );

@@ -80,14 +80,14 @@ describe("downloads of what programs and agents obey", () => {
     const { id: hooks } = await owner.folders.create({ vaultId, name: ".git", parentId: folderId });
     await owner.files.upload({ vaultId, folderId: hooks, name: "config", body: "[core]" });
     await owner.files.upload({ vaultId, folderId, name: "readme.txt", body: "r" });
-    await mkdir(join(folder, "work"));
+    await mkdir(join(folder, "coffer", "work"), { recursive: true });
     for (const dest of ["work", "work/AGENTS.md", "work/.zshrc", "work/.mcp.json", "work/claude.MD"]) {
       const answer = await tools.call("file_download", { files: [file.id], dest, ifExists: "replace" });
       expect([dest, answer.code]).toEqual([dest, "config_file"]);
     }
     const whole = await tools.call("file_download", { folder: "repo", vaultId, dest: "work" });
     expect(whole.facts).toMatchObject({ created: 1, skipped: 1 });
-    expect(await readdir(join(folder, "work", "repo"))).toEqual(["readme.txt"]);
+    expect(await readdir(join(folder, "coffer", "work", "repo"))).toEqual(["readme.txt"]);
     await using allowing = await open(["--allow-config-files"]);
     expect((await allowing.call("file_download", { files: [file.id], dest: "work" })).isError).toBe(false);
   });

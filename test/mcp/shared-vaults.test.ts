@@ -51,7 +51,7 @@ async function open(credentials: Record<string, string>): Promise<ToolClient> {
       SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "test"),
       ...credentials,
     },
-    flags: ["--profile", "owner"],
+    flags: ["--profile", "owner", "--downloads", folder],
     onLog: (text) => answered.push(text),
   });
   return {

@@ -41,7 +41,7 @@ function open(flags: readonly string[] = []): Promise<ToolClient> {
     folders: [folder],
     launcher: sourceLauncher(),
     environment,
-    flags: ["--profile", "owner", ...flags],
+    flags: ["--profile", "owner", "--downloads", folder, ...flags],
   });
 }
 
@@ -141,9 +141,12 @@ describe("refusals", () => {
     const destPath = await place("mine.txt", "mine");
     expect((await tools.call("file_download", { files: [fileId], dest: destPath })).code).toBe("destination_exists");
     expect(await readFile(destPath, "utf8")).toBe("mine");
-    expect((await tools.call("file_download", { files: [fileId], dest: destPath, ifExists: "replace" })).isError).toBe(
-      false,
-    );
+    const replacing = { files: [fileId], dest: destPath, ifExists: "replace" };
+    await using agreeing = await open();
+    const { facts } = await agreeing.call("file_download", replacing);
+    expect(await readFile(destPath, "utf8")).toBe("mine");
+    const { confirm } = facts["error"] as { confirm: string };
+    expect((await agreeing.call("file_download", { ...replacing, confirm })).isError).toBe(false);
     expect(await readFile(destPath, "utf8")).toBe("new");
   });
 

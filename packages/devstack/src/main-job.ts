@@ -154,6 +154,7 @@ function openTools({ stack, folder, say }: JobOptions, agent: StackAgent, scratc
   return openToolClient({
     credentialsFile: agent.credentialsFile,
     folders: [folder, scratch],
+    flags: ["--downloads", scratch],
     // Pins, and journals of large uploads, go to the stack's data, not into the user's own configuration.
     environment: { SERVICE_CONFIG_DIR: clientDirectory(stack.dataDirectory, "agent") },
     onLog: (text) => {

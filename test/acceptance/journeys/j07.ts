@@ -14,6 +14,7 @@ import { textOf } from "../kit/stack.ts";
 import { openWebhookSink, verifyArrived, type Receiver } from "../kit/webhook-sink.ts";
 import { openWebhooks, type NewWebhook } from "../kit/webhooks.ts";
 import { startToolServer, writeCredentials, type ToolAnswer, type ToolServer } from "../kit/tool-server.ts";
+import { callAgreed } from "./own-tools.ts";
 
 const MIB = 1024 * 1024;
 /** Unusual enough never to occur by chance; in file contents only. */
@@ -23,6 +24,8 @@ const CANARY = "canary-7d1f0c-of-the-content";
 interface Scene {
   readonly world: World;
   readonly tools: ToolServer;
+  /** Another one, which has shown no text of others: what its host's user agrees to counts. */
+  readonly open: () => Promise<ToolServer>;
   readonly proxy: Proxy;
   readonly agentKey: string;
   readonly vaultId: string;
@@ -57,10 +60,11 @@ async function openScene(world: World): Promise<Scene> {
   const { key: agentKey } = await createKey(stack.baseUrl, stack.apiKey, { name: "agent", vaultIds: [vaultId] });
   const proxy = cleanup.use(await startProxy(stack.baseUrl));
   const credentialsFile = await writeCredentials(join(scratch, "agent"), proxy.baseUrl, agentKey);
-  const tools = cleanup.use(await startToolServer({ credentialsFile, folder: inside }));
+  const open = (): Promise<ToolServer> => startToolServer({ credentialsFile, folder: inside });
+  const tools = cleanup.use(await open());
   const receiver = cleanup.use(await openWebhookSink()).receiver();
   const webhook = await openWebhooks(stack.baseUrl, stack.apiKey).create(receiver.url, ["file.uploaded"]);
-  return { world, tools, proxy, agentKey, vaultId, inside, outside, receiver, webhook };
+  return { world, tools, open, proxy, agentKey, vaultId, inside, outside, receiver, webhook };
 }
 
 interface Transferred {
@@ -107,7 +111,7 @@ function transfers({ world: { stack }, tools, vaultId, inside, receiver, webhook
   return { transferred, checks };
 }
 
-function destinations({ tools, inside }: Scene, transferred: Transferred): Checks {
+function destinations({ tools, open, inside }: Scene, transferred: Transferred): Checks {
   const destPath = join(inside, "back.bin");
   const download = (more: object = {}): Promise<ToolAnswer> =>
     tools.call("file_download", { files: [transferred.fileId], dest: destPath, ...more });
@@ -129,8 +133,11 @@ function destinations({ tools, inside }: Scene, transferred: Transferred): Check
       assert.equal(await readFile(destPath, "utf8"), "mine");
     },
     "J7-overwrite": async () => {
-      const answer = await download({ ifExists: "replace" });
-      assert.equal(answer.isError, false, answer.wire);
+      assertFailure(await download({ ifExists: "replace" }), "confirmation_required");
+      assert.equal(await readFile(destPath, "utf8"), "mine");
+      await using agreeing = await open();
+      const wanted = { files: [transferred.fileId], dest: destPath, ifExists: "replace" };
+      await callAgreed(agreeing, "file_download", wanted);
       assert.equal(sha256(await readFile(destPath)), transferred.sha256);
     },
   };

@@ -17,6 +17,7 @@ import { textOf } from "../kit/stack.ts";
 import type { ToolServer } from "../kit/tool-server.ts";
 import type { Rewrite } from "../kit/wire-tap.ts";
 import type { Checks, SharedWorld } from "./run.ts";
+import { callAgreed } from "./own-tools.ts";
 
 const MIB = 1024 * 1024;
 /** A file begins with its header and the envelope, whose length stands at byte 44; a chunk has 16 KiB and a tag (file-format §1). */
@@ -121,8 +122,8 @@ function toolRules(scene: Scene): Checks {
       const wanted = { files: [scene.fileId], dest: destPath };
       assert.equal(toolFailure(await tools.call("file_download", wanted)).code, "destination_exists");
       assert.equal(await readFile(destPath, "utf8"), "mine");
-      const answer = await tools.call("file_download", { ...wanted, ifExists: "replace" });
-      assert.equal(answer.isError, false, answer.wire);
+      await using agreeing = await world.service.tools(agent, scratch);
+      await callAgreed(agreeing, "file_download", { ...wanted, ifExists: "replace" });
       assert.equal(sha256Of(await readFile(destPath)), sha256Of(content));
     },
     "J7-shared-idempotency": async () => {

@@ -30,7 +30,7 @@ export interface ToolServer extends AsyncDisposable {
 export interface ToolServerOptions {
   /** A file in the format of config.json. */
   readonly credentialsFile: string;
-  /** The folder the tools may touch. */
+  /** The folder the tools may touch, which downloads go to as well. */
   readonly folder: string;
   /** Beside what any program of this machine gets. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ export async function startToolServer({
 }: ToolServerOptions): Promise<ToolServer> {
   const [command, ...args] = TOOL_SERVER;
   const transport = new StdioClientTransport({
-    ...{ command, args: [...args, "--config", credentialsFile, "--allow", folder, ...flags] },
+    ...{ command, args: [...args, "--config", credentialsFile, "--allow", folder, "--downloads", folder, ...flags] },
     cwd: REPOSITORY,
     env: { ...getDefaultEnvironment(), ...environment },
     stderr: "pipe",

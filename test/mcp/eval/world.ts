@@ -124,7 +124,7 @@ async function build(opened: AsyncDisposableStack, past: readonly Past[]): Promi
       ...{ SERVICE_BASE_URL: stack.baseUrl, SERVICE_NETWORK_FILE: networkFile, SERVICE_CONFIG_DIR: configuration },
       ...{ SERVICE_API_KEY: keys[key].apiKey, SERVICE_CHAIN_PRIVATE_KEY: keys[key].privateKey },
     };
-    return openHost({ environment, flags: [...flags, "--allow", work], user });
+    return openHost({ environment, flags: [...flags, "--allow", work, "--downloads", work], user });
   };
   return {
     ...early,

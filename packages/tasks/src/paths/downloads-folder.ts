@@ -51,7 +51,8 @@ export async function makeDownloadsFolder(downloads: AllowedFolders): Promise<vo
     if (made.path !== folder) throw new TaskFailure("path_not_allowed");
   } catch (cause) {
     throw new TaskFailure("path_not_allowed", {
-      message: "The folder for downloads cannot be used: it is no folder, is a link, holds keys or settings, or its parent is missing",
+      message:
+        "The folder for downloads cannot be used: it is no folder, is a link, holds keys or settings, or its parent is missing",
       nextStep: "Tell the user, who can put the folder right or start the server with --downloads DIR.",
       cause,
     });
