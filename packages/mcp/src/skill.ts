@@ -24,6 +24,11 @@ its nextStep asks for.
 - A name that is taken is refused. ifExists chooses version, rename or skip. Old versions stay.
 - A receipt has bytes and sha256 (none beyond 64 MiB in a shared vault). file_verify compares a stored file with a local one.
 
+## Fetch
+
+- file_download writes below one folder only, downloadsFolder of status_check. A relative dest counts from there. The user moves files on.
+- A local file is replaced only with the user's agreement: choose another dest, or ask.
+
 ## Find
 
 - file_search takes words, types, dates and authors. While complete is false, go on with nextCursor.

@@ -33,7 +33,7 @@ export const fileDownload = defineTool({
   profile: "read",
   title: "Download files or a folder",
   description:
-    "Gets files or a folder back to local disk, verified, below one folder: downloadsFolder of status_check. Elsewhere the user moves them, or names another with --downloads. One file: dest is the new file or an existing folder; else a folder. Answers with bytes and sha256.",
+    "Gets files or a folder back to local disk, verified, below downloadsFolder of status_check; only the user moves them elsewhere.",
   endpoints: [api.files.get, api.files.content],
   // A call only reads from the service, but writes local files, and replaces them with ifExists: replace.
   hints: { readOnlyHint: false, destructiveHint: true },
@@ -55,13 +55,13 @@ export const fileDownload = defineTool({
     files: "ids (8 digits do) or paths; default: the folder",
     folder: "id or path, / for all; default: the files",
     vaultId: "id or name, for paths; default: none",
-    dest: "local file or folder, from downloadsFolder",
-    ifExists: "if the local file exists; replace: the user has to agree",
+    dest: "local file or folder, from there",
+    ifExists: "if it exists; replace asks the user",
     version: "number or id, of one file; default: newest",
     offset: "first byte; default: 0",
     length: "bytes; default: to the end",
     ciphertext: "keep it encrypted",
-    confirm: "token that the user agreed to; default: none",
+    confirm: "token the user agreed to; default: none",
   },
   output: { ...RECEIPT, fileBytes: COUNT, ...REPORT, preview: TEXT, confirm: TEXT },
   run: async (args, call) => {

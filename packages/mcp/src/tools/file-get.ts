@@ -19,7 +19,7 @@ export const fileGet = defineTool({
   profile: "read",
   title: "File details and versions",
   description:
-    "Details of up to 20 files: name, size, SHA-256, type, place, times, author. For one file its version history too. Not its content.",
+    "Details of up to 20 files: name, size, SHA-256, type, place, times, author. For one file its version history too.",
   endpoints: [api.files.get, api.files.list, api.files.versions],
   input: {
     files: z.array(itemRef).check(z.minLength(1), z.maxLength(MOST_FILES)),

@@ -18,7 +18,7 @@ export const fileSearch = defineTool({
   profile: "read",
   title: "Search files",
   description:
-    "Finds files by words of names, type, date, author and place, in all vaults you can read, encrypted ones too. If complete is false, not all was looked at: call again with nextCursor.",
+    "Finds files by words of names, type, date, author and place, in all vaults you can read. If complete is false, not all was looked at: call again with nextCursor.",
   endpoints: [api.files.search],
   input: {
     query: z.optional(short255),

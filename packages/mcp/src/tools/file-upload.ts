@@ -17,7 +17,7 @@ export const fileUpload = defineTool({
   profile: "agent",
   title: "Upload local files or folders",
   description:
-    "Stores (backs up, sends) local files and folders in a vault, a folder under its own name. What is there unchanged is not sent: after a failure repeat the call. Answers with receipts or counts.",
+    "Stores (backs up, sends) local files and folders in a vault, a folder under its own name. What is there unchanged is not sent: after a failure repeat the call.",
   endpoints: [api.account.get, api.files.list, api.files.upload, api.files.replace],
   touchesFiles: true,
   needsFolders: true,
