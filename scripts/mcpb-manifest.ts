@@ -45,7 +45,7 @@ export function mcpbManifest(version: string, node: string, tools: readonly List
     user_config: {
       folders: {
         ...{ type: "directory", title: "Folders", multiple: true, required: true },
-        description: "The tools read and write files in these folders only",
+        description: "The tools read files in these folders only. Downloads go to a folder coffer in the first one",
       },
       settings: text("Settings file", "Written by coffer-mcp join. With it you need no value below.", { type: "file" }),
       service: text("Address of the service", "Like https://coffer.example.com"),

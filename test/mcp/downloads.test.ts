@@ -329,13 +329,13 @@ describe("a script that is replaced [issue 46.5]", () => {
     expect(text).not.toContain("package.json");
     hides = false;
     const confirm = tokenIn(facts);
-    // The token is for the first list: a host that is asked sees both lists as the first one, and then comes the second.
+    // A token is for what was listed when it was made. Another host's user agrees, and only then comes the second list.
     expect((await tools.call("file_download", { ...wanted, confirm })).code).toBe("confirmation_required");
     let lists = 0;
-    const late: Middleware = async (request, next) => {
+    const late: Middleware = async (request, next, context) => {
       const isList = new URL(request.url).pathname.endsWith("/api/files");
       hides = isList && ++lists <= 2;
-      return await hiding(request, next);
+      return await hiding(request, next, context);
     };
     await using asking = await open({ client: service.connect(late), onAsked: () => YES });
     const answer = await asking.call("file_download", wanted);
@@ -381,6 +381,13 @@ it("no download is executable, whatever it replaces [issue 46.5]", async () => {
   const files = await treeOf(downloads);
   expect(files).toEqual(["both/more.sh", "both/run.sh", "part.sh", "run.sh", "tree/below/new.sh", "tree/run.sh"]);
   for (const file of files) expect([file, (await lstat(join(downloads, file))).mode & 0o777]).toEqual([file, 0o600]);
+});
+
+it("a text that gives an agent orders writes new files that a program obeys whose user starts it there", async () => {
+  await store("tree/package.json", HOSTILE);
+  await using tools = await open();
+  await tools.call("file_download", { folder: "tree", vaultId, dest: "." });
+  expect(await treeOf(project)).toEqual(["coffer/tree/package.json", "package.json"]);
 });
 
 describe("the folder for downloads [issue 46.5]", () => {

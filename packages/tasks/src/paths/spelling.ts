@@ -1,7 +1,7 @@
 /**
- * Names as the most forgiving file systems read them. One that looks different may open the same file: case and compatible
- * characters (APFS, NTFS, folded directories of Linux), characters that are drawn as nothing (HFS+), dots and spaces at the
- * end, and a stream after a colon (NTFS).
+ * Names as the most forgiving file systems read them: one that looks different may open the same file. APFS, NTFS and folded
+ * directories of Linux ignore case, and some compatible characters. HFS+ ignores characters that are drawn as nothing. NTFS
+ * drops dots and spaces at the end, and reads a stream after a colon.
  */
 
 /** All that the name may be read as. */

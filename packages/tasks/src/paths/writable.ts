@@ -1,6 +1,6 @@
 /**
- * What a model's downloads may make. Each is judged by the folders as they would be afterwards: Git takes a folder for a
- * repository by its names, and obeys the configuration there, also where a prompt or an editor calls it by itself.
+ * What a model's downloads may make. Each is judged by the folders as they would be afterwards. Git takes a folder for a
+ * repository by the names in it, and then obeys its configuration. Prompts and editors call Git by themselves.
  */
 import { readdirSync, type Dirent } from "node:fs";
 import { dirname, sep } from "node:path";
@@ -53,7 +53,7 @@ function isOfGit(name: string): boolean {
   return spellingsOf(name).some((each) => OF_GIT.has(each));
 }
 
-/** Of what is there already. A folder that is called HEAD is none of Git's. */
+/** Judges what is there already. A folder that is called HEAD is none of Git's. */
 function makesRepository(entry: Dirent): boolean {
   return entry.isDirectory() ? isDotGit(entry.name) : isOfGit(entry.name);
 }
