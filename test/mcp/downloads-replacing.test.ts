@@ -156,6 +156,8 @@ describe("a script that is replaced [issue 46.5]", () => {
 
   it.each(["one file", "several files", "a folder"])("that appears while it is fetched stays, by %s", async (way) => {
     await storeAll();
+    // The user agrees to this one.
+    if (way === "several files") await place("coffer/more.txt", "old");
     const path = placeFor(way);
     const appearing: Middleware = async (request, next) => {
       if (new URL(request.url).pathname.endsWith("/content")) await place(path, PACKAGE);

@@ -255,6 +255,7 @@ describe("the folder for downloads [issue 46.5]", () => {
   ])("is not used where it is %s", async (_, make) => {
     await make();
     expect((await get({})).code).toBe("path_not_allowed");
+    expect((await get({ launch: { downloads } })).code).toBe("path_not_allowed");
     expect((await get({ launch: { downloads: join(project, ".git", "hooks") } })).code).toBe("config_file");
     await rm(downloads);
     expect(await treeOf(project)).toEqual(["package.json"]);

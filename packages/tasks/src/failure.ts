@@ -20,7 +20,7 @@ export const LOCAL_FAILURES = {
     "Correct the argument that the message names and call again.",
   ),
   ambiguous: entry(false, "Several match, and none was chosen", "Call again with the id of one of the candidates."),
-  not_text: entry(false, "The file is no text in UTF-8", "Use file_download to put it into an allowed folder."),
+  not_text: entry(false, "The file is no text in UTF-8", "Use file_download to put it on the user's disk."),
   reveal_refused: entry(
     false,
     "Text of shared vaults stays out of conversations on this server",

@@ -23,18 +23,14 @@ const OUTSIDE: FailureDetails = {
  */
 export async function downloadsOf(allowed: AllowedFolders, named: string | null): Promise<AllowedFolders> {
   const [first] = allowed.folders;
-  if (named !== null) return { ...allowed, folders: [await realPlace(resolve(named))], outside: OUTSIDE };
-  // Not through a link: a project could bring one of this name that leads elsewhere.
-  return { ...allowed, folders: first === undefined ? [] : [join(first, USUAL_NAME)], outside: OUTSIDE };
+  const path = named ?? (first === undefined ? null : join(first, USUAL_NAME));
+  return { ...allowed, folders: path === null ? [] : [await placeOf(resolve(path))], outside: OUTSIDE };
 }
 
-async function realPlace(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    const parent = await realpath(dirname(path)).catch(() => dirname(path));
-    return join(parent, basename(path));
-  }
+/** Not through a link as the last component: a project could bring one of this name that leads elsewhere. */
+async function placeOf(path: string): Promise<string> {
+  const parent = await realpath(dirname(path)).catch(() => dirname(path));
+  return join(parent, basename(path));
 }
 
 /** Makes the folder if its parent exists, for its owner alone. Throws TaskFailure `path_not_allowed` where it cannot be one. */
