@@ -24,6 +24,7 @@ import {
   type VaultErrorCode,
 } from "./errors.ts";
 import { downloadFile } from "./node/download-file.ts";
+import { requireFew } from "./node/folders/deletion-limit.ts";
 import { KeychainSecret } from "./node/keychain.ts";
 import { ProfileMissingError } from "./node/profile-missing.ts";
 import { resolveSettings } from "./node/settings.ts";
@@ -56,6 +57,7 @@ const CLASSES = {
   credential_missing: SdkError,
   source_changed: SdkError,
   destination_exists: SdkError,
+  too_many_deletions: SdkError,
   not_resumable: SdkError,
 } satisfies Record<ClientErrorCode | BudgetErrorCode | "session_ended", unknown>;
 
@@ -86,6 +88,9 @@ const FOUND: Record<Exclude<ClientErrorCode, VaultErrorCode> | "session_ended", 
     const folder = await mkdtemp(path.join(tmpdir(), "coffer-sdk-"));
     const done = () => rm(folder, { recursive: true });
     return downloadFile(scripted([json({})]).client, ID, folder).finally(done);
+  },
+  too_many_deletions: () => {
+    requireFew({ direction: "up", removed: 1, sending: 0, receiving: 1 }, undefined);
   },
   not_resumable: notResumable,
   session_ended: async () => {

@@ -28,6 +28,8 @@ export type ClientErrorCode =
   | "credential_missing"
   | "source_changed"
   | "destination_exists"
+  /** Nothing was done: see `maxDelete` of `syncFolder`. */
+  | "too_many_deletions"
   | "not_resumable"
   | VaultErrorCode;
 

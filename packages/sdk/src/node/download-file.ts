@@ -90,7 +90,7 @@ export async function writeWhole<Filled>(
   const temporary = join(dirname(path), `.coffer-${processMark()}-${tagOf(basename(path))}-${randomUUID()}.part`);
   try {
     const filled = await fill(temporary);
-    await place(temporary, path, overwrite);
+    await placeFile(temporary, path, overwrite);
     return filled;
   } catch (error) {
     throw located(error, path);
@@ -145,8 +145,11 @@ async function receive(
   }
 }
 
-/** `link` fails when the name exists, where `rename` would silently replace it. */
-async function place(temporary: string, path: string, overwrite: boolean): Promise<void> {
+/**
+ * Gives a file another name. `link` fails when the name exists, where `rename` would silently replace it. Without
+ * `overwrite` the caller removes the first name.
+ */
+export async function placeFile(temporary: string, path: string, overwrite: boolean): Promise<void> {
   if (overwrite) {
     await rename(temporary, path);
     return;
@@ -154,11 +157,15 @@ async function place(temporary: string, path: string, overwrite: boolean): Promi
   try {
     await link(temporary, path);
   } catch (error) {
-    const code = fileErrorCode(error);
-    if (code === "EEXIST") throw destinationExists(path);
-    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP" && code !== "EMLINK") throw error;
+    if (fileErrorCode(error) === "EEXIST") throw destinationExists(path);
+    if (!lacksLinks(error)) throw error;
     await placeWithoutLinks(temporary, path);
   }
+}
+
+/** Whether an error of `link` says that there are no hard links, or no more of them. */
+export function lacksLinks(error: unknown): boolean {
+  return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK"].includes(fileErrorCode(error) ?? "");
 }
 
 /** File systems without hard links (FAT): claim the name, then move onto the claim. */

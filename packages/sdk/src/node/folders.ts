@@ -1,6 +1,13 @@
 /** Whole folders, between a directory of this machine and a vault. */
 import type { Client } from "../client.ts";
-import type { DownloadFolderOptions, FolderResult, SyncFolderOptions, UploadFolderOptions } from "./folders/options.ts";
+import type {
+  DownloadFolderOptions,
+  FolderResult,
+  RestoreRemovedOptions,
+  RestoreRemovedResult,
+  SyncFolderOptions,
+  UploadFolderOptions,
+} from "./folders/options.ts";
 
 /**
  * Stores a directory with everything below it in a vault, public or shared. It skips what is there already: by size and
@@ -48,8 +55,9 @@ export async function downloadFolder(
 /**
  * Makes one side like the other, in one direction. It replaces what only the sending side changed since the last call.
  * What the receiving side changed by itself stays, and is in `failed`, unless you pass `overwrite`. With `dryRun` it
- * only shows its plan.
- * @throws SdkError what ends all of it, as `uploadFolder`.
+ * only shows its plan. What it removes or replaces here is kept for 30 days, in the trash of this machine:
+ * `.coffer-trash` beside the directory, or in it if it is a mount point.
+ * @throws SdkError what ends all of it, as `uploadFolder`; `too_many_deletions`.
  *
  * @example
  * ```ts
@@ -60,6 +68,25 @@ export async function downloadFolder(
 export async function syncFolder(client: Client, directory: string, options: SyncFolderOptions): Promise<FolderResult> {
   const { runFolder } = await import("./folders/run.ts");
   return runFolder(client, "syncFolder", directory, options);
+}
+
+/**
+ * Brings back what `syncFolder` removed or replaced in a directory. It follows no links, and replaces nothing that is there
+ * now, unless you pass `overwrite`.
+ *
+ * @example
+ * ```ts
+ * const { files } = await restoreRemoved("copy of reports", { dryRun: true });
+ * for (const { path, act, removedAt } of files) console.log(path, act, removedAt);
+ * await restoreRemoved("copy of reports");
+ * ```
+ */
+export async function restoreRemoved(
+  directory: string,
+  options: RestoreRemovedOptions = {},
+): Promise<RestoreRemovedResult> {
+  const { restoreTree } = await import("./folders/restore.ts");
+  return await restoreTree(directory, options);
 }
 
 /**

@@ -22,7 +22,7 @@ export { exportVault, openExport } from "./export-directory.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "../vaults/export/export.ts";
 export type { OpenExportOptions } from "../vaults/export/open-export.ts";
 export type { ExportedFile, ExportedFolder, ExportProblem, OpenedExport } from "../vaults/export/opened-export.ts";
-export { downloadFolder, knowsFolder, syncFolder, uploadFolder } from "./folders.ts";
+export { downloadFolder, knowsFolder, restoreRemoved, syncFolder, uploadFolder } from "./folders.ts";
 export type {
   DownloadFolderOptions,
   FileReceipt,
@@ -33,6 +33,9 @@ export type {
   FolderReceipt,
   FolderResult,
   MovingFile,
+  RestoredFile,
+  RestoreRemovedOptions,
+  RestoreRemovedResult,
   SkippedItem,
   SyncFolderOptions,
   UploadFolderOptions,

@@ -1,15 +1,19 @@
-/** What is gone at the service goes here, if it is still what the journal says and the service says so for the item itself. */
-import { lstat, rmdir, unlink } from "node:fs/promises";
+/**
+ * What is gone at the service goes to the trash here, if it is still what the journal says and the service says so for the
+ * item itself.
+ */
+import { lstat, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { SdkError } from "../../errors.ts";
 import type { File, Folder } from "../../resources/result-types.ts";
 import { fileErrorCode, syncDirectory } from "../durable-file.ts";
 import { isSameMark, markOf } from "../file-mark.ts";
 import { isUnchangedHere } from "./compare.ts";
-import { holdDirectory } from "./held.ts";
+import { holdDirectory, type HeldDirectory } from "./held.ts";
 import { inLanes } from "../../lanes.ts";
 import type { SkippedItem } from "./options.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
+import { changedSince, type TrashRun } from "./trash.ts";
 import type { Work } from "./work.ts";
 
 /** Paths here that go: of folders those below come first. */
@@ -35,8 +39,13 @@ export async function planDeletions(work: Work): Promise<Deletions> {
     const known = state.files.get(path);
     if (remote.files.has(path) || outcome.isBlocked(path)) verdicts.set(path, "stays");
     else if (known === undefined) verdicts.set(path, "unknown_there");
-    else if (!(await isGone(path))) verdicts.set(path, "not_gone");
-    else verdicts.set(path, (await isUnchangedHere(work, here, known)) ? "goes" : "changed_here");
+    else
+      try {
+        if (!(await isGone(path))) verdicts.set(path, "not_gone");
+        else verdicts.set(path, (await isUnchangedHere(work, here, known)) ? "goes" : "changed_here");
+      } catch (error) {
+        outcome.fail(path, error);
+      }
   });
   const files: string[] = [];
   for (const path of local.files.keys()) {
@@ -45,44 +54,51 @@ export async function planDeletions(work: Work): Promise<Deletions> {
     else stay(path, verdict === "stays" ? undefined : verdict);
   }
   const folders: string[] = [];
-  for (const path of [...local.folders.keys()].reverse())
-    if (remote.folders.has(path) || outcome.isBlocked(path)) stay(path);
-    else if (!staying.has(path) && state.folders.has(path) && (await isGone(path))) folders.push(path);
+  for (const path of [...local.folders.keys()].reverse()) {
+    const mayGo =
+      !remote.folders.has(path) && !outcome.isBlocked(path) && !staying.has(path) && state.folders.has(path);
+    if (mayGo && (await isGone(path))) folders.push(path);
     else stay(path);
+  }
   return { files, folders };
 }
 
 /**
- * A list that leaves something out proves nothing: each item is asked for by its id, or the folder that went with it. Gone is
- * what is deleted, in the trash, in another place or under another name.
+ * A list that leaves something out proves nothing: each item is asked for by its own id. Gone is what is deleted or in the
+ * trash, and what is in another place or under another name, or below a folder that is. What a folder's absence says of the
+ * items below it does not count: they say it themselves.
  */
 function goneThere({ client, place, remote, signal, state }: Work): (path: string) => Promise<boolean> {
-  const answers = new Map<string, Promise<boolean>>();
+  const answers = new Map<string, Promise<Whereabouts>>();
   const idAt = (path: string): string | null | undefined =>
     path === "" ? (place.folderId ?? null) : state.folders.get(path);
-  const ask = async (path: string): Promise<boolean> => {
+  const ask = async (path: string): Promise<Whereabouts> => {
     const fileId = state.files.get(path)?.fileId;
     const id = fileId ?? state.folders.get(path);
-    if (id === undefined) return false;
-    const item = await itemOrNull(
-      fileId === undefined ? client.folders.get(id, { signal }) : client.files.get(id, { signal }),
-    );
-    if (item === null || item.trashedAt !== null || item.vaultId !== place.vaultId) return true;
-    const parentId = "folderId" in item ? item.folderId : item.parentId;
-    return parentId !== idAt(parentOf(path)) || (item.unreadable === undefined && item.name !== nameOf(path));
+    // Nothing ever moves to another vault.
+    if (id === undefined) return "here";
+    const asked = { signal };
+    const item = await itemOrNull(fileId === undefined ? client.folders.get(id, asked) : client.files.get(id, asked));
+    if (item === null || item.trashedAt !== null) return "absent";
+    // In a shared vault its signed entry says where it lies. Where the client cannot verify that, nothing does.
+    if (item.vaultId !== place.vaultId || item.unreadable !== undefined) return "here";
+    const [parentId, known] = ["folderId" in item ? item.folderId : item.parentId, idAt(parentOf(path))];
+    if (known === undefined) return "here";
+    return parentId === known && item.name.normalize("NFC") === nameOf(path) ? "here" : "elsewhere";
   };
-  const isGone = async (path: string): Promise<boolean> => {
-    const above = parentOf(path);
-    if (above !== "" && !remote.folders.has(above) && (await answerOf(above))) return true;
-    return await ask(path);
-  };
-  const answerOf = (path: string): Promise<boolean> => {
-    const answer = answers.get(path) ?? isGone(path);
+  const answerOf = (path: string): Promise<Whereabouts> => {
+    const answer = answers.get(path) ?? ask(path);
     answers.set(path, answer);
     return answer;
   };
-  return answerOf;
+  const isMoved = async (path: string): Promise<boolean> =>
+    path !== "" &&
+    !remote.folders.has(path) &&
+    ((await answerOf(path)) === "elsewhere" || (await isMoved(parentOf(path))));
+  return async (path) => (await answerOf(path)) !== "here" || (await isMoved(parentOf(path)));
 }
+
+type Whereabouts = "here" | "elsewhere" | "absent";
 
 async function itemOrNull(asked: PromiseLike<File | Folder>): Promise<File | Folder | null> {
   try {
@@ -93,15 +109,15 @@ async function itemOrNull(asked: PromiseLike<File | Folder>): Promise<File | Fol
   }
 }
 
-export async function deleteHere(work: Work, { files, folders }: Deletions): Promise<void> {
+export async function deleteHere(work: Work, { files, folders }: Deletions, trash: TrashRun): Promise<void> {
   const { local, outcome, signal } = work;
   const changed = new Set<string>();
-  const remove = async (path: string, place: string, drop: (way: string) => Promise<void>): Promise<void> => {
+  const remove = async (path: string, place: string, drop: (held: HeldDirectory) => Promise<void>): Promise<void> => {
     throwIfAborted(signal);
     try {
       await using held = await holdDirectory(dirname(place));
       held.confirm();
-      await drop(join(held.way, basename(place))).catch((error: unknown) => {
+      await drop(held).catch((error: unknown) => {
         throw held.named(error);
       });
       changed.add(dirname(place));
@@ -112,17 +128,17 @@ export async function deleteHere(work: Work, { files, folders }: Deletions): Pro
   for (const path of files) {
     const here = local.files.get(path);
     if (here === undefined) continue;
-    await remove(path, here.place, async (way) => {
-      if (!isSameMark(here.mark, markOf(await lstat(way, { bigint: true }))))
-        throw new SdkError(`${here.place} changed since it was compared`, {
-          ...{ code: "source_changed", retryable: false },
-          nextStep: "Call again: it compares the two anew.",
-        });
-      await unlink(way);
+    await remove(path, here.place, async (held) => {
+      const stats = await lstat(join(held.way, basename(here.place)), { bigint: true });
+      if (!isSameMark(here.mark, markOf(stats))) throw changedSince(here.place);
+      await trash.take(held, here);
     });
   }
   // What somebody put into a folder meanwhile keeps it.
-  for (const path of folders) await remove(path, local.folders.get(path) ?? "", rmdir);
+  for (const path of folders) {
+    const place = local.folders.get(path) ?? "";
+    await remove(path, place, (held) => rmdir(join(held.way, basename(place))));
+  }
   for (const directory of changed)
     await syncDirectory(directory).catch((error: unknown) => {
       if (fileErrorCode(error) !== "ENOENT") throw error;

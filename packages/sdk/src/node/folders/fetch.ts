@@ -15,8 +15,10 @@ import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import { lacksParent } from "./send.ts";
 import type { Plan, Transfer, Work } from "./work.ts";
 import { requireDigest } from "./state.ts";
+import type { TrashRun } from "./trash.ts";
 
-export async function fetchAll(work: Work, { folders, transfers }: Plan): Promise<void> {
+/** `trash`: for what is replaced here. null: it is replaced for good, as the caller has it. */
+export async function fetchAll(work: Work, { folders, transfers }: Plan, trash: TrashRun | null): Promise<void> {
   const places = new Map<string, string>([["", work.root], ...work.local.folders]);
   /** Directories that have new names. */
   const changed = new Set<string>();
@@ -29,7 +31,7 @@ export async function fetchAll(work: Work, { folders, transfers }: Plan): Promis
       const directory = places.get(parentOf(path));
       if (remote === undefined || lacksParent(work, path) || directory === undefined) return;
       try {
-        await receive(work, transfer, remote, directory);
+        await receive(work, transfer, { remote, directory, trash });
         changed.add(directory);
       } catch (error) {
         // What an abort breaks off is no failure of the file, and is not counted.
@@ -78,14 +80,23 @@ async function makeFolder(work: Work, path: string, places: Map<string, string>,
 
 const RENAME = "Rename it at the service, then call again.";
 
-async function receive(work: Work, transfer: Transfer, remote: File, directory: string): Promise<void> {
+interface Receiving {
+  readonly remote: File;
+  readonly directory: string;
+  readonly trash: TrashRun | null;
+}
+
+async function receive(work: Work, transfer: Transfer, { directory, remote, trash }: Receiving): Promise<void> {
   const { client, outcome, state } = work;
   const { act, path } = transfer;
   const before = act === "replaced" ? work.local.files.get(path) : undefined;
   await using held = await holdDirectory(directory);
   const place = join(held.way, before === undefined ? nameOf(path) : basename(before.place));
   try {
-    const fetched = await fetchInto(work, transfer, remote, { place, before }, held.confirm);
+    const fetched = await fetchInto(work, transfer, remote, { place, before }, async () => {
+      held.confirm();
+      if (before !== undefined) await trash?.take(held, before, true);
+    });
     const file =
       fetched.storedSha256 === remote.sha256 ? remote : await client.files.get(remote.id, { signal: work.signal });
     if (fetched.storedSha256 !== file.sha256) throw sourceChanged("The file at the service changed while it was read");
@@ -99,13 +110,13 @@ async function receive(work: Work, transfer: Transfer, remote: File, directory: 
   }
 }
 
-/** `confirm` is asked last: then the name is given. */
+/** `confirm` is called last: then the name is given. */
 async function fetchInto(
   { client, place: { vaultId }, progress, signal }: Work,
   transfer: Transfer,
   remote: File,
   { before, place }: { readonly place: string; readonly before: LocalFile | undefined },
-  confirm: () => void,
+  confirm: () => Promise<void>,
 ): Promise<Fetched> {
   const overwrite = before !== undefined;
   const onProgress = ({ bytes }: Progress): void => progress.moved(transfer, bytes);
@@ -115,7 +126,7 @@ async function fetchInto(
     // The service's time, so that the next change shows, however soon it comes.
     const time = new Date(remote.updatedAt);
     await utimes(temporary, time, time);
-    confirm();
+    await confirm();
   });
 }
 

@@ -3,66 +3,17 @@ import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { makeDirectory } from "../../../../../test/kit/directory.ts";
-import { openService } from "../../test-service.ts";
 import type { Middleware } from "../../transports.ts";
 import { downloadFolder, syncFolder, uploadFolder } from "../folders.ts";
-import type { FolderResult } from "./options.ts";
+import { acts, codes, fill, OLD, openTree, read, TREE } from "./test-tree.ts";
 
-const TREE = { "a.txt": "one", "deep/b.txt": "two", "deep/er/c.bin": "three", "deep/er/empty/": "" };
 const MIB = 1024 * 1024;
-const OLD = new Date("2026-01-01T00:00:00.123Z");
-
-/** A directory with these files, whose times are past, and folders where a path ends in `/`. */
-async function fill(root: string, tree: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, content] of Object.entries(tree)) {
-    const place = join(root, path);
-    if (path.endsWith("/")) await mkdir(place, { recursive: true });
-    else {
-      await mkdir(join(place, ".."), { recursive: true });
-      await writeFile(place, content);
-      await utimes(place, OLD, OLD);
-    }
-  }
-}
-
-async function read(root: string): Promise<Record<string, string>> {
-  const tree: Record<string, string> = {};
-  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
-    const place = join(entry.parentPath, entry.name);
-    const path = place.slice(root.length + 1);
-    if (entry.isFile()) tree[path] = await readFile(place, "utf8");
-    else if (entry.isDirectory() && (await readdir(place)).length === 0) tree[`${path}/`] = "";
-  }
-  return tree;
-}
-
-async function open() {
-  const service = await openService();
-  const base = makeDirectory();
-  const vaultId = (await service.client.vaults.create({ name: "tree", type: "public" })).id;
-  const [root, copy, journalDirectory] = [join(base, "tree"), join(base, "copy"), join(base, "journals")];
-  await fill(root, TREE);
-  const options = { vaultId, journalDirectory };
-  return {
-    ...service,
-    ...{ base, root, copy, vaultId, options },
-    /** Method and path of each request since the last call. */
-    lines: () => service.sent.splice(0).map(({ method, url }) => `${method} ${new URL(url).pathname}`),
-    client: service.connect({ retry: { baseDelayMs: 1, maxDelayMs: 2 } }),
-  };
-}
-
-const acts = ({ files }: FolderResult): Record<string, string> =>
-  Object.fromEntries(files.map(({ path, act }) => [path, act]).sort());
-const codes = ({ failed }: FolderResult): Record<string, string> =>
-  Object.fromEntries(failed.map(({ path, code }) => [path, code]).sort());
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 const writes = (lines: readonly string[]): string[] => lines.filter((line) => !line.startsWith("GET"));
 
 describe("a folder there and back", () => {
   it("is the same tree, with empty folders and a receipt for each file [D5-folder-there-and-back]", async () => {
-    const { client, copy, options, root } = await open();
+    const { client, copy, options, root } = await openTree();
     const planned = await uploadFolder(client, root, { ...options, dryRun: true });
     expect(planned).toMatchObject({ dryRun: true, plan: { create: 3, folders: 3, bytes: 11 } });
     expect((await client.files.list({ vaultId: options.vaultId })).files).toEqual([]);
@@ -91,7 +42,7 @@ describe("a folder there and back", () => {
   });
 
   it("reads and sends nothing of what is unchanged, and by digest what only has another time [D5-folder-unchanged]", async () => {
-    const { client, lines, options, root } = await open();
+    const { client, lines, options, root } = await openTree();
     await uploadFolder(client, root, options);
     lines();
     const again = await uploadFolder(client, root, options);
@@ -107,7 +58,7 @@ describe("a folder there and back", () => {
   });
 
   it("never replaces what differs, on either side, unless told", async () => {
-    const { client, copy, options, root } = await open();
+    const { client, copy, options, root } = await openTree();
     await uploadFolder(client, root, options);
     await downloadFolder(client, copy, options);
     await writeFile(join(root, "a.txt"), "ONE");
@@ -124,7 +75,7 @@ describe("a folder there and back", () => {
 
 describe("syncFolder", () => {
   it("replaces what only the sending side changed, and not what the other one changed", async () => {
-    const { client, copy, options, root } = await open();
+    const { client, copy, options, root } = await openTree();
     const up = { ...options, direction: "up" } as const;
     const down = { ...options, direction: "down" } as const;
     await syncFolder(client, root, up);
@@ -146,7 +97,7 @@ describe("syncFolder", () => {
   });
 
   it("puts into the trash what was deleted here, only when asked, and only what nobody changed there [D5-folder-sync]", async () => {
-    const { client, options, root, vaultId } = await open();
+    const { client, options, root, vaultId } = await openTree();
     const up = { ...options, direction: "up" } as const;
     await fill(root, { "gone/x": "x", "gone/y/z": "z", "kept/mine": "m" });
     const { files } = await syncFolder(client, root, up);
@@ -170,7 +121,7 @@ describe("syncFolder", () => {
   });
 
   it("deletes here what is gone there, only when asked, and only what sync has put here [D5-folder-sync]", async () => {
-    const { client, copy, options, root, vaultId } = await open();
+    const { client, copy, options, root, vaultId } = await openTree();
     await fill(root, { "gone/x": "x", "gone/y/z": "z", "mixed/mine": "m", "old name": "o", "moved/out": "b" });
     const { files, folders } = await syncFolder(client, root, { ...options, direction: "up" });
     const fileAt = (path: string): string => files.find((file) => file.path === path)?.fileId ?? "";
@@ -186,9 +137,9 @@ describe("syncFolder", () => {
     await client.folders.update(folderAt("moved"), { parentId: elsewhere });
     const before = await read(copy);
     expect((await syncFolder(client, copy, { ...down, dryRun: true })).plan.remove).toBe(0);
-    const planned = await syncFolder(client, copy, { ...down, delete: true, dryRun: true });
+    const planned = await syncFolder(client, copy, { ...down, delete: true, maxDelete: 6, dryRun: true });
     expect(await read(copy)).toEqual(before);
-    const removed = await syncFolder(client, copy, { ...down, delete: true });
+    const removed = await syncFolder(client, copy, { ...down, delete: true, maxDelete: 6 });
     expect([removed.plan, removed.failed, removed.skipped]).toEqual([planned.plan, [], planned.skipped]);
     expect(removed.skipped).toEqual(
       expect.arrayContaining([
@@ -200,11 +151,11 @@ describe("syncFolder", () => {
       ...{ "deep/b.txt": "changed here", "deep/er/c.bin": "three", "deep/er/empty/": "", "elsewhere/moved/out": "b" },
       ...{ "mixed/empty/": "", "mixed/ours": "ours", "new name": "o" },
     });
-    expect((await syncFolder(client, copy, { ...down, delete: true })).plan.remove).toBe(0);
+    expect((await syncFolder(client, copy, { ...down, delete: true, maxDelete: 6 })).plan.remove).toBe(0);
   });
 
   it("deletes nothing that a list merely leaves out, nor through a link [D5-folder-sync]", async () => {
-    const { base, client, connect, copy, options, root } = await open();
+    const { base, client, connect, copy, options, root } = await openTree();
     await syncFolder(client, root, { ...options, direction: "up" });
     const down = { ...options, direction: "down", delete: true } as const;
     await syncFolder(client, copy, down);
@@ -229,7 +180,7 @@ describe("syncFolder", () => {
 
 describe("a hostile tree", () => {
   it("is read without its links, pipes and unfit names, and never outside", async () => {
-    const { base, client, options, root, vaultId } = await open();
+    const { base, client, options, root, vaultId } = await openTree();
     await writeFile(join(base, "secret"), "secret");
     await symlink(join(base, "secret"), join(root, "link"));
     await symlink(base, join(root, "deep", "out"));
@@ -248,7 +199,7 @@ describe("a hostile tree", () => {
   });
 
   it("sends no other file than the one that was looked at [D5-folder-contained]", async () => {
-    const { base, connect, options, root, vaultId } = await open();
+    const { base, connect, options, root, vaultId } = await openTree();
     await fill(join(base, "elsewhere"), { "b.txt": "secret" });
     // After the directories were read, one of them becomes a link that leads out.
     const swap: Middleware = async (request, next) => {
@@ -265,7 +216,7 @@ describe("a hostile tree", () => {
   });
 
   it("names the file that changes while it is read, and sends the others [D5-folder-failures]", async () => {
-    const { connect, fake, options, root } = await open();
+    const { connect, fake, options, root } = await openTree();
     const large = join(root, "large.bin");
     await writeFile(large, Buffer.alloc(9 * MIB));
     const change: Middleware = async (request, next) => {
@@ -295,7 +246,7 @@ describe("a hostile service", () => {
   it.each(["..", ".", "", "../../out", "/etc/out", "a\\..\\out", "nul\0byte", ".coffer-x\u0001"])(
     "cannot write outside of the directory by the name %j [D5-folder-contained]",
     async (name) => {
-      const { base, client, connect, copy, options, root } = await open();
+      const { base, client, connect, copy, options, root } = await openTree();
       await uploadFolder(client, root, options);
       const lying = connect({ middleware: [renamed({ "a.txt": name, deep: name })] });
       const before = Object.keys(await read(base)).filter((path) => !path.startsWith("journals"));
@@ -308,7 +259,7 @@ describe("a hostile service", () => {
   );
 
   it("cannot write through links of the destination, nor over what is there", async () => {
-    const { base, client, copy, options, root } = await open();
+    const { base, client, copy, options, root } = await openTree();
     await uploadFolder(client, root, options);
     await mkdir(join(base, "outside"));
     await mkdir(copy);
@@ -321,7 +272,7 @@ describe("a hostile service", () => {
   });
 
   it("writes nothing where a directory becomes a link meanwhile", async () => {
-    const { base, client, connect, copy, options, root } = await open();
+    const { base, client, connect, copy, options, root } = await openTree();
     await uploadFolder(client, root, options);
     await mkdir(join(base, "outside"));
     const swap: Middleware = async (request, next) => {
@@ -337,7 +288,7 @@ describe("a hostile service", () => {
   });
 
   it("two items of one name are both refused here, and what stays the same comes", async () => {
-    const { client, connect, copy, options, root } = await open();
+    const { client, connect, copy, options, root } = await openTree();
     await uploadFolder(client, root, options);
     const result = await downloadFolder(connect({ middleware: [renamed({ deep: "a.txt" })] }), copy, options);
     expect(codes(result)).toMatchObject({ "a.txt": "name_collision" });
@@ -347,7 +298,7 @@ describe("a hostile service", () => {
 
 describe("a call that ends early", () => {
   it("goes on with the rest after an abort, and two at once exclude each other [D5-folder-resumed]", async () => {
-    const { client, lines, options, root } = await open();
+    const { client, lines, options, root } = await openTree();
     // Too large for a batch: one file after the other.
     await fill(root, { "a.txt": "a".repeat(MIB), "deep/b.txt": "b".repeat(MIB), "deep/er/c.bin": "c".repeat(MIB) });
     const controller = new AbortController();
@@ -367,7 +318,7 @@ describe("a call that ends early", () => {
   });
 
   it("takes a journal that is cut off or foreign as far as it goes", async () => {
-    const { client, lines, options, root } = await open();
+    const { client, lines, options, root } = await openTree();
     await uploadFolder(client, root, options);
     const [name = ""] = (await readdir(options.journalDirectory)).filter((file) => file.endsWith(".jsonl"));
     const journal = join(options.journalDirectory, name);
@@ -381,7 +332,7 @@ describe("a call that ends early", () => {
   });
 
   it("refuses options that nothing reads, and places that are undefined", async () => {
-    const { client, options, root } = await open();
+    const { client, options, root } = await openTree();
     const calls: [object, string][] = [
       [{ ...options, folderId: undefined }, "folderId"],
       [{ ...options, vaultId: undefined }, "vaultId"],

@@ -44,10 +44,51 @@ export interface SyncFolderOptions extends UploadFolderOptions {
   readonly direction: "up" | "down";
   /**
    * With `up`: what was deleted here since the last call goes to the trash there. With `down`: what was deleted or moved
-   * there is deleted here, for good. It removes only what is in the journal, and only if nobody changed it since.
-   * Default: false.
+   * there goes to the trash of this machine, and `restoreRemoved` brings it back. It removes only what is in the journal,
+   * and only if nobody changed it since. Default: false.
    */
   readonly delete?: boolean | undefined;
+  /**
+   * The most files that the call may remove. If there are more, it ends before it does anything. Default: half of those that the
+   * receiving side has, and none if the sending side is empty.
+   */
+  readonly maxDelete?: number | undefined;
+}
+
+/** For `restoreRemoved`. */
+export interface RestoreRemovedOptions {
+  /** Brings back what was taken since then. Default: what the last call took that has something left in the trash. */
+  readonly since?: Date | undefined;
+  /** Also replaces files that are in the directory now. They go to the trash. Default: false; they stay, and so does what is in the trash. */
+  readonly overwrite?: boolean | undefined;
+  /** Only plans: nothing is moved. Default: false. */
+  readonly dryRun?: boolean | undefined;
+  /** Ends the call when it aborts; the next call goes on. Default: it runs to its end. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A file that a sync took. */
+export interface RestoredFile {
+  /** Path below the directory, with `/` between names. */
+  readonly path: string;
+  /** `exists`: the directory has a file there now, and this one stays in the trash. A dry run shows what would be done. */
+  readonly act: "restored" | "exists";
+  /** Bytes of the content. */
+  readonly size: number;
+  /** When the call that took it began, by this machine's clock: `2026-11-20T17:00:00.000Z`. */
+  readonly removedAt: string;
+}
+
+/** Result of `restoreRemoved`. */
+export interface RestoreRemovedResult {
+  /** Whether it only planned. */
+  readonly dryRun: boolean;
+  /** What is in the trash, newest first. */
+  readonly files: readonly RestoredFile[];
+  /** Paths of folders that are made again. */
+  readonly folders: readonly string[];
+  /** What could not be brought back. It stays in the trash. */
+  readonly failed: readonly FolderFailure[];
 }
 
 /** How far a call for a folder has come. */
@@ -82,7 +123,7 @@ export interface FolderPlan {
   readonly replace: number;
   /** Files that are the same on both sides. */
   readonly unchanged: number;
-  /** Files and folders that go to the trash there, or are deleted here. */
+  /** Files and folders that go to the trash, there or here. */
   readonly remove: number;
   /** Folders that are new on the other side. */
   readonly folders: number;
@@ -124,10 +165,18 @@ export interface SkippedItem {
    * `link`: a symbolic link, which is never followed. `special`: a pipe, socket or device. `filter`: the caller's
    * filter left it out. The others stay where `delete` would remove them. `changed_there` and `changed_here`: somebody changed
    * it. `unknown_here` and `unknown_there`: the journal does not know it. `not_gone`: no list of the service names it, and yet
-   * the service has it.
+   * the service has it. `trash`: the trash of this machine.
    */
   readonly reason:
-    "link" | "special" | "filter" | "changed_there" | "unknown_here" | "changed_here" | "unknown_there" | "not_gone";
+    | "link"
+    | "special"
+    | "filter"
+    | "changed_there"
+    | "unknown_here"
+    | "changed_here"
+    | "unknown_there"
+    | "not_gone"
+    | "trash";
 }
 
 /** A file or folder that could not be moved. The others went on. */

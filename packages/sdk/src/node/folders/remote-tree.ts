@@ -5,6 +5,7 @@ import type { File, Folder } from "../../resources/result-types.ts";
 import { ContractError } from "../../errors.ts";
 import { inLanes } from "../../lanes.ts";
 import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
+import { isTrash } from "./trash.ts";
 
 export interface RemotePlace {
   readonly vaultId: string;
@@ -94,7 +95,7 @@ async function* filesOf(
 
 /** The path of an item whose name can be one. null: it has no place in the tree. */
 function take(tree: RemoteTree, path: string, item: File | Folder, { refuse }: Listing): string | null {
-  const problem = item.unreadable === undefined ? nameProblem(item.name) : item.unreadable;
+  const problem = item.unreadable === undefined ? problemOf(item.name) : item.unreadable;
   if (problem !== null) {
     const shown = pathIn(path.slice(0, Math.max(0, path.length - item.name.length - 1)), item.id);
     if (item.unreadable === undefined)
@@ -108,6 +109,11 @@ function take(tree: RemoteTree, path: string, item: File | Folder, { refuse }: L
     if (refuse !== null) return null;
   }
   return normal;
+}
+
+/** A service or a member could write into the trash by that name. */
+function problemOf(name: string): string | null {
+  return nameProblem(name) ?? (isTrash(name) ? "is that of the trash of this machine" : null);
 }
 
 const RENAME = "Rename it at the service, then call again.";

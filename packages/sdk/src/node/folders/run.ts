@@ -9,9 +9,10 @@ import { requirePublic } from "../../upload/send-file.ts";
 import { type Fields, refuseUndefinedPlaces, refuseUnknownFields } from "../../undefined-place.ts";
 import { fileErrorCode } from "../durable-file.ts";
 import { deleteHere, noteDeleted, planDeletions } from "./delete-here.ts";
+import { requireFew } from "./deletion-limit.ts";
 import { fetchAll } from "./fetch.ts";
 import { realDirectory } from "./held.ts";
-import { walk, type LocalTree } from "./local-tree.ts";
+import { walk, type LocalFile, type LocalTree } from "./local-tree.ts";
 import type { FolderPlan, FolderResult, SyncFolderOptions } from "./options.ts";
 import { Outcome, parentOf } from "./outcome.ts";
 import { planTransfers } from "./plan.ts";
@@ -19,18 +20,19 @@ import { listTree, type RemotePlace } from "./remote-tree.ts";
 import { noteRemoved, planRemovals, removeAll } from "./remove.ts";
 import { sendAll } from "./send.ts";
 import { folderJournalDirectory, FolderState } from "./state.ts";
+import { clearTrash, TrashRun, type Losses } from "./trash.ts";
 import { ProgressCount, type Plan, type Work } from "./work.ts";
 
 export type FolderCall = "uploadFolder" | "downloadFolder" | "syncFolder";
 
-const DOWN: Fields<Omit<SyncFolderOptions, "direction" | "delete" | "padded">> = {
+const DOWN: Fields<Omit<SyncFolderOptions, "direction" | "delete" | "maxDelete" | "padded">> = {
   ...{ vaultId: true, folderId: true, overwrite: true, dryRun: true, lanes: true, journalDirectory: true },
   ...{ signal: true, onProgress: true, filter: true },
 };
 const FIELDS: Readonly<Record<FolderCall, object>> = {
   uploadFolder: { ...DOWN, padded: true },
   downloadFolder: DOWN,
-  syncFolder: { ...DOWN, padded: true, direction: true, delete: true },
+  syncFolder: { ...DOWN, padded: true, direction: true, delete: true, maxDelete: true },
 };
 const PLACES = { vaultId: "never: name the vault", folderId: "for the top of the vault" };
 const DEFAULT_LANES = 4;
@@ -86,12 +88,14 @@ export async function runFolder(
   };
   const plan = await planTransfers(work);
   const removals = await (options.delete === true ? REMOVAL[direction](work) : NO_REMOVAL);
-  const counts = countsOf(work, plan, removals.count);
+  const counts = countsOf(work, plan, removals.files.length + removals.folders.length);
   work.progress.begin(plan.transfers.length, counts.bytes);
   if (dryRun) foresee(work, plan, removals);
   else {
-    await (direction === "up" ? sendAll : fetchAll)(work, plan);
-    await removals.run();
+    const [sending, receiving] = direction === "up" ? [local, remote] : [remote, local];
+    const sizes = { sending: sending.files.size, receiving: receiving.files.size };
+    requireFew({ direction, removed: removals.files.length, ...sizes }, options.maxDelete);
+    await carryOut(work, plan, removals);
   }
   const { failed, files, folders, skipped } = outcome;
   return { dryRun, plan: counts, files, folders, skipped, failed };
@@ -132,22 +136,51 @@ function leaveOut<File, Folder>(
   };
 }
 
+async function carryOut(work: Work, plan: Plan, removals: Removal): Promise<void> {
+  if (work.direction === "up") {
+    await sendAll(work, plan);
+    await removals.run(null);
+    return;
+  }
+  const losses = lossesOf(work, plan, removals);
+  const isNone = losses.files.length + losses.folders.length === 0;
+  await using trash = isNone ? null : await TrashRun.open(work.root, losses, Date.now());
+  await fetchAll(work, plan, trash);
+  await removals.run(trash);
+  if (work.replaceKnown) await clearTrash(work.root, Date.now());
+}
+
+/** What the directory loses by the service's word: all of it goes to the trash. */
+function lossesOf({ local, replaceKnown }: Work, { transfers }: Plan, { files, folders }: Removal): Losses {
+  const replaced = replaceKnown ? transfers.filter(({ act }) => act === "replaced").map(({ path }) => path) : [];
+  return {
+    files: [...files, ...replaced]
+      .map((path) => local.files.get(path))
+      .filter((file): file is LocalFile => file !== undefined),
+    folders: folders.map((path) => local.folders.get(path)).filter((place) => place !== undefined),
+  };
+}
+
 /** What the receiving side is to lose. */
 interface Removal {
-  /** Files and folders. */
-  readonly count: number;
-  run(): Promise<void>;
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+  /** `trash`: null for the way up, and for nothing. */
+  run(trash: TrashRun | null): Promise<void>;
   /** The receipts of a dry run. */
   foresee(): void;
 }
 
-const NO_REMOVAL: Removal = { count: 0, run: () => Promise.resolve(), foresee: () => undefined };
+const NO_REMOVAL: Removal = { files: [], folders: [], run: () => Promise.resolve(), foresee: () => undefined };
 
 const REMOVAL: Readonly<Record<SyncFolderOptions["direction"], (work: Work) => Removal | Promise<Removal>>> = {
   up: (work) => {
     const removals = planRemovals(work);
+    const [files, folders] = [work.remote.files, work.remote.folders].map((items) =>
+      removals.all.map(({ path }) => path).filter((path) => items.has(path)),
+    );
     return {
-      count: removals.all.length,
+      ...{ files: files ?? [], folders: folders ?? [] },
       run: () => removeAll(work, removals),
       foresee: () => noteRemoved(work, removals.all),
     };
@@ -155,8 +188,10 @@ const REMOVAL: Readonly<Record<SyncFolderOptions["direction"], (work: Work) => R
   down: async (work) => {
     const deletions = await planDeletions(work);
     return {
-      count: deletions.files.length + deletions.folders.length,
-      run: () => deleteHere(work, deletions),
+      ...deletions,
+      run: async (trash) => {
+        if (trash !== null) await deleteHere(work, deletions, trash);
+      },
       foresee: () => noteDeleted(work, deletions),
     };
   },
@@ -167,11 +202,12 @@ const NOTHING: LocalTree = { files: new Map(), folders: new Map() };
 function requireOptions(call: FolderCall, options: SyncFolderOptions): void {
   refuseUnknownFields(call, options, { ...FIELDS[call], direction: true });
   refuseUndefinedPlaces(call, options, PLACES);
-  const { direction, lanes = DEFAULT_LANES } = options;
+  const { direction, lanes = DEFAULT_LANES, maxDelete = 0 } = options;
   const issues = [
     ...(typeof options.vaultId === "string" ? [] : ["vaultId: expected the id of a vault"]),
     ...(["up", "down"].includes(direction) ? [] : ["direction: expected up or down"]),
     ...(Number.isInteger(lanes) && lanes >= 1 && lanes <= MOST_LANES ? [] : ["lanes: expected 1 to 32"]),
+    ...(Number.isSafeInteger(maxDelete) && maxDelete >= 0 ? [] : ["maxDelete: expected a whole number"]),
   ];
   if (issues.length > 0) throw new ContractError("request", call, issues);
 }
