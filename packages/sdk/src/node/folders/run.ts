@@ -66,19 +66,7 @@ export async function runFolder(
   const remote = leaveOut(there, filter, left, { file: below, folder: below });
   for (const path of left) outcome.leaveOut(path);
   const work: Work = {
-    ...{
-      client,
-      direction,
-      place,
-      root: top,
-      local,
-      remote,
-      state,
-      outcome,
-      lanes,
-      signal,
-      dryRun,
-    },
+    ...{ client, direction, place, root: top, local, remote, state, outcome, lanes, signal, dryRun },
     isPublic: await isPublic(connection, place, signal),
     progress: new ProgressCount(options.onProgress),
     overwrite: typeof options.overwrite === "function" ? options.overwrite : () => options.overwrite === true,
