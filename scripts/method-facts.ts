@@ -224,7 +224,8 @@ export const FUNCTION_FACTS: Readonly<Record<string, MethodFacts>> = {
   },
   uploadFolder: WHOLE_FOLDER,
   downloadFolder: { ...WHOLE_FOLDER, endpoints: [...LOOKED, "files.content"] },
-  syncFolder: WHOLE_FOLDER,
+  syncFolder: { ...WHOLE_FOLDER, codes: [...(WHOLE_FOLDER.codes ?? []), "too_many_deletions"] },
+  restoreRemoved: { codes: ["configuration", "destination_exists", "source_changed"] },
   exportVault: {
     ...factsLike("vaults.export"),
     codes: ["public_vault", "shared_vault", "integrity_failed", "configuration"],

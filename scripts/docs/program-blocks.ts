@@ -24,7 +24,7 @@ const IMPORTABLE = {
     ...["statementSigner", "type Signer"],
   ],
   "@coffer/sdk/node": [
-    ...["downloadFolder", "knowsFolder", "saveExport", "syncFolder", "uploadFolder"],
+    ...["downloadFolder", "knowsFolder", "restoreRemoved", "saveExport", "syncFolder", "uploadFolder"],
     ...["downloadFile", "exportVault", "filePins", "openExport", "openSharedVaults", "resolveSettings", "savedSession"],
     "nodeTransport",
     "uploadFile",

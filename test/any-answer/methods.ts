@@ -41,6 +41,8 @@ export const LOCAL: ReadonlySet<string> = new Set([
     "deprecationWarnings",
     "ProfileMissingError",
     "knowsFolder",
+    "isLocalTrash",
+    "restoreRemoved",
   ],
 ]);
 

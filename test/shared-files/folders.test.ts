@@ -43,6 +43,57 @@ test("a tree goes into a shared vault and comes back at another client, and only
   expect(files.map(({ name }) => name)).toEqual(["a.txt"]);
 });
 
+/** Shows a file in another folder, in lists and by itself. */
+const movedTo =
+  (fileId: string, folderId: string): Middleware =>
+  async (request, next) => {
+    const answer = await next(request);
+    if (request.method !== "GET" || !/\/api\/files(\/|\?)/.test(request.url)) return answer;
+    const body = (await answer.json()) as { file?: Shown; files?: Shown[] };
+    for (const shown of [body.file, ...(body.files ?? [])]) if (shown?.id === fileId) shown.folderId = folderId;
+    return new Response(JSON.stringify(body), {
+      status: answer.status,
+      headers: { "content-type": "application/json" },
+    });
+  };
+
+interface Shown {
+  readonly id: string;
+  folderId: string | null;
+}
+
+test("a place that is not that of the signed entry removes nothing here, for a member and for one who reads no more [S35]", async () => {
+  const { client } = stack.owner;
+  const mirror = await stack.invite("mirror");
+  const base = makeDirectory();
+  const [copy, journalDirectory] = [join(base, "copy"), join(base, "journals")];
+  const { id: vaultId } = await client.vaults.create({ name: "places", type: "shared" });
+  const { id: deep } = await client.folders.create({ vaultId, name: "deep" });
+  const { id: other } = await client.folders.create({ vaultId, name: "other" });
+  const { file } = await client.files.upload({ vaultId, folderId: deep, name: "a.txt", body: "one" });
+  const { file: gone } = await client.files.upload({ vaultId, name: "gone.txt", body: "gone" });
+  for (const name of ["b.txt", "c.txt"]) await client.files.upload({ vaultId, name, body: name });
+  await client.vaults.members.add(vaultId, mirror.signer.chainAddress);
+  const options = { vaultId, journalDirectory, direction: "down", delete: true } as const;
+  expect((await syncFolder(mirror.client, copy, options)).failed).toEqual([]);
+  const content = () => readFile(join(copy, "deep/a.txt"), "utf8");
+
+  await client.files.delete(gone.id);
+  const lying = () => mirror.another({ middleware: [movedTo(file.id, other)] });
+  const asMember = await syncFolder(lying(), copy, options);
+  expect(asMember.failed.map(({ code, path }) => `${code} ${path}`).sort()).toEqual([
+    "damaged deep/a.txt",
+    `damaged other/${file.id}`,
+  ]);
+  expect(asMember.files).toContainEqual(expect.objectContaining({ path: "gone.txt", act: "removed" }));
+  expect(await content()).toBe("one");
+
+  // The agent's key still shows it ids and folders, by the service's word alone.
+  await client.vaults.members.remove(vaultId, mirror.signer.chainAddress);
+  const asStranger = await syncFolder(lying(), copy, options);
+  expect([asStranger.plan.remove, await content()]).toEqual([0, "one"]);
+});
+
 test("a service that claims to have a file already is not believed", async () => {
   const { client } = stack.owner;
   const base = makeDirectory();

@@ -33,6 +33,7 @@ const EXITS: Readonly<Partial<Record<FailureCode, ExitCode>>> = {
   scope_too_wide: EXIT.forbidden,
   scope_owner_only: EXIT.forbidden,
   destination_exists: EXIT.conflict,
+  too_many_deletions: EXIT.conflict,
   already_member: EXIT.conflict,
   is_owner: EXIT.conflict,
   not_offered: EXIT.conflict,
@@ -209,6 +210,7 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
   ["take the secret out of the file, or name other files", "secret_in_file"],
   ["name another destination", "config_file"],
   ["name another destination, or pass --overwrite", "destination_exists"],
+  ["look at it with --dry-run; if that is right, pass --max-delete N with that number", "too_many_deletions"],
   ["check free space and permissions, then run it again", "local_io"],
   ["coffer verify FILE", "integrity_failed"],
 ];

@@ -60,6 +60,11 @@ export const LOCAL_FAILURES = {
     "The destination exists and was left unchanged",
     "Choose another dest, or pass ifExists: replace if it may be replaced.",
   ),
+  too_many_deletions: entry(
+    false,
+    "It would remove more than half of the files of a side, or all of them for an empty one; nothing was done",
+    "Show the user what a dry run would remove. Do not raise the limit without the user.",
+  ),
   local_io: entry(
     true,
     "The local file system refused",
@@ -179,6 +184,7 @@ const SDK_CODES: Readonly<Record<string, FailureCode>> = {
   aborted: "cancelled",
   integrity_failed: "integrity_failed",
   destination_exists: "destination_exists",
+  too_many_deletions: "too_many_deletions",
   source_changed: "source_changed",
   configuration: "not_configured",
   profile_missing: "not_configured",
@@ -190,7 +196,7 @@ const SDK_CODES: Readonly<Record<string, FailureCode>> = {
 };
 
 /** Their messages describe the file or the setting at fault; the others say no more than the catalogue. */
-const TELLING = new Set<FailureCode>(["not_configured", "invalid_arguments"]);
+const TELLING = new Set<FailureCode>(["not_configured", "invalid_arguments", "too_many_deletions"]);
 
 function fromSdkError(error: Error): TaskFailure | null {
   const code = textField(error, "code");

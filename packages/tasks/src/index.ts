@@ -67,7 +67,7 @@ export {
 } from "./places.ts";
 export { createRedaction, type Redaction } from "./redaction.ts";
 export { createSession, sessionOver, type Session, type SessionOptions, type SetupReport } from "./session.ts";
-export { syncFolders, type SyncPlan } from "./sync.ts";
+export { restoreSynced, syncFolders, type SyncPlan } from "./sync.ts";
 export { inLanes } from "./lanes.ts";
 export type { FileProgress, Task } from "./task.ts";
 export { Untrusted, untrusted, untrustedText } from "./untrusted.ts";

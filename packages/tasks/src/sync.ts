@@ -1,5 +1,5 @@
 /** Makes a vault folder like a local one, or the other way round. */
-import type { FolderResult } from "@coffer/sdk/node";
+import type { FolderResult, RestoreRemovedOptions, RestoreRemovedResult } from "@coffer/sdk/node";
 import { ensureDirectory } from "./downloads.ts";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
@@ -17,8 +17,10 @@ export interface SyncPlan {
   readonly vaultId: string;
   /** Id or path of the folder in the vault. null: its top. */
   readonly folder: string | null;
-  /** What was deleted on the sending side goes on the receiving one: there to the trash, here for good. */
+  /** What was deleted on the sending side goes to the trash of the receiving one. */
   readonly deletes: boolean;
+  /** The most files that may go. Default: half of those of the receiving side, and none if the sending one is empty. */
+  readonly maxDelete: number | undefined;
   /** Also replaces what the receiving side changed by itself. */
   readonly overwrite: boolean;
   readonly dryRun: boolean;
@@ -33,18 +35,37 @@ export async function syncFolders(task: Task, allowed: AllowedFolders, plan: Syn
   const { syncFolder } = await import("@coffer/sdk/node");
   return await syncFolder(await task.client(), local?.way ?? path, {
     ...{ vaultId, direction, overwrite, dryRun, delete: plan.deletes, signal: task.signal },
+    ...(plan.maxDelete === undefined ? {} : { maxDelete: plan.maxDelete }),
     ...(folderId === null ? {} : { folderId }),
     filter: (_path, _kind, place) => isAllowed(allowed, place),
     onProgress: reporter(task, null),
   });
 }
 
+/**
+ * Brings back what syncs took out of a local folder.
+ * Throws TaskFailure `file_not_found`, `path_not_allowed`.
+ */
+export async function restoreSynced(
+  { signal }: Pick<Task, "signal">,
+  allowed: AllowedFolders,
+  path: string,
+  options: Omit<RestoreRemovedOptions, "signal">,
+): Promise<RestoreRemovedResult> {
+  await using folder = await openFolder(allowed, path);
+  if (folder === null) throw noLocalFolder(path);
+  const { restoreRemoved } = await import("@coffer/sdk/node");
+  return await restoreRemoved(folder.way, { ...options, signal });
+}
+
+const noLocalFolder = (path: string): TaskFailure =>
+  new TaskFailure("file_not_found", { message: "There is no such local folder", detail: untrusted(path) });
+
 /** null: a dry run into a folder that would be made. */
 async function localFolder(allowed: AllowedFolders, { direction, dryRun, path }: SyncPlan): Promise<OpenFolder | null> {
   if (direction === "down" && !dryRun) return await ensureDirectory(allowed, path);
   const folder = await openFolder(allowed, path);
-  if (folder === null && direction === "up")
-    throw new TaskFailure("file_not_found", { message: "There is no such local folder", detail: untrusted(path) });
+  if (folder === null && direction === "up") throw noLocalFolder(path);
   return folder;
 }
 
@@ -60,6 +81,8 @@ async function folderIdOf(task: Task, { direction, dryRun, folder, vaultId }: Sy
   }
 }
 
+const REASONS = ["link", "special", "trash"] as const;
+
 /** The plan of a dry run into a folder that is not there yet. */
 function plannedWhole(rows: readonly Transferred[]): FolderResult {
   const sent = rows.filter(({ act }) => act === "would send");
@@ -72,7 +95,7 @@ function plannedWhole(rows: readonly Transferred[]): FolderResult {
     }),
     folders: [],
     skipped: rows.flatMap(({ act, code, path }) =>
-      act === "skipped" ? [{ path, reason: code === "link" || code === "special" ? code : "filter" } as const] : [],
+      act === "skipped" ? [{ path, reason: REASONS.find((reason) => reason === code) ?? "filter" }] : [],
     ),
     failed: [],
   };

@@ -248,11 +248,13 @@ export async function foresee(
   folder: OpenFolder,
   path: string,
 ): Promise<Transferred[]> {
+  const { isLocalTrash } = await import("@coffer/sdk/node");
   const rows: Transferred[] = [];
   for (const entry of await readdir(folder.way, { withFileTypes: true })) {
     task.signal.throwIfAborted();
     const at = path === "" ? entry.name : `${path}/${entry.name}`;
-    if (!isAllowed(allowed, join(folder.path, entry.name))) rows.push(outcome(at, "skipped", "filter", null));
+    if (isLocalTrash(entry.name)) rows.push(outcome(at, "skipped", "trash", null));
+    else if (!isAllowed(allowed, join(folder.path, entry.name))) rows.push(outcome(at, "skipped", "filter", null));
     else if (entry.isDirectory()) {
       await using below = await openBelow(allowed, folder, entry.name);
       rows.push(...(await foresee(task, allowed, below, at)));

@@ -40,6 +40,7 @@ export type {
   SyncFolderOptions,
   UploadFolderOptions,
 } from "./folders/options.ts";
+export { isLocalTrash } from "./folders/trash-name.ts";
 export { ProfileMissingError } from "./profile-missing.ts";
 export { fileNames, namesDirectory } from "./name-files.ts";
 export { filePins, pinFile } from "./pin-file.ts";

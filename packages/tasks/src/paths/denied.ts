@@ -19,6 +19,8 @@ export interface DenyList {
 
 const DENIED_FOLDERS: ReadonlySet<string> = new Set([
   ...[".ssh", ".gnupg", ".aws", ".azure", ".gcloud", ".kube", ".minikube", ".docker", ".coffer", ".password-store"],
+  // The local trash of syncs: what lies there was removed, and what is put there would be restored.
+  ".coffer-trash",
   ...[".sui", ".solana", ".ethereum", ".bitcoin", ".electrum", ".terraform.d", ".mozilla", ".chef", "keychains"],
 ]);
 

@@ -1,6 +1,7 @@
-import { syncFolders, untrusted, type SyncPlan, type Task } from "@coffer/tasks";
-import type { FolderResult } from "@coffer/sdk/node";
-import { argument, command, toggle } from "../../declarations.ts";
+import { parseMoment, restoreSynced, syncFolders, untrusted, type SyncPlan, type Task } from "@coffer/tasks";
+import type { FolderResult, RestoreRemovedResult } from "@coffer/sdk/node";
+import type { Context } from "../../context.ts";
+import { argument, command, count, optionalArgument, text, toggle } from "../../declarations.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
 import { done, type Document, type Shown } from "../../result.ts";
@@ -12,23 +13,36 @@ import { withProgress } from "./transfers.ts";
 export default command({
   brief: "Make a vault folder like a local one, or the other way round",
   description:
-    "It sends what is new or has changed since the last run. What the receiving side changed by itself stays, and counts as failed. Nothing is deleted unless --delete asks for it, and then only what an earlier run put there and nobody changed since.",
+    "It sends what is new or has changed since the last run. What the receiving side changed by itself stays, and counts as failed. Nothing is deleted unless --delete asks for it, and then only what an earlier run put there and nobody changed since. What it removes or replaces here is kept for 30 days in .coffer-trash, beside the local folder or, if that is a mount point, in it: --restore brings it back. A run that would remove more than half of the files of a side, or any for an empty source, stops before it does anything.",
   examples: [
     { line: "coffer sync site Team:site --dry-run", does: "the plan, and nothing else" },
     { line: "coffer sync site Team:site --delete", does: "what was deleted here goes to the trash there" },
     { line: "coffer sync Team:site copy", does: "the other way" },
-    { line: "coffer sync Team:site copy --delete", does: "what is gone there is deleted here, for good" },
+    { line: "coffer sync Team:site copy --delete", does: "what is gone there goes to a trash here" },
+    { line: "coffer sync Team:site copy --delete --max-delete 200", does: "even if that is more than half" },
+    { line: "coffer sync --restore copy", does: "brings back what the last run took from it" },
+    { line: "coffer sync --restore copy --since 3d --dry-run", does: "what all runs of three days took" },
   ],
   flags: {
     dryRun: toggle("Only show the plan"),
-    delete: toggle("Also take away what was deleted: in the vault to its trash, here for good"),
-    overwrite: toggle("Also replace what the receiving side changed by itself"),
+    delete: toggle("Also take away what was deleted, to the trash of the vault or of this machine"),
+    maxDelete: count("Most files that --delete may remove (default: half of them)", 0),
+    overwrite: toggle("Also replace what the receiving side changed by itself; with --restore, what is there now"),
+    restore: toggle("Bring back what sync removed or replaced in a local folder"),
+    since: text("With --restore: what was taken since then, such as 3d", { placeholder: "TIME" }),
   },
   args: [
     argument("source", "Local folder, or VAULT:PATH"),
-    argument("dest", "The other of the two; a local folder with a colon is written ./a:b"),
+    optionalArgument("dest", "The other of the two; a local folder with a colon is written ./a:b"),
   ] as const,
-  run: async (context, { delete: deletes, dryRun, overwrite }, [source, dest]) => {
+  run: async (context, { delete: deletes, dryRun, maxDelete, overwrite, restore, since }, [source, dest]) => {
+    if (restore) {
+      if (dest !== undefined || deletes || maxDelete !== undefined)
+        throw usage("--restore takes one local folder, and asks no vault", "coffer sync --restore FOLDER");
+      return await bringBack(context, source, { dryRun, overwrite, since });
+    }
+    if (since !== undefined) throw usage("--since is for --restore", "coffer sync --restore FOLDER --since 3d");
+    if (dest === undefined) throw usage("The other of the two is not named", "coffer sync FOLDER VAULT:PATH");
     const [from, to] = [splitPlace(source), splitPlace(dest)];
     const remote = from ?? to;
     if (remote === null || (from !== null && to !== null))
@@ -36,7 +50,7 @@ export default command({
     const direction = from === null ? "up" : "down";
     const { allowed, paths } = localPaths(context.world, [direction === "up" ? source : dest]);
     const plan: SyncPlan = {
-      ...{ direction, deletes, overwrite, dryRun, path: paths[0] ?? "" },
+      ...{ direction, deletes, maxDelete, overwrite, dryRun, path: paths[0] ?? "" },
       vaultId: await vaultIdOf(context.task, remote.vault),
       folder: isTop(remote.path) ? null : remote.path,
     };
@@ -45,6 +59,35 @@ export default command({
     return reportOf(direction, await withProgress(context, title, work));
   },
 });
+
+interface Restoring {
+  readonly dryRun: boolean;
+  readonly overwrite: boolean;
+  readonly since: string | undefined;
+}
+
+async function bringBack(context: Context, folder: string, { dryRun, overwrite, since }: Restoring): Promise<Document> {
+  const { allowed, paths } = localPaths(context.world, [folder]);
+  const options = since === undefined ? {} : { since: new Date(parseMoment("since", since)) };
+  return restoredReport(await restoreSynced(context.task, allowed, paths[0] ?? "", { dryRun, overwrite, ...options }));
+}
+
+function restoredReport({ dryRun, failed, files, folders }: RestoreRemovedResult): Document {
+  const of = (act: string): number => files.filter((file) => file.act === act).length;
+  const counts = { restored: of("restored"), exists: of("exists"), failed: failed.length };
+  const lines: Shown[] = [
+    ...files.map(({ act, path, removedAt }) =>
+      untrusted(act === "exists" ? `left: ${path} (${EXISTS})` : `restored: ${path} (removed ${removedAt})`),
+    ),
+    ...failed.map(({ message, path }) => untrusted(`failed: ${path}: ${message}`)),
+    `${dryRun ? "Plan: " : ""}restored ${String(counts.restored)}, left ${String(counts.exists)}, failed ${String(counts.failed)}`,
+  ];
+  return done({ dryRun, ...counts, files, folders, failures: failed }, lines, {
+    exit: failed.length > 0 ? EXIT.someFailed : EXIT.done,
+  });
+}
+
+const EXISTS = "the folder has one now; --overwrite replaces it";
 
 function reportOf(
   direction: SyncPlan["direction"],

@@ -9,7 +9,7 @@ import { isLeftover, removeLeftover } from "../download-file.ts";
 import { holdDirectory } from "./held.ts";
 import { inLanes } from "../../lanes.ts";
 import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
-import { isTrash } from "./trash.ts";
+import { isLocalTrash } from "./trash-name.ts";
 
 export interface LocalFile {
   /** Names in NFC, as the service has them. */
@@ -70,7 +70,7 @@ async function walkFolder(folder: string, place: string, found: Found): Promise<
     const path = pathIn(folder, entry.name.normalize("NFC"));
     if (isLeftover(entry.name)) {
       if (tidy) await removeLeftover(join(held.way, entry.name));
-    } else if (isTrash(entry.name)) outcome.skip(path, "trash");
+    } else if (isLocalTrash(entry.name)) outcome.skip(path, "trash");
     else if (entry.isSymbolicLink()) outcome.skip(path, "link");
     else if (!entry.isFile() && !entry.isDirectory()) outcome.skip(path, "special");
     else if (isFit(path, entry.name, found)) plain.push(entry);

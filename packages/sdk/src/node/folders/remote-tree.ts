@@ -5,7 +5,7 @@ import type { File, Folder } from "../../resources/result-types.ts";
 import { ContractError } from "../../errors.ts";
 import { inLanes } from "../../lanes.ts";
 import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
-import { isTrash } from "./trash.ts";
+import { isLocalTrash } from "./trash-name.ts";
 
 export interface RemotePlace {
   readonly vaultId: string;
@@ -113,7 +113,7 @@ function take(tree: RemoteTree, path: string, item: File | Folder, { refuse }: L
 
 /** A service or a member could write into the trash by that name. */
 function problemOf(name: string): string | null {
-  return nameProblem(name) ?? (isTrash(name) ? "is that of the trash of this machine" : null);
+  return nameProblem(name) ?? (isLocalTrash(name) ? "is that of the trash of this machine" : null);
 }
 
 const RENAME = "Rename it at the service, then call again.";

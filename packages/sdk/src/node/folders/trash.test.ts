@@ -31,7 +31,8 @@ import {
   robbed,
   WITHOUT_DEEP,
 } from "./test-tree.ts";
-import { clearTrash, isTrash } from "./trash.ts";
+import { clearTrash } from "./trash.ts";
+import { isLocalTrash } from "./trash-name.ts";
 
 /** Contents of all files below, wherever they lie. */
 const contents = async (base: string): Promise<string[]> => Object.values(await read(base)).sort();
@@ -169,7 +170,11 @@ describe("the local trash [S35]", () => {
     ])
       expect(Object.values(codes(result))).toEqual(["invalid_name"]);
     expect(await readdir(join(base, "new"))).not.toContain(".COFFER-trash");
-    expect([".coffer-tra\u200csh", "\uff0ecoffer-trash", ".coffer-trash2"].map(isTrash)).toEqual([true, true, false]);
+    expect([".coffer-tra\u200csh", "\uff0ecoffer-trash", ".coffer-trash2"].map(isLocalTrash)).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 });
 

@@ -23,25 +23,15 @@ import { fileErrorCode, isDiskFull, replaceFile, syncDirectory } from "../durabl
 import { markOf } from "../file-mark.ts";
 import { holdDirectory, type HeldDirectory } from "./held.ts";
 import type { LocalFile } from "./local-tree.ts";
+import { isLocalTrash, LOCAL_TRASH } from "./trash-name.ts";
 
-const TRASH = ".coffer-trash";
 const CONTENTS = "contents.json";
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const RUN = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.\d{3}Z-[0-9a-f]{8}$/;
 
-/** Whether a name is the trash's, also for a file system that ignores case, width and invisible characters. */
-export function isTrash(name: string): boolean {
-  return (
-    name
-      .normalize("NFKC")
-      .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
-      .toLowerCase() === TRASH
-  );
-}
-
 /** Whoever can write to the disk may have written the contents: no path may lead out of the tree or into a trash. */
 const treePath = z.string().check(
-  z.refine((path) => path.split("/").every((name) => !["", ".", ".."].includes(name) && !isTrash(name))),
+  z.refine((path) => path.split("/").every((name) => !["", ".", ".."].includes(name) && !isLocalTrash(name))),
   z.refine((path) => !path.includes("\0") && (process.platform !== "win32" || !/[\\:]/.test(path))),
 );
 const trashedFile = z.object({
@@ -120,7 +110,7 @@ export class TrashRun implements AsyncDisposable {
   ): Promise<TrashRun> {
     const run = `${new Date(now).toISOString().replaceAll(":", "-")}-${randomUUID().slice(0, 8)}`;
     await mkdir(join(trash.way, run), 0o700);
-    const place = join(above, TRASH, run);
+    const place = join(above, LOCAL_TRASH, run);
     const held = await holdDirectory(place);
     const names = new Map(files.map((file) => [file.place, randomUUID()]));
     const pathOf = (at: string): string => relative(root, at).split(sep).join("/");
@@ -201,7 +191,7 @@ export async function pastRuns(root: string): Promise<PastRun[]> {
     await using trash = await openTrash(above, root).catch(() => null);
     if (trash === null) continue;
     for (const name of await readdir(trash.way)) {
-      const place = join(above, TRASH, name);
+      const place = join(above, LOCAL_TRASH, name);
       const written = RUN.test(name) ? await readContents(place) : null;
       if (written !== null) runs.push({ ...written, place });
     }
@@ -289,7 +279,7 @@ function placesOf(root: string): readonly string[] {
 async function makeTrash(above: string, root: string): Promise<boolean> {
   await using parent = await holdDirectory(above);
   if (!(await isOneDisk(root, parent))) return false;
-  await mkdir(join(parent.way, TRASH), 0o700).catch((error: unknown) => {
+  await mkdir(join(parent.way, LOCAL_TRASH), 0o700).catch((error: unknown) => {
     if (fileErrorCode(error) !== "EEXIST") throw error;
   });
   return true;
@@ -300,7 +290,7 @@ async function makeTrash(above: string, root: string): Promise<boolean> {
  * @throws Node's error, such as ENOENT, or ENOTDIR for a link.
  */
 async function openTrash(above: string, root: string): Promise<HeldDirectory | null> {
-  const trash = await holdDirectory(join(above, TRASH));
+  const trash = await holdDirectory(join(above, LOCAL_TRASH));
   const { mode, uid } = await stat(trash.way);
   if (uid !== process.getuid?.() && uid !== (await lstat(root)).uid) {
     await trash[Symbol.asyncDispose]();
