@@ -89,7 +89,7 @@ const WHOLE_FOLDERS = [
   "D5-folder-failures: Failures of single files are named, and the others go on.",
   "D5-folder-resumed: A call that was killed or aborted is finished by the next one, which sends only the rest.",
   "D5-folder-contained: Nothing outside of the directory is read or written, whatever links and names there are.",
-  "D5-folder-sync: syncFolder makes one side like the other, by a plan; deletions go to the trash only when asked.",
+  "D5-folder-sync: syncFolder makes one side like the other, by a plan; deletions go to a trash, on either side, only when asked, and at most half of a side at once.",
 ];
 
 /** Rows of the decisions that later work brings. */

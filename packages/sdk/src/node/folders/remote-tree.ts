@@ -3,6 +3,7 @@ import { nameProblem } from "@coffer/contract";
 import type { Client } from "../../client.ts";
 import type { File, Folder } from "../../resources/result-types.ts";
 import { ContractError } from "../../errors.ts";
+import { isLeftover } from "../download-file.ts";
 import { inLanes } from "../../lanes.ts";
 import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
 import { isLocalTrash } from "./trash-name.ts";
@@ -111,9 +112,10 @@ function take(tree: RemoteTree, path: string, item: File | Folder, { refuse }: L
   return normal;
 }
 
-/** A service or a member could write into the trash by that name. */
+/** By the first a service or a member could write into the trash, and what has the second is removed as left behind. */
 function problemOf(name: string): string | null {
-  return nameProblem(name) ?? (isLocalTrash(name) ? "is that of the trash of this machine" : null);
+  if (isLocalTrash(name)) return "is that of the trash of this machine";
+  return isLeftover(name) ? "is that of an unfinished download" : nameProblem(name);
 }
 
 const RENAME = "Rename it at the service, then call again.";

@@ -27,7 +27,7 @@ import { isLocalTrash, LOCAL_TRASH } from "./trash-name.ts";
 
 const CONTENTS = "contents.json";
 const KEPT_MS = 30 * 24 * 60 * 60_000;
-const RUN = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.\d{3}Z-[0-9a-f]{8}$/;
+const RUN = /^(\d{4}-\d{2}-\d{2}T\d{2})-(\d{2})-(\d{2}\.\d{3}Z)-[0-9a-f]{8}$/;
 
 /** Whoever can write to the disk may have written the contents: no path may lead out of the tree or into a trash. */
 const treePath = z.string().check(
@@ -45,8 +45,6 @@ const contents = z.object({
   coffer: z.literal("trash 1"),
   /** The directory that lost them, from the one that the trash lies in. "" is that one itself. */
   root: z.string(),
-  /** Milliseconds since 1970. */
-  at: z.number(),
   files: z.array(trashedFile),
   /** Empty directories, parents first. */
   folders: z.array(treePath),
@@ -57,6 +55,8 @@ export type TrashedFile = z.infer<typeof trashedFile>;
 /** What one call took. */
 export interface PastRun extends z.infer<typeof contents> {
   readonly place: string;
+  /** When the call began, in milliseconds since 1970. */
+  readonly at: number;
 }
 
 /** What a call is about to take. */
@@ -115,7 +115,7 @@ export class TrashRun implements AsyncDisposable {
     const names = new Map(files.map((file) => [file.place, randomUUID()]));
     const pathOf = (at: string): string => relative(root, at).split(sep).join("/");
     const written: z.infer<typeof contents> = {
-      ...{ coffer: "trash 1", root: relative(above, root), at: now, folders: folders.map(pathOf).sort() },
+      ...{ coffer: "trash 1", root: relative(above, root), folders: folders.map(pathOf).sort() },
       files: files.map(({ mark: { modified, size }, place: at }) => {
         return { name: names.get(at) ?? "", path: pathOf(at), size, modified };
       }),
@@ -184,16 +184,17 @@ function isUntouched({ mark }: LocalFile, stats: BigIntStats): boolean {
   return stats.isFile() && inode === mark.inode && size === mark.size && modified === mark.modified;
 }
 
-/** What earlier calls took, of all trees whose trash this is, newest first. `root` is a real path. */
-export async function pastRuns(root: string): Promise<PastRun[]> {
+/** What calls took before a moment, of all trees whose trash this is, newest first. `root` is a real path. */
+export async function pastRuns(root: string, before = Infinity): Promise<PastRun[]> {
   const runs: PastRun[] = [];
   for (const above of placesOf(root)) {
     await using trash = await openTrash(above, root).catch(() => null);
     if (trash === null) continue;
     for (const name of await readdir(trash.way)) {
       const place = join(above, LOCAL_TRASH, name);
-      const written = RUN.test(name) ? await readContents(place) : null;
-      if (written !== null) runs.push({ ...written, place });
+      const at = Date.parse(name.replace(RUN, "$1:$2:$3"));
+      const written = RUN.test(name) && at < before ? await readContents(place) : null;
+      if (written !== null) runs.push({ ...written, place, at });
     }
   }
   return runs.sort((a, b) => b.at - a.at);
@@ -238,8 +239,7 @@ export async function dropRun(held: HeldDirectory, place: string): Promise<void>
  * stays. What cannot be removed now can be the next time.
  */
 export async function clearTrash(root: string, now: number): Promise<void> {
-  for (const run of await pastRuns(root)) {
-    if (now - run.at <= KEPT_MS) continue;
+  for (const run of await pastRuns(root, now - KEPT_MS))
     try {
       await using held = await holdDirectory(run.place);
       for (const file of run.files) {
@@ -250,7 +250,6 @@ export async function clearTrash(root: string, now: number): Promise<void> {
     } catch (error) {
       if (fileErrorCode(error) === null) throw error;
     }
-  }
 }
 
 /** Some file systems count two seconds, and give a file another inode when they are mounted again. */
