@@ -55,8 +55,8 @@ export async function downloadFolder(
 /**
  * Makes one side like the other, in one direction. It replaces what only the sending side changed since the last call.
  * What the receiving side changed by itself stays, and is in `failed`, unless you pass `overwrite`. With `dryRun` it
- * only shows its plan. What it removes or replaces here is kept for 30 days, in the trash of this machine:
- * `.coffer-trash` beside the directory, or in it if it is a mount point.
+ * only shows its plan. What it removes or replaces here is kept for 30 days,
+ * in the trash of this machine. That is `.coffer-trash` beside the directory, or in it if it is a mount point.
  * @throws SdkError what ends all of it, as `uploadFolder`; `too_many_deletions`.
  *
  * @example

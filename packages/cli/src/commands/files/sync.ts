@@ -13,7 +13,7 @@ import { withProgress } from "./transfers.ts";
 export default command({
   brief: "Make a vault folder like a local one, or the other way round",
   description:
-    "It sends what is new or has changed since the last run. What the receiving side changed by itself stays, and counts as failed. Nothing is deleted unless --delete asks for it, and then only what an earlier run put there and nobody changed since. What it removes or replaces here is kept for 30 days in .coffer-trash, beside the local folder or, if that is a mount point, in it: --restore brings it back. A run that would remove more than half of the files of a side, or any for an empty source, stops before it does anything.",
+    "It sends what is new or has changed since the last run. What the receiving side changed by itself stays, and counts as failed. Nothing is deleted unless --delete asks for it, and then only what an earlier run put there and nobody changed since. What it removes or replaces here is kept for 30 days, and --restore brings it back. It lies in .coffer-trash beside the local folder, or in it if that is a mount point. A run that would remove more than half of the files of a side, or any for an empty source, stops before it does anything.",
   examples: [
     { line: "coffer sync site Team:site --dry-run", does: "the plan, and nothing else" },
     { line: "coffer sync site Team:site --delete", does: "what was deleted here goes to the trash there" },

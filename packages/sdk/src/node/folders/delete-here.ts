@@ -1,6 +1,6 @@
 /**
- * What is gone at the service goes to the trash here, if it is still what the journal says and the service says so for the
- * item itself.
+ * What is gone at the service goes to the trash here. It must still be what the journal says, and the service must say so for
+ * the item itself.
  */
 import { lstat, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";

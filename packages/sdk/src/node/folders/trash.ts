@@ -29,7 +29,7 @@ const CONTENTS = "contents.json";
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const RUN = /^(\d{4}-\d{2}-\d{2}T\d{2})-(\d{2})-(\d{2}\.\d{3}Z)-[0-9a-f]{8}$/;
 
-/** Whoever can write to the disk may have written the contents: no path may lead out of the tree or into a trash. */
+/** The disk may come from elsewhere, with contents that others wrote: no path may lead out of the tree or into a trash. */
 const treePath = z.string().check(
   z.refine((path) => path.split("/").every((name) => !["", ".", ".."].includes(name) && !isLocalTrash(name))),
   z.refine((path) => !path.includes("\0") && (process.platform !== "win32" || !/[\\:]/.test(path))),
@@ -235,7 +235,7 @@ export async function dropRun(held: HeldDirectory, place: string): Promise<void>
 }
 
 /**
- * Removes for good what was put into the trash of this tree 30 days ago, and nothing else: a file that is not as it came
+ * Removes for good what calls put into the trash of this tree more than 30 days ago. A file that is not as it came
  * stays. What cannot be removed now can be the next time.
  */
 export async function clearTrash(root: string, now: number): Promise<void> {
@@ -302,7 +302,7 @@ async function openTrash(above: string, root: string): Promise<HeldDirectory | n
 
 /**
  * Whether a file of the tree can be renamed into the directory. The kernel compares the mounts before it looks for a name
- * (rename(2), EXDEV): so this also sees a bind mount of the same device, and moves nothing.
+ * (rename(2), EXDEV). So this also sees a bind mount of the same device, and moves nothing.
  */
 async function isOneDisk(root: string, directory: HeldDirectory): Promise<boolean> {
   await using tree = await holdDirectory(root);
