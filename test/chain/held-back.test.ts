@@ -1,15 +1,19 @@
 /** Signed transactions that somebody keeps: a node that answers nothing, or a crash. What they are good for, and until when. */
 import {
+  acceptOwnership,
   addMember,
   type Chain,
   createVault,
   encodeUnfinished,
   fromSuiSigner,
+  offerOwnership,
   openChain,
   removeMember,
   resumeCreation,
+  setUntil,
   type SignedTransaction,
   type TransactionSigner,
+  type VaultAct,
 } from "@coffer/chain";
 import { type Localnet, openLocalnet } from "@coffer/localnet";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
@@ -44,32 +48,75 @@ function holding(): { readonly chain: Chain; readonly release: () => Promise<Res
   return { chain, release: () => localnet.fetch(held[0]!.clone()) };
 }
 
-async function heldAdd(owner: TransactionSigner) {
-  const member = (await person()).chainAddress;
+type OwnerAct = (chain: Chain, owner: TransactionSigner, objectId: string) => Promise<VaultAct>;
+
+/**
+ * A vault whose owner signed `given` at a node that kept it, and then did `taken` at an honest one. Answers what
+ * releases the kept transaction, and the vault after it.
+ */
+async function heldBack(given: OwnerAct, taken: readonly OwnerAct[], prepare: readonly OwnerAct[] = []) {
+  const owner = await person();
   const { objectId } = (await createVault(open(), owner, {})).vault;
+  for (const act of prepare) await act(open(), owner, objectId);
   const { chain, release } = holding();
-  const act = { objectId, chainAddress: member };
-  await expect(addMember(chain, owner, act)).rejects.toEqual(refusal("transaction_unknown"));
+  await expect(given(chain, owner, objectId)).rejects.toEqual(refusal("transaction_unknown"));
   // The coin that it pays with is not used meanwhile: the next ones are paid for with a larger one.
   await localnet.faucet(owner.chainAddress, 500_000_000_000n);
-  await addMember(open(), owner, act);
-  await removeMember(open(), owner, act);
-  const members = async () =>
-    (await open().readVault(objectId)).members.map(({ chainAddress }) => chainAddress === member);
-  expect(await members()).toEqual([]);
-  return { release, members };
+  for (const act of taken) await act(open(), owner, objectId);
+  return {
+    objectId,
+    released: async () => {
+      await release();
+      return open().readVault(objectId);
+    },
+  };
 }
 
-it("an addition that was held back lets nobody in again after the next epoch", async () => {
-  const owner = await person();
-  const [soon, late] = [await heldAdd(owner), await heldAdd(await person())];
-  // Until then the chain takes it, which is what makes the rest of this test worth something.
+const add =
+  (chainAddress: string, endsAt?: bigint): OwnerAct =>
+  (chain, owner, objectId) =>
+    addMember(chain, owner, { objectId, chainAddress, ...(endsAt === undefined ? {} : { endsAt }) });
+const until =
+  (chainAddress: string, endsAt: bigint | null): OwnerAct =>
+  (chain, owner, objectId) =>
+    setUntil(chain, owner, { objectId, chainAddress, endsAt });
+const remove =
+  (chainAddress: string): OwnerAct =>
+  (chain, owner, objectId) =>
+    removeMember(chain, owner, { objectId, chainAddress });
+const offer =
+  (chainAddress: string | null): OwnerAct =>
+  (chain, owner, objectId) =>
+    offerOwnership(chain, owner, { objectId, chainAddress });
+
+/** Whole quarters of an hour from now on. */
+const quarters = (count: number): bigint => BigInt((Math.ceil(Date.now() / 900_000) + count) * 900_000);
+
+it("N7: an addition that was held back lets nobody in again after a removal, in the epochs in which it is valid", async () => {
+  const anna = (await person()).chainAddress;
+  const { released } = await heldBack(add(anna), [add(anna), remove(anna)]);
+  expect((await released()).members).toEqual([]);
+});
+
+it("N7: an extension that was held back does not undo that an end was shortened", async () => {
+  const anna = (await person()).chainAddress;
+  const { released } = await heldBack(until(anna, null), [until(anna, quarters(1))], [add(anna, quarters(3))]);
+  expect((await released()).members).toMatchObject([{ chainAddress: anna, endsAt: quarters(1) }]);
+});
+
+it("N7: an offer that was held back gives nobody the vault after another one took its place", async () => {
+  const [anna, ben] = [await person(), await person()];
+  const { objectId, released } = await heldBack(offer(anna.chainAddress), [offer(ben.chainAddress)]);
+  expect((await released()).offered).toBe(ben.chainAddress);
+  await expect(acceptOwnership(open(), anna, { objectId })).rejects.toEqual(refusal("not_offered"));
+});
+
+it("N7: what was held back is void after the next epoch, whatever the owner has done since", async () => {
+  const anna = (await person()).chainAddress;
+  const { released } = await heldBack(add(anna), []);
   localnet.advanceEpoch();
-  await soon.release();
-  expect(await soon.members()).toEqual([true]);
   localnet.advanceEpoch();
-  await late.release();
-  expect(await late.members()).toEqual([]);
+  expect((await released()).members).toEqual([]);
 });
 
 it("a node that names a later epoch gets nothing that is executed now, nor for longer than two epochs", async () => {

@@ -263,12 +263,29 @@ it("does an act once when two programs race for it, and says so to both", async 
 });
 
 it("sends different transactions of one address from two programs, though they choose the same coin", async () => {
-  const everybody = people();
-  const { owner, eve } = everybody;
-  const { objectId } = await vaultOf(everybody);
-  const strangers = [eve, person(), person()].map(({ chainAddress }) => ({ objectId, chainAddress }));
-  await Promise.all(strangers.map((act) => addMember(open(), owner, act)));
-  expect((await open().readVault(objectId)).members).toHaveLength(5);
+  const { owner } = people();
+  const vaults = [await createVault(open(), owner, {}), await createVault(open(), owner, {})];
+  const acts = vaults.map(({ vault: { objectId } }) => ({ objectId, chainAddress: person().chainAddress }));
+  const added = await Promise.all(acts.map((act) => addMember(open(), owner, act)));
+  expect(added.map(({ vault }) => vault.members.length)).toEqual([1, 1]);
+});
+
+it("adds different members at once from one program, and each once from two: the slower one is told to look again", async () => {
+  const { owner } = people();
+  const chain = open();
+  const { objectId } = (await createVault(chain, owner, {})).vault;
+  const strangers = (): { objectId: string; chainAddress: string }[] =>
+    [person(), person(), person()].map(({ chainAddress }) => ({ objectId, chainAddress }));
+  await Promise.all(strangers().map((act) => addMember(chain, owner, act)));
+  expect((await open().readVault(objectId)).members).toHaveLength(3);
+  const outdated: unknown[] = [];
+  for (let acts = strangers(); acts.length > 0;) {
+    const done = await Promise.allSettled(acts.map((act) => addMember(open(), owner, act)));
+    for (const each of done) if (each.status === "rejected") outdated.push(each.reason);
+    acts = acts.filter((_, at) => done[at]?.status === "rejected");
+  }
+  for (const reason of outdated) expect(reason).toEqual(refusal("act_outdated"));
+  expect((await open().readVault(objectId)).members).toHaveLength(6);
 });
 
 it("refuses another network, package and vault before anything is signed", async () => {

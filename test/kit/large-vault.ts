@@ -27,6 +27,8 @@ const vaultBcs = bcs.struct("Vault", {
   members: bcs.vector(member),
   former: bcs.vector(former),
   oldest: bcs.u64(),
+  last: bcs.byteVector(),
+  before: bcs.byteVector(),
 });
 
 /** Of a member or former member whom nobody is. */
@@ -48,6 +50,7 @@ export async function putLargestVault(
   const contents = vaultBcs
     .serialize({
       ...{ id: objectId, generation: 3000, floor: 1, base: 1, plainNames: false, offered: people.last, oldest: 0 },
+      ...{ last: key(8), before: key(9) },
       owner: { chainAddress: people.owner, signingKey: key(1), since: 1, ...OPEN },
       members: Array.from({ length: 1000 }, (_, at) => ({
         chainAddress: at === 999 ? people.last : strangerAt("bb", at),

@@ -87,25 +87,28 @@ it("writes the object as the contract reads it", async () => {
     "02" + address("33") + "20" + hex("cc", 32) + u64(1) + u64(1) + noEnd,
     address("33") + "20" + hex("bb", 32) + u64(2) + u64(2) + end,
     u64(0),
+    "20" + hex("02", 32),
+    "20" + hex("01", 32),
   ].join("");
   const { passed, output } = await testPackage(`
     #[test_only]
     extend module coffer::vault;
     use sui::clock;
-    use sui::tx_context::from_sender;
+    use sui::tx_context::{digest_of, from_transaction};
     #[test]
     fun layout() {
-        let mut owner = from_sender(@0x11);
+        let mut owner = from_transaction(@0x11, 1);
+        let last = digest_of(1);
         let mut v = new(x"${hex("aa", 32)}", true, &mut owner);
         let mut clock = clock::create_for_testing(&mut owner);
-        add(&mut v, @0x33, x"${hex("cc", 32)}", NO_END, &clock, &owner);
-        add(&mut v, @0x22, vector[], NO_END, &clock, &owner);
+        add(&mut v, @0x33, x"${hex("cc", 32)}", NO_END, last, &clock, &owner);
+        add(&mut v, @0x22, vector[], NO_END, last, &clock, &owner);
         remove(&mut v, @0x33, &clock, &owner);
-        add(&mut v, @0x33, x"${hex("bb", 32)}", 900_000, &clock, &owner);
-        set_signing_key(&mut v, x"${hex("dd", 32)}", &clock, &from_sender(@0x33));
-        offer_ownership(&mut v, @0x22, &owner);
+        add(&mut v, @0x33, x"${hex("bb", 32)}", 900_000, last, &clock, &owner);
+        set_signing_key(&mut v, x"${hex("dd", 32)}", x"${hex("bb", 32)}", &clock, &from_transaction(@0x33, 9));
+        offer_ownership(&mut v, @0x22, last, &owner);
         clock.set_for_testing(900_000);
-        renew(&mut v, &clock, &owner);
+        renew(&mut v, &clock, &from_transaction(@0x11, 2));
         assert!(std::bcs::to_bytes(&v) == x"${bytes}");
         std::unit_test::destroy(v);
         std::unit_test::destroy(clock);
@@ -131,5 +134,7 @@ it("writes the object as the contract reads it", async () => {
       { chainAddress: long("33"), signingKey: key(0xbb), since: 2n, until: 2n, endsAt: 900_000n },
     ],
     oldest: 0n,
+    last: "02".repeat(32),
+    before: "01".repeat(32),
   });
 });

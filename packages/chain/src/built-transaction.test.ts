@@ -24,9 +24,11 @@ const during = (minEpoch: string, maxEpoch: string, chain = COIN.digest, nonce =
 const NEXT_EPOCH = during("3", "4");
 const vault = { objectId: VAULT, initialSharedVersion: 5n } as VaultObject;
 
+const LAST = "ef".repeat(32);
+
 let kind: Uint8Array;
 const add = (member = ANNA): Transaction =>
-  toTransaction(vaultCalls.add(vault, member, new Uint8Array(), NO_END), PACKAGE);
+  toTransaction(vaultCalls.add(vault, member, new Uint8Array(), NO_END, LAST), PACKAGE);
 
 async function build(transaction: Transaction, gas: { owner?: string; budget?: bigint; coins?: (typeof COIN)[] } = {}) {
   transaction.setSenderIfNotSet(OWNER);
@@ -53,11 +55,12 @@ it("takes what was asked for, at the signer's own cost", async () => {
 it("refuses another member, vault, function or package, and an input that is read only", async () => {
   const others = [
     add(EVE),
-    toTransaction(vaultCalls.add({ ...vault, objectId: EVE }, ANNA, new Uint8Array(), NO_END), PACKAGE),
-    toTransaction(vaultCalls.add({ ...vault, initialSharedVersion: 6n }, ANNA, new Uint8Array(), NO_END), PACKAGE),
-    toTransaction(vaultCalls.add(vault, ANNA, new Uint8Array(32), NO_END), PACKAGE),
+    toTransaction(vaultCalls.add({ ...vault, objectId: EVE }, ANNA, new Uint8Array(), NO_END, LAST), PACKAGE),
+    toTransaction(vaultCalls.add({ ...vault, initialSharedVersion: 6n }, ANNA, new Uint8Array(), NO_END, LAST), PACKAGE),
+    toTransaction(vaultCalls.add(vault, ANNA, new Uint8Array(32), NO_END, LAST), PACKAGE),
+    toTransaction(vaultCalls.add(vault, ANNA, new Uint8Array(), NO_END, "00".repeat(32)), PACKAGE),
     toTransaction(vaultCalls.remove(vault, ANNA), PACKAGE),
-    toTransaction(vaultCalls.add(vault, ANNA, new Uint8Array(), NO_END), EVE),
+    toTransaction(vaultCalls.add(vault, ANNA, new Uint8Array(), NO_END, LAST), EVE),
   ];
   for (const other of others) {
     const bytes = await build(other);

@@ -58,8 +58,21 @@ const ONE_EPOCH: ActWarning = {
 /** The transaction, and the remarks about it. */
 export type ExecutedAct = Executed & { readonly warnings: readonly ActWarning[] };
 
-/** One transaction of an address at a time: two would pay with the same coin, and one of them would be refused. */
 const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
+
+/** Work of one name at a time, in the order of the calls. */
+export function inTurn<Result>({ client }: Pick<Executor, "client">, name: string, work: () => Promise<Result>) {
+  const queue = turns.get(client) ?? new Map<string, Promise<unknown>>();
+  turns.set(client, queue);
+  const turn = (queue.get(name) ?? Promise.resolve()).then(work);
+  const settled: Promise<unknown> = turn
+    .catch(() => null)
+    .then(() => {
+      if (queue.get(name) === settled) queue.delete(name);
+    });
+  queue.set(name, settled);
+  return turn;
+}
 
 /**
  * Resolves once the transaction is executed and the node shows its effects.
@@ -72,17 +85,8 @@ export function execute(
   transact: () => Transaction,
   options: ExecutionOptions = {},
 ): Promise<ExecutedAct> {
-  const { chainAddress } = signer;
-  const queue = turns.get(chain.client) ?? new Map<string, Promise<unknown>>();
-  turns.set(chain.client, queue);
-  const turn = (queue.get(chainAddress) ?? Promise.resolve()).then(() => run(chain, signer, transact, options));
-  const settled: Promise<unknown> = turn
-    .catch(() => null)
-    .then(() => {
-      if (queue.get(chainAddress) === settled) queue.delete(chainAddress);
-    });
-  queue.set(chainAddress, settled);
-  return turn;
+  // Two transactions of an address would pay with the same coin, and one of them would be refused.
+  return inTurn(chain, signer.chainAddress, () => run(chain, signer, transact, options));
 }
 
 /** What a node may take to show a transaction that another one has executed, in milliseconds. */

@@ -35,6 +35,7 @@ export {
   createVault,
   findCreatedVault,
   leave,
+  mayStillRun,
   offerOwnership,
   raiseFloor,
   removeMember,
@@ -42,5 +43,6 @@ export {
   setSigningKey,
   setUntil,
   sweep,
+  type OwnerActOptions,
   type VaultAct,
 } from "./vault-transactions.ts";

@@ -36,6 +36,8 @@ it("names every abort of the module", () => {
     "end_invalid",
     "membership_ended",
     "chain_stale",
+    "act_outdated",
+    "act_outdated",
   ]);
 });
 

@@ -23,6 +23,8 @@ const CODE_OF: Readonly<Record<AbortName, ChainErrorCode>> = {
   EBadEnd: "end_invalid",
   EEnded: "membership_ended",
   ELaterEnd: "chain_stale",
+  ENotLast: "act_outdated",
+  EOtherKey: "act_outdated",
 };
 
 export type PackageIds = Pick<NetworkConfiguration, "originalPackageId" | "latestPackageId">;

@@ -41,6 +41,8 @@ export const vaultBcs = bcs.struct("Vault", {
   members: bcs.vector(member),
   former: bcs.vector(bcs.tuple([bcs.Address, bcs.byteVector(), bcs.u64(), bcs.u64(), bcs.u64()])),
   oldest: bcs.u64(),
+  last: bcs.byteVector(),
+  before: bcs.byteVector(),
 });
 
 export type NodeFake = ReturnType<typeof newState>;
@@ -136,6 +138,7 @@ function vaultContents(state: NodeFake): Uint8Array {
       members: state.members.map((address) => ({ address, key: [], ...OPEN })),
       former: [],
       oldest: 0,
+      ...{ last: new Uint8Array(32), before: new Uint8Array(32) },
     })
     .toBytes();
 }

@@ -1,6 +1,7 @@
 /** The calls of the Move module, as values: the content of a transaction, before anything is built. */
 import { bcs } from "@mysten/sui/bcs";
 import { Transaction } from "@mysten/sui/transactions";
+import { fromHex } from "@mysten/sui/utils";
 import { CLOCK } from "./clock.ts";
 import { ChainError } from "./errors.ts";
 import { FUNCTIONS, type FunctionName, MODULE } from "./package/index.ts";
@@ -22,20 +23,26 @@ const SIGNING_KEY_BYTES = 32;
 export const vaultCalls = {
   create: (signingKey: Uint8Array, plainNames: boolean) =>
     call(FUNCTIONS.create, null, [keyBytes(signingKey), bcs.bool().serialize(plainNames).toBytes()]),
-  add: (vault: VaultObject, chainAddress: string, signingKey: Uint8Array, endsAt: bigint) =>
-    timed(FUNCTIONS.add, vault, [addressBytes(chainAddress), keyBytes(signingKey), u64Bytes(endsAt)]),
-  setUntil: (vault: VaultObject, chainAddress: string, endsAt: bigint) =>
-    timed(FUNCTIONS.setUntil, vault, [addressBytes(chainAddress), u64Bytes(endsAt)]),
+  add: (vault: VaultObject, chainAddress: string, signingKey: Uint8Array, endsAt: bigint, last: string) =>
+    timed(FUNCTIONS.add, vault, [
+      ...[addressBytes(chainAddress), keyBytes(signingKey), u64Bytes(endsAt)],
+      digestBytes(last),
+    ]),
+  extend: (vault: VaultObject, chainAddress: string, endsAt: bigint, last: string) =>
+    timed(FUNCTIONS.extend, vault, [addressBytes(chainAddress), u64Bytes(endsAt), digestBytes(last)]),
+  shorten: (vault: VaultObject, chainAddress: string, endsAt: bigint) =>
+    timed(FUNCTIONS.shorten, vault, [addressBytes(chainAddress), u64Bytes(endsAt)]),
   remove: (vault: VaultObject, chainAddress: string) => timed(FUNCTIONS.remove, vault, [addressBytes(chainAddress)]),
   leave: (vault: VaultObject) => timed(FUNCTIONS.leave, vault, []),
-  setSigningKey: (vault: VaultObject, signingKey: Uint8Array) =>
-    timed(FUNCTIONS.setSigningKey, vault, [keyBytes(signingKey)]),
+  setSigningKey: (vault: VaultObject, signingKey: Uint8Array, replaces: Uint8Array) =>
+    timed(FUNCTIONS.setSigningKey, vault, [keyBytes(signingKey), keyBytes(replaces)]),
   renew: (vault: VaultObject) => timed(FUNCTIONS.renew, vault, []),
   sweep: (vault: VaultObject) => call(FUNCTIONS.sweep, vault, []),
-  offerOwnership: (vault: VaultObject, chainAddress: string) =>
-    call(FUNCTIONS.offerOwnership, vault, [addressBytes(chainAddress)]),
-  acceptOwnership: (vault: VaultObject, signingKey: Uint8Array) =>
-    timed(FUNCTIONS.acceptOwnership, vault, [keyBytes(signingKey)]),
+  offerOwnership: (vault: VaultObject, chainAddress: string, last: string) =>
+    call(FUNCTIONS.offerOwnership, vault, [addressBytes(chainAddress), digestBytes(last)]),
+  withdrawOffer: (vault: VaultObject) => call(FUNCTIONS.withdrawOffer, vault, []),
+  acceptOwnership: (vault: VaultObject, signingKey: Uint8Array, replaces: Uint8Array) =>
+    timed(FUNCTIONS.acceptOwnership, vault, [keyBytes(signingKey), keyBytes(replaces)]),
   raiseFloor: (vault: VaultObject, floor: bigint) => call(FUNCTIONS.raiseFloor, vault, [u64Bytes(floor)]),
 };
 
@@ -83,6 +90,10 @@ function u64Bytes(value: bigint): Uint8Array {
 function addressBytes(chainAddress: string): Uint8Array {
   if (!isChainAddress(chainAddress)) throw new TypeError("A chain address is 0x and 64 lower-case hex digits");
   return bcs.Address.serialize(chainAddress).toBytes();
+}
+
+function digestBytes(digest: string): Uint8Array {
+  return bcs.byteVector().serialize(fromHex(digest)).toBytes();
 }
 
 function keyBytes(signingKey: Uint8Array): Uint8Array {

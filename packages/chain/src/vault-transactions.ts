@@ -4,7 +4,7 @@ import type { VaultObjectMember } from "@coffer/contract/vault-object";
 import type { Chain } from "./chain.ts";
 import { isCreatedBy } from "./created-object.ts";
 import { ChainError } from "./errors.ts";
-import { type ActWarning, execute, type Executed, type ExecutionOptions, findExecuted } from "./execution.ts";
+import { type ActWarning, execute, type Executed, type ExecutionOptions, findExecuted, inTurn } from "./execution.ts";
 import { warningsAbout } from "./former-entries.ts";
 import type { TransactionSigner } from "./signer.ts";
 import { type VaultCall, vaultCalls, toTransaction } from "./vault-functions.ts";
@@ -19,6 +19,41 @@ export interface VaultAct {
   readonly vault: VaultObject;
   /** Empty if there are none. */
   readonly warnings: readonly ActWarning[];
+}
+
+/**
+ * Options of the owner's acts. A transaction that gives a right names the owner's act before it (`last` in the vault
+ * object), and is void once the owner has acted since. That helps against a node that holds transactions back, if the
+ * caller remembers the ones that it has signed.
+ */
+export interface OwnerActOptions extends ExecutionOptions {
+  /**
+   * Called with the `last` that a transaction names which gives a right, before that is sent. It is not sent if it
+   * rejects.
+   */
+  readonly beforeGiving?: ((last: string) => Promise<void>) | undefined;
+  /**
+   * The `last` that an earlier transaction named, whose outcome is unknown and which this one stands in for. At most one
+   * of the two is executed. Default: as the vault shows it.
+   */
+  readonly last?: string | undefined;
+  /**
+   * What earlier transactions named that gave the right which this act takes away. While {@link mayStillRun one of them
+   * may be executed}, the act is sent even if the vault shows nothing that it could take away.
+   */
+  readonly given?: readonly string[] | undefined;
+}
+
+/**
+ * Whether a transaction that gives a right, and names this `last`, may still be executed. Another `last` in the vault
+ * means that it was executed or never will be, but one node's word does not show that: a witness must show the same.
+ */
+export function mayStillRun({ network }: Pick<Chain, "network">, vault: VaultObject, last: string): boolean {
+  return vault.last === last || !hasWitnesses(network);
+}
+
+function hasWitnesses({ witnessUrls = [] }: Chain["network"]): boolean {
+  return witnessUrls.length > 0;
 }
 
 const NO_KEY = new Uint8Array();
@@ -54,7 +89,7 @@ export async function findCreatedVault(chain: Chain, digest: string): Promise<Va
 /**
  * Adds a member, or gives `already` for one that is on the allowlist and has not ended, whatever its signing key and
  * its end. `endsAt`: when the membership ends, in milliseconds since 1970; absent: never.
- * @throws ChainError `is_owner`, `end_invalid`, …
+ * @throws ChainError `is_owner`, `end_invalid`, `act_outdated`, …
  */
 export async function addMember(
   chain: Chain,
@@ -65,7 +100,7 @@ export async function addMember(
     readonly signingKey?: Uint8Array;
     readonly endsAt?: bigint;
   },
-  options?: ExecutionOptions,
+  options?: OwnerActOptions,
 ): Promise<VaultAct> {
   const endsAt = act.endsAt ?? NO_END;
   return run(chain, signer, act.objectId, options, {
@@ -76,20 +111,21 @@ export async function addMember(
       if (vault.owner.chainAddress === act.chainAddress) throw new ChainError("is_owner");
       requireEnd(endsAt, vault);
     },
-    call: (vault) => vaultCalls.add(vault, act.chainAddress, act.signingKey ?? NO_KEY, endsAt),
+    give: (vault, last) => vaultCalls.add(vault, act.chainAddress, act.signingKey ?? NO_KEY, endsAt, last),
     already: "already_member",
   });
 }
 
 /**
- * Sets when a membership ends, in milliseconds since 1970; null for never. An earlier end raises the generation, a later one does not.
- * @throws ChainError `not_a_member`, `membership_ended` for one that must be added again, `end_invalid`, …
+ * Sets when a membership ends, in milliseconds since 1970; null for never. An earlier end takes a right away and raises
+ * the generation; a later one gives one.
+ * @throws ChainError `not_a_member`, `membership_ended` for one that must be added again, `end_invalid`, `act_outdated`, …
  */
 export async function setUntil(
   chain: Chain,
   signer: TransactionSigner,
   act: { readonly objectId: string; readonly chainAddress: string; readonly endsAt: bigint | null },
-  options?: ExecutionOptions,
+  options?: OwnerActOptions,
 ): Promise<VaultAct> {
   const endsAt = act.endsAt ?? NO_END;
   const find = (vault: VaultObject): VaultObjectMember | undefined =>
@@ -104,7 +140,9 @@ export async function setUntil(
       if (hasEnded(member, vault)) throw new ChainError("membership_ended");
       requireEnd(endsAt, vault);
     },
-    call: (vault) => vaultCalls.setUntil(vault, act.chainAddress, endsAt),
+    give: (vault, last) =>
+      endsAt > (find(vault)?.endsAt ?? 0n) ? vaultCalls.extend(vault, act.chainAddress, endsAt, last) : null,
+    call: (vault) => vaultCalls.shorten(vault, act.chainAddress, endsAt),
   });
 }
 
@@ -145,14 +183,14 @@ export async function sweep(
 }
 
 /**
- * Removes a member, which raises the generation. An address that is not a member loses an offer of the ownership. With neither, you get
- * `already`.
+ * Removes a member, which raises the generation. The address loses an offer of the ownership as well. With neither, you
+ * get `already`.
  */
 export async function removeMember(
   chain: Chain,
   signer: TransactionSigner,
   act: { readonly objectId: string; readonly chainAddress: string },
-  options?: ExecutionOptions,
+  options?: OwnerActOptions,
 ): Promise<VaultAct> {
   return run(chain, signer, act.objectId, options, {
     isDone: (vault) => findMember(vault, act.chainAddress) === null && vault.offered !== act.chainAddress,
@@ -160,11 +198,7 @@ export async function removeMember(
       requireOwner(vault, signer);
       if (vault.owner.chainAddress === act.chainAddress) throw new ChainError("is_owner");
     },
-    call: (vault) =>
-      findMember(vault, act.chainAddress) === null
-        ? vaultCalls.offerOwnership(vault, signer.chainAddress)
-        : vaultCalls.remove(vault, act.chainAddress),
-    already: "not_a_member",
+    call: (vault) => vaultCalls.remove(vault, act.chainAddress),
   });
 }
 
@@ -202,24 +236,29 @@ export async function setSigningKey(
       if (member === null) throw new ChainError("not_a_member");
       if (hasEnded(member, vault)) throw new ChainError("membership_ended");
     },
-    call: (vault) => vaultCalls.setSigningKey(vault, act.signingKey),
+    call: (vault) => vaultCalls.setSigningKey(vault, act.signingKey, keyOf(vault, signer.chainAddress)),
   });
 }
 
-/** Offers the ownership to an address, in place of any other offer; `null` withdraws the present offer. */
+/**
+ * Offers the ownership to an address, in place of any other offer; `null` withdraws the present offer.
+ * @throws ChainError `is_owner`, `act_outdated`, …
+ */
 export async function offerOwnership(
   chain: Chain,
   signer: TransactionSigner,
   act: { readonly objectId: string; readonly chainAddress: string | null },
-  options?: ExecutionOptions,
+  options?: OwnerActOptions,
 ): Promise<VaultAct> {
+  const { chainAddress } = act;
   return run(chain, signer, act.objectId, options, {
-    isDone: (vault) => vault.offered === act.chainAddress,
+    isDone: (vault) => vault.offered === chainAddress,
     check: (vault) => {
       requireOwner(vault, signer);
-      if (act.chainAddress === signer.chainAddress) throw new ChainError("is_owner");
+      if (chainAddress === signer.chainAddress) throw new ChainError("is_owner");
     },
-    call: (vault) => vaultCalls.offerOwnership(vault, act.chainAddress ?? signer.chainAddress),
+    give: (vault, last) => (chainAddress === null ? null : vaultCalls.offerOwnership(vault, chainAddress, last)),
+    call: (vault) => vaultCalls.withdrawOffer(vault),
   });
 }
 
@@ -235,7 +274,8 @@ export async function acceptOwnership(
     check: (vault) => {
       if (vault.offered !== signer.chainAddress) throw new ChainError("not_offered");
     },
-    call: (vault) => vaultCalls.acceptOwnership(vault, act.signingKey ?? NO_KEY),
+    call: (vault) =>
+      vaultCalls.acceptOwnership(vault, act.signingKey ?? NO_KEY, keyOf(vault, signer.chainAddress)),
     already: "not_offered",
   });
 }
@@ -285,25 +325,59 @@ interface Act {
   isDone(vault: VaultObject): boolean;
   /** Refuses, before anything costs gas, every act that the module would refuse. */
   check(vault: VaultObject): void;
-  call(vault: VaultObject): VaultCall;
+  /** The call that gives a right, after the owner's act that it names; null, or absent: the act gives none. */
+  give?(vault: VaultObject, last: string): VaultCall | null;
+  /** Every other call. */
+  call?(vault: VaultObject): VaultCall;
   /** The refusal that means that somebody else was faster with the same act. */
   readonly already?: ChainError["code"];
 }
 
-async function run(
+/** How often an act begins anew that was refused before anything was signed: another process acted meanwhile. */
+const BEGINNINGS = 3;
+
+/** An act on a vault begins once the one before it has ended: one that gives a right names that one. */
+function run(
   chain: Chain,
   signer: TransactionSigner,
   objectId: string,
-  options: ExecutionOptions | undefined,
+  options: OwnerActOptions | undefined,
   act: Act,
 ): Promise<VaultAct> {
+  return inTurn(chain, `${signer.chainAddress} ${objectId}`, async () => {
+    for (let beginning = 1; ; beginning += 1) {
+      const done = await runOnce(chain, signer, objectId, options, act);
+      if (!(done instanceof ChainError)) return done;
+      if (beginning === BEGINNINGS) throw done;
+    }
+  });
+}
+
+/** An outdated act is returned, if nothing was signed for it and its caller did not choose what it names. */
+async function runOnce(
+  chain: Chain,
+  signer: TransactionSigner,
+  objectId: string,
+  options: OwnerActOptions = {},
+  act: Act,
+): Promise<VaultAct | ChainError> {
   const before = await chain.readVault(objectId, { maxAge: 0 });
-  if (act.isDone(before)) return already(before);
+  const last = options.last ?? before.last;
+  const isDone = act.isDone(before);
+  if (isDone && !mustTake(chain, before, options, act)) return already(before);
   act.check(before);
-  const call = act.call(before);
+  const given = act.give?.(before, last) ?? null;
+  const call = given ?? act.call?.(before);
+  if (call === undefined) throw new TypeError("an act is a call");
   const transact = () => toTransaction(call, chain.network.latestPackageId);
+  let isSigned = false;
+  const beforeSend: ExecutionOptions["beforeSend"] = async (...sent) => {
+    isSigned = true;
+    if (given !== null) await options.beforeGiving?.(last);
+    await options.beforeSend?.(...sent);
+  };
   try {
-    const executed = await execute(chain, signer, transact, options);
+    const executed = await execute(chain, signer, transact, { beforeSend });
     const vault = await readAfter(chain, before, executed, act);
     return {
       outcome: "done",
@@ -312,11 +386,18 @@ async function run(
       warnings: [...executed.warnings, ...warningsAbout(vault)],
     };
   } catch (cause) {
-    if (!(cause instanceof ChainError) || cause.code !== act.already) throw cause;
+    if (!(cause instanceof ChainError) || !(cause.code === act.already || cause.code === "act_outdated")) throw cause;
     const vault = await chain.readVault(objectId, { maxAge: 0 });
-    if (!act.isDone(vault)) throw cause;
-    return already(vault);
+    if (act.isDone(vault)) return already(vault);
+    if (cause.code === "act_outdated" && !isSigned && options.last === undefined) return cause;
+    throw cause;
   }
+}
+
+/** The vault shows nothing to take away, and a transaction that gives it may still be executed. */
+function mustTake(chain: Chain, vault: VaultObject, { given = [] }: OwnerActOptions, act: Act): boolean {
+  const isTaking = act.call !== undefined && (act.give?.(vault, vault.last) ?? null) === null;
+  return isTaking && given.some((last) => mayStillRun(chain, vault, last));
 }
 
 function already(vault: VaultObject): VaultAct {
@@ -331,8 +412,7 @@ async function readAfter(chain: Chain, before: VaultObject, executed: Executed, 
   const change = executed.effects.changedObjects.find((changed) => changed.objectId === before.objectId);
   const [named, next] = [BigInt(change?.outputVersion ?? 0), before.version + 1n];
   const vault = await chain.readVault(before.objectId, { maxAge: 0, minVersion: named > next ? named : next });
-  const hasWitnesses = (chain.network.witnessUrls ?? []).length > 0;
-  if (hasWitnesses && !act.isDone(vault)) throw new ChainError("transaction_unknown");
+  if (hasWitnesses(chain.network) && !act.isDone(vault)) throw new ChainError("transaction_unknown");
   return vault;
 }
 
@@ -354,6 +434,12 @@ export async function readCreated(chain: Chain, executed: Executed): Promise<Vau
 }
 
 function isKeyOf(vault: VaultObject, chainAddress: string, signingKey: Uint8Array): boolean {
-  const current = findMember(vault, chainAddress)?.signingKey;
-  return current?.length === signingKey.length && current.every((byte, at) => byte === signingKey[at]);
+  if (findMember(vault, chainAddress) === null) return false;
+  const current = keyOf(vault, chainAddress);
+  return current.length === signingKey.length && current.every((byte, at) => byte === signingKey[at]);
+}
+
+/** Empty for an address that has none. */
+function keyOf(vault: VaultObject, chainAddress: string): Uint8Array {
+  return findMember(vault, chainAddress)?.signingKey ?? NO_KEY;
 }

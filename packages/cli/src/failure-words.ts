@@ -175,6 +175,7 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
     "not_on_allowlist",
     "still_on_allowlist",
     "invite_unproven",
+    "act_outdated",
   ],
   ["coffer account link-chain", "address_required"],
   ["coffer account show", "address_conflict", "storage_quota", "limit_reached", "file_too_large", "body_too_large"],

@@ -10,7 +10,7 @@ interface Parts {
   readonly key: number;
 }
 
-/** A vault object by hand: id, generation 2, floor 1, base 1, no plain names, owner, no offer, members, former, oldest. */
+/** A vault object by hand: id, generation 2, floor 1, base 1, no plain names, owner, no offer, members, former, oldest, last, before. */
 function encode({ members, former, key }: Parts): Uint8Array {
   const address = (byte: number): number[] => Array.from({ length: 32 }, () => byte);
   const u64 = (value: number): number[] => [value, 0, 0, 0, 0, 0, 0, 0];
@@ -28,6 +28,7 @@ function encode({ members, former, key }: Parts): Uint8Array {
     ...list(members, member),
     ...list(former, [...entry, ...u64(1), ...u64(5)]),
     ...u64(0),
+    ...[32, ...address(3), 32, ...address(4)],
   ]);
 }
 
@@ -59,9 +60,21 @@ it("refuses every cut, every byte too much, and lengths written long", () => {
   for (let length = 0; length < bytes.length; length++)
     expect(() => decodeVaultObject(bytes.subarray(0, length))).toThrow(RangeError);
   expect(() => decodeVaultObject(Uint8Array.of(...bytes, 0))).toThrow(RangeError);
-  const long = [...encode({ members: 0, former: 0, key: 0 })];
-  expect(() => decodeVaultObject(Uint8Array.from([...long.slice(0, -1), 0x80, 0x00]))).toThrow(RangeError);
-  expect(() => decodeVaultObject(Uint8Array.from([...long.slice(0, -1), 0xff, 0xff, 0xff, 0x7f]))).toThrow(RangeError);
+  const whole = [...encode({ members: 0, former: 0, key: 0 })];
+  // The length of the former entries, which stands before `oldest` and two digests.
+  const at = whole.length - 2 * 33 - 8 - 1;
+  const written = (...length: number[]) => Uint8Array.from([...whole.slice(0, at), ...length, ...whole.slice(at + 1)]);
+  expect(decodeVaultObject(written(0)).former).toEqual([]);
+  expect(() => decodeVaultObject(written(0x80, 0x00))).toThrow(RangeError);
+  expect(() => decodeVaultObject(written(0xff, 0xff, 0xff, 0x7f))).toThrow(RangeError);
+});
+
+it("reads digests of 32 bytes and no others", () => {
+  const bytes = encode({ members: 0, former: 0, key: 0 });
+  expect(decodeVaultObject(bytes)).toMatchObject({ last: "03".repeat(32), before: "04".repeat(32) });
+  const short = bytes.slice(0, -1);
+  short[short.length - 32] = 31;
+  expect(() => decodeVaultObject(short)).toThrow("A digest has 32 bytes");
 });
 
 it("answers anything with a vault or a RangeError", () => {

@@ -3,12 +3,16 @@
  * service's chain driver and `@coffer/chain` read it with this; test/move compares it with the compiled module.
  */
 
-/** How a value is written: an address is 32 bytes, integers are little endian, `bytes` and lists begin with their length (ULEB128). */
+/**
+ * How a value is written: an address is 32 bytes, integers are little endian, `bytes`, lists and a digest, which always has
+ * 32 bytes, begin with their length (ULEB128).
+ */
 type Form =
   | "address"
   | "u64"
   | "u8"
   | "bool"
+  | "digest"
   | { readonly bytes: { readonly most: number } }
   | { readonly option: Form }
   | { readonly list: Form; readonly most: number }
@@ -17,6 +21,7 @@ type Form =
 /** The limits of one vault. */
 export const VAULT_OBJECT_LIMITS = { members: 1000, former: 1800, signingKeyBytes: 32 } as const;
 
+const DIGEST_BYTES = 32;
 const ENTRY = { chainAddress: "address", signingKey: { bytes: { most: 32 } }, since: "u64" } as const;
 const MEMBER = { ...ENTRY, endsAt: "u64", until: "u64", replacedKeys: "u8" } as const;
 const FORMER = { ...ENTRY, until: "u64", endsAt: "u64" } as const;
@@ -36,9 +41,13 @@ export const VAULT_OBJECT_FIELDS = {
   members: { list: { fields: MEMBER }, most: VAULT_OBJECT_LIMITS.members },
   former: { list: { fields: FORMER }, most: VAULT_OBJECT_LIMITS.former },
   oldest: "u64",
+  /** Of the transaction of the owner's last act or of the last acceptance, which an act that gives a right must name. */
+  last: "digest",
+  /** What `last` was before that transaction. */
+  before: "digest",
 } as const satisfies Readonly<Record<string, Form>>;
 
-/** The decoded object. Addresses are `0x` and 64 lower-case hex digits; `signingKey` has 32 bytes, or none while its member only reads. */
+/** The decoded object. Addresses are `0x` and 64 lower-case hex digits, digests 64 of them; `signingKey` has 32 bytes, or none while its member only reads. */
 export type VaultObjectFields = Decoded<{ readonly fields: typeof VAULT_OBJECT_FIELDS }>;
 /**
  * One entry of the allowlist. It holds from generation `since`, until `endsAt` (milliseconds since 1970, or
@@ -69,7 +78,7 @@ export function decodeVaultObject(contents: Uint8Array): VaultObjectFields {
   return fields;
 }
 
-type Decoded<F> = F extends "address"
+type Decoded<F> = F extends "address" | "digest"
   ? string
   : F extends "u64"
     ? bigint
@@ -92,6 +101,7 @@ function decode(bytes: Bytes, form: Form): unknown {
   if (form === "u64") return bytes.takeU64();
   if (form === "u8") return bytes.take(1)[0];
   if (form === "bool") return bytes.takeLength(1) === 1;
+  if (form === "digest") return toHex(bytes.takeDigest());
   if ("bytes" in form) return Uint8Array.from(bytes.take(bytes.takeLength(form.bytes.most)));
   if ("option" in form) return bytes.takeLength(1) === 1 ? decode(bytes, form.option) : null;
   if ("list" in form) return Array.from({ length: bytes.takeLength(form.most) }, () => decode(bytes, form.list));
@@ -116,6 +126,11 @@ class Bytes {
   takeU64(): bigint {
     const taken = this.take(8);
     return new DataView(taken.buffer, taken.byteOffset, 8).getBigUint64(0, true);
+  }
+
+  takeDigest(): Uint8Array {
+    if (this.takeLength(DIGEST_BYTES) !== DIGEST_BYTES) throw new RangeError("A digest has 32 bytes");
+    return this.take(DIGEST_BYTES);
   }
 
   /** ULEB128 in its shortest form, with a bound, so that a false length allocates nothing. */

@@ -109,6 +109,7 @@ const CHANGING = {
   ),
   end_invalid: entry(false, "A membership cannot end then", OWNER_ACT),
   not_offered: entry(false, "The vault was not offered to this address", OWNER_ACT),
+  act_outdated: entry(false, "The vault has changed since the act was prepared; it did nothing", OWNER_ACT),
   floor_invalid: entry(false, "The floor cannot be set like this", OWNER_ACT),
   address_invalid: entry(false, "The chain address is malformed", OWNER_ACT),
   invite_unproven: entry(false, "No address is proven by the invite", OWNER_ACT),

@@ -6,6 +6,10 @@
 /// A membership may end by itself. A key belongs to a generation and to the latest end that had passed when it was made,
 /// and whoever has reached that end does not get it: no transaction is needed when the time comes. The next act that raises
 /// the generation marks who has ended, and `sweep` moves the marked entries to `former`.
+///
+/// A signed transaction can be held back and executed later, as long as it is valid. So an act that gives a right names the
+/// owner's act before it (`last`), and aborts once the owner has acted since. An act that takes a right away has no such
+/// condition: it always counts, and always makes what was held back void, even when it finds nothing to take away.
 /// Functions are `entry` and not `public`: no other package can act on a vault in the name of who called it.
 module coffer::vault;
 
@@ -54,6 +58,8 @@ const ETooManyKeys: u64 = 14;
 const EBadEnd: u64 = 15;
 const EEnded: u64 = 16;
 const ELaterEnd: u64 = 17;
+const ENotLast: u64 = 18;
+const EOtherKey: u64 = 19;
 
 // === The object ===
 
@@ -74,6 +80,11 @@ public struct Vault has key {
     former: vector<Former>,
     /// Where the oldest closed entry is, once `former` is full.
     oldest: u64,
+    /// The digest of the transaction of the owner's last act, or of the last acceptance. Acts of members do not change it, so
+    /// that no member can block the owner.
+    last: vector<u8>,
+    /// What `last` was before that transaction.
+    before: vector<u8>,
 }
 
 /// `signing_key` is an Ed25519 public key, or empty for a member that only reads. It holds from generation `since`.
@@ -178,10 +189,11 @@ entry fun add(
     member: address,
     signing_key: vector<u8>,
     ends_at: u64,
+    last: vector<u8>,
     clock: &Clock,
     ctx: &TxContext,
 ) {
-    assert_owner(vault, ctx);
+    begin_giving(vault, &last, ctx);
     assert_signing_key(&signing_key);
     let now = clock.timestamp_ms();
     assert_end(ends_at, now);
@@ -209,45 +221,70 @@ entry fun add(
     event::emit(MemberAdded { vault: object::uid_to_inner(&vault.id), member, ends_at, generation: since });
 }
 
-/// Sets when a membership ends, `NO_END` for never; by the owner, and only while it has not ended. An earlier end takes a
-/// right away and raises the generation, a later one does not.
-entry fun set_until(vault: &mut Vault, member: address, ends_at: u64, clock: &Clock, ctx: &TxContext) {
-    assert_owner(vault, ctx);
+/// Sets a later end of a membership, `NO_END` for none; by the owner, and only while it has not ended.
+entry fun extend(
+    vault: &mut Vault,
+    member: address,
+    ends_at: u64,
+    last: vector<u8>,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    begin_giving(vault, &last, ctx);
     let now = clock.timestamp_ms();
     assert_end(ends_at, now);
     let at = find(&vault.members, member);
     assert!(at < vault.members.length(), ENotMember);
     assert!(!has_ended(&vault.members[at], now), EEnded);
-    let old = vault.members[at].ends_at;
-    if (ends_at == old) return;
-    if (ends_at < old) raise(vault, now);
+    assert!(ends_at > vault.members[at].ends_at, EBadEnd);
     vault.members[at].ends_at = ends_at;
     event::emit(EndSet { vault: object::uid_to_inner(&vault.id), member, ends_at, generation: vault.generation });
 }
 
-/// Removes a member; by the owner.
+/// Sets an earlier end of a membership; by the owner. It takes a right away and raises the generation. An end that is no
+/// earlier than the one that stands changes nothing, nor does an end of who has ended already or is no member.
+entry fun shorten(vault: &mut Vault, member: address, ends_at: u64, clock: &Clock, ctx: &TxContext) {
+    begin_taking(vault, ctx);
+    let now = clock.timestamp_ms();
+    assert_end(ends_at, now);
+    let at = find(&vault.members, member);
+    if (at == vault.members.length() || has_ended(&vault.members[at], now)) return;
+    if (ends_at >= vault.members[at].ends_at) return;
+    raise(vault, now);
+    vault.members[at].ends_at = ends_at;
+    event::emit(EndSet { vault: object::uid_to_inner(&vault.id), member, ends_at, generation: vault.generation });
+}
+
+/// Removes a member, and withdraws an offer to it; by the owner.
 entry fun remove(vault: &mut Vault, member: address, clock: &Clock, ctx: &TxContext) {
-    assert_owner(vault, ctx);
+    begin_taking(vault, ctx);
     take_out(vault, member, clock, ctx);
 }
 
 /// Removes the sender. The owner hands the vault on instead.
 entry fun leave(vault: &mut Vault, clock: &Clock, ctx: &TxContext) {
     assert!(ctx.sender() != vault.owner.chain_address, EIsOwner);
-    take_out(vault, ctx.sender(), clock, ctx);
+    assert!(take_out(vault, ctx.sender(), clock, ctx), ENotMember);
 }
 
-/// Sets the sender's own signing key. The first one takes no right away; replacing one closes the entry it was in. The
-/// key that is set already changes nothing.
-entry fun set_signing_key(vault: &mut Vault, signing_key: vector<u8>, clock: &Clock, ctx: &TxContext) {
+/// Sets the sender's own signing key in place of `replaces`. The first one takes no right away; replacing one closes the
+/// entry it was in. The key that is set already changes nothing.
+entry fun set_signing_key(
+    vault: &mut Vault,
+    signing_key: vector<u8>,
+    replaces: vector<u8>,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
     assert_signing_key(&signing_key);
     let member = ctx.sender();
     let now = clock.timestamp_ms();
     let old = *entry_of(vault, member);
     assert!(!has_ended(&old, now), EEnded);
     if (old.signing_key == signing_key) return;
-    let replaces = old.signing_key.length() > 0;
-    if (replaces) {
+    assert!(old.signing_key == replaces, EOtherKey);
+    let is_first = replaces.length() == 0;
+    if (!is_first) {
         assert!(old.replaced_keys < MAX_REPLACED_KEYS, ETooManyKeys);
         close(vault, old);
         raise(vault, now);
@@ -255,7 +292,7 @@ entry fun set_signing_key(vault: &mut Vault, signing_key: vector<u8>, clock: &Cl
     let generation = vault.generation;
     let entry = entry_of(vault, member);
     entry.signing_key = signing_key;
-    if (replaces) {
+    if (!is_first) {
         entry.since = generation;
         entry.replaced_keys = entry.replaced_keys + 1;
     };
@@ -264,7 +301,7 @@ entry fun set_signing_key(vault: &mut Vault, signing_key: vector<u8>, clock: &Cl
 
 /// Begins a rotation: raises the generation, and no key of it or of a later one leads to an earlier one; by the owner.
 entry fun renew(vault: &mut Vault, clock: &Clock, ctx: &TxContext) {
-    assert_owner(vault, ctx);
+    begin_taking(vault, ctx);
     raise(vault, clock.timestamp_ms());
     vault.base = vault.generation;
     event::emit(Renewed { vault: object::uid_to_inner(&vault.id), generation: vault.generation });
@@ -282,26 +319,44 @@ entry fun sweep(vault: &mut Vault, ctx: &TxContext) {
     event::emit(Swept { vault: object::uid_to_inner(&vault.id), entries });
 }
 
-/// Offers the ownership to an address, in place of whom it was offered to; by the owner. An offer to the owner itself
-/// withdraws the one that stands.
-entry fun offer_ownership(vault: &mut Vault, to: address, ctx: &TxContext) {
-    assert_owner(vault, ctx);
+/// Offers the ownership to an address, in place of whom it was offered to; by the owner.
+entry fun offer_ownership(vault: &mut Vault, to: address, last: vector<u8>, ctx: &TxContext) {
+    begin_giving(vault, &last, ctx);
     let owner = vault.owner.chain_address;
-    vault.offered = if (to == owner) option::none() else option::some(to);
+    assert!(to != owner, EIsOwner);
+    vault.offered = option::some(to);
     event::emit(OwnershipOffered { vault: object::uid_to_inner(&vault.id), owner, to });
 }
 
-/// Makes the sender the owner, if it was offered to it, without an end. The old owner has no access afterwards.
-entry fun accept_ownership(vault: &mut Vault, signing_key: vector<u8>, clock: &Clock, ctx: &TxContext) {
+/// Withdraws the offer that stands, if there is one; by the owner.
+entry fun withdraw_offer(vault: &mut Vault, ctx: &TxContext) {
+    begin_taking(vault, ctx);
+    if (vault.offered == option::none()) return;
+    vault.offered = option::none();
+    let owner = vault.owner.chain_address;
+    event::emit(OwnershipOffered { vault: object::uid_to_inner(&vault.id), owner, to: owner });
+}
+
+/// Makes the sender the owner, if it was offered to it, without an end. `replaces` is the key that it had as a member. The
+/// old owner has no access afterwards.
+entry fun accept_ownership(
+    vault: &mut Vault,
+    signing_key: vector<u8>,
+    replaces: vector<u8>,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
     assert_signing_key(&signing_key);
     let to = ctx.sender();
     let now = clock.timestamp_ms();
     assert!(vault.offered == option::some(to), ENotOffered);
+    note_act(vault, ctx);
     let from = vault.owner;
     close(vault, from);
     let at = find(&vault.members, to);
     if (at < vault.members.length()) {
         assert!(!has_ended(&vault.members[at], now), EEnded);
+        assert!(vault.members[at].signing_key == replaces, EOtherKey);
         let entry = take(&mut vault.members, at);
         close(vault, entry);
     };
@@ -318,7 +373,7 @@ entry fun accept_ownership(vault: &mut Vault, signing_key: vector<u8>, clock: &C
 
 /// Declares what was signed below a generation void, once nothing of it is left; by the owner.
 entry fun raise_floor(vault: &mut Vault, floor: u64, ctx: &TxContext) {
-    assert_owner(vault, ctx);
+    begin_taking(vault, ctx);
     assert!(floor <= vault.generation, EFloorAboveGeneration);
     assert!(floor >= vault.floor, EFloorLowered);
     if (floor == vault.floor) return;
@@ -365,6 +420,8 @@ fun new(signing_key: vector<u8>, plain_names: bool, ctx: &mut TxContext): Vault 
         members: vector[],
         former: vector[],
         oldest: 0,
+        last: *ctx.digest(),
+        before: *ctx.digest(),
     };
     event::emit(VaultCreated { vault: object::uid_to_inner(&vault.id), owner, plain_names });
     vault
@@ -376,6 +433,28 @@ fun new_owner(chain_address: address, signing_key: vector<u8>, since: u64): Memb
 
 fun assert_owner(vault: &Vault, ctx: &TxContext) {
     assert!(ctx.sender() == vault.owner.chain_address, ENotOwner);
+}
+
+/// Begins an act that gives a right; by the owner. Only the act that the owner made last may be behind it: what was signed
+/// before a later act is void. Later in a transaction that has acted already, that is the act before the transaction.
+/// Were it the transaction itself, one that takes and then gives would pass whenever it is released.
+fun begin_giving(vault: &mut Vault, last: &vector<u8>, ctx: &TxContext) {
+    assert_owner(vault, ctx);
+    let expected = if (&vault.last == ctx.digest()) &vault.before else &vault.last;
+    assert!(last == expected, ENotLast);
+    note_act(vault, ctx);
+}
+
+/// Begins an act that takes a right away; by the owner. It counts whether or not it finds something to take.
+fun begin_taking(vault: &mut Vault, ctx: &TxContext) {
+    assert_owner(vault, ctx);
+    note_act(vault, ctx);
+}
+
+fun note_act(vault: &mut Vault, ctx: &TxContext) {
+    if (&vault.last == ctx.digest()) return;
+    vault.before = vault.last;
+    vault.last = *ctx.digest();
 }
 
 fun assert_signing_key(key: &vector<u8>) {
@@ -422,20 +501,21 @@ fun move_marked(vault: &mut Vault, most: u64): u64 {
     moved
 }
 
-/// Ends a membership, and the offer to the member with it.
-fun take_out(vault: &mut Vault, member: address, clock: &Clock, ctx: &TxContext) {
+/// Ends a membership, and an offer to the address with it. Answers whether there was a membership.
+fun take_out(vault: &mut Vault, member: address, clock: &Clock, ctx: &TxContext): bool {
+    if (vault.offered == option::some(member)) vault.offered = option::none();
     let at = find(&vault.members, member);
-    assert!(at < vault.members.length(), ENotMember);
+    if (at == vault.members.length()) return false;
     let entry = take(&mut vault.members, at);
     close(vault, entry);
     raise(vault, clock.timestamp_ms());
-    if (vault.offered == option::some(member)) vault.offered = option::none();
     event::emit(MemberRemoved {
         vault: object::uid_to_inner(&vault.id),
         member,
         by: ctx.sender(),
         generation: vault.generation,
     });
+    true
 }
 
 /// Takes an entry out of the list; the last one moves to its place.

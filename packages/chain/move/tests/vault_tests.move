@@ -5,7 +5,7 @@ extend module coffer::vault;
 
 use std::unit_test::destroy;
 use sui::clock;
-use sui::tx_context::from_sender;
+use sui::tx_context::{digest_of, from_sender, from_transaction};
 
 const OWNER: address = @0x0123;
 const ANNA: address = @0xa;
@@ -50,7 +50,7 @@ fun clock_at(now: u64): Clock {
 
 fun add_at(v: &mut Vault, member: address, signing_key: vector<u8>, ends_at: u64, now: u64, sender: address) {
     let clock = clock_at(now);
-    add(v, member, signing_key, ends_at, &clock, &from_sender(sender));
+    add(v, member, signing_key, ends_at, digest_of(0), &clock, &from_sender(sender));
     destroy(clock);
 }
 
@@ -58,10 +58,24 @@ fun add_for_good(v: &mut Vault, member: address, signing_key: vector<u8>, sender
     add_at(v, member, signing_key, NO_END, 0, sender);
 }
 
-fun set_until_at(v: &mut Vault, member: address, ends_at: u64, now: u64, sender: address) {
+fun extend_at(v: &mut Vault, member: address, ends_at: u64, now: u64, sender: address) {
     let clock = clock_at(now);
-    set_until(v, member, ends_at, &clock, &from_sender(sender));
+    extend(v, member, ends_at, digest_of(0), &clock, &from_sender(sender));
     destroy(clock);
+}
+
+fun shorten_at(v: &mut Vault, member: address, ends_at: u64, now: u64, sender: address) {
+    let clock = clock_at(now);
+    shorten(v, member, ends_at, &clock, &from_sender(sender));
+    destroy(clock);
+}
+
+fun offer(v: &mut Vault, to: address, sender: address) {
+    offer_ownership(v, to, digest_of(0), &from_sender(sender));
+}
+
+fun withdraw(v: &mut Vault, sender: address) {
+    withdraw_offer(v, &from_sender(sender));
 }
 
 fun remove_at(v: &mut Vault, member: address, now: u64, sender: address) {
@@ -78,13 +92,16 @@ fun leave_at(v: &mut Vault, now: u64, sender: address) {
 
 fun set_key_at(v: &mut Vault, signing_key: vector<u8>, now: u64, sender: address) {
     let clock = clock_at(now);
-    set_signing_key(v, signing_key, &clock, &from_sender(sender));
+    let replaces = entry_of(v, sender).signing_key;
+    set_signing_key(v, signing_key, replaces, &clock, &from_sender(sender));
     destroy(clock);
 }
 
 fun accept_at(v: &mut Vault, signing_key: vector<u8>, now: u64, sender: address) {
     let clock = clock_at(now);
-    accept_ownership(v, signing_key, &clock, &from_sender(sender));
+    let at = find(&v.members, sender);
+    let replaces = if (at < v.members.length()) v.members[at].signing_key else vector[];
+    accept_ownership(v, signing_key, replaces, &clock, &from_sender(sender));
     destroy(clock);
 }
 
@@ -182,7 +199,7 @@ fun keeps_an_equal_key() {
 #[test]
 fun hands_over_to_a_member() {
     let mut v = vault_with_members();
-    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
+    offer(&mut v, ANNA, OWNER);
     assert!(v.offered == option::some(ANNA) && v.generation == 1);
     accept_at(&mut v, key(7), 0, ANNA);
     assert!(v.generation == 2 && v.offered == option::none());
@@ -197,7 +214,7 @@ fun hands_over_to_a_member() {
 #[test]
 fun hands_over_to_a_stranger() {
     let mut v = vault_with_members();
-    offer_ownership(&mut v, EVE, &from_sender(OWNER));
+    offer(&mut v, EVE, OWNER);
     accept_at(&mut v, vector[], 0, EVE);
     assert!(is_entry(&v.owner, EVE, vector[], 2));
     assert!(v.members.length() == 2 && v.former.length() == 1);
@@ -207,10 +224,10 @@ fun hands_over_to_a_stranger() {
 #[test]
 fun replaces_and_withdraws_an_offer() {
     let mut v = vault_with_members();
-    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
-    offer_ownership(&mut v, BEN, &from_sender(OWNER));
+    offer(&mut v, ANNA, OWNER);
+    offer(&mut v, BEN, OWNER);
     assert!(v.offered == option::some(BEN));
-    offer_ownership(&mut v, OWNER, &from_sender(OWNER));
+    withdraw(&mut v, OWNER);
     assert!(v.offered == option::none());
     destroy(v);
 }
@@ -218,7 +235,7 @@ fun replaces_and_withdraws_an_offer() {
 #[test]
 fun ends_an_offer_with_the_membership() {
     let mut v = vault_with_members();
-    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
+    offer(&mut v, ANNA, OWNER);
     remove_at(&mut v, BEN, 0, OWNER);
     assert!(v.offered == option::some(ANNA));
     remove_at(&mut v, ANNA, 0, OWNER);
@@ -285,7 +302,7 @@ fun the_oldest_former_entry_gives_way() {
     remove_at(&mut v, BEN, 0, OWNER);
     assert!(v.former[0].since == 0 && v.oldest == 0);
     // The first one is below the floor, like those behind it.
-    offer_ownership(&mut v, EVE, &from_sender(OWNER));
+    offer(&mut v, EVE, OWNER);
     accept_at(&mut v, key(7), 0, EVE);
     assert!(v.former.length() == 1800 && former_is(&v, 0, OWNER, key(1), 1, 3) && v.former[1].since == 1);
     assert!(v.oldest == 1);
@@ -367,25 +384,24 @@ fun ends_later_than_now() {
 }
 
 #[test, expected_failure(abort_code = EBadEnd)]
-fun is_set_to_no_passed_end() {
+fun is_shortened_to_no_passed_end() {
     let mut v = vault_with_ends();
-    set_until_at(&mut v, BEN, QUARTER, QUARTER, OWNER);
+    shorten_at(&mut v, BEN, QUARTER, QUARTER, OWNER);
     destroy(v);
 }
 
 #[test, expected_failure(abort_code = EBadEnd)]
-fun is_set_to_quarters_of_an_hour() {
+fun is_shortened_to_quarters_of_an_hour() {
     let mut v = vault_with_ends();
-    set_until_at(&mut v, BEN, QUARTER + 1, 0, OWNER);
+    shorten_at(&mut v, BEN, QUARTER + 1, 0, OWNER);
     destroy(v);
 }
 
 #[test]
 fun extends_without_a_new_generation() {
     let mut v = vault_with_ends();
-    set_until_at(&mut v, ANNA, 3 * QUARTER, QUARTER - 1, OWNER);
-    set_until_at(&mut v, BEN, NO_END, QUARTER - 1, OWNER);
-    set_until_at(&mut v, BEN, NO_END, QUARTER - 1, OWNER);
+    extend_at(&mut v, ANNA, 3 * QUARTER, QUARTER - 1, OWNER);
+    extend_at(&mut v, BEN, NO_END, QUARTER - 1, OWNER);
     assert!(v.generation == 1 && v.members[0].ends_at == 3 * QUARTER && v.members[1].ends_at == NO_END);
     destroy(v);
 }
@@ -393,12 +409,12 @@ fun extends_without_a_new_generation() {
 #[test]
 fun shortening_takes_a_right_away() {
     let mut v = vault_with_ends();
-    set_until_at(&mut v, BEN, QUARTER, 0, OWNER);
+    shorten_at(&mut v, BEN, QUARTER, 0, OWNER);
     assert!(v.generation == 2 && v.members[1].ends_at == QUARTER && v.members[1].since == 1);
     // Who has ended by then is marked with the generation before.
     add_at(&mut v, EVE, key(4), 9 * QUARTER, QUARTER, OWNER);
     assert!(v.generation == 2);
-    set_until_at(&mut v, EVE, 8 * QUARTER, QUARTER, OWNER);
+    shorten_at(&mut v, EVE, 8 * QUARTER, QUARTER, OWNER);
     assert!(v.generation == 3 && v.members[0].until == 2 && v.members[1].until == 2 && v.members[2].until == 0);
     destroy(v);
 }
@@ -406,14 +422,61 @@ fun shortening_takes_a_right_away() {
 #[test, expected_failure(abort_code = ENotOwner)]
 fun a_member_cannot_extend() {
     let mut v = vault_with_ends();
-    set_until_at(&mut v, ANNA, NO_END, 0, ANNA);
+    extend_at(&mut v, ANNA, NO_END, 0, ANNA);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotOwner)]
+fun a_member_cannot_shorten() {
+    let mut v = vault_with_ends();
+    shorten_at(&mut v, BEN, QUARTER, 0, ANNA);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotOwner)]
+fun a_member_cannot_withdraw_an_offer() {
+    let mut v = vault_with_members();
+    withdraw(&mut v, ANNA);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EBadEnd)]
+fun extends_to_no_earlier_end() {
+    let mut v = vault_with_ends();
+    extend_at(&mut v, BEN, QUARTER, 0, OWNER);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EBadEnd)]
+fun extends_to_no_equal_end() {
+    let mut v = vault_with_ends();
+    extend_at(&mut v, BEN, 2 * QUARTER, 0, OWNER);
+    destroy(v);
+}
+
+#[test]
+fun shortens_to_no_later_end() {
+    let mut v = vault_with_ends();
+    shorten_at(&mut v, ANNA, 2 * QUARTER, 0, OWNER);
+    shorten_at(&mut v, ANNA, QUARTER, 0, OWNER);
+    shorten_at(&mut v, BEN, NO_END, 0, OWNER);
+    assert!(v.generation == 1 && v.members[0].ends_at == QUARTER && v.members[1].ends_at == 2 * QUARTER);
+    // Nor the end of who has ended, by the clock or by a mark.
+    shorten_at(&mut v, ANNA, 2 * QUARTER, QUARTER, OWNER);
+    renew_at(&mut v, QUARTER, OWNER);
+    shorten_at(&mut v, ANNA, QUARTER, 0, OWNER);
+    shorten_at(&mut v, EVE, QUARTER, 0, OWNER);
+    assert!(v.generation == 2 && v.members[0].ends_at == QUARTER && v.members.length() == 2);
+    renew_at(&mut v, 2 * QUARTER, OWNER);
+    shorten_at(&mut v, BEN, QUARTER, 0, OWNER);
+    assert!(v.generation == 3 && v.members[1].ends_at == 2 * QUARTER);
     destroy(v);
 }
 
 #[test, expected_failure(abort_code = EEnded)]
 fun an_ended_one_is_not_extended() {
     let mut v = vault_with_ends();
-    set_until_at(&mut v, ANNA, NO_END, QUARTER, OWNER);
+    extend_at(&mut v, ANNA, NO_END, QUARTER, OWNER);
     destroy(v);
 }
 
@@ -421,14 +484,14 @@ fun an_ended_one_is_not_extended() {
 fun a_marked_one_is_not_extended_by_a_node_with_an_old_clock() {
     let mut v = vault_with_ends();
     renew_at(&mut v, QUARTER, OWNER);
-    set_until_at(&mut v, ANNA, NO_END, 0, OWNER);
+    extend_at(&mut v, ANNA, NO_END, 0, OWNER);
     destroy(v);
 }
 
 #[test, expected_failure(abort_code = ENotMember)]
 fun the_owner_has_no_end() {
     let mut v = vault_with_ends();
-    set_until_at(&mut v, OWNER, QUARTER, 0, OWNER);
+    extend_at(&mut v, OWNER, QUARTER, 0, OWNER);
     destroy(v);
 }
 
@@ -447,7 +510,7 @@ fun each_act_that_raises_the_generation_marks() {
     assert!(v.generation == 2 && v.members[0].until == 1 && v.members[1].until == 0);
     destroy(v);
     let mut v = vault_with_ends();
-    offer_ownership(&mut v, EVE, &from_sender(OWNER));
+    offer(&mut v, EVE, OWNER);
     accept_at(&mut v, key(9), QUARTER, EVE);
     assert!(v.generation == 2 && v.members[0].until == 1 && v.owner.ends_at == NO_END);
     destroy(v);
@@ -537,7 +600,7 @@ fun a_marked_one_sets_no_key() {
 #[test, expected_failure(abort_code = EEnded)]
 fun an_ended_one_accepts_nothing() {
     let mut v = vault_with_ends();
-    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
+    offer(&mut v, ANNA, OWNER);
     accept_at(&mut v, key(9), QUARTER, ANNA);
     destroy(v);
 }
@@ -545,13 +608,13 @@ fun an_ended_one_accepts_nothing() {
 #[test]
 fun a_mark_withdraws_an_offer() {
     let mut v = vault_with_ends();
-    offer_ownership(&mut v, BEN, &from_sender(OWNER));
+    offer(&mut v, BEN, OWNER);
     renew_at(&mut v, QUARTER, OWNER);
     assert!(v.offered == option::some(BEN));
     renew_at(&mut v, 2 * QUARTER, OWNER);
     assert!(v.offered == option::none());
     // One that is made afterwards does not outlive the entry.
-    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
+    offer(&mut v, ANNA, OWNER);
     sweep(&mut v, &from_sender(OWNER));
     assert!(v.offered == option::none() && v.members == vector[]);
     destroy(v);
@@ -680,7 +743,7 @@ fun refuses_a_removed_member() {
 #[test, expected_failure(abort_code = ENoAccess)]
 fun refuses_the_old_owner() {
     let mut v = vault_with_members();
-    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
+    offer(&mut v, ANNA, OWNER);
     accept_at(&mut v, vector[], 0, ANNA);
     approve_at(identity(&v, x"0000000000000001", 16), &v, 0, 0, OWNER);
     destroy(v);
@@ -689,7 +752,7 @@ fun refuses_the_old_owner() {
 #[test, expected_failure(abort_code = ENoAccess)]
 fun refuses_whom_the_vault_was_only_offered_to() {
     let mut v = vault_with_members();
-    offer_ownership(&mut v, EVE, &from_sender(OWNER));
+    offer(&mut v, EVE, OWNER);
     approve_at(identity(&v, x"0000000000000001", 16), &v, 0, 0, EVE);
     destroy(v);
 }
@@ -754,7 +817,7 @@ fun a_member_cannot_remove() {
 #[test, expected_failure(abort_code = ENotOwner)]
 fun a_member_cannot_offer() {
     let mut v = vault_with_members();
-    offer_ownership(&mut v, ANNA, &from_sender(ANNA));
+    offer(&mut v, ANNA, ANNA);
     destroy(v);
 }
 
@@ -768,7 +831,7 @@ fun a_member_cannot_raise_the_floor() {
 #[test, expected_failure(abort_code = ENotOwner)]
 fun the_old_owner_cannot_add() {
     let mut v = vault_with_members();
-    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
+    offer(&mut v, ANNA, OWNER);
     accept_at(&mut v, vector[], 0, ANNA);
     add_for_good(&mut v, EVE, vector[], OWNER);
     destroy(v);
@@ -798,17 +861,30 @@ fun holds_no_more_than_a_thousand() {
     destroy(v);
 }
 
-#[test, expected_failure(abort_code = ENotMember)]
-fun removes_no_stranger() {
+#[test]
+fun removes_neither_a_stranger_nor_the_owner() {
     let mut v = vault_with_members();
     remove_at(&mut v, EVE, 0, OWNER);
+    remove_at(&mut v, OWNER, 0, OWNER);
+    assert!(v.generation == 1 && v.members.length() == 2 && is_entry(&v.owner, OWNER, key(1), 1));
     destroy(v);
 }
 
-#[test, expected_failure(abort_code = ENotMember)]
-fun does_not_remove_the_owner() {
+#[test]
+fun removing_a_stranger_withdraws_the_offer_to_it() {
     let mut v = vault_with_members();
-    remove_at(&mut v, OWNER, 0, OWNER);
+    offer(&mut v, EVE, OWNER);
+    remove_at(&mut v, BEN, 0, OWNER);
+    assert!(v.offered == option::some(EVE));
+    remove_at(&mut v, EVE, 0, OWNER);
+    assert!(v.offered == option::none());
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EIsOwner)]
+fun is_not_offered_to_the_owner() {
+    let mut v = vault_with_members();
+    offer(&mut v, OWNER, OWNER);
     destroy(v);
 }
 
@@ -852,7 +928,7 @@ fun sets_no_short_key() {
 #[test, expected_failure(abort_code = EBadSigningKey)]
 fun accepts_with_no_short_key() {
     let mut v = vault_of(OWNER);
-    offer_ownership(&mut v, EVE, &from_sender(OWNER));
+    offer(&mut v, EVE, OWNER);
     accept_at(&mut v, x"01", 0, EVE);
     destroy(v);
 }
@@ -902,7 +978,7 @@ fun accepts_nothing_that_was_not_offered() {
 #[test, expected_failure(abort_code = ENotOffered)]
 fun accepts_no_offer_to_another() {
     let mut v = vault_with_members();
-    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
+    offer(&mut v, ANNA, OWNER);
     accept_at(&mut v, vector[], 0, BEN);
     destroy(v);
 }
@@ -910,8 +986,8 @@ fun accepts_no_offer_to_another() {
 #[test, expected_failure(abort_code = ENotOffered)]
 fun accepts_no_withdrawn_offer() {
     let mut v = vault_with_members();
-    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
-    offer_ownership(&mut v, OWNER, &from_sender(OWNER));
+    offer(&mut v, ANNA, OWNER);
+    withdraw(&mut v, OWNER);
     accept_at(&mut v, vector[], 0, ANNA);
     destroy(v);
 }
@@ -919,7 +995,7 @@ fun accepts_no_withdrawn_offer() {
 #[test, expected_failure(abort_code = ENotOffered)]
 fun accepts_no_offer_twice() {
     let mut v = vault_with_members();
-    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
+    offer(&mut v, ANNA, OWNER);
     accept_at(&mut v, vector[], 0, ANNA);
     accept_at(&mut v, vector[], 0, ANNA);
     destroy(v);
@@ -938,5 +1014,217 @@ fun lowers_no_floor() {
     remove_at(&mut v, ANNA, 0, OWNER);
     raise_floor(&mut v, 2, &from_sender(OWNER));
     raise_floor(&mut v, 1, &from_sender(OWNER));
+    destroy(v);
+}
+
+// === What was held back ===
+
+fun is_last(v: &Vault, last: u8, before: u8): bool {
+    v.last == digest_of(last) && v.before == digest_of(before)
+}
+
+fun add_in(v: &mut Vault, member: address, last: u8, transaction: u8, sender: address) {
+    let clock = clock_at(0);
+    add(v, member, vector[], NO_END, digest_of(last), &clock, &from_transaction(sender, transaction));
+    destroy(clock);
+}
+
+fun extend_in(v: &mut Vault, member: address, last: u8, transaction: u8) {
+    let clock = clock_at(0);
+    extend(v, member, NO_END, digest_of(last), &clock, &from_transaction(OWNER, transaction));
+    destroy(clock);
+}
+
+fun remove_in(v: &mut Vault, member: address, transaction: u8) {
+    let clock = clock_at(0);
+    remove(v, member, &clock, &from_transaction(OWNER, transaction));
+    destroy(clock);
+}
+
+fun shorten_in(v: &mut Vault, member: address, transaction: u8) {
+    let clock = clock_at(0);
+    shorten(v, member, QUARTER, &clock, &from_transaction(OWNER, transaction));
+    destroy(clock);
+}
+
+#[test]
+fun every_act_of_the_owner_is_the_last_one() {
+    let mut v = vault_with_ends();
+    assert!(is_last(&v, 0, 0));
+    add_in(&mut v, EVE, 0, 1, OWNER);
+    assert!(is_last(&v, 1, 0));
+    extend_in(&mut v, ANNA, 1, 2);
+    assert!(is_last(&v, 2, 1));
+    offer_ownership(&mut v, EVE, digest_of(2), &from_transaction(OWNER, 3));
+    assert!(is_last(&v, 3, 2));
+    withdraw_offer(&mut v, &from_transaction(OWNER, 4));
+    assert!(is_last(&v, 4, 3));
+    // What finds nothing to take away counts as well.
+    withdraw_offer(&mut v, &from_transaction(OWNER, 5));
+    assert!(is_last(&v, 5, 4));
+    shorten_in(&mut v, BEN, 6);
+    assert!(is_last(&v, 6, 5));
+    shorten_in(&mut v, BEN, 7);
+    assert!(is_last(&v, 7, 6));
+    shorten_in(&mut v, @0xf, 8);
+    assert!(is_last(&v, 8, 7));
+    remove_in(&mut v, EVE, 9);
+    assert!(is_last(&v, 9, 8));
+    remove_in(&mut v, EVE, 10);
+    assert!(is_last(&v, 10, 9));
+    raise_floor(&mut v, 2, &from_transaction(OWNER, 11));
+    assert!(is_last(&v, 11, 10));
+    raise_floor(&mut v, 2, &from_transaction(OWNER, 12));
+    assert!(is_last(&v, 12, 11));
+    let clock = clock_at(0);
+    renew(&mut v, &clock, &from_transaction(OWNER, 13));
+    assert!(is_last(&v, 13, 12));
+    offer_ownership(&mut v, EVE, digest_of(13), &from_transaction(OWNER, 14));
+    accept_ownership(&mut v, vector[], vector[], &clock, &from_transaction(EVE, 15));
+    assert!(is_last(&v, 15, 14));
+    destroy(clock);
+    destroy(v);
+}
+
+#[test]
+fun acts_of_members_change_neither() {
+    let mut v = vault_with_ends();
+    let clock = clock_at(QUARTER);
+    renew(&mut v, &clock, &from_transaction(OWNER, 1));
+    sweep(&mut v, &from_transaction(BEN, 2));
+    set_signing_key(&mut v, key(7), key(3), &clock, &from_transaction(BEN, 3));
+    leave(&mut v, &clock, &from_transaction(BEN, 4));
+    // The owner's own, which gives nobody a right and takes none away.
+    set_signing_key(&mut v, key(8), key(1), &clock, &from_transaction(OWNER, 5));
+    sweep(&mut v, &from_transaction(OWNER, 6));
+    assert!(is_last(&v, 1, 0) && v.members == vector[]);
+    destroy(clock);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotLast)]
+fun a_held_addition_is_void_after_a_removal() {
+    let mut v = vault_with_members();
+    remove_in(&mut v, ANNA, 2);
+    add_in(&mut v, ANNA, 0, 1, OWNER);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotLast)]
+fun a_held_addition_is_void_after_a_removal_of_nobody() {
+    let mut v = vault_with_members();
+    remove_in(&mut v, EVE, 2);
+    add_in(&mut v, EVE, 0, 1, OWNER);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotLast)]
+fun a_held_extension_is_void_after_a_shortening_that_found_nothing() {
+    let mut v = vault_with_ends();
+    shorten_in(&mut v, ANNA, 2);
+    extend_in(&mut v, ANNA, 0, 1);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotLast)]
+fun a_held_offer_is_void_after_a_withdrawal_that_found_nothing() {
+    let mut v = vault_with_members();
+    withdraw_offer(&mut v, &from_transaction(OWNER, 2));
+    offer_ownership(&mut v, ANNA, digest_of(0), &from_transaction(OWNER, 1));
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotLast)]
+fun a_held_offer_is_void_after_another_offer() {
+    let mut v = vault_with_members();
+    offer_ownership(&mut v, BEN, digest_of(0), &from_transaction(OWNER, 2));
+    offer_ownership(&mut v, ANNA, digest_of(0), &from_transaction(OWNER, 1));
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotLast)]
+fun of_an_act_and_its_retry_one_is_done() {
+    let mut v = vault_with_ends();
+    extend_in(&mut v, ANNA, 0, 1);
+    extend_in(&mut v, BEN, 0, 2);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotLast)]
+fun nothing_is_held_over_an_acceptance() {
+    let mut v = vault_with_members();
+    let clock = clock_at(0);
+    offer(&mut v, ANNA, OWNER);
+    accept_ownership(&mut v, vector[], key(2), &clock, &from_transaction(ANNA, 1));
+    offer_ownership(&mut v, OWNER, digest_of(1), &from_transaction(ANNA, 2));
+    accept_ownership(&mut v, key(1), vector[], &clock, &from_transaction(OWNER, 3));
+    add_in(&mut v, EVE, 0, 4, OWNER);
+    destroy(clock);
+    destroy(v);
+}
+
+#[test]
+fun one_transaction_takes_and_gives() {
+    let mut v = vault_with_members();
+    remove_in(&mut v, ANNA, 1);
+    add_in(&mut v, EVE, 0, 1, OWNER);
+    add_in(&mut v, ANNA, 0, 1, OWNER);
+    assert!(is_last(&v, 1, 0) && v.members.length() == 3);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotLast)]
+fun one_that_takes_and_gives_is_void_after_a_later_act() {
+    let mut v = vault_with_members();
+    remove_in(&mut v, ANNA, 2);
+    // Held back since before that: its own removal does not let its addition pass.
+    remove_in(&mut v, ANNA, 1);
+    add_in(&mut v, ANNA, 0, 1, OWNER);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotLast)]
+fun nothing_is_given_after_the_transaction_itself() {
+    let mut v = vault_with_members();
+    remove_in(&mut v, ANNA, 1);
+    add_in(&mut v, ANNA, 1, 1, OWNER);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotLast)]
+fun nothing_is_given_after_what_nobody_did() {
+    let mut v = vault_with_members();
+    add_in(&mut v, EVE, 7, 1, OWNER);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EOtherKey)]
+fun a_held_key_replaces_no_later_one() {
+    let mut v = vault_with_members();
+    set_key_at(&mut v, key(5), 0, ANNA);
+    let clock = clock_at(0);
+    set_signing_key(&mut v, key(4), key(2), &clock, &from_sender(ANNA));
+    destroy(clock);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EOtherKey)]
+fun a_held_first_key_replaces_none() {
+    let mut v = vault_with_members();
+    set_key_at(&mut v, key(5), 0, BEN);
+    let clock = clock_at(0);
+    set_signing_key(&mut v, key(4), vector[], &clock, &from_sender(BEN));
+    destroy(clock);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EOtherKey)]
+fun a_held_acceptance_replaces_no_later_key() {
+    let mut v = vault_with_members();
+    offer(&mut v, ANNA, OWNER);
+    set_key_at(&mut v, key(5), 0, ANNA);
+    let clock = clock_at(0);
+    accept_ownership(&mut v, key(4), key(2), &clock, &from_sender(ANNA));
+    destroy(clock);
     destroy(v);
 }

@@ -5,13 +5,15 @@ export const MODULE = "vault";
 export const FUNCTIONS = {
   create: "create",
   add: "add",
-  setUntil: "set_until",
+  extend: "extend",
+  shorten: "shorten",
   remove: "remove",
   leave: "leave",
   setSigningKey: "set_signing_key",
   renew: "renew",
   sweep: "sweep",
   offerOwnership: "offer_ownership",
+  withdrawOffer: "withdraw_offer",
   acceptOwnership: "accept_ownership",
   raiseFloor: "raise_floor",
   sealApprove: "seal_approve",
@@ -38,6 +40,8 @@ export const ABORT_CODES = {
   EBadEnd: 15,
   EEnded: 16,
   ELaterEnd: 17,
+  ENotLast: 18,
+  EOtherKey: 19,
 } as const;
 
 export type AbortName = keyof typeof ABORT_CODES;

@@ -76,6 +76,7 @@ function perform(running: Running, command: Command): Performed {
 
 function callMove(running: Running, call: MoveCall): Performed {
   const { workspace, slots, machine, sender } = running;
+  const { transactionDigest } = workspace;
   const callee = findCallee(workspace, call);
   const given = callee.parameters.length - (callee.takesContext ? 1 : 0);
   if (call.arguments.length !== given) {
@@ -90,7 +91,7 @@ function callMove(running: Running, call: MoveCall): Performed {
     if (type?.kind !== "reference" || !type.mutable) return [];
     return [{ argument, slot: slots.find(argument, type.to, at) }];
   });
-  const context: readonly MoveValue[] = callee.takesContext ? [reference(contextValue(sender))] : [];
+  const context: readonly MoveValue[] = callee.takesContext ? [reference(contextValue(sender, transactionDigest))] : [];
   const returned = callee.run(machine, [...values, ...context]);
   return { results: returned.map((value, at) => slotOf(value, callee.returns[at] ?? ADDRESS)), mutated };
 }

@@ -46,11 +46,11 @@ export class Workspace implements FrameworkEffects {
   readonly events: EmittedEvent[] = [];
   /** Set when TransferObjects gives the gas coin away. */
   gasRecipient: string | null = null;
-  readonly #digest: Uint8Array;
+  readonly transactionDigest: Uint8Array;
   #made = 0;
 
   constructor({ transactionDigest, findModule, layouts, isCofferPackage }: WorkspaceOptions) {
-    this.#digest = transactionDigest;
+    this.transactionDigest = transactionDigest;
     this.findModule = findModule;
     this.layouts = layouts;
     this.isCofferPackage = isCofferPackage;
@@ -58,7 +58,7 @@ export class Workspace implements FrameworkEffects {
 
   freshId(): string {
     this.#made += 1;
-    return deriveId(this.#digest, this.#made - 1);
+    return deriveId(this.transactionDigest, this.#made - 1);
   }
 
   write(value: MoveValue, type: MoveType, owner: WrittenObject["owner"]): void {

@@ -16,7 +16,7 @@ import { GasMeter } from "./gas-meter.ts";
 import { Machine } from "./machine.ts";
 import { type MoveModule, readModule } from "./module.ts";
 import type { MoveType } from "./types.ts";
-import { asStruct, bytesValue, copyOf, integer, type MoveValue } from "./values.ts";
+import { asInteger, asStruct, asVector, bytesValue, copyOf, integer, type MoveValue } from "./values.ts";
 import type { Step } from "./frame.ts";
 
 /** The end of a membership that has none. */
@@ -27,22 +27,26 @@ const SEQUENCES = process.env["COFFER_TEST_COUNTS"] === "full" ? 60 : 8;
 /** Who acts: the owner of the moment, or one of a few. */
 type Who = number | "owner";
 
-/** `now` is the clock's time, in quarters of an hour; -1 as an end is none. */
-type Act = { readonly by: Who; readonly now: number } & (
+type Named = "right" | "last" | "before" | "other";
+
+/** `now` is the clock's time, in quarters of an hour; -1 as an end is none. Acts of one transaction have one number. */
+type Act = { readonly by: Who; readonly now: number; readonly transaction?: number } & (
   | {
-      readonly name: "add" | "set_until" | "remove" | "offer_ownership";
+      readonly name: "add" | "extend" | "shorten" | "remove" | "offer_ownership";
       readonly whom: number;
       readonly key: number;
       readonly end: number;
+      /** Which act before it the act names; absent: the one that it must name. */
+      readonly last?: Named;
     }
-  | { readonly name: "leave" | "set_signing_key" | "accept_ownership"; readonly key: number }
-  | { readonly name: "renew" | "sweep" }
+  | { readonly name: "leave" | "set_signing_key" | "accept_ownership"; readonly key: number; readonly old?: number }
+  | { readonly name: "renew" | "sweep" | "withdraw_offer" }
   | { readonly name: "raise_floor"; readonly floor: number }
   | { readonly name: "seal_approve"; readonly id: readonly number[]; readonly at: number }
 );
 
 const QUARTER = 900_000;
-const TIMELESS: ReadonlySet<string> = new Set(["offer_ownership", "sweep", "raise_floor"]);
+const TIMELESS: ReadonlySet<string> = new Set(["offer_ownership", "withdraw_offer", "sweep", "raise_floor"]);
 
 const who = fc.oneof({ weight: 3, arbitrary: fc.constant("owner" as const) }, { weight: 2, arbitrary: fc.nat(4) });
 const key = fc.constantFrom(0, 0, 1, 2, 3, -1);
@@ -59,20 +63,25 @@ const by = who;
 /** Time passes, and some nodes are behind. */
 const now = fc.constantFrom(0, 0, 1, 2, 3);
 const end = fc.constantFrom(-1, 1, 2, 3, 4, 1.5);
+const last = fc.constantFrom<Named>("right", "right", "right", "right", "last", "before", "other");
+const transaction = fc.nat(5);
 const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      name: fc.constantFrom("add", "add", "set_until", "remove", "offer_ownership"),
-      ...{ whom: fc.nat(4), key, end, by, now },
+      name: fc.constantFrom("add", "add", "extend", "shorten", "remove", "offer_ownership"),
+      ...{ whom: fc.nat(4), key, end, last, by, now, transaction },
     }),
   },
   {
     weight: 3,
-    arbitrary: fc.record({ name: fc.constantFrom("leave", "set_signing_key", "accept_ownership"), key, by, now }),
+    arbitrary: fc.record({
+      name: fc.constantFrom("leave", "set_signing_key", "accept_ownership"),
+      ...{ key, old: key, by, now, transaction },
+    }),
   },
-  { weight: 1, arbitrary: fc.record({ name: fc.constantFrom("renew", "sweep"), by, now }) },
-  { weight: 1, arbitrary: fc.record({ name: fc.constant("raise_floor"), floor: fc.nat(5), by, now }) },
+  { weight: 1, arbitrary: fc.record({ name: fc.constantFrom("renew", "sweep", "withdraw_offer"), by, now, transaction }) },
+  { weight: 1, arbitrary: fc.record({ name: fc.constant("raise_floor"), floor: fc.nat(5), by, now, transaction }) },
   { weight: 2, arbitrary: fc.record({ name: fc.constant("seal_approve"), id: identity, at: fc.nat(3), by, now }) },
 );
 const sequence = fc.record({
@@ -81,16 +90,20 @@ const sequence = fc.record({
 });
 
 const addressOf = (index: number) => `0x${(0xa1 + index).toString(16).padStart(64, "0")}`;
+/** As the framework's interface makes the digest of a transaction. */
+const digestOf = (transaction: number) => new Uint8Array(32).fill(transaction);
 const keyBytes = (of: number) => (of < 0 ? Uint8Array.of(1, 2, 3) : new Uint8Array(of === 0 ? 0 : 32).fill(of));
 const move = (bytes: Uint8Array) => `x"${Buffer.from(bytes).toString("hex")}"`;
 
 /** Whatever chance draws, these are done, and the last one is refused. */
 const STRAIGHT: readonly Act[] = [
   { name: "add", whom: 1, key: 2, end: -1, by: "owner", now: 0 },
-  { name: "set_signing_key", key: 3, by: "owner", now: 0 },
+  { name: "set_signing_key", key: 3, old: 1, by: "owner", now: 0 },
   { name: "add", whom: 2, key: 0, end: 2, by: "owner", now: 0 },
   { name: "add", whom: 3, key: 1, end: 1, by: "owner", now: 0 },
-  { name: "set_until", whom: 2, key: 0, end: 3, by: "owner", now: 1 },
+  { name: "extend", whom: 2, key: 0, end: 3, by: "owner", now: 1, transaction: 1 },
+  { name: "shorten", whom: 2, key: 0, end: 3, by: "owner", now: 1, transaction: 1 },
+  { name: "shorten", whom: 1, key: 0, end: 4, by: "owner", now: 1, transaction: 2 },
   { name: "renew", by: "owner", now: 1 },
   { name: "sweep", by: 1, now: 1 },
   { name: "add", whom: 3, key: 1, end: 2, by: "owner", now: 1 },
@@ -98,7 +111,9 @@ const STRAIGHT: readonly Act[] = [
   { name: "add", whom: 3, key: 1, end: -1, by: "owner", now: 2 },
   { name: "raise_floor", floor: 1, by: "owner", now: 0 },
   { name: "offer_ownership", whom: 1, key: 0, end: 0, by: "owner", now: 0 },
-  { name: "accept_ownership", key: 2, by: 1, now: 2 },
+  { name: "withdraw_offer", by: "owner", now: 0, transaction: 3 },
+  { name: "offer_ownership", whom: 1, key: 0, end: 0, by: "owner", now: 0, transaction: 4 },
+  { name: "accept_ownership", key: 2, old: 2, by: 1, now: 2, transaction: 5 },
   { name: "raise_floor", floor: 2, by: 4, now: 0 },
 ];
 
@@ -126,7 +141,7 @@ it("would notice one opcode that is wrong", async () => {
 });
 
 function extensionOf(tests: readonly string[]): string {
-  return `#[test_only]\nextend module coffer::vault;\nuse sui::clock;\nuse sui::tx_context::from_sender;\n${tests.join("\n")}`;
+  return `#[test_only]\nextend module coffer::vault;\nuse sui::clock;\nuse sui::tx_context::{from_sender, from_transaction};\n${tests.join("\n")}`;
 }
 
 /** Runs the acts here and writes the test. An act that is refused ends it, once `stopAt` were left out before. */
@@ -142,14 +157,15 @@ function playIn(
   let expected = "";
   for (const next of acts) {
     const by = next.by === "owner" ? game.owner() : addressOf(next.by);
+    const call = callOf(next, by, game);
     const outcome = game.act(next, by);
     if (outcome === null) {
-      lines.push(callOf(next, by), game.assertion());
+      lines.push(call, game.assertion());
       continue;
     }
     refused += 1;
     if (refused <= stopAt) continue;
-    lines.push(callOf(next, by));
+    lines.push(call);
     expected = `#[expected_failure(${outcome}, location = coffer::vault)]\n`;
     break;
   }
@@ -157,28 +173,39 @@ function playIn(
   return `#[test]\n${expected}fun sequence_${at}() {\n${lines.join("\n")}\n}`;
 }
 
-function callOf(next: Act, by: string): string {
+/** As the game is before the act. */
+function callOf(next: Act, by: string, game: Game): string {
   const set = `clock.set_for_testing(${String(next.now * QUARTER)});`;
-  const last = [...(TIMELESS.has(next.name) ? [] : ["&clock"]), `&from_sender(@${by})`];
-  const call = (...more: string[]) => `${set} ${next.name}(${["&mut v", ...more, ...last].join(", ")});`;
+  const context = `&from_transaction(@${by}, ${String(next.transaction ?? 0)})`;
+  const behind = [...(TIMELESS.has(next.name) ? [] : ["&clock"]), context];
+  const call = (...more: string[]) => `${set} ${next.name}(${["&mut v", ...more, ...behind].join(", ")});`;
   switch (next.name) {
     case "add":
-      return call(`@${addressOf(next.whom)}`, move(keyBytes(next.key)), String(endOf(next.end)));
-    case "set_until":
+      return call(
+        `@${addressOf(next.whom)}`,
+        move(keyBytes(next.key)),
+        String(endOf(next.end)),
+        move(game.named(next)),
+      );
+    case "extend":
+      return call(`@${addressOf(next.whom)}`, String(endOf(next.end)), move(game.named(next)));
+    case "shorten":
       return call(`@${addressOf(next.whom)}`, String(endOf(next.end)));
-    case "remove":
     case "offer_ownership":
+      return call(`@${addressOf(next.whom)}`, move(game.named(next)));
+    case "remove":
       return call(`@${addressOf(next.whom)}`);
     case "leave":
     case "renew":
     case "sweep":
+    case "withdraw_offer":
       return call();
     case "raise_floor":
       return call(String(next.floor));
     case "seal_approve":
-      return `${set} seal_approve(${[move(Uint8Array.from(next.id)), "&v", next.at, ...last].join(", ")});`;
+      return `${set} seal_approve(${[move(Uint8Array.from(next.id)), "&v", next.at, ...behind].join(", ")});`;
     default:
-      return call(move(keyBytes(next.key)));
+      return call(move(keyBytes(next.key)), move(keyBytes(next.old ?? 0)));
   }
 }
 
@@ -200,8 +227,18 @@ class Game {
       address === this.#module.address && name === this.#module.name ? this.#module : null,
     );
     this.#type = { kind: "datatype", address: this.#module.address, module: "vault", name: "Vault", typeArguments: [] };
-    const context = reference(contextValue(addressOf(0)));
+    const context = reference(contextValue(addressOf(0), digestOf(0)));
     this.#box = [...this.#run("new", [bytesValue(keyBytes(1)), false, context])];
+  }
+
+  /** What an act that gives a right names: in a transaction that has acted already, the act before that. */
+  named({ last: which = "right", transaction = 0 }: { readonly last?: Named; readonly transaction?: number }): Uint8Array {
+    const { fields } = asStruct(this.#box[0]!);
+    const bytesAt = (at: number): Uint8Array =>
+      Uint8Array.from(asVector(fields.at(at)!).items, (item) => Number(asInteger(item).value));
+    const [last, before] = [bytesAt(-2), bytesAt(-1)];
+    const right = last[0] === transaction ? before : last;
+    return { right, last, before, other: digestOf(99) }[which];
   }
 
   /** The owner's address in the vault's state. */
@@ -218,8 +255,9 @@ class Game {
   act(next: Act, by: string): string | null {
     const before = copyOf(this.#box[0]!);
     try {
+      const context = reference(contextValue(by, digestOf(next.transaction ?? 0)));
       const clock = TIMELESS.has(next.name) ? [] : [reference(clockValue(next.now * QUARTER))];
-      this.#run(next.name, [...this.#values(next), ...clock, reference(contextValue(by))]);
+      this.#run(next.name, [...this.#values(next), ...clock, context]);
       return null;
     } catch (error) {
       this.#box[0] = before;
@@ -233,22 +271,29 @@ class Game {
     const vault: MoveValue = { kind: "reference", box: this.#box, at: 0 };
     switch (next.name) {
       case "add":
-        return [vault, addressOf(next.whom), bytesValue(keyBytes(next.key)), integer(64, endOf(next.end))];
-      case "set_until":
+        return [
+          ...[vault, addressOf(next.whom), bytesValue(keyBytes(next.key)), integer(64, endOf(next.end))],
+          bytesValue(this.named(next)),
+        ];
+      case "extend":
+        return [vault, addressOf(next.whom), integer(64, endOf(next.end)), bytesValue(this.named(next))];
+      case "shorten":
         return [vault, addressOf(next.whom), integer(64, endOf(next.end))];
-      case "remove":
       case "offer_ownership":
+        return [vault, addressOf(next.whom), bytesValue(this.named(next))];
+      case "remove":
         return [vault, addressOf(next.whom)];
       case "leave":
       case "renew":
       case "sweep":
+      case "withdraw_offer":
         return [vault];
       case "raise_floor":
         return [vault, integer(64, BigInt(next.floor))];
       case "seal_approve":
         return [bytesValue(Uint8Array.from(next.id)), vault, integer(64, BigInt(next.at))];
       default:
-        return [vault, bytesValue(keyBytes(next.key))];
+        return [vault, bytesValue(keyBytes(next.key)), bytesValue(keyBytes(next.old ?? 0))];
     }
   }
 

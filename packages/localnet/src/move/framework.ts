@@ -63,6 +63,9 @@ const SHIMS: Readonly<Record<string, Shim>> = {
     const [sender] = asStruct(referent(given(context))).fields;
     return [given(sender)];
   },
+  [`${FRAMEWORK}::tx_context::digest`]: (_effects, [context]) => [
+    { kind: "reference", box: asStruct(referent(given(context))).fields, at: 1 },
+  ],
   [`${FRAMEWORK}::event::emit`]: (effects, [event], [type]) => {
     effects.emitEvent(given(event), given(type));
     return [];
@@ -82,6 +85,7 @@ const COSTS: Readonly<Record<string, Cost>> = {
   [`${FRAMEWORK}::object::uid_to_bytes`]: [5, 4, 58],
   [`${FRAMEWORK}::clock::timestamp_ms`]: [4, 3, 24],
   [`${FRAMEWORK}::tx_context::sender`]: [2, 1, 32],
+  [`${FRAMEWORK}::tx_context::digest`]: [3, 2, 16],
   [`${FRAMEWORK}::transfer::share_object`]: [3, 1, 8],
 };
 /** For each element behind the one that `vector::remove` takes out: it is moved up by a swap. */
@@ -106,9 +110,9 @@ function countBehind([vector, index]: readonly MoveValue[]): number {
   return Math.max(0, items.length - 1 - Number(asInteger(given(index)).value));
 }
 
-/** The transaction's context as code sees it: the sender first. */
-export function contextValue(sender: string): MoveValue {
-  return { kind: "struct", fields: [sender] };
+/** The transaction's context as code sees it: the sender, and the transaction's digest. */
+export function contextValue(sender: string, digest: Uint8Array): MoveValue {
+  return { kind: "struct", fields: [sender, bytesValue(digest)] };
 }
 
 /** A UID: a struct that holds an ID, a struct that holds an address. */

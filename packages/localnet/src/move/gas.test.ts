@@ -66,7 +66,7 @@ function identitiesWithin(units: number, members: number, at: number): number {
       values,
     );
   };
-  const context = (who: number): MoveValue => reference(contextValue(addressOf(who)));
+  const context = (who: number): MoveValue => reference(contextValue(addressOf(who), new Uint8Array(32)));
   const vault = run(new GasMeter(1e9), "new", [bytesValue(new Uint8Array(32)), false, context(9)])[0]!;
   const list = asVector(asStruct(vault).fields[7]!).items;
   for (let place = 0; place < members; place += 1)

@@ -42,6 +42,21 @@ const storedPins = z.object({
       z.array(z.object({ generation: digits, after: z.optional(digits), floor: digits, since: z.number() })),
     ),
   ),
+  /** What the owner has given by transactions that may still be executed, by chain object. */
+  given: z.optional(
+    z.record(
+      z.string(),
+      z.array(
+        z.object({
+          of: z.enum(["member", "ownership"]),
+          chainAddress: z.string(),
+          last: z.string(),
+          since: z.number(),
+          isAnswered: z.boolean(),
+        }),
+      ),
+    ),
+  ),
   /** Whether names are plain, by chain object. */
   plainNames: z.optional(z.record(z.string(), z.boolean())),
 });
@@ -81,7 +96,8 @@ export function filePins(path: string = pinFile()): PinStore {
         ends: { ...stored.ends, [chainObjectId]: String(highest.after ?? 0n) },
         floors: { ...stored.floors, [chainObjectId]: String(highest.floor) },
         candidates: { ...stored.candidates, [chainObjectId]: (highest.candidates ?? []).map(toStored) },
-        plainNames: withKind(stored.plainNames, chainObjectId, highest.plainNames),
+        given: withField(stored.given, chainObjectId, highest.given && [...highest.given]),
+        plainNames: withField(stored.plainNames, chainObjectId, highest.plainNames),
       });
       return highest;
     },
@@ -92,13 +108,13 @@ function findPin({ pins }: Stored, origin: string, vaultId: string): VaultPin | 
   return pins.find((pin) => pin.origin === origin && pin.vaultId === vaultId) ?? null;
 }
 
-function withKind(
-  stored: Readonly<Record<string, boolean>> = {},
+function withField<Value>(
+  stored: Readonly<Record<string, Value>> = {},
   chainObjectId: string,
-  plainNames: boolean | undefined,
-): Record<string, boolean> {
+  value: Value | undefined,
+): Record<string, Value> {
   const others = Object.entries(stored).filter(([id]) => id !== chainObjectId);
-  return Object.fromEntries(plainNames === undefined ? others : [...others, [chainObjectId, plainNames]]);
+  return Object.fromEntries(value === undefined ? others : [...others, [chainObjectId, value]]);
 }
 
 function toStored({ after = 0n, generation, floor, since }: Candidate) {
@@ -106,17 +122,19 @@ function toStored({ after = 0n, generation, floor, since }: Candidate) {
 }
 
 function findHighest(
-  { generations, floors = {}, ends = {}, candidates = {}, plainNames = {} }: Stored,
+  { generations, floors = {}, ends = {}, candidates = {}, given = {}, plainNames = {} }: Stored,
   chainObjectId: string,
 ): Highest {
   const numberOf = (numbers: Readonly<Record<string, string>>): bigint =>
     BigInt((Object.hasOwn(numbers, chainObjectId) ? numbers[chainObjectId] : undefined) ?? "0");
   const kind = Object.hasOwn(plainNames, chainObjectId) ? plainNames[chainObjectId] : undefined;
+  const sent = Object.hasOwn(given, chainObjectId) ? given[chainObjectId] : undefined;
   const open = Object.hasOwn(candidates, chainObjectId) ? (candidates[chainObjectId] ?? []) : [];
   return {
     ...laterOf({ generation: numberOf(generations), after: numberOf(ends) }, { generation: 0n }),
     floor: numberOf(floors),
     ...(kind !== undefined && { plainNames: kind }),
+    ...(sent !== undefined && { given: sent }),
     ...(open.length > 0 && {
       candidates: open.map(({ generation, after = "0", floor, since }) => ({
         ...laterOf({ generation: BigInt(generation), after: BigInt(after) }, { generation: 0n }),

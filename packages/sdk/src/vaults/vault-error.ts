@@ -58,6 +58,7 @@ export const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
   too_many_keys: "Ask the vault's owner to remove this address and to add it again.",
   end_invalid: "Name an end on a whole quarter of an hour that is still to come.",
   not_offered: "Ask the vault's owner to offer the vault to this address with vaults.offerOwnership, then repeat it.",
+  act_outdated: "Look at the vault's members, and at whom it is offered to. If it is still wanted, repeat it.",
   floor_invalid: "Read the vault on the chain. Its floor may be as high already, or its generation not as high yet.",
   transaction_refused: "Name another chain node: this one built something else than it was asked for.",
   transaction_failed: "Repeat it once; if it fails again, name another chain node.",

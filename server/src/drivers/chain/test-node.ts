@@ -101,6 +101,8 @@ const Vault = bcs.struct("Vault", {
   members: bcs.vector(Member),
   former: bcs.vector(Former),
   oldest: bcs.u64(),
+  last: bcs.byteVector(),
+  before: bcs.byteVector(),
 });
 
 function encodeVault(id: string, { plainNames, owner, members, former, ...numbers }: TestVault): Uint8Array {
@@ -110,7 +112,7 @@ function encodeVault(id: string, { plainNames, owner, members, former, ...number
   };
   return Vault.serialize({
     ...{ id, ...numbers, plain_names: plainNames, owner: toEntry(owner), offered: owner.address },
-    ...{ base: 1, oldest: 0 },
+    ...{ base: 1, oldest: 0, last: new Uint8Array(32), before: new Uint8Array(32) },
     members: members.map((of) => ({ ...toEntry(of), until: of.until ?? 0 })),
     former: former.map((of) => ({ ...toEntry(of), until: of.until })),
   }).toBytes();

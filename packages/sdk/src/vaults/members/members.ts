@@ -17,6 +17,7 @@ import { inVaultTerms } from "../vault-terms.ts";
 import { type VaultError } from "../../errors.ts";
 import { bytesOf } from "../addresses.ts";
 import { parseEnd, renderEnd, type Until } from "./ends.ts";
+import { actOnRight } from "./given-rights.ts";
 import { findInvited, findInvitedKey, type InvitedAgent } from "./invited-key.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { untilSeen } from "../service-view.ts";
@@ -87,7 +88,7 @@ export interface AgentOfInvite {
  * Adds an address: everything that was ever written in the vault opens to it. Safe to repeat after a failure at any
  * point: it skips finished steps.
  * @throws VaultError `address_invalid`, `end_invalid` or `invite_unproven` before anything is signed, `already_member`
- * for one whose access ends at another time, `not_owner`, `no_gas`, `members_full`, …
+ * for one whose access ends at another time, `act_outdated`, `not_owner`, `no_gas`, `members_full`, …
  */
 export async function addVaultMember(
   connection: Connection,
@@ -104,7 +105,9 @@ export async function addVaultMember(
   const end = endsAt === null || endsAt === undefined ? {} : { endsAt };
   const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress, ...(key === null ? {} : { signingKey: key }) };
   const { vault: changed, warnings } = await inVaultTerms(() =>
-    addMember(session.chain, sending(session.signer), { ...act, ...end }),
+    actOnRight(session, act.objectId, { of: "member", chainAddress }, (known) =>
+      addMember(session.chain, sending(session.signer), { ...act, ...end }, known),
+    ),
   );
   const entry = findMember(changed, chainAddress);
   const shown = renderEnd(entry?.endsAt ?? NO_END);
@@ -145,7 +148,7 @@ async function recordAt(
  * Sets when a member's access ends by itself; null: never. A later end changes nothing else. An earlier one closes
  * files written from its own time on, and raises the generation. Safe to repeat.
  * @throws VaultError `end_invalid` before anything is signed, `not_a_member`, `membership_ended` for one to be added
- * again, `not_owner`, …
+ * again, `act_outdated`, `not_owner`, …
  */
 export async function setMemberUntil(
   connection: Connection,
@@ -164,7 +167,10 @@ export async function setMemberUntil(
     membership_ended: "Add the address again with vaults.members.add.",
   };
   const { vault, warnings } = await inVaultTerms(
-    () => setUntil(session.chain, sending(session.signer), act),
+    () =>
+      actOnRight(session, act.objectId, { of: "member", chainAddress }, (known) =>
+        setUntil(session.chain, sending(session.signer), act, known),
+      ),
     nextSteps,
   );
   const body = { chainAddress, until: renderEnd(endsAt ?? NO_END) };
@@ -186,7 +192,8 @@ async function findAgent(
 /**
  * Removes an address: it cannot open files written from now on, and the service stops serving it. It can still open
  * what it could read before, wherever it gets the bytes, until the vault has been rotated (docs/threat-model.md). Safe
- * to repeat.
+ * to repeat. For three days after this machine has added the address or offered it the vault, each repetition is a
+ * transaction, unless witnesses show that nothing that was held back can be executed any more.
  */
 export async function removeVaultMember(
   connection: Connection,
@@ -207,7 +214,11 @@ export async function endMember(
 ): Promise<RemovedMember> {
   const session = vaultSession(connection);
   const act = { objectId: pin.chainObjectId ?? "", chainAddress };
-  const { vault, warnings } = await inVaultTerms(() => removeMember(session.chain, sending(session.signer), act));
+  const { vault, warnings } = await inVaultTerms(() =>
+    actOnRight(session, act.objectId, { of: "member", chainAddress }, (known) =>
+      removeMember(session.chain, sending(session.signer), act, known),
+    ),
+  );
   await forget(connection, vaultId, chainAddress, options);
   return { generation: vault.generation, effect: REMOVED, warnings };
 }

@@ -11,6 +11,7 @@ import { bytesOf } from "../addresses.ts";
 import { replacePin } from "../memory/pinning.ts";
 import type { VaultPin } from "../memory/pins.ts";
 import { untilSeen } from "../service-view.ts";
+import { actOnRight } from "./given-rights.ts";
 import type { VaultSession } from "../session.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
@@ -58,7 +59,7 @@ export function setVaultSigningKey(
   });
 }
 
-/** Offers the vault to an address, or withdraws the offer with null. */
+/** Offers the vault to an address, or withdraws the offer with null. @throws VaultError `act_outdated`, `is_owner`, … */
 export function offerVault(
   connection: Connection,
   vaultId: string,
@@ -66,8 +67,10 @@ export function offerVault(
   options?: CallOptions,
 ): Promise<ActResult> {
   if (chainAddress !== null) bytesOf(chainAddress);
-  return act(connection, vaultId, options, ({ chain, signer }, objectId) =>
-    offerOwnership(chain, sending(signer), { objectId, chainAddress }),
+  return act(connection, vaultId, options, (session, objectId) =>
+    actOnRight(session, objectId, { of: "ownership", chainAddress }, (known) =>
+      offerOwnership(session.chain, sending(session.signer), { objectId, chainAddress }, known),
+    ),
   );
 }
 

@@ -189,8 +189,10 @@ export async function forgetNumbers(
   isTold = false,
 ): Promise<void> {
   chain.forgetVault(chainObjectId);
-  await pins.changeHighest(chainObjectId, ({ plainNames }) => ({
+  await pins.changeHighest(chainObjectId, ({ plainNames, given }) => ({
     ...{ generation: 0n, floor: 0n },
+    // What was sent may still be executed, whatever the node says.
+    ...(given !== undefined && { given }),
     ...(plainNames !== undefined && !isTold && { plainNames }),
   }));
 }

@@ -15,7 +15,10 @@ export interface VaultPin {
   readonly chainId: string | null;
 }
 
-/** The highest numbers seen of a chain object, beside its pin. A read never lowers them. */
+/**
+ * What is remembered of a chain object beside its pin: the highest numbers seen, which a read never lowers, and what
+ * its owner has given.
+ */
 export interface Highest {
   /** The highest generation that the chain has shown. */
   readonly generation: bigint;
@@ -30,6 +33,22 @@ export interface Highest {
   readonly candidates?: readonly Candidate[];
   /** Whether names are plain in this vault, as the chain showed it first: it is fixed in the vault object. Absent: not seen yet. */
   readonly plainNames?: boolean;
+  /** Rights that this machine's owner gave, by transactions that may still be executed. Absent: none. */
+  readonly given?: readonly GivenRight[];
+}
+
+/** A right in a vault, noted before the transaction was sent that gives it. */
+export interface GivenRight {
+  /** A membership, with its end; or the ownership, which was offered. */
+  readonly of: "member" | "ownership";
+  /** To whom. */
+  readonly chainAddress: string;
+  /** The owner's act that the transaction names, as the vault object showed it: 64 hex digits. */
+  readonly last: string;
+  /** When it was noted: milliseconds since 1970, by this machine's clock. */
+  readonly since: number;
+  /** Whether a node answered it, or a later act. That is one node's word, so it may still be executed. */
+  readonly isAnswered: boolean;
 }
 
 /** Numbers that one node has shown, and nobody has confirmed yet. */

@@ -4,11 +4,17 @@ module sui::tx_context;
 
 public struct TxContext has drop {
     sender: address,
+    tx_hash: vector<u8>,
     ids_created: u64,
 }
 
 public fun sender(self: &TxContext): address {
     self.sender
+}
+
+/// The digest of the transaction: 32 bytes.
+public fun digest(self: &TxContext): &vector<u8> {
+    &self.tx_hash
 }
 
 public(package) fun next_id(self: &mut TxContext): u64 {
@@ -17,8 +23,22 @@ public(package) fun next_id(self: &mut TxContext): u64 {
 }
 
 #[test_only]
+/// In the transaction 0, like everything else that a test does with it.
 public fun from_sender(sender: address): TxContext {
-    TxContext { sender, ids_created: 0 }
+    from_transaction(sender, 0)
+}
+
+#[test_only]
+/// A transaction of its own for each number.
+public fun from_transaction(sender: address, number: u8): TxContext {
+    TxContext { sender, tx_hash: digest_of(number), ids_created: 0 }
+}
+
+#[test_only]
+public fun digest_of(number: u8): vector<u8> {
+    let mut digest = vector[];
+    while (digest.length() < 32) digest.push_back(number);
+    digest
 }
 
 #[test_only]
