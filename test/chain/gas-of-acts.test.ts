@@ -118,9 +118,9 @@ const README = readFileSync(path.join(import.meta.dirname, "../../packages/chain
 const CEILING = Number(/refuses to sign a budget above ([\d.]+) SUI/.exec(README)?.[1]);
 
 /** The rows of the table in the README of `@coffer/chain`: act, one member, 1,000 members, 1,000 of whom the ends have come. */
-const TABLE = [
-  ...README.matchAll(/^\| `([a-z_]+)` +\| ([\d.]+|-) +\| ([\d.]+|-) +\| ([\d.]+) +\|$/gm),
-].map(([, name = "", ...costs]) => ({ name, costs }));
+const TABLE = [...README.matchAll(/^\| `([a-z_]+)` +\| ([\d.]+|-) +\| ([\d.]+|-) +\| ([\d.]+) +\|$/gm)].map(
+  ([, name = "", ...costs]) => ({ name, costs }),
+);
 
 it("lists every act in the README", () => {
   expect(TABLE.map(({ name }) => name)).toEqual(Object.keys(ACTS));

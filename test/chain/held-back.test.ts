@@ -10,6 +10,7 @@ import {
   openChain,
   removeMember,
   resumeCreation,
+  setSigningKey,
   setUntil,
   type SignedTransaction,
   type TransactionSigner,
@@ -17,7 +18,10 @@ import {
 } from "@coffer/chain";
 import { type Localnet, openLocalnet } from "@coffer/localnet";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { bcs } from "@mysten/sui/bcs";
+import { Transaction, type TransactionArgument } from "@mysten/sui/transactions";
+import { fromHex } from "@mysten/sui/utils";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 let localnet: Localnet;
 beforeAll(async () => {
@@ -47,6 +51,10 @@ function holding(): { readonly chain: Chain; readonly release: () => Promise<Res
   // Each sending is the same bytes.
   return { chain, release: () => localnet.fetch(held[0]!.clone()) };
 }
+
+const NO_END = (1n << 64n) - 1n;
+const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+const NO_KEY = bcs.byteVector().serialize(new Uint8Array());
 
 type OwnerAct = (chain: Chain, owner: TransactionSigner, objectId: string) => Promise<VaultAct>;
 
@@ -89,8 +97,9 @@ const offer =
   (chain, owner, objectId) =>
     offerOwnership(chain, owner, { objectId, chainAddress });
 
-/** Whole quarters of an hour from now on. */
-const quarters = (count: number): bigint => BigInt((Math.ceil(Date.now() / 900_000) + count) * 900_000);
+const FIRST_END = (Math.ceil(Date.now() / 900_000) + 4) * 900_000;
+/** So many quarters of an hour after an end that is still to come. */
+const quarters = (count: number): bigint => BigInt(FIRST_END + count * 900_000);
 
 it("N7: an addition that was held back lets nobody in again after a removal, in the epochs in which it is valid", async () => {
   const anna = (await person()).chainAddress;
@@ -109,6 +118,89 @@ it("N7: an offer that was held back gives nobody the vault after another one too
   const { objectId, released } = await heldBack(offer(anna.chainAddress), [offer(ben.chainAddress)]);
   expect((await released()).offered).toBe(ben.chainAddress);
   await expect(acceptOwnership(open(), anna, { objectId })).rejects.toEqual(refusal("not_offered"));
+});
+
+/** A signed transaction of the owner, kept: calls of the package on the vault, one after the other. */
+async function keptCalls(
+  keypair: Ed25519Keypair,
+  objectId: string,
+  calls: (transaction: Transaction) => readonly (readonly [name: string, ...values: TransactionArgument[]])[],
+): Promise<() => Promise<void>> {
+  const chain = open();
+  const { initialSharedVersion } = await chain.readVault(objectId);
+  const transaction = new Transaction();
+  const shared = { objectId, initialSharedVersion: String(initialSharedVersion), mutable: true };
+  for (const [name, ...values] of calls(transaction))
+    transaction.moveCall({
+      target: `${chain.network.latestPackageId}::vault::${name}`,
+      arguments: [
+        ...[transaction.sharedObjectRef(shared), ...values],
+        transaction.sharedObjectRef({ objectId: "0x6", initialSharedVersion: "1", mutable: false }),
+      ],
+    });
+  transaction.setSender(keypair.toSuiAddress());
+  const bytes = await transaction.build({ client: chain.client });
+  const { signature } = await keypair.signTransaction(bytes);
+  await localnet.faucet(keypair.toSuiAddress(), 500_000_000_000n);
+  return async () => {
+    await chain.client.core.executeTransaction({ transaction: bytes, signatures: [signature] }).catch(() => undefined);
+  };
+}
+
+it("N7: a held transaction that takes and then gives lets nobody in again: its own taking is no act that it may name", async () => {
+  const keypair = new Ed25519Keypair();
+  const owner = fromSuiSigner(keypair);
+  await localnet.faucet(owner.chainAddress);
+  const [anna, ben] = [(await person()).chainAddress, (await person()).chainAddress];
+  const scene = async () => {
+    const { objectId, last } = (await createVault(open(), owner, {})).vault;
+    const release = await keptCalls(keypair, objectId, ({ pure }) => [
+      ["remove", pure.address(anna)],
+      ["add", pure.address(anna), pure(NO_KEY), pure.u64(NO_END), pure(bcs.byteVector().serialize(fromHex(last)))],
+    ]);
+    const members = async () => (await open().readVault(objectId)).members.map(({ chainAddress }) => chainAddress);
+    return { objectId, release, members };
+  };
+  const [alone, late] = [await scene(), await scene()];
+  // Where the owner has not acted since, it does what it says.
+  await alone.release();
+  expect(await alone.members()).toEqual([anna]);
+  await addMember(open(), owner, { objectId: late.objectId, chainAddress: ben });
+  await late.release();
+  expect(await late.members()).toEqual([ben]);
+});
+
+/** A node that says something else of the owner's last act. */
+function lyingOf(chain: Chain, last: () => string): Chain {
+  return { ...chain, readVault: async (...asked) => ({ ...(await chain.readVault(...asked)), last: last() }) };
+}
+
+it("N7: a node that lies about the owner's last act gets nothing signed that the chain executes", async () => {
+  const owner = await person();
+  const { objectId } = (await createVault(open(), owner, {})).vault;
+  const beforeSend = vi.fn(() => Promise.resolve());
+  const lie = lyingOf(open(), () => "ab".repeat(32));
+  const added = addMember(lie, owner, { objectId, chainAddress: (await person()).chainAddress }, { beforeSend });
+  await expect(added).rejects.toEqual(refusal("act_outdated"));
+  expect(beforeSend).not.toHaveBeenCalled();
+});
+
+it("N7: a signing key that was held back replaces no later one", async () => {
+  const owner = await person();
+  const { objectId } = (await createVault(open(), owner, { signingKey: key(1) })).vault;
+  const set = (chain: Chain, byte: number) => setSigningKey(chain, owner, { objectId, signingKey: key(byte) });
+  const { chain, release } = holding();
+  await expect(set(chain, 2)).rejects.toEqual(refusal("transaction_unknown"));
+  await localnet.faucet(owner.chainAddress, 500_000_000_000n);
+  await set(open(), 3);
+  await release();
+  expect((await open().readVault(objectId)).owner.signingKey).toEqual(key(3));
+});
+
+it("N19: a removal that was held back removes who was added again since, and the owner sees it", async () => {
+  const anna = (await person()).chainAddress;
+  const { released } = await heldBack(remove(anna), [remove(anna), add(anna)], [add(anna)]);
+  expect(await released()).toMatchObject({ members: [], generation: 3n });
 });
 
 it("N7: what was held back is void after the next epoch, whatever the owner has done since", async () => {

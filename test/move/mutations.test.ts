@@ -15,11 +15,7 @@ const BROKEN: readonly (readonly [rule: string, right: string, wrong: string])[]
     "if (&vault.last == ctx.digest()) last else &vault.last",
   ],
   ["an act makes void what was held back", "    vault.last = *ctx.digest();\n}", "}"],
-  [
-    "only the owner gives",
-    "    assert_owner(vault, ctx);\n    let expected = ",
-    "    let expected = ",
-  ],
+  ["only the owner gives", "    assert_owner(vault, ctx);\n    let expected = ", "    let expected = "],
   ["only the owner takes", "    assert_owner(vault, ctx);\n    note_act(vault, ctx);", "    note_act(vault, ctx);"],
   [
     "what took the place of the transaction before is kept once",

@@ -56,7 +56,10 @@ it("refuses another member, vault, function or package, and an input that is rea
   const others = [
     add(EVE),
     toTransaction(vaultCalls.add({ ...vault, objectId: EVE }, ANNA, new Uint8Array(), NO_END, LAST), PACKAGE),
-    toTransaction(vaultCalls.add({ ...vault, initialSharedVersion: 6n }, ANNA, new Uint8Array(), NO_END, LAST), PACKAGE),
+    toTransaction(
+      vaultCalls.add({ ...vault, initialSharedVersion: 6n }, ANNA, new Uint8Array(), NO_END, LAST),
+      PACKAGE,
+    ),
     toTransaction(vaultCalls.add(vault, ANNA, new Uint8Array(32), NO_END, LAST), PACKAGE),
     toTransaction(vaultCalls.add(vault, ANNA, new Uint8Array(), NO_END, "00".repeat(32)), PACKAGE),
     toTransaction(vaultCalls.remove(vault, ANNA), PACKAGE),

@@ -27,7 +27,8 @@ export const CHAIN_ERRORS = {
   signing_key_invalid: "A signing key is an Ed25519 public key of 32 bytes, or empty.",
   too_many_keys: "This address has replaced its signing key too often. Ask the owner to remove it and to add it again.",
   end_invalid: "A membership ends on a whole quarter of an hour that is still to come.",
-  act_outdated: "The vault has changed since this act was prepared, and it did nothing. Read the vault, then decide again.",
+  act_outdated:
+    "The vault has changed since this act was prepared, and it did nothing. Read the vault, then decide again.",
   not_offered: "The ownership was not offered to this address.",
   floor_invalid: "The floor is raised at most to the vault's generation, and never lowered.",
   transaction_refused: "What the chain node built is not what was asked for. Nothing was signed; name another node.",

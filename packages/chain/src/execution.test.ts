@@ -16,7 +16,8 @@ const PACKAGE = id("ab");
 const CHAIN = toBase58(new Uint8Array(32).fill(9));
 const keypair = new Ed25519Keypair();
 const vault = { objectId: id("02"), initialSharedVersion: 5n } as VaultObject;
-const add = (member = id("0a")) => toTransaction(vaultCalls.add(vault, member, new Uint8Array(), NO_END, "ef".repeat(32)), PACKAGE);
+const add = (member = id("0a")) =>
+  toTransaction(vaultCalls.add(vault, member, new Uint8Array(), NO_END, "ef".repeat(32)), PACKAGE);
 
 const coded = (code: string): Error => Object.assign(new Error("said by the node"), { code });
 const SUCCESS = { success: true, error: null };

@@ -302,7 +302,9 @@ function otherVault(): Uint8Array {
       offered: OWNER,
       members: [],
       former: [[OWNER, new Uint8Array(), 1, 1, NO_END]],
-      oldest: 0, last: new Uint8Array(32), before: new Uint8Array(32),
+      oldest: 0,
+      last: new Uint8Array(32),
+      before: new Uint8Array(32),
     })
     .toBytes();
   expect(decodeVaultObject(bytes).offered).toBe(OWNER);

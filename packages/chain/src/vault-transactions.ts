@@ -274,8 +274,7 @@ export async function acceptOwnership(
     check: (vault) => {
       if (vault.offered !== signer.chainAddress) throw new ChainError("not_offered");
     },
-    call: (vault) =>
-      vaultCalls.acceptOwnership(vault, act.signingKey ?? NO_KEY, keyOf(vault, signer.chainAddress)),
+    call: (vault) => vaultCalls.acceptOwnership(vault, act.signingKey ?? NO_KEY, keyOf(vault, signer.chainAddress)),
     already: "not_offered",
   });
 }

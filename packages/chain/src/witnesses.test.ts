@@ -149,7 +149,9 @@ function withKey(byte: number): Uint8Array {
       offered: null,
       members: [],
       former: [],
-      oldest: 0, last: new Uint8Array(32), before: new Uint8Array(32),
+      oldest: 0,
+      last: new Uint8Array(32),
+      before: new Uint8Array(32),
     })
     .toBytes();
 }

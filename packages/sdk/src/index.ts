@@ -116,7 +116,14 @@ export type {
 export type { VaultReaders } from "./vaults/members/readers.ts";
 export type { ActWarning } from "@coffer/chain";
 export type { AcceptOptions, ActResult, ClosingActResult } from "./vaults/members/owner-acts.ts";
-export { memoryPins, type Candidate, type GivenRight, type Highest, type PinStore, type VaultPin } from "./vaults/memory/pins.ts";
+export {
+  memoryPins,
+  type Candidate,
+  type GivenRight,
+  type Highest,
+  type PinStore,
+  type VaultPin,
+} from "./vaults/memory/pins.ts";
 export type { ForgetSeenOptions } from "./vaults/memory/forget-seen.ts";
 export type { FoundFacts, FoundFile, NameSearchOptions, UnsearchedVault } from "./search/found.ts";
 export type { NameStore } from "./search/name-store.ts";

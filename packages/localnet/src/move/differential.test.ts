@@ -80,7 +80,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       ...{ key, old: key, by, now, transaction },
     }),
   },
-  { weight: 1, arbitrary: fc.record({ name: fc.constantFrom("renew", "sweep", "withdraw_offer"), by, now, transaction }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ name: fc.constantFrom("renew", "sweep", "withdraw_offer"), by, now, transaction }),
+  },
   { weight: 1, arbitrary: fc.record({ name: fc.constant("raise_floor"), floor: fc.nat(5), by, now, transaction }) },
   { weight: 2, arbitrary: fc.record({ name: fc.constant("seal_approve"), id: identity, at: fc.nat(3), by, now }) },
 );
@@ -232,7 +235,13 @@ class Game {
   }
 
   /** What an act that gives a right names: in a transaction that has acted already, the act before that. */
-  named({ last: which = "right", transaction = 0 }: { readonly last?: Named; readonly transaction?: number }): Uint8Array {
+  named({
+    last: which = "right",
+    transaction = 0,
+  }: {
+    readonly last?: Named;
+    readonly transaction?: number;
+  }): Uint8Array {
     const { fields } = asStruct(this.#box[0]!);
     const bytesAt = (at: number): Uint8Array =>
       Uint8Array.from(asVector(fields.at(at)!).items, (item) => Number(asInteger(item).value));
