@@ -15,6 +15,7 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
   expect(byExit).toMatchInlineSnapshot(`
     {
       "1": [
+        "act_outdated",
         "address_alias",
         "body_too_large",
         "chain_disagrees",
