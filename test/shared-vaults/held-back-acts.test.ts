@@ -54,7 +54,7 @@ function newProcess(carry: typeof fetch = fetch, network = stack.network): Clien
 
 interface Held {
   /** Sends what was held back to the chain. */
-  release(): Promise<void>;
+  readonly release: () => Promise<void>;
   /** What the transactions that were held back named as the owner's last act. */
   readonly named: string[];
 }
@@ -73,7 +73,12 @@ async function holdBack(act: (client: Client) => Promise<unknown>, read: typeof 
   await expect(act(client)).rejects.toMatchObject({ code: "transaction_unknown" });
   // What comes after it is paid for with another coin, so that this one can still be executed.
   await stack.localnet.faucet(stack.owner.signer.chainAddress, 500_000_000_000n);
-  return { named, release: async () => void (await fetch(held[0]!.clone())) };
+  return {
+    named,
+    release: async () => {
+      await fetch(held[0]!.clone());
+    },
+  };
 }
 
 /** The last value that the transaction's call is given: 32 bytes behind their length. */
@@ -116,7 +121,7 @@ describe("N7: taking away what a node may still give", () => {
     expect((await object()).generation).toBe(generation);
   });
 
-  test("the end that stands is set once more, and an extension that was held back does not undo it", async () => {
+  test("the present end is set once more, and an extension that was held back does not undo it", async () => {
     const address = randomAddress();
     const until = new Date((Math.ceil(clock() / QUARTER) + 2) * QUARTER);
     await newProcess().vaults.members.add(vault.id, address, { until });

@@ -35,7 +35,6 @@ export {
   createVault,
   findCreatedVault,
   leave,
-  mayStillRun,
   offerOwnership,
   raiseFloor,
   removeMember,
@@ -43,6 +42,5 @@ export {
   setSigningKey,
   setUntil,
   sweep,
-  type OwnerActOptions,
-  type VaultAct,
 } from "./vault-transactions.ts";
+export { mayStillRun, type OwnerActOptions, type VaultAct } from "./vault-act.ts";

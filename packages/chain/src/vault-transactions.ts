@@ -4,57 +4,11 @@ import type { VaultObjectMember } from "@coffer/contract/vault-object";
 import type { Chain } from "./chain.ts";
 import { isCreatedBy } from "./created-object.ts";
 import { ChainError } from "./errors.ts";
-import { type ActWarning, execute, type Executed, type ExecutionOptions, findExecuted, inTurn } from "./execution.ts";
-import { warningsAbout } from "./former-entries.ts";
+import { execute, type Executed, type ExecutionOptions, findExecuted } from "./execution.ts";
 import type { TransactionSigner } from "./signer.ts";
-import { type VaultCall, vaultCalls, toTransaction } from "./vault-functions.ts";
+import { type OwnerActOptions, runAct, type VaultAct } from "./vault-act.ts";
+import { vaultCalls, toTransaction } from "./vault-functions.ts";
 import { findMember, type VaultObject } from "./vault-object.ts";
-
-/** The result of an act: `done` by this call, or `already` so before it, without a transaction. */
-export interface VaultAct {
-  readonly outcome: "done" | "already";
-  /** Digest of the transaction; null when there was none. */
-  readonly digest: string | null;
-  /** The vault after it. */
-  readonly vault: VaultObject;
-  /** Empty if there are none. */
-  readonly warnings: readonly ActWarning[];
-}
-
-/**
- * Options of the owner's acts. A transaction that gives a right names the owner's act before it (`last` in the vault
- * object), and is void once the owner has acted since. That helps against a node that holds transactions back, if the
- * caller remembers the ones that it has signed.
- */
-export interface OwnerActOptions extends ExecutionOptions {
-  /**
-   * Called with the `last` that a transaction names which gives a right, before that is sent. It is not sent if it
-   * rejects.
-   */
-  readonly beforeGiving?: ((last: string) => Promise<void>) | undefined;
-  /**
-   * The `last` that an earlier transaction named, whose outcome is unknown and which this one stands in for. At most one
-   * of the two is executed. Default: as the vault shows it.
-   */
-  readonly last?: string | undefined;
-  /**
-   * What earlier transactions named that gave the right which this act takes away. While {@link mayStillRun one of them
-   * may be executed}, the act is sent even if the vault shows nothing that it could take away.
-   */
-  readonly given?: readonly string[] | undefined;
-}
-
-/**
- * Whether a transaction that gives a right, and names this `last`, may still be executed. Another `last` in the vault
- * means that it was executed or never will be, but one node's word does not show that: a witness must show the same.
- */
-export function mayStillRun({ network }: Pick<Chain, "network">, vault: VaultObject, last: string): boolean {
-  return vault.last === last || !hasWitnesses(network);
-}
-
-function hasWitnesses({ witnessUrls = [] }: Chain["network"]): boolean {
-  return witnessUrls.length > 0;
-}
 
 const NO_KEY = new Uint8Array();
 
@@ -103,7 +57,7 @@ export async function addMember(
   options?: OwnerActOptions,
 ): Promise<VaultAct> {
   const endsAt = act.endsAt ?? NO_END;
-  return run(chain, signer, act.objectId, options, {
+  return runAct(chain, signer, act.objectId, options, {
     isDone: (vault) =>
       vault.members.some((member) => member.chainAddress === act.chainAddress && !hasEnded(member, vault)),
     check: (vault) => {
@@ -130,7 +84,7 @@ export async function setUntil(
   const endsAt = act.endsAt ?? NO_END;
   const find = (vault: VaultObject): VaultObjectMember | undefined =>
     vault.members.find((member) => member.chainAddress === act.chainAddress);
-  return run(chain, signer, act.objectId, options, {
+  return runAct(chain, signer, act.objectId, options, {
     isDone: (vault) => find(vault)?.endsAt === endsAt && find(vault)?.until === 0n,
     check: (vault) => {
       requireOwner(vault, signer);
@@ -156,7 +110,7 @@ export async function renew(
   act: { readonly objectId: string; readonly base: bigint },
   options?: ExecutionOptions,
 ): Promise<VaultAct> {
-  return run(chain, signer, act.objectId, options, {
+  return runAct(chain, signer, act.objectId, options, {
     isDone: (vault) => vault.base > act.base,
     check: (vault) => requireOwner(vault, signer),
     call: (vault) => vaultCalls.renew(vault),
@@ -172,7 +126,7 @@ export async function sweep(
 ): Promise<VaultAct> {
   const countMarked = (vault: VaultObject): number => vault.members.filter(({ until }) => until > 0n).length;
   let before = 0;
-  return run(chain, signer, act.objectId, options, {
+  return runAct(chain, signer, act.objectId, options, {
     isDone: (vault) => countMarked(vault) === 0 || countMarked(vault) < before,
     check: (vault) => {
       if (findMember(vault, signer.chainAddress) === null) throw new ChainError("not_a_member");
@@ -192,7 +146,7 @@ export async function removeMember(
   act: { readonly objectId: string; readonly chainAddress: string },
   options?: OwnerActOptions,
 ): Promise<VaultAct> {
-  return run(chain, signer, act.objectId, options, {
+  return runAct(chain, signer, act.objectId, options, {
     isDone: (vault) => findMember(vault, act.chainAddress) === null && vault.offered !== act.chainAddress,
     check: (vault) => {
       requireOwner(vault, signer);
@@ -209,7 +163,7 @@ export async function leave(
   act: { readonly objectId: string },
   options?: ExecutionOptions,
 ): Promise<VaultAct> {
-  return run(chain, signer, act.objectId, options, {
+  return runAct(chain, signer, act.objectId, options, {
     isDone: (vault) => findMember(vault, signer.chainAddress) === null,
     check: (vault) => {
       if (vault.owner.chainAddress === signer.chainAddress) throw new ChainError("is_owner");
@@ -229,7 +183,7 @@ export async function setSigningKey(
   act: { readonly objectId: string; readonly signingKey: Uint8Array },
   options?: ExecutionOptions,
 ): Promise<VaultAct> {
-  return run(chain, signer, act.objectId, options, {
+  return runAct(chain, signer, act.objectId, options, {
     isDone: (vault) => isKeyOf(vault, signer.chainAddress, act.signingKey),
     check: (vault) => {
       const member = findMember(vault, signer.chainAddress);
@@ -251,7 +205,7 @@ export async function offerOwnership(
   options?: OwnerActOptions,
 ): Promise<VaultAct> {
   const { chainAddress } = act;
-  return run(chain, signer, act.objectId, options, {
+  return runAct(chain, signer, act.objectId, options, {
     isDone: (vault) => vault.offered === chainAddress,
     check: (vault) => {
       requireOwner(vault, signer);
@@ -269,7 +223,7 @@ export async function acceptOwnership(
   act: { readonly objectId: string; readonly signingKey?: Uint8Array },
   options?: ExecutionOptions,
 ): Promise<VaultAct> {
-  return run(chain, signer, act.objectId, options, {
+  return runAct(chain, signer, act.objectId, options, {
     isDone: (vault) => vault.owner.chainAddress === signer.chainAddress,
     check: (vault) => {
       if (vault.offered !== signer.chainAddress) throw new ChainError("not_offered");
@@ -286,7 +240,7 @@ export async function raiseFloor(
   act: { readonly objectId: string; readonly floor: bigint },
   options?: ExecutionOptions,
 ): Promise<VaultAct> {
-  return run(chain, signer, act.objectId, options, {
+  return runAct(chain, signer, act.objectId, options, {
     isDone: (vault) => vault.floor >= act.floor,
     check: (vault) => {
       requireOwner(vault, signer);
@@ -317,102 +271,6 @@ function requireEnd(endsAt: bigint, { asOf }: VaultObject): void {
     });
   if (endsAt <= BigInt(asOf))
     throw new ChainError("end_invalid", { message: `${name(endsAt)} has passed. Name an end that is still to come.` });
-}
-
-interface Act {
-  /** Whether the vault shows that the act has happened. */
-  isDone(vault: VaultObject): boolean;
-  /** Refuses, before anything costs gas, every act that the module would refuse. */
-  check(vault: VaultObject): void;
-  /** The call that gives a right, after the owner's act that it names; null, or absent: the act gives none. */
-  give?(vault: VaultObject, last: string): VaultCall | null;
-  /** Every other call. */
-  call?(vault: VaultObject): VaultCall;
-  /** The refusal that means that somebody else was faster with the same act. */
-  readonly already?: ChainError["code"];
-}
-
-/** How often an act begins anew that was refused before anything was signed: another process acted meanwhile. */
-const BEGINNINGS = 3;
-
-/** An act on a vault begins once the one before it has ended: one that gives a right names that one. */
-function run(
-  chain: Chain,
-  signer: TransactionSigner,
-  objectId: string,
-  options: OwnerActOptions | undefined,
-  act: Act,
-): Promise<VaultAct> {
-  return inTurn(chain, `${signer.chainAddress} ${objectId}`, async () => {
-    for (let beginning = 1; ; beginning += 1) {
-      const done = await runOnce(chain, signer, objectId, options, act);
-      if (!(done instanceof ChainError)) return done;
-      if (beginning === BEGINNINGS) throw done;
-    }
-  });
-}
-
-/** An outdated act is returned, if nothing was signed for it and its caller did not choose what it names. */
-async function runOnce(
-  chain: Chain,
-  signer: TransactionSigner,
-  objectId: string,
-  options: OwnerActOptions = {},
-  act: Act,
-): Promise<VaultAct | ChainError> {
-  const before = await chain.readVault(objectId, { maxAge: 0 });
-  const last = options.last ?? before.last;
-  const isDone = act.isDone(before);
-  if (isDone && !mustTake(chain, before, options, act)) return already(before);
-  act.check(before);
-  const given = act.give?.(before, last) ?? null;
-  const call = given ?? act.call?.(before);
-  if (call === undefined) throw new TypeError("an act is a call");
-  const transact = () => toTransaction(call, chain.network.latestPackageId);
-  let isSigned = false;
-  const beforeSend: ExecutionOptions["beforeSend"] = async (...sent) => {
-    isSigned = true;
-    if (given !== null) await options.beforeGiving?.(last);
-    await options.beforeSend?.(...sent);
-  };
-  try {
-    const executed = await execute(chain, signer, transact, { beforeSend });
-    const vault = await readAfter(chain, before, executed, act);
-    return {
-      outcome: "done",
-      digest: executed.digest,
-      vault,
-      warnings: [...executed.warnings, ...warningsAbout(vault)],
-    };
-  } catch (cause) {
-    if (!(cause instanceof ChainError) || !(cause.code === act.already || cause.code === "act_outdated")) throw cause;
-    const vault = await chain.readVault(objectId, { maxAge: 0 });
-    if (act.isDone(vault)) return already(vault);
-    if (cause.code === "act_outdated" && !isSigned && options.last === undefined) return cause;
-    throw cause;
-  }
-}
-
-/** The vault shows nothing to take away, and a transaction that gives it may still be executed. */
-function mustTake(chain: Chain, vault: VaultObject, { given = [] }: OwnerActOptions, act: Act): boolean {
-  const isTaking = act.call !== undefined && (act.give?.(vault, vault.last) ?? null) === null;
-  return isTaking && given.some((last) => mayStillRun(chain, vault, last));
-}
-
-function already(vault: VaultObject): VaultAct {
-  return { outcome: "already", digest: null, vault, warnings: warningsAbout(vault) };
-}
-
-/**
- * The vault as the transaction left it, or later. It is never an answer from before it, even if the node names no
- * version or too low a one. Only the node's word shows that the act happened; with witnesses, theirs does.
- */
-async function readAfter(chain: Chain, before: VaultObject, executed: Executed, act: Act): Promise<VaultObject> {
-  const change = executed.effects.changedObjects.find((changed) => changed.objectId === before.objectId);
-  const [named, next] = [BigInt(change?.outputVersion ?? 0), before.version + 1n];
-  const vault = await chain.readVault(before.objectId, { maxAge: 0, minVersion: named > next ? named : next });
-  if (hasWitnesses(chain.network) && !act.isDone(vault)) throw new ChainError("transaction_unknown");
-  return vault;
 }
 
 /** @internal The vault that a transaction made. */

@@ -4,8 +4,8 @@
  */
 
 /**
- * How a value is written: an address is 32 bytes, integers are little endian, `bytes`, lists and a digest, which always has
- * 32 bytes, begin with their length (ULEB128).
+ * How a value is written: an address is 32 bytes, integers are little endian. `bytes`, lists and a digest begin with their
+ * length (ULEB128), which is 32 for a digest.
  */
 type Form =
   | "address"
@@ -41,7 +41,7 @@ export const VAULT_OBJECT_FIELDS = {
   members: { list: { fields: MEMBER }, most: VAULT_OBJECT_LIMITS.members },
   former: { list: { fields: FORMER }, most: VAULT_OBJECT_LIMITS.former },
   oldest: "u64",
-  /** Of the transaction of the owner's last act or of the last acceptance, which an act that gives a right must name. */
+  /** An act that gives a right names it: the transaction of the owner's last act, or of the last acceptance. */
   last: "digest",
   /** What `last` was before that transaction. */
   before: "digest",

@@ -1,15 +1,15 @@
 /**
  * Rights that the owner gave from this machine, by transactions that a chain node may have held back (encryption design
  * §9.2). Each is noted before it is sent. While it may still be executed, taking the right away is a transaction of its
- * own even where the vault shows no such right: that makes the one that was held back void.
+ * own, even where the vault shows no such right. That makes the one that was held back void.
  */
 import { ChainError, mayStillRun, type OwnerActOptions, type VaultAct } from "@coffer/chain";
 import type { GivenRight } from "../memory/pins.ts";
 import type { VaultSession } from "../session.ts";
 
 /**
- * No transaction is valid for more than two epochs, of a day each. Only this machine's clock tells that they are over:
- * a node could name any epoch.
+ * No transaction is valid for more than two epochs, of a day each. A node could name any epoch, so this machine's clock
+ * counts alone.
  */
 const VALID_MS = 3 * 24 * 60 * 60 * 1000;
 
@@ -17,7 +17,7 @@ const VALID_MS = 3 * 24 * 60 * 60 * 1000;
 export type Right =
   /** A membership, or a part of its time. Taking it away takes an offer to the address as well. */
   | { readonly of: "member"; readonly chainAddress: string }
-  /** The ownership; null: it is taken back from whoever it was offered to. */
+  /** The ownership, which is offered; null: the offer is withdrawn. */
   | { readonly of: "ownership"; readonly chainAddress: string | null };
 
 /** Runs one act of the owner with what is known of those before it, and keeps what is known after it. */
@@ -42,7 +42,7 @@ export async function actOnRight(
   const unknown = known.find((given) => !given.isAnswered && isSame(given, right));
   const options: OwnerActOptions = {
     given: known.filter((given) => isTakenWith(given, right)).map(({ last }) => last),
-    // Of that attempt and this one, at most one is executed.
+    // At most one of that attempt and this one is executed.
     ...(unknown !== undefined && { last: unknown.last }),
     beforeGiving: async (last) => {
       isNoted = true;

@@ -41,7 +41,7 @@ export interface Highest {
 export interface GivenRight {
   /** A membership, with its end; or the ownership, which was offered. */
   readonly of: "member" | "ownership";
-  /** To whom. */
+  /** Whose right it is. */
   readonly chainAddress: string;
   /** The owner's act that the transaction names, as the vault object showed it: 64 hex digits. */
   readonly last: string;
