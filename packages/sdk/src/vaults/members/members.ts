@@ -193,7 +193,7 @@ async function findAgent(
  * Removes an address: it cannot open files written from now on, and the service stops serving it. It can still open
  * what it could read before, wherever it gets the bytes, until the vault has been rotated (docs/threat-model.md). Safe
  * to repeat. For three days after this machine has added the address or offered it the vault, each repetition is a
- * transaction: a chain node may still execute what it held back. Witnesses that show otherwise spare it.
+ * transaction. A chain node may still execute what it held back, unless witnesses show that it cannot.
  */
 export async function removeVaultMember(
   connection: Connection,
