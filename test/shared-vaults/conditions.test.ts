@@ -1,0 +1,223 @@
+/** Of two writers who name the same state of a file or folder of a shared vault, one wins (encryption design §9.3). */
+import type { Client, Middleware, Vault } from "@coffer/sdk";
+import { storeText, toFailure, type Task } from "@coffer/tasks";
+import { beforeAll, describe, expect, test } from "vitest";
+import { read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+
+const stack = sharedStack(UNLIMITED);
+const ROUNDS = 12;
+
+let owner: Client;
+let vault: Vault;
+let vaultId: string;
+beforeAll(async () => {
+  owner = stack.owner.client;
+  vault = await owner.vaults.create({ name: "conditions", type: "shared" });
+  vaultId = vault.id;
+});
+
+/** Two processes of the owner, whose first change of a round is sent when both have one: each has looked before either writes. */
+function meeting(): { readonly pair: readonly [Client, Client]; next(): void } {
+  let waiting: (() => void)[] = [];
+  let hasMet = new Set<number>();
+  const middleware = (who: number): Middleware => async (request, send) => {
+    if (request.method !== "GET" && request.method !== "HEAD" && !hasMet.has(who)) {
+      hasMet.add(who);
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length === 2) for (const go of waiting) go();
+      });
+    }
+    return send(request);
+  };
+  const one = (who: number) => stack.owner.another({ middleware: [middleware(who)] });
+  return {
+    pair: [one(0), one(1)],
+    next: () => {
+      waiting = [];
+      hasMet = new Set();
+    },
+  };
+}
+
+/** What each of both was told: "done", or the code of the refusal. */
+async function both(
+  { pair, next }: ReturnType<typeof meeting>,
+  act: (client: Client, mine: string) => Promise<unknown>,
+): Promise<string[]> {
+  next();
+  const told = await Promise.all(
+    pair.map(async (client, who) => {
+      try {
+        await act(client, `writer ${String(who)}`);
+        return "done";
+      } catch (error) {
+        return (error as { code?: string }).code ?? String(error);
+      }
+    }),
+  );
+  return told.sort();
+}
+
+const ONE_WINS = Array.from({ length: ROUNDS }, () => ["done", "precondition_failed"]);
+
+async function rounds(work: (round: number) => Promise<string[]>): Promise<string[][]> {
+  const told: string[][] = [];
+  for (let round = 0; round < ROUNDS; round += 1) told.push(await work(round));
+  return told;
+}
+
+let made = 0;
+async function newFile(body = "before", folderId?: string) {
+  made += 1;
+  const name = `file ${String(made)}.txt`;
+  const place = folderId === undefined ? {} : { folderId };
+  return (await owner.files.upload({ vaultId, name, body, ...place })).file;
+}
+
+const taskOf = (client: Client): Task => ({
+  signal: new AbortController().signal,
+  progress: () => undefined,
+  client: () => Promise.resolve(client),
+  chainAddress: () => Promise.resolve(stack.owner.signer.chainAddress),
+});
+
+describe("two writers who name the same state: one wins, the other is told so", () => {
+  test("with expectedVersion of the tools, as a version and as a tag [S35]", async () => {
+    const at = meeting();
+    for (const field of ["versionId", "tag"] as const)
+      expect(
+        await rounds(async () => {
+          const file = await newFile();
+          const wish = { vaultId, folder: null, name: file.name, ifExists: "version" } as const;
+          const told = await both(at, async (client, mine) => {
+            const task = taskOf(client);
+            try {
+              await storeText(task, new TextEncoder().encode(mine), { ...wish, expectedVersion: file[field] });
+            } catch (error) {
+              throw toFailure(error, task.signal);
+            }
+          });
+          expect(await owner.files.versions(file.id)).toMatchObject({ versions: { length: 2 } });
+          return told;
+        }),
+      ).toEqual(ONE_WINS);
+  });
+
+  test("replace [S35]", async () => {
+    const at = meeting();
+    const told = await rounds(async () => {
+      const { id, tag } = await newFile();
+      return both(at, (client, body) => client.files.replace(id, { vaultId, body, ifMatch: tag }));
+    });
+    expect(told).toEqual(ONE_WINS);
+  });
+
+  test("replace, also where neither wrote what it follows: nobody signs over what it has not read [S35]", async () => {
+    const at = meeting();
+    const told = await rounds(async () => {
+      const { id } = await newFile();
+      return both(at, (client, body) => client.files.replace(id, { vaultId, body }));
+    });
+    expect(told).toEqual(ONE_WINS);
+    const { id } = await newFile();
+    const newest = await both(at, (client, body) => client.files.replace(id, { vaultId, body, ifMatch: "*" }));
+    expect(newest).toEqual(["done", "done"]);
+    expect((await owner.files.versions(id)).versions).toHaveLength(3);
+  });
+
+  test("append: what was read, and more [S35]", async () => {
+    const at = meeting();
+    const told = await rounds(async () => {
+      const { id } = await newFile();
+      const told = await both(at, async (client, line) => {
+        const before = await client.files.download(id);
+        const text = new TextDecoder().decode(await before.bytes());
+        await client.files.replace(id, { vaultId, body: `${text}\n${line}`, ifMatch: before.etag ?? undefined });
+      });
+      expect(await read(owner, id)).toMatch(/^before\nwriter [01]$/);
+      return told;
+    });
+    expect(told).toEqual(ONE_WINS);
+  });
+
+  test("rename and move, of files and folders [S35]", async () => {
+    const at = meeting();
+    const { id: folderId } = await owner.folders.create({ vaultId, name: "there" });
+    const told = await rounds(async (round) => {
+      const { id, tag: ifMatch } = await newFile();
+      const moves = round % 2 === 0 ? {} : { folderId };
+      return both(at, (client, mine) =>
+        client.files.update(id, { name: `${id} ${mine}`, ...moves }, { vaultId, ifMatch }),
+      );
+    });
+    expect(told).toEqual(ONE_WINS);
+    const ofFolders = await rounds(async (round) => {
+      const { id, tag: ifMatch } = await owner.folders.create({ vaultId, name: `folder ${String(round)}` });
+      return both(at, (client, mine) => client.folders.update(id, { name: `${id} ${mine}` }, { vaultId, ifMatch }));
+    });
+    expect(ofFolders).toEqual(ONE_WINS);
+  });
+
+  test("a rename, and a replacement of the content [S35]", async () => {
+    const at = meeting();
+    const told = await rounds(async () => {
+      const { id, tag: ifMatch } = await newFile();
+      return both(at, (client, mine) =>
+        mine === "writer 0"
+          ? client.files.update(id, { name: `${id} renamed` }, { vaultId, ifMatch })
+          : client.files.replace(id, { vaultId, body: mine, ifMatch }),
+      );
+    });
+    expect(told).toEqual(ONE_WINS);
+  });
+
+  test("restore: under another name, of a kept version, and under the old entry after a rename [S35]", async () => {
+    const at = meeting();
+    const named = await rounds(async () => {
+      const { id, tag: ifMatch } = await newFile();
+      await owner.files.delete(id);
+      return both(at, (client, mine) => client.files.restore(id, { name: `${id} ${mine}` }, { vaultId, ifMatch }));
+    });
+    for (const codes of named) expect(codes).toContain("done");
+    for (const codes of named) expect(codes).not.toEqual(["done", "done"]);
+    const versions = await rounds(async () => {
+      const { id, versionId } = await newFile();
+      const { file } = await owner.files.replace(id, { vaultId, body: "after" });
+      return both(at, (client) => client.files.restoreVersion(id, versionId, { vaultId, ifMatch: file.tag }));
+    });
+    expect(versions).toEqual(ONE_WINS);
+    const file = await newFile();
+    await owner.files.update(file.id, { name: `${file.id} renamed` }, { vaultId });
+    const trashing = owner.files.delete(file.id, { ifMatch: file.tag });
+    await expect(trashing).rejects.toMatchObject({ code: "precondition_failed" });
+    await owner.files.delete(file.id);
+    const restoring = owner.files.restore(file.id, {}, { vaultId, ifMatch: file.tag });
+    await expect(restoring).rejects.toMatchObject({ code: "precondition_failed" });
+    const { tag } = await owner.files.get(file.id);
+    expect(await owner.files.restore(file.id, {}, { vaultId, ifMatch: tag })).toMatchObject({ trashedAt: null, tag });
+  });
+
+  test("batches: each item under its own condition [S35]", async () => {
+    const at = meeting();
+    const { id: folderId } = await owner.folders.create({ vaultId, name: "batches" });
+    const told = await rounds(async () => {
+      const [one, other] = [await newFile(), await newFile()];
+      const both = [one, other].map(({ id, tag }) => ({ id, ifMatch: tag }));
+      at.next();
+      const outcomes = await Promise.all(
+        at.pair.map((client) => client.files.moveMany(both, folderId, { vaultId })),
+      );
+      return outcomes.flat().map(({ error }) => error?.code ?? "done").sort();
+    });
+    for (const codes of told) expect(codes).toEqual(["done", "done", "precondition_failed", "precondition_failed"]);
+    const [old, still] = [await newFile(), await newFile()];
+    await owner.files.update(old.id, { name: `${old.id} renamed` }, { vaultId });
+    const listed = [old, still].map(({ id, tag }) => ({ id, ifMatch: tag }));
+    const codesOf = (outcomes: Awaited<ReturnType<Client["files"]["trashMany"]>>) =>
+      outcomes.map(({ error }) => error?.code ?? "done");
+    expect(codesOf(await owner.files.trashMany(listed))).toEqual(["precondition_failed", "done"]);
+    await owner.files.delete(old.id);
+    expect(codesOf(await owner.files.restoreMany(listed))).toEqual(["precondition_failed", "done"]);
+  });
+});
