@@ -30,6 +30,9 @@ interface Source {
 const UNREADABLE =
   "/** Why this client cannot open it, as a code such as `not_a_member` or `damaged`. Absent: it is readable. */\nreadonly unreadable?: string;";
 
+const TAG =
+  "/** What `ifMatch` of a change names. In a shared vault this client computes it of the signed statements that it shows. Absent: it cannot open them. */\nreadonly tag?: string;";
+
 const AUTHORS = {
   createdBy:
     "The caller that made it. In a shared vault: the signer of its first entry, as long as no other has followed. null: not noted, or nothing proves it.",
@@ -80,6 +83,7 @@ const TYPES: Readonly<Record<string, Source>> = {
     added: [
       "/** Stored bytes of a file in a shared vault that this client can open. Absent: `size` is that number. */\nreadonly storedSize?: number;",
       UNREADABLE,
+      TAG,
     ],
   },
   FileVersion: {
@@ -120,7 +124,7 @@ const TYPES: Readonly<Record<string, Source>> = {
     text: 'A folder. In a shared vault that this client cannot open, `name` is "" and `unreadable` says why.',
     texts: AUTHORS,
     without: ["shared"],
-    added: [UNREADABLE],
+    added: [UNREADABLE, TAG],
   },
   Authorization: { at: "identityProvider.authorize", text: "Where to send the browser for a sign-in." },
   ZkloginTokens: { at: "identityProvider.zkloginToken", text: "The first step's result of a zkLogin sign-in." },

@@ -71,7 +71,7 @@ export interface RequestContext<Caller extends Principal | null> {
 }
 
 /**
- * The context of a POST that creates. Its handler ends its transaction with `record`. So the effect and the answer to
+ * The context of a call that takes an Idempotency-Key. Its handler ends its transaction with `record`. So the effect and the answer to
  * a repeat with the same Idempotency-Key commit together or not at all
  * (docs/decisions/0007-idempotency-commits-with-the-effect.md).
  */
@@ -119,11 +119,13 @@ export type OutgoingBytes = AsyncIterable<Uint8Array>;
 type CallerOf<E extends EndpointDefinition> = E["auth"] extends "none" ? null : Principal;
 type Answer<E extends EndpointDefinition> = Output<E, OutgoingBytes>;
 
-/** A POST that creates for an account takes an Idempotency-Key (decisions §1). */
-type TakesIdempotencyKey = { readonly method: "POST"; readonly effect: "create"; readonly auth: "credential" };
+/** `takesIdempotencyKey` of the contract, for types. */
+type TakesIdempotencyKey =
+  | { readonly method: "POST"; readonly effect: "create"; readonly auth: "credential" }
+  | { readonly keyed: true };
 
 type AnswerOf<E extends EndpointDefinition> = E extends TakesIdempotencyKey
-  ? Recorded<Answer<E>>
+  ? Recorded<Answer<E>> | (E extends { otherStatuses: readonly number[] } ? Recorded<undefined> : never)
   : Answer<E> | Reply<Answer<E>> | (E extends { otherStatuses: readonly number[] } ? Reply<undefined> : never);
 
 type ContextOf<E extends EndpointDefinition> = E extends TakesIdempotencyKey

@@ -133,7 +133,7 @@ describe("two writers who name the same state: one wins, the other is told so", 
       const told = await both(at, async (client, line) => {
         const before = await client.files.download(id);
         const text = new TextDecoder().decode(await before.bytes());
-        await client.files.replace(id, { vaultId, body: `${text}\n${line}`, ifMatch: before.etag ?? undefined });
+        await client.files.replace(id, { vaultId, body: `${text}\n${line}`, ifMatch: before.tag ?? undefined });
       });
       expect(await read(owner, id)).toMatch(/^before\nwriter [01]$/);
       return told;

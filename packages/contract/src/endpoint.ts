@@ -82,6 +82,8 @@ export interface EndpointDefinition {
   readonly deprecated?: Deprecation;
   /** The answer carries a raw key or secret: the service never stores it for an idempotent repeat (decisions §1). */
   readonly secretResponse?: boolean;
+  /** It creates nothing, and takes an Idempotency-Key all the same: a repeat is answered, and not done again. */
+  readonly keyed?: true;
 }
 
 /** Declares an endpoint. The value keeps its literal types. */
@@ -154,9 +156,12 @@ export function endpointsOf(api: Api): EndpointDefinition[] {
   return Object.values(api).flatMap((group) => Object.values(group));
 }
 
-/** Whether the endpoint takes an Idempotency-Key: every POST that creates for an account does (decisions §1). */
-export function takesIdempotencyKey({ method, effect, auth }: EndpointDefinition): boolean {
-  return method === "POST" && effect === "create" && auth === "credential";
+/**
+ * Whether the endpoint takes an Idempotency-Key: every POST that creates for an account does (decisions §1), and every
+ * change of a file or folder (encryption design §9.3).
+ */
+export function takesIdempotencyKey({ method, effect, auth, keyed }: EndpointDefinition): boolean {
+  return keyed === true || (method === "POST" && effect === "create" && auth === "credential");
 }
 
 const EVERY_ENDPOINT: readonly ErrorCode[] = ["internal", "unavailable", "rate_limited"];

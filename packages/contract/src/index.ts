@@ -14,6 +14,7 @@ export type { BudgetName, Budgets, BudgetUse } from "./budgets.ts";
 export { clientApi } from "./client-api.ts";
 export * from "./endpoint.ts";
 export type { FileEntry, FolderEntry } from "./entries.ts";
+export { plainTag, SIGNED_TAG_TITLE, signedTag } from "./tags.ts";
 export { ERROR_FACTS, fitsStatus, isErrorCode, type ErrorCode } from "./error-codes.ts";
 export { ERRORS, type ErrorEntry } from "./errors.ts";
 export type { File } from "./files.ts";

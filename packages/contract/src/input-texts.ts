@@ -160,11 +160,19 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   kind: "`files`: files in the trash. `vaults`: vaults in the trash. Default: `files`.",
   "trash.empty.in.vaultId": "UUID of the only vault whose trash is emptied. Default: every public vault of yours.",
   "trash.list.in.vaultId": "UUID of the only vault to list. Default: every vault you may read.",
-  "if-match": "Acts only when the content still has this entity tag. Otherwise: 412. Default: always.",
-  "files.update.in.if-match":
-    "Acts only when this is the current revision, in quotes. Otherwise: 412. Default: always.",
-  "folders.update.in.if-match":
-    "Acts only when this is the current revision, in quotes. Otherwise: 412. Default: always.",
+  "if-match":
+    "Acts only while it has this entity tag: its revision in quotes, or the tag that a client computed of it. Otherwise: 412. Default: always.",
+  "files.content.in.if-match": "Acts only when the content still has this entity tag. Otherwise: 412. Default: always.",
+  "files.contentHead.in.if-match":
+    "Acts only when the content still has this entity tag. Otherwise: 412. Default: always.",
+  "files.replace.in.if-match":
+    "Acts only while the content has this entity tag, or the file the tag that a client computed of it. Otherwise: 412. Default: always.",
+  "files.restoreVersion.in.if-match":
+    "Acts only while the content has this entity tag, or the file the tag that a client computed of it. Otherwise: 412. Default: always.",
+  "uploads.create.in.if-match":
+    "Acts only while the content has this entity tag, or the file the tag that a client computed of it. Otherwise: 412. Default: always.",
+  conditions: "Entity tags that some of the ids must still have, as `If-Match` of a change of one. Default: none.",
+  ifMatch: "Its revision in quotes, or the tag that a client computed of it.",
   "if-none-match": "Answers 304 when the content still has this entity tag. Default: always sends the content.",
   "files.upload.in.if-none-match":
     "`*`: stores only when nothing has the name yet, else 412. Default: a name that is taken answers 409.",
@@ -190,7 +198,7 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   "coffer-name-index":
     "In a shared vault: the blind index of the name, 32 lower-case hex digits. Default: none, in a public vault.",
   "Idempotency-Key":
-    "1 to 255 visible characters. A repeat with the same key gets the first answer and makes nothing new. Default: every request counts.",
+    "1 to 255 visible characters. A repeat with the same key gets the first answer, and nothing is done again. Default: every request counts.",
   "tus-resumable": "Version of the tus protocol. Default: `1.0.0`.",
   "upload-length": "Bytes of the whole file.",
   "upload-metadata":

@@ -3,13 +3,18 @@ import * as z from "zod/mini";
 import { partError } from "./batches.ts";
 import { endpoint } from "./endpoint.ts";
 import { sharedEntry } from "./shared-entries.ts";
-import { uuid } from "./values.ts";
+import { condition, uuid } from "./values.ts";
 
 /** Files and folders of one act. */
 export const MAX_ACT_ITEMS = 1000;
 
 /** Files and folders together: no file has the id of a folder. */
 const ids = z.array(uuid).check(z.minLength(1), z.maxLength(MAX_ACT_ITEMS));
+
+/** Of some of the ids: each is changed only while it has that tag. */
+const conditions = z.optional(
+  z.array(z.strictObject({ id: uuid, ifMatch: condition })).check(z.maxLength(MAX_ACT_ITEMS)),
+);
 
 /** In the order of the ids. Those without an error are durable. */
 const output = z.object({ results: z.array(z.object({ id: uuid, error: z.nullable(partError) })) });
@@ -22,6 +27,7 @@ const act = {
   vaultLimit: "object",
   method: "POST",
   effect: "update",
+  keyed: true,
   status: 200,
   output,
 } as const;
@@ -32,14 +38,14 @@ export const itemActsGroup = {
     ...act,
     id: "files.trashMany",
     path: "/api/files/trash",
-    body: z.strictObject({ ids }),
+    body: z.strictObject({ ids, conditions }),
     errors: [],
   }),
   restoreMany: endpoint({
     ...act,
     id: "files.restoreMany",
     path: "/api/files/restore",
-    body: z.strictObject({ ids }),
+    body: z.strictObject({ ids, conditions }),
     errors: [],
   }),
   moveMany: endpoint({
@@ -48,6 +54,7 @@ export const itemActsGroup = {
     path: "/api/files/move",
     body: z.strictObject({
       ids,
+      conditions,
       /** null: to the top of the vault that each lies in. */
       folderId: z.nullable(uuid),
       /** In a shared vault: the statement of each new place. */

@@ -4,7 +4,7 @@ import { endpoint } from "./endpoint.ts";
 import { file } from "./files.ts";
 import { ownerProof } from "./proofs.ts";
 import { sharedFile } from "./shared-entries.ts";
-import { author, openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
+import { author, condition, openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
 import { OWNER_PROOF_ERRORS } from "./vaults.ts";
 
 /** How a version came. */
@@ -55,6 +55,7 @@ export const versionsGroup = {
   }),
   restoreVersion: endpoint({
     ...member,
+    keyed: true,
     access: "agent",
     scope: "files:write",
     id: "files.restoreVersion",
@@ -62,14 +63,16 @@ export const versionsGroup = {
     path: "/api/files/{fileId}/versions/{sourceId}/restore",
     effect: "update",
     params: sourceParams,
+    headers: z.object({ "if-match": z.optional(condition) }),
     body: z.strictObject({}),
     bodyOptional: true,
     status: 200,
     output: z.object({ file }),
-    errors: ["not_found", "trashed", ...memberErrors],
+    errors: ["not_found", "trashed", "precondition_failed", ...memberErrors],
   }),
   deleteVersion: endpoint({
     ...member,
+    keyed: true,
     access: "owner",
     scope: "files:write",
     id: "files.deleteVersion",

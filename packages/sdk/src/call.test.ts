@@ -300,7 +300,7 @@ describe("requests", () => {
     const { client, requests } = scripted([CREATED]);
     const made = client.vaults.create({ name: "a", type: "public" }, { idempotencyKey: "a\nb" });
     await expect(made).rejects.toMatchObject({ code: "invalid_request" });
-    const updated = client.files.update(ID, { name: "b" }, { ifRevision: '1"\r\nx: y' as unknown as number });
+    const updated = client.files.update(ID, { name: "b" }, { ifMatch: '1"\r\nx: y' });
     await expect(updated).rejects.toMatchObject({ code: "invalid_request" });
     expect(requests).toHaveLength(0);
   });

@@ -1,7 +1,11 @@
 import type { File as ListedFile } from "@coffer/contract";
 
 /** A file with what the wire carries of it, too: callers get the `File` of resources/result-types.ts. */
-export type File = ListedFile & { readonly storedSize?: number; readonly unreadable?: string };
+export type File = ListedFile & {
+  readonly storedSize?: number;
+  readonly unreadable?: string;
+  readonly tag?: string;
+};
 
 /** Changes of a file's place. `folderId: null`: to the top of the vault. `undefined` is refused, as in {@link UploadInput}. */
 export interface FileChanges {

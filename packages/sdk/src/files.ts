@@ -1,7 +1,14 @@
 import type { Download } from "./download/download.ts";
 import type { FileChanges } from "./file.ts";
 import type { FoundFacts, FoundFile, NameSearchOptions } from "./search/found.ts";
-import type { Connection, CallOptions, FileDeletion, PlaceOptions, UpdateOptions } from "./options.ts";
+import type {
+  Connection,
+  CallOptions,
+  ConditionedItem,
+  FileDeletion,
+  PlaceOptions,
+  UpdateOptions,
+} from "./options.ts";
 import { paged, type PagePromise } from "./pages.ts";
 import { onDemand } from "./resources/calling.ts";
 import type { UploadOutcome, UploadResult } from "./upload/target.ts";
@@ -78,7 +85,7 @@ export interface FileResource {
   uploadMany(inputs: Iterable<UploadInput>, options?: UploadManyOptions): Promise<UploadOutcome[]>;
   /**
    * Stores bytes as the file's new version; fails like `upload`, and with `precondition_failed` when `ifMatch` names
-   * another version.
+   * another state, or in a shared vault when somebody else was faster.
    */
   replace(fileId: string, input: ReplaceInput, options?: UploadOptions): Promise<UploadResult>;
   /**
@@ -113,7 +120,7 @@ export interface FileResource {
    * @throws ApiError `not_found` for a version that is gone, `trashed`.
    * @throws VaultError `damaged`, `rolled_back`, … for a version that does not verify.
    */
-  restoreVersion(fileId: string, versionId: string, options?: PlaceOptions): Promise<File>;
+  restoreVersion(fileId: string, versionId: string, options?: UpdateOptions): Promise<File>;
   /**
    * Deletes a kept version for good. Only an owner may.
    * @throws ApiError `current_version` for the file's content.
@@ -130,10 +137,10 @@ export interface FileResource {
   /** Moves a file to the trash for 30 days. With `permanent` it deletes the file for good and answers null. */
   delete(fileId: string, options?: FileDeletion): Promise<File | null>;
   /** Brings a file back from the trash, to the top of the vault if its folder is gone. */
-  restore(fileId: string, changes?: FileRestoreInput, options?: PlaceOptions): Promise<File>;
+  restore(fileId: string, changes?: FileRestoreInput, options?: UpdateOptions): Promise<File>;
   /**
    * Moves files and folders to the trash, up to 500 in a request. Each has its own outcome, in the order of the ids: one that fails
-   * stops no other.
+   * stops no other. Name an item with its tag, as `{ id, ifMatch: file.tag }`, to act on what you have seen of it.
    *
    * @example
    * ```ts
@@ -141,11 +148,15 @@ export interface FileResource {
    * const failed = outcomes.filter(({ error }) => error !== null);
    * ```
    */
-  trashMany(ids: Iterable<string>, options?: CallOptions): Promise<ItemOutcome[]>;
+  trashMany(items: Iterable<string | ConditionedItem>, options?: CallOptions): Promise<ItemOutcome[]>;
   /** Brings files and folders back from the trash; outcomes as of `trashMany`. What is not in the trash stays as it is. */
-  restoreMany(ids: Iterable<string>, options?: CallOptions): Promise<ItemOutcome[]>;
+  restoreMany(items: Iterable<string | ConditionedItem>, options?: CallOptions): Promise<ItemOutcome[]>;
   /** Moves files and folders into a folder of their vault, or with null to its top; outcomes as of `trashMany`. */
-  moveMany(ids: Iterable<string>, folderId: string | null, options?: PlaceOptions): Promise<ItemOutcome[]>;
+  moveMany(
+    items: Iterable<string | ConditionedItem>,
+    folderId: string | null,
+    options?: PlaceOptions,
+  ): Promise<ItemOutcome[]>;
 }
 
 const sending = once(() => import("./upload/send-file.ts"));

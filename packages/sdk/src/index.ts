@@ -46,7 +46,15 @@ export type { ChangeResource } from "./resources/changes.ts";
 export type { FollowOptions } from "./events/follow.ts";
 export type { FileResource } from "./files.ts";
 export type { FileChanges } from "./file.ts";
-export type { AccountOptions, FileDeletion, PlaceOptions, UpdateOptions, VaultDeletion } from "./options.ts";
+export type {
+  AccountOptions,
+  ConditionedItem,
+  ConditionOptions,
+  FileDeletion,
+  PlaceOptions,
+  UpdateOptions,
+  VaultDeletion,
+} from "./options.ts";
 export { type SharedVaultOptions, type SharedVaults, type TimeLimits } from "./options.ts";
 export {
   developmentCredentials,

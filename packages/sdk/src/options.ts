@@ -120,14 +120,29 @@ export interface PlaceOptions extends CallOptions {
   readonly vaultId?: string;
 }
 
+/** For an act on what the caller has seen of a file or folder. */
+export interface ConditionOptions extends CallOptions {
+  /**
+   * The `tag` that the file or folder must still have; else `precondition_failed`. In a shared vault a change that is
+   * signed follows no other state, whatever the service does. `*`: whatever is newest. Default: what this call itself has
+   * read of a shared vault's item, and in a public vault whatever is newest.
+   */
+  readonly ifMatch?: string | undefined;
+}
+
 /** For a change of a file or folder. */
-export interface UpdateOptions extends PlaceOptions {
-  /** The `revision` that the file or folder must still have; else `precondition_failed`. Default: any. */
-  readonly ifRevision?: number | undefined;
+export interface UpdateOptions extends PlaceOptions, ConditionOptions {}
+
+/** A file or folder of many, with the `tag` that it must still have. */
+export interface ConditionedItem {
+  /** UUID of the file or folder. */
+  readonly id: string;
+  /** Its `tag`; see {@link ConditionOptions.ifMatch}. */
+  readonly ifMatch?: string | undefined;
 }
 
 /** For a deletion of a file. */
-export interface FileDeletion extends CallOptions {
+export interface FileDeletion extends ConditionOptions {
   /** Deletes for good. Default: false, to the trash for 30 days. */
   readonly permanent?: boolean | undefined;
 }

@@ -1,5 +1,5 @@
 /** Acts on several files and folders: each has its own outcome, and one that fails stops no other. */
-import type { File, Folder } from "@coffer/sdk";
+import type { ConditionedItem, File, Folder } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
 import { inLanes } from "./lanes.ts";
@@ -49,11 +49,14 @@ export async function findEach(
   return outcomes;
 }
 
-type Act = (ids: readonly string[]) => Promise<readonly { readonly id: string; readonly error: unknown }[]>;
+type Act = (items: readonly ConditionedItem[]) => Promise<readonly { readonly id: string; readonly error: unknown }[]>;
 
+/** Acts on the items as they were found, and not on what somebody has made of them since. */
 async function actOn(task: Task, found: readonly ActOutcome[], act: Act): Promise<ActOutcome[]> {
-  const ids = [...new Set(found.flatMap(({ item }) => (item === null ? [] : [item.id])))];
-  const done = ids.length === 0 ? [] : await act(ids);
+  const items = new Map(
+    found.flatMap(({ item }) => (item === null ? [] : [[item.id, { id: item.id, ifMatch: tagOf(item) }]])),
+  );
+  const done = items.size === 0 ? [] : await act([...items.values()]);
   const errors = new Map(done.map(({ id, error }) => [id, error]));
   return found.map((outcome) => {
     if (outcome.item === null) return outcome;
@@ -65,7 +68,7 @@ async function actOn(task: Task, found: readonly ActOutcome[], act: Act): Promis
 /** Moves what was found to the trash. */
 export async function trashItems(task: Task, found: readonly ActOutcome[]): Promise<ActOutcome[]> {
   const client = await task.client();
-  return await actOn(task, found, (ids) => client.files.trashMany(ids, { signal: task.signal }));
+  return await actOn(task, found, (items) => client.files.trashMany(items, { signal: task.signal }));
 }
 
 /** All that is in a folder and below it. */
@@ -111,15 +114,16 @@ export async function deleteItems(
   const client = await task.client();
   const { signal } = task;
   const done = [...found];
-  const deleteFile = (id: string): Promise<unknown> => client.files.delete(id, { permanent: true, signal });
+  const deleteFile = ({ id, tag: ifMatch }: File): Promise<unknown> =>
+    client.files.delete(id, { permanent: true, ifMatch, signal });
   await inLanes(found, LOOKS, async (outcome, at) => {
     const { item } = outcome;
     if (item === null) return;
     try {
-      if (item.kind === "file") await deleteFile(item.id);
+      if (item.kind === "file") await deleteFile(item.file);
       else {
-        await inLanes(below.get(item.id) ?? [], LOOKS, ({ id }) => deleteFile(id).then(() => undefined));
-        if (item.folder.trashedAt === null) await client.folders.delete(item.id, { signal });
+        await inLanes(below.get(item.id) ?? [], LOOKS, (file) => deleteFile(file).then(() => undefined));
+        if (item.folder.trashedAt === null) await client.folders.delete(item.id, { ifMatch: item.folder.tag, signal });
       }
     } catch (thrown) {
       done[at] = { ...outcome, failure: toFailure(thrown, signal) };
@@ -131,7 +135,7 @@ export async function deleteItems(
 /** Brings what was found back from the trash. */
 export async function restoreItems(task: Task, found: readonly ActOutcome[]): Promise<ActOutcome[]> {
   const client = await task.client();
-  return await actOn(task, found, (ids) => client.files.restoreMany(ids, { signal: task.signal }));
+  return await actOn(task, found, (items) => client.files.restoreMany(items, { signal: task.signal }));
 }
 
 /** Moves what was found into a folder of the vault, whose missing folders it makes. null: to the top. */
@@ -149,7 +153,8 @@ export async function moveItems(
   if (checked.every(({ item }) => item === null)) return checked;
   const folderId = await ensureFolder(task, vaultId, folder);
   const client = await task.client();
-  return await actOn(task, checked, (ids) => client.files.moveMany(ids, folderId, { vaultId, signal: task.signal }));
+  const options = { vaultId, signal: task.signal };
+  return await actOn(task, checked, (items) => client.files.moveMany(items, folderId, options));
 }
 
 /** Renames one file or folder, and moves it if a folder is given. `undefined`: it stays where it is. */
@@ -162,7 +167,7 @@ export async function renameItem(
   const vaultId = vaultOf(item);
   const place = folder === undefined ? undefined : await ensureFolder(task, vaultId, folder);
   const client = await task.client();
-  const options = { vaultId, signal: task.signal };
+  const options = { vaultId, ifMatch: tagOf(item), signal: task.signal };
   if (item.kind === "file")
     await client.files.update(item.id, { name, ...(place === undefined ? {} : { folderId: place }) }, options);
   else await client.folders.update(item.id, { name, ...(place === undefined ? {} : { parentId: place }) }, options);
@@ -170,6 +175,10 @@ export async function renameItem(
 
 export function vaultOf(item: Item): string {
   return item.kind === "file" ? item.file.vaultId : item.folder.vaultId;
+}
+
+function tagOf(item: Item): string | undefined {
+  return item.kind === "file" ? item.file.tag : item.folder.tag;
 }
 
 export function nameOf(item: Item): string {

@@ -15,7 +15,7 @@ export interface UploadWish {
   readonly mimeType?: string | undefined;
   /** `skip`: an existing file stays as it is. */
   readonly ifExists: "error" | "version" | "rename" | "skip";
-  /** Id of the version that the existing file must have; with `ifExists: "version"`. */
+  /** Tag of the existing file, or id of the version that it must have; with `ifExists: "version"`. */
   readonly expectedVersion?: string | undefined;
   readonly idempotencyKey?: string | undefined;
 }
@@ -271,17 +271,17 @@ async function uploadVersion(task: Task, source: Content, wish: UploadWish, name
   }
 }
 
-/** Somebody changed the file since the caller looked at it. */
+/** Somebody changed the file since the caller looked at it. The upload itself then follows this state and no other. */
 function refuseOther(existing: File | null, expected: string | undefined): void {
   if (expected === undefined) return;
-  const wanted = expected.trim().toLowerCase();
-  const isPrefix = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/.test(wanted);
-  if (!isPrefix)
+  const wanted = expected.trim();
+  const isTag = /^"(signed-[\w-]{43}|\d+\.[0-9a-f-]{36})"$/.test(wanted);
+  if (!isTag && !/^[0-9a-f]{8}[0-9a-f-]{0,28}$/i.test(wanted))
     throw new TaskFailure("invalid_arguments", {
-      message: "expectedVersion is the id of a version, or 8 digits of it",
+      message: "expectedVersion is a file's tag, or the id of a version or 8 digits of it",
     });
   if (existing === null) throw new TaskFailure("not_found", { message: "There is no file of that name to replace" });
-  if (!existing.versionId.startsWith(wanted))
+  if (!(isTag ? existing.tag === wanted : existing.versionId.startsWith(wanted.toLowerCase())))
     throw new TaskFailure("precondition_failed", {
       message: "The file has changed since that version; nothing was sent",
       nextStep: "Look with file_get what changed, then decide anew.",
@@ -331,8 +331,8 @@ export function numberedName(name: string, number: number): string {
 }
 
 /** What is replaced is the content that was looked at, not somebody's later one. */
-function tagOf({ encrypted, sha256 }: File): { ifMatch?: string } {
-  return encrypted ? {} : { ifMatch: `"sha256-${Buffer.from(sha256, "hex").toString("base64url")}"` };
+function tagOf({ tag }: File): { ifMatch?: string } {
+  return tag === undefined ? {} : { ifMatch: tag };
 }
 
 interface Sending {

@@ -120,9 +120,9 @@ test("a folder goes to the trash and comes back with all that lies in it", async
   const { context, folder } = await openFull();
   const params = { folderId: folder.id };
   const stateOf = ({ trashed_at, trashed_with }: FileRow) => (trashed_at === null ? "live" : `with ${trashed_with}`);
-  const trash = () => service.handlers.folders.delete({ params }, context);
+  const trash = () => service.handlers.folders.delete({ headers: {}, params }, context);
   expect(await statesDuring(stateOf, trash)).toEqual(["live", `with ${folder.id}`]);
-  const restore = () => service.handlers.folders.restore({ params, body: undefined }, context);
+  const restore = () => service.handlers.folders.restore({ headers: {}, params, body: undefined }, context);
   expect(await statesDuring(stateOf, restore)).toEqual([`with ${folder.id}`, "live"]);
 });
 

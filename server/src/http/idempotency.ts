@@ -1,6 +1,6 @@
 /**
- * Idempotency-Key on every POST that creates (decisions §1, draft-ietf-httpapi-idempotency-key-header-07). A key is
- * reserved before the handler runs. The handler's own transaction turns the reservation into the kept answer
+ * Idempotency-Key on every POST that creates, and on every change of a file or folder (decisions §1,
+ * draft-ietf-httpapi-idempotency-key-header-07; encryption design §9.3). A key is reserved before the handler runs. The handler's own transaction turns the reservation into the kept answer
  * (docs/decisions/0007-idempotency-commits-with-the-effect.md). So after a crash a repeat either replays or runs for
  * the first time.
  */

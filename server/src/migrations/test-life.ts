@@ -131,9 +131,9 @@ async function throwAway(living: TestService, writing: Living, folderId: string)
   const { handlers } = living;
   const context = contextOf(writing.by.principal);
   const params = { folderId };
-  await handlers.folders.delete({ params }, context);
-  await handlers.folders.restore({ params, body: undefined }, context);
-  await handlers.folders.delete({ params }, context);
+  await handlers.folders.delete({ headers: {}, params }, context);
+  await handlers.folders.restore({ headers: {}, params, body: undefined }, context);
+  await handlers.folders.delete({ headers: {}, params }, context);
   await handlers.trash.list({ query: {} }, context);
   await handlers.trash.empty({ query: {}, headers: {} }, context);
   await emptyTrash(living, writing.shared, { proof: await prove(living, writing.shared, "empty-trash") });

@@ -43,6 +43,7 @@ export const fileRestore = defineTool({
       const versionId = await findVersion(call, file, version);
       const restored = await client.files.restoreVersion(file.id, versionId, {
         vaultId: file.vaultId,
+        ifMatch: file.tag,
         signal: call.signal,
       });
       return { summary: "The version is the newest content again.", facts: fileFacts(restored) };
@@ -51,7 +52,7 @@ export const fileRestore = defineTool({
       return actedOutcome(await restoreItems(call, await findItems(call, vault, files, { trashed: true })), "restored");
     const item = await findItem(call, vault, first, { trashed: true });
     if (item.kind === "folder") throw new TaskFailure("invalid_arguments", { message: "name is for a single file" });
-    const place = { vaultId: vault ?? item.file.vaultId, signal: call.signal };
+    const place = { vaultId: vault ?? item.file.vaultId, ifMatch: item.file.tag, signal: call.signal };
     return { summary: "The file is back.", facts: fileFacts(await client.files.restore(item.id, { name }, place)) };
   },
 });

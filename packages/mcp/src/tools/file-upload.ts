@@ -28,7 +28,7 @@ export const fileUpload = defineTool({
     folder: z.optional(folderRef),
     name: upload.query.shape.name,
     ifExists: z._default(z.enum(["error", "version", "rename", "skip"]), "error"),
-    expectedVersion: z.optional(z.string().check(z.maxLength(64))),
+    expectedVersion: z.optional(z.string().check(z.maxLength(80))),
     idempotencyKey: z.optional(
       z.string().check(z.regex(/^[\x21-\x7e]{1,200}$/, "must be 1 to 200 visible ASCII characters")),
     ),
@@ -39,7 +39,7 @@ export const fileUpload = defineTool({
     folder: "id or path, made if missing; default: top",
     name: "of a single file; default: its own",
     ifExists: "if the name is taken",
-    expectedVersion: "versionId to replace; default: any",
+    expectedVersion: "tag or versionId of what you saw; default: any",
     idempotencyKey: "repeats store once; default: none",
     dryRun: "only plan",
   },
@@ -73,6 +73,7 @@ export function receiptOf({ file, bytes, sha256, act }: Stored): Outcome {
     facts: {
       fileId: file.id,
       versionId: file.versionId,
+      ...(file.tag === undefined ? {} : { tag: file.tag }),
       ...(act === "skipped" ? {} : { bytes, sha256 }),
       vaultId: file.vaultId,
       folderId: file.folderId,

@@ -20,14 +20,14 @@ export const fileWrite = defineTool({
     vaultId: z.optional(vaultRef),
     folder: z.optional(folderRef),
     ifExists: z._default(z.enum(["error", "version", "rename", "skip"]), "error"),
-    expectedVersion: z.optional(z.string().check(z.maxLength(64))),
+    expectedVersion: z.optional(z.string().check(z.maxLength(80))),
   },
   describe: {
     name: "like notes.md",
     text: "the content",
     folder: "id or path, made if missing; default: top",
     ifExists: "if the name is taken",
-    expectedVersion: "versionId to replace; default: any",
+    expectedVersion: "tag or versionId of what you saw; default: any",
   },
   output: RECEIPT,
   run: async ({ text, vaultId, folder, ...wish }, call) => {

@@ -15,6 +15,7 @@ export const FILE_OUTPUT = {
   vaultId: TEXT,
   folderId: TEXT,
   revision: COUNT,
+  tag: TEXT,
   created: TEXT,
   modified: TEXT,
   trashed: TEXT,
@@ -24,6 +25,7 @@ export const FILE_OUTPUT = {
 export const RECEIPT = {
   fileId: TEXT,
   versionId: TEXT,
+  tag: TEXT,
   folderId: TEXT,
   bytes: COUNT,
   sha256: TEXT,
@@ -64,6 +66,7 @@ export function fileFacts(file: File): Record<string, Fact> {
     vaultId: file.vaultId,
     folderId: file.folderId,
     revision: file.revision,
+    ...(file.tag === undefined ? {} : { tag: file.tag }),
     created: moment(file.createdAt),
     modified: moment(file.updatedAt),
     trashed: file.trashedAt === null ? null : moment(file.trashedAt),

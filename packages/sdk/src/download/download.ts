@@ -26,8 +26,13 @@ export interface Download {
   readonly contentType: string;
   /** The server's name of the file. Foreign text: never use it as a path. */
   readonly name: string | null;
-  /** Entity tag of the version, for `ifMatch`. null: the service gave none. */
+  /** Entity tag of the stored bytes. null: the service gave none, or the bytes are decrypted. */
   readonly etag: string | null;
+  /**
+   * What `ifMatch` of `files.replace` names: in a shared vault the `tag` of the file as it was opened, else `etag`. null:
+   * the service gave none.
+   */
+  readonly tag: string | null;
   /**
    * The bytes. For a whole file the stream fails at its end with IntegrityError if length or digest are wrong. So keep
    * the bytes apart until then. The chunks of a shared vault's file vouch for themselves. For a range the SDK checks
@@ -94,7 +99,7 @@ export async function openStored(
   };
   const { stream, read, peek } = openVerifiedStream(reading);
   const download = {
-    ...{ size, sha256, range: { offset: start, length }, contentType, name, etag, stream },
+    ...{ size, sha256, range: { offset: start, length }, contentType, name, etag, tag: etag, stream },
     bytes: () => collect(stream, length),
   };
   const keepTo = (current: string): void => {

@@ -7,7 +7,7 @@ import type { Query } from "./calling.ts";
 import { deleteWithProof } from "./owner-proof.ts";
 import { entryCalls } from "./entry-calls.ts";
 import { itemCalls } from "./item-calls.ts";
-import { FILES, withoutClaims } from "./items.ts";
+import { FILES, matching, withoutClaims } from "./items.ts";
 import { versionCalls } from "./version-calls.ts";
 import { eachUnnamed, toKnownNames } from "./known-names.ts";
 import { sharedCode } from "../shared-code.ts";
@@ -27,12 +27,15 @@ export function fileCalls(connection: Connection) {
     },
     update: (fileId: string, given: FileChanges, updating: UpdateOptions = {}) =>
       update(fileId, { name: given.name, parentId: given.folderId }, { ...updating, given }),
-    delete: async (fileId: string, { permanent, ...options }: FileDeletion = {}) => {
+    delete: async (fileId: string, { permanent, ifMatch, ...options }: FileDeletion = {}) => {
       const query = permanent === undefined ? {} : { permanent };
       const deleted = await deleteWithProof(
         connection,
         { act: "delete-file", fileId },
-        (headers) => callOn(connection, api.files.delete, { params: { fileId }, query, headers }, options),
+        (proof) => {
+          const headers = { ...proof, ...matching(ifMatch) };
+          return callOn(connection, api.files.delete, { params: { fileId }, query, headers }, options);
+        },
         options,
       );
       return deleted === undefined ? null : one(deleted.file, options);

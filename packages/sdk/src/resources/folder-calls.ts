@@ -2,13 +2,13 @@
 import { foldersGroup } from "@coffer/contract/folders";
 import { trashGroup } from "@coffer/contract/trash";
 import { callOn } from "../call.ts";
-import type { CallOptions, Connection, UpdateOptions } from "../options.ts";
+import type { CallOptions, ConditionOptions, Connection, UpdateOptions } from "../options.ts";
 import { NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Body, Query } from "./calling.ts";
 import { emptyTrash } from "./deletion-calls.ts";
 import { entryCalls } from "./entry-calls.ts";
 import { itemCalls } from "./item-calls.ts";
-import { FILES, FOLDERS, withoutClaims } from "./items.ts";
+import { FILES, FOLDERS, matching, withoutClaims } from "./items.ts";
 import { eachUnnamed, sharedChanges, toKnownNames } from "./known-names.ts";
 import { requirePinned } from "./plain-vault-calls.ts";
 import { sharedCode } from "../shared-code.ts";
@@ -23,7 +23,7 @@ export function folderCalls(connection: Connection) {
     create: async (body: Body<Folders["create"]>, options?: CallOptions) => {
       refuseUndefinedPlaces(create.id, body, NEW_ITEM);
       const shared = await (await sharedChanges(connection))?.createFolder(connection, body, options);
-      return shared ?? (await callOn(connection, create, { body }, options)).folder;
+      return shared ?? withoutClaims((await callOn(connection, create, { body }, options)).folder);
     },
     list: async (query: Query<Folders["list"]>, options?: CallOptions) => {
       const wanted = await toKnownNames(connection, query, query.parentId, options);
@@ -36,8 +36,10 @@ export function folderCalls(connection: Connection) {
     },
     update: (folderId: string, given: Body<Folders["update"]>, updating: UpdateOptions = {}) =>
       update(folderId, given, { ...updating, given }),
-    delete: async (folderId: string, options?: CallOptions) =>
-      one((await callOn(connection, foldersGroup.delete, { params: { folderId } }, options)).folder, options),
+    delete: async (folderId: string, { ifMatch, ...options }: ConditionOptions = {}) => {
+      const input = { params: { folderId }, headers: matching(ifMatch) };
+      return one((await callOn(connection, foldersGroup.delete, input, options)).folder, options);
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import { callOn } from "../call.ts";
 import { everyPage, type PagePlace } from "../every-page.ts";
 import type { File } from "../file.ts";
 import type { CallOptions, Connection } from "../options.ts";
+import { tagged } from "../tag.ts";
 
 export type Item = File | Folder;
 
@@ -25,7 +26,7 @@ export interface ItemChange {
 
 /** A client that cannot verify what members signed shows nobody as the author. */
 export function withoutClaims<Kind extends Item>(item: Kind): Kind {
-  return item.shared === null ? item : { ...item, createdBy: null, updatedBy: null };
+  return item.shared === null ? tagged(item) : { ...item, createdBy: null, updatedBy: null };
 }
 
 /** A change with the additions that a shared vault's item needs. */
@@ -52,6 +53,7 @@ export interface Items<Kind extends Item> {
     connection: Connection,
     id: string,
     change: Omit<SentChange, "parentId">,
+    match: Match,
     options: CallOptions,
   ): Promise<Kind>;
   /** All items that the service lists, page by page. */
@@ -60,14 +62,17 @@ export interface Items<Kind extends Item> {
     query: ItemQuery,
     options?: CallOptions,
   ): AsyncGenerator<readonly Kind[], void, undefined>;
-  /** The change in the item's own words. */
-  facts(change: ItemChange): Partial<Kind>;
   /** The item as its members see it. */
   named(item: Kind, metadata: Metadata): Kind;
 }
 
 interface Match {
   readonly "if-match"?: string;
+}
+
+/** The header of a change under a condition. */
+export function matching(ifMatch: string | undefined): Match {
+  return ifMatch === undefined ? {} : { "if-match": ifMatch };
 }
 
 export const FILES: Items<File> = {
@@ -80,15 +85,14 @@ export const FILES: Items<File> = {
     const body = { ...fileFacts(change), ...(shared === undefined ? {} : { shared }) };
     return (await callOn(connection, api.files.update, { params: { fileId }, headers, body }, options)).file;
   },
-  restore: async (connection, fileId, body, options) =>
-    (await callOn(connection, api.files.restore, { params: { fileId }, body }, options)).file,
+  restore: async (connection, fileId, body, headers, options) =>
+    (await callOn(connection, api.files.restore, { params: { fileId }, headers, body }, options)).file,
   list: async function* (connection, { parentId, ...rest }, options) {
     const { list } = api.files;
     const query = { ...rest, ...(parentId === undefined ? {} : { folderId: parentId }) };
     const load = (place: PagePlace) => callOn(connection, list, { query: { ...query, ...place } }, options);
     for await (const { files } of everyPage(list.id, load)) yield files;
   },
-  facts: fileFacts,
   named: (file, { name, contentType, size }) => ({
     ...file,
     name,
@@ -111,14 +115,13 @@ export const FOLDERS: Items<Folder> = {
     (await callOn(connection, foldersGroup.get, { params: { folderId } }, options)).folder,
   update: async (connection, folderId, body, headers, options) =>
     (await callOn(connection, foldersGroup.update, { params: { folderId }, headers, body }, options)).folder,
-  restore: async (connection, folderId, body, options) =>
-    (await callOn(connection, foldersGroup.restore, { params: { folderId }, body }, options)).folder,
+  restore: async (connection, folderId, body, headers, options) =>
+    (await callOn(connection, foldersGroup.restore, { params: { folderId }, headers, body }, options)).folder,
   list: async function* (connection, query, options) {
     const { list } = foldersGroup;
     const load = (place: PagePlace) => callOn(connection, list, { query: { ...query, ...place } }, options);
     for await (const { folders } of everyPage(list.id, load)) yield folders;
   },
-  facts: (change) => change as Partial<Folder>,
   named: (folder, { name }) => ({ ...folder, name }),
 };
 

@@ -1,5 +1,4 @@
 /** The entry point for names of shared vaults: loaded for clients that can open them, and skipped for the others. */
-import type { File } from "@coffer/contract";
 import type { Connection, CallOptions } from "../options.ts";
 import { sharedCode } from "../shared-code.ts";
 
@@ -14,11 +13,6 @@ export async function toKnownNames<
 >(connection: Connection, query: Wanted, folder: string | undefined, options?: CallOptions) {
   if (connection.sharedVaults === null || query.name === undefined) return query;
   return (await sharedCode(connection).finding()).toIndexQuery(connection, query, folder, options);
-}
-
-/** Out of the trash, under the wanted name: an earlier attempt of a restore has done it. */
-export function isRestored(item: Pick<File, "name" | "trashedAt">, name: string | undefined): boolean {
-  return item.trashedAt === null && (name === undefined || item.name.normalize("NFC") === name.normalize("NFC"));
 }
 
 /**

@@ -351,10 +351,7 @@ export interface File {
   readonly id: string;
   /** UUID of the content. Every new content gets a new one. */
   readonly versionId: string;
-  /**
-   * Raised by every rename, move, trash and restore. A change can name it, in `If-Match` or as `ifRevision`, to act
-   * on no other.
-   */
+  /** Raised by every rename, move, trash and restore. A change can name it in `If-Match`, to act on no other. */
   readonly revision: number;
   /** Name of the file. "": only members can read it. */
   readonly name: string;
@@ -390,6 +387,8 @@ export interface File {
   readonly storedSize?: number;
   /** Why this client cannot open it, as a code such as `not_a_member` or `damaged`. Absent: it is readable. */
   readonly unreadable?: string;
+  /** What `ifMatch` of a change names. In a shared vault this client computes it of the signed statements that it shows. Absent: it cannot open them. */
+  readonly tag?: string;
 }
 
 /**
@@ -501,10 +500,7 @@ export interface Author {
 export interface Folder {
   /** Identifier: a UUID in lower case. It never changes. */
   readonly id: string;
-  /**
-   * Raised by every rename, move, trash and restore. A change can name it, in `If-Match` or as `ifRevision`, to act
-   * on no other.
-   */
+  /** Raised by every rename, move, trash and restore. A change can name it in `If-Match`, to act on no other. */
   readonly revision: number;
   /** Name of the folder. "": only members can read it. */
   readonly name: string;
@@ -530,6 +526,8 @@ export interface Folder {
   readonly trashedAt: string | null;
   /** Why this client cannot open it, as a code such as `not_a_member` or `damaged`. Absent: it is readable. */
   readonly unreadable?: string;
+  /** What `ifMatch` of a change names. In a shared vault this client computes it of the signed statements that it shows. Absent: it cannot open them. */
+  readonly tag?: string;
 }
 
 /** Where to send the browser for a sign-in. */

@@ -1,5 +1,5 @@
 /** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
-import type { Connection, CallOptions, PlaceOptions, UpdateOptions, VaultDeletion } from "../options.ts";
+import type { Connection, CallOptions, ConditionOptions, UpdateOptions, VaultDeletion } from "../options.ts";
 import { paged, type PagePromise } from "../pages.ts";
 import type { AccessCheck } from "../vaults/keys/check-access.ts";
 import type { CreatedVault, NewSharedVault } from "../vaults/create.ts";
@@ -246,9 +246,9 @@ export interface FolderResource {
   /** Renames a folder, or moves it in its vault. `parentId: null` moves it to the top. */
   update(folderId: string, changes: FolderUpdateInput, options?: UpdateOptions): Promise<Folder>;
   /** Moves the folder and all below it to the trash. */
-  delete(folderId: string, options?: CallOptions): Promise<Folder>;
+  delete(folderId: string, options?: ConditionOptions): Promise<Folder>;
   /** Brings a folder back from the trash, with everything that went there with it. */
-  restore(folderId: string, changes?: FolderRestoreInput, options?: PlaceOptions): Promise<Folder>;
+  restore(folderId: string, changes?: FolderRestoreInput, options?: UpdateOptions): Promise<Folder>;
   /** Names and places that the folder had, as `files.entries` has them of a file. */
   entries(folderId: string, query?: FolderEntriesQuery, options?: CallOptions): PagePromise<"entries", FolderEntry>;
 }

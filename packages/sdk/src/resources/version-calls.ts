@@ -1,11 +1,11 @@
 /** The calls of a file about its versions. */
 import { versionsGroup } from "@coffer/contract/versions";
 import { callOn } from "../call.ts";
-import type { CallOptions, Connection, PlaceOptions } from "../options.ts";
+import type { CallOptions, Connection, UpdateOptions } from "../options.ts";
 import { sharedCode } from "../shared-code.ts";
 import type { Query } from "./calling.ts";
 import { itemCalls } from "./item-calls.ts";
-import { FILES } from "./items.ts";
+import { FILES, matching } from "./items.ts";
 import { deleteWithProof } from "./owner-proof.ts";
 import type { File as NamedFile } from "./result-types.ts";
 
@@ -24,11 +24,12 @@ export function versionCalls(connection: Connection) {
         versions: page.versions.map((each) => (each.shared === null ? each : { ...each, author: null })),
       };
     },
-    restoreVersion: async (fileId: string, sourceId: string, placing: PlaceOptions = {}): Promise<NamedFile> => {
-      const { vaultId, ...options } = placing;
+    restoreVersion: async (fileId: string, sourceId: string, placing: UpdateOptions = {}): Promise<NamedFile> => {
+      const { ifMatch, vaultId, ...options } = placing;
       const restored = await (await ofShared())?.restorePast(connection, fileId, sourceId, placing);
       if (restored != null) return restored;
-      const { file } = await callOn(connection, restoreVersion, { params: { fileId, sourceId } }, options);
+      const input = { params: { fileId, sourceId }, headers: matching(ifMatch) };
+      const { file } = await callOn(connection, restoreVersion, input, options);
       return one(file, { ...options, vaultId });
     },
     deleteVersion: (fileId: string, versionId: string, options?: CallOptions): Promise<void> =>

@@ -12,8 +12,8 @@ import type { RewindLeft, RewindOptions } from "./report.ts";
 
 /** What counts of an item. */
 type Known =
-  | Pick<File, "name" | "revision" | "trashedAt" | "versionId" | "folderId">
-  | Pick<Folder, "name" | "revision" | "trashedAt" | "parentId">;
+  | Pick<File, "name" | "tag" | "trashedAt" | "versionId" | "folderId">
+  | Pick<Folder, "name" | "tag" | "trashedAt" | "parentId">;
 
 export interface Outcome {
   readonly done: readonly PlannedStep[];
@@ -110,20 +110,20 @@ export class Execution {
   }
 
   /** null: the folder is not empty. */
-  async #do(step: PlannedStep, { revision }: Known): Promise<Known | null> {
+  async #do(step: PlannedStep, { tag }: Known): Promise<Known | null> {
     const { act, kind, id, to, versionId, isNew, vaultId } = step;
     // The plan has read it there; in a shared vault, members signed that.
-    const there = { ...this.#call(), vaultId };
-    const options = { ...there, ifRevision: revision };
-    if (act === "content") return this.#files.restoreVersion(id, versionId ?? "", there);
+    const options = { ...this.#call(), vaultId, ifMatch: tag };
+    const deletion = { ...this.#call(), ifMatch: tag };
+    if (act === "content") return this.#files.restoreVersion(id, versionId ?? "", options);
     if (kind === "file") {
       if (act === "move") return this.#files.update(id, { name: to?.name, folderId: to?.parentId ?? null }, options);
-      return act === "restore" ? this.#files.restore(id, {}, there) : this.#files.delete(id, this.#call());
+      return act === "restore" ? this.#files.restore(id, {}, options) : this.#files.delete(id, deletion);
     }
     if (act === "move") return this.#folders.update(id, { name: to?.name, parentId: to?.parentId ?? null }, options);
-    if (act === "restore") return this.#folders.restore(id, {}, there);
+    if (act === "restore") return this.#folders.restore(id, {}, options);
     if (isNew && !(await this.#isEmpty(step))) return null;
-    return this.#folders.delete(id, this.#call());
+    return this.#folders.delete(id, deletion);
   }
 
   /**
@@ -150,7 +150,7 @@ export class Execution {
 
   async #rename(step: PlannedStep, name: string): Promise<boolean> {
     const { kind, id, vaultId } = step;
-    const options = { ...this.#call(), vaultId, ifRevision: this.#known(step).revision };
+    const options = { ...this.#call(), vaultId, ifMatch: this.#known(step).tag };
     const calls = kind === "file" ? this.#files : this.#folders;
     try {
       this.#items.set(id, await calls.update(id, { name }, options));

@@ -44,8 +44,9 @@ export interface ReplaceInput extends Content {
    */
   readonly vaultId?: string;
   /**
-   * Entity tag of the version to replace: `"sha256-<base64url>"`, as `download.etag` has it. Default: the current
-   * version.
+   * The `tag` of the file or download that is to be replaced; in a public vault also the content's entity tag, as
+   * `download.etag` has it. `*`: whatever is newest. Default: what this call itself has read of a shared vault's file, and
+   * in a public vault whatever is newest.
    */
   readonly ifMatch?: string | undefined;
   /** false: the content before is gone at once, and no version of it stays. For an account's owner, in a public vault. Default: true. */

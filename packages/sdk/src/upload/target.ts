@@ -1,10 +1,10 @@
 import { clientApi as api, type SharedFile } from "@coffer/contract";
 import type { ByteBody } from "../byte-body.ts";
 import { callOn } from "../call.ts";
-import { settleRepeat } from "../settle-repeat.ts";
-import { toBase64, toHex } from "../digest.ts";
+import { toBase64 } from "../digest.ts";
 import { IntegrityError, type SdkError } from "../errors.ts";
 import type { File } from "../file.ts";
+import { tagged } from "../tag.ts";
 import type { File as NamedFile } from "../resources/result-types.ts";
 import type { Connection, CallOptions } from "../options.ts";
 
@@ -97,25 +97,14 @@ function sharedHeaders(shared: SentShared | undefined) {
   };
 }
 
-/**
- * One raw request with bytes whose digest is known. A repeat may find a version under its condition. The digest shows
- * whether the first attempt, whose answer was lost, has stored that version.
- */
+/** One raw request with bytes whose digest is known. */
 export async function storeWhole(
   connection: Connection,
   target: Target,
-  content: { readonly bytes: Uint8Array; readonly digest: Uint8Array },
+  { bytes, digest }: { readonly bytes: Uint8Array; readonly digest: Uint8Array },
   options: CallOptions,
 ): Promise<File> {
-  const { bytes, digest } = content;
-  const stored = store(connection, target, bytes, { "repr-digest": `sha-256=:${toBase64(digest)}:` }, options);
-  if (target.kind === "file") return stored;
-  const { signal, retries } = options;
-  return settleRepeat(stored, "precondition_failed", async () => {
-    const { fileId } = target;
-    const { file } = await callOn(connection, api.files.get, { params: { fileId } }, { signal, retries });
-    return file.size === bytes.length && file.sha256 === toHex(digest) ? file : null;
-  });
+  return store(connection, target, bytes, { "repr-digest": `sha-256=:${toBase64(digest)}:` }, options);
 }
 
 /** Compares the server's record with the sent bytes. */
@@ -125,5 +114,5 @@ export function verified(file: File, bytes: number, sha256: string): UploadResul
       `The server holds other bytes than were sent: file ${file.id} has ${String(file.size)} of ${String(bytes)} bytes or another digest`,
     );
   }
-  return { file, bytes, sha256 };
+  return { file: tagged(file), bytes, sha256 };
 }

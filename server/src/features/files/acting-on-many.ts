@@ -10,6 +10,7 @@ import {
   type ChangingDeps,
   changeWithin,
   type ItemChange,
+  type Named,
   type Particulars,
   restoreWithin,
   trashWithin,
@@ -24,20 +25,26 @@ type Answer = Output<typeof api.files.trashMany, OutgoingBytes>;
 
 /** What is done with one item, within an act. */
 interface ManyAct {
-  one<Kind extends ItemKind>(changing: Changing, item: Particulars<Kind>, id: string): Promise<unknown>;
+  one<Kind extends ItemKind>(changing: Changing, item: Particulars<Kind>, named: Named): Promise<unknown>;
   readonly freesSpace?: boolean;
 }
 
-export function trashMany(deps: ChangingDeps, principal: Principal, ids: readonly string[]): Promise<Answer> {
-  return actOnMany(deps, principal, ids, { one: trashWithin, freesSpace: true });
+/** What many acts name: `conditions` are those of some of the ids. */
+export interface NamedMany {
+  readonly ids: readonly string[];
+  readonly conditions?: readonly { readonly id: string; readonly ifMatch: string }[] | undefined;
+}
+
+export function trashMany(deps: ChangingDeps, principal: Principal, many: NamedMany): Promise<Answer> {
+  return actOnMany(deps, principal, many, { one: trashWithin, freesSpace: true });
 }
 
 /** What is not in the trash stays as it is: a repeat finds it so. */
-export function restoreMany(deps: ChangingDeps, principal: Principal, ids: readonly string[]): Promise<Answer> {
-  return actOnMany(deps, principal, ids, {
-    one: async (changing, item, id) => {
+export function restoreMany(deps: ChangingDeps, principal: Principal, many: NamedMany): Promise<Answer> {
+  return actOnMany(deps, principal, many, {
+    one: async (changing, item, named) => {
       try {
-        return await restoreWithin(changing, item, { id, given: {} });
+        return await restoreWithin(changing, item, { ...named, given: {} });
       } catch (error) {
         if (error instanceof ServiceError && error.code === "not_trashed") return null;
         throw error;
@@ -46,8 +53,7 @@ export function restoreMany(deps: ChangingDeps, principal: Principal, ids: reado
   });
 }
 
-interface ManyMoves {
-  readonly ids: readonly string[];
+interface ManyMoves extends NamedMany {
   /** null: to the top of the vault that each lies in. */
   readonly folderId: string | null;
   readonly entries?: readonly { readonly id: string; readonly shared: ItemChange["shared"] }[] | undefined;
@@ -57,18 +63,17 @@ interface ManyMoves {
 export async function moveMany(
   deps: ChangingDeps,
   principal: Principal,
-  { ids, folderId, entries = [] }: ManyMoves,
+  { folderId, entries = [], ...many }: ManyMoves,
 ): Promise<Answer> {
   if (folderId !== null) await readFolderFor(deps.database, principal, folderId);
   const signed = new Map(entries.map(({ id, shared }) => [id, shared]));
-  return actOnMany(deps, principal, ids, {
-    one: (changing, item, id) =>
-      changeWithin(changing, item, { id, ifMatch: undefined, folderId, shared: signed.get(id) }),
+  return actOnMany(deps, principal, many, {
+    one: (changing, item, named) =>
+      changeWithin(changing, item, { ...named, folderId, shared: signed.get(named.id) }),
   });
 }
 
-interface Located {
-  readonly id: string;
+interface Located extends Named {
   readonly kind: ItemKind;
   /** null: a public one of the caller's account. */
   readonly vaultId: string | null;
@@ -77,16 +82,17 @@ interface Located {
 async function actOnMany(
   deps: ChangingDeps,
   principal: Principal,
-  ids: readonly string[],
+  { ids, conditions = [] }: NamedMany,
   many: ManyAct,
 ): Promise<Answer> {
+  const tags = new Map(conditions.map(({ id, ifMatch }) => [id, ifMatch]));
   const results = new Map<string, ServiceError | null>();
   // An act has one account, and permits of one vault.
   const groups = new Map<string | null, Located[]>();
   for (const id of new Set(ids)) {
     const found = await locate(deps, principal, id);
     if (found instanceof ServiceError) results.set(id, found);
-    else groups.set(found.vaultId, [...(groups.get(found.vaultId) ?? []), found]);
+    else groups.set(found.vaultId, [...(groups.get(found.vaultId) ?? []), { ...found, ifMatch: tags.get(id) }]);
   }
   for (const group of groups.values())
     for (let rest = group; rest.length > 0;) rest = await actOnSome(deps, principal, rest, many, results);
@@ -94,7 +100,11 @@ async function actOnMany(
 }
 
 /** Throws nothing about an item: what it is refused with is the answer. */
-async function locate(deps: ChangingDeps, principal: Principal, id: string): Promise<Located | ServiceError> {
+async function locate(
+  deps: ChangingDeps,
+  principal: Principal,
+  id: string,
+): Promise<Omit<Located, "ifMatch"> | ServiceError> {
   const kind = await findKindOf(deps.database, id);
   if (kind === null) return notFound("File or folder");
   try {
@@ -139,10 +149,12 @@ async function actOnSome(
       principal,
       async (act) => {
         made = [];
-        for (const { id, kind } of items.slice(0, ACT_ITEMS)) {
+        for (const { id, kind, ifMatch } of items.slice(0, ACT_ITEMS)) {
           const changing = { act, deps, principal, permits };
           const done = await act.attempt(() =>
-            kind === "file" ? many.one(changing, FILES, id) : many.one(changing, FOLDERS, id),
+            kind === "file"
+              ? many.one(changing, FILES, { id, ifMatch })
+              : many.one(changing, FOLDERS, { id, ifMatch }),
           );
           made.push(done instanceof ServiceError ? done : null);
           if (act.writtenRows >= ACT_ROWS) break;

@@ -20,7 +20,7 @@ async function trash(fileId: string, as: Principal = service.owner) {
 async function restore(fileId: string, name?: string) {
   return answerOf(
     await service.handlers.files.restore(
-      { params: { fileId }, body: name === undefined ? undefined : { name } },
+      { headers: {}, params: { fileId }, body: name === undefined ? undefined : { name } },
       contextOf(service.owner),
     ),
   ).file;
@@ -97,7 +97,7 @@ test("a file whose folder is in the trash or gone comes back at the top of the v
     await storeFile(service, "b", { folderId: folder.id }),
   ];
   await trash(first.id);
-  await service.handlers.folders.delete({ params: { folderId: folder.id } }, contextOf(service.owner));
+  await service.handlers.folders.delete({ headers: {}, params: { folderId: folder.id } }, contextOf(service.owner));
   expect(await restore(first.id)).toMatchObject({ folderId: null });
   expect(await restore(second.id)).toMatchObject({ folderId: null });
   expect(await codeOf(storeFile(service, "c", { folderId: folder.id }))).toBe("trashed");

@@ -1,5 +1,5 @@
 /** Deleting one file for good. */
-import { type Principal, Reply, type RequestContext } from "../../handler.ts";
+import { type CreationContext, type Principal, type Recorded, Reply } from "../../handler.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actOnFullDisk } from "../account/act.ts";
@@ -7,29 +7,31 @@ import { type ActingDeps, fileTarget, noteChange } from "../acting.ts";
 import { releaseStored } from "../budgets/spending.ts";
 import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
-import { requireWritten } from "../items/changing.ts";
+import { type Named, requireWritten } from "../items/changing.ts";
+import { requireUnchanged } from "../items/conditions.ts";
 import { dropEntries } from "../items/entries-store.ts";
 import { deleteItem } from "../items/store.ts";
 import { actsAsOwner, readFileFor } from "../reach/items.ts";
 import { dropKeptVersions } from "./kept-versions-store.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "./store.ts";
 
-/** Throws `owner_only`, and for a file of a shared vault what {@link withOwnerProof} does. */
+/** Throws `owner_only`, `precondition_failed`, and for a file of a shared vault what {@link withOwnerProof} does. */
 export async function deleteForGood(
   deps: ActingDeps & ProofDeps,
-  context: RequestContext<Principal>,
-  { fileId, proof }: { readonly fileId: string; readonly proof: string | undefined },
-): Promise<Reply<undefined>> {
+  context: CreationContext<Principal>,
+  { id: fileId, ifMatch, proof }: Named & { readonly proof: string | undefined },
+): Promise<Recorded<undefined>> {
   const { principal } = context;
   if (principal.accessLevel !== "owner") throw ownerOnly();
-  await withOwnerProof(deps, context, { act: "delete-file", fileId, proof }, (grantFor) =>
+  return withOwnerProof(deps, context, { act: "delete-file", fileId, proof }, (grantFor) =>
     actOnFullDisk(deps, principal, async (act) => {
       const { row, vault } = await readFileFor(act, principal, fileId);
       if (!actsAsOwner(principal, vault)) throw ownerOnly();
+      requireUnchanged(ifMatch, row);
       requireWritten(await removeFile(act, deps, principal, row, grantFor(vault)));
+      return context.record(act, new Reply(undefined, { status: 204 }));
     }),
   );
-  return new Reply(undefined, { status: 204 });
 }
 
 function ownerOnly(): ServiceError {

@@ -1,7 +1,9 @@
 /** Files over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
-import type { GroupHandlers } from "../../handler.ts";
+import type { CreationContext, GroupHandlers, Principal } from "../../handler.ts";
+import type { FileRow } from "../../ports/tables.ts";
 import { BodyRoom } from "../../limits/body-room.ts";
+import type { AccountAct } from "../account/act.ts";
 import { Holds } from "../holds/holds.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readFileFor } from "../reach/items.ts";
@@ -48,26 +50,42 @@ const handlersOf = (deps: BatchDeps & ProofDeps): GroupHandlers<typeof api.files
   },
   versions: (input, { principal }) => listVersions(deps, principal, input),
   entries: ({ params: { fileId: id }, query }, { principal }) => listEntries(deps, principal, "file", { id, query }),
-  restoreVersion: async ({ params }, { principal }) => ({
-    file: toFile(await restoreVersion(deps, principal, params), principal),
-  }),
+  restoreVersion: ({ params, headers }, context) =>
+    restoreVersion(deps, context.principal, { ...params, ifMatch: headers["if-match"] }, recordFile(context)),
   deleteVersion: ({ params, headers }, context) =>
     deleteVersion(deps, context, { ...params, proof: headers["coffer-proof"] }),
-  trashMany: ({ body }, { principal }) => trashMany(deps, principal, body.ids),
-  restoreMany: ({ body }, { principal }) => restoreMany(deps, principal, body.ids),
-  moveMany: ({ body }, { principal }) => moveMany(deps, principal, body),
+  trashMany: async ({ body }, context) => recordMany(deps, context, await trashMany(deps, context.principal, body)),
+  restoreMany: async ({ body }, context) => recordMany(deps, context, await restoreMany(deps, context.principal, body)),
+  moveMany: async ({ body }, context) => recordMany(deps, context, await moveMany(deps, context.principal, body)),
   replace: (input, context) => replaceContent(deps, input, context),
-  update: async ({ params, headers, body }, { principal }) => ({
-    file: toFile(
-      await changeItem(deps, principal, FILES, { id: params.fileId, ifMatch: headers["if-match"], ...body }),
-      principal,
-    ),
-  }),
-  delete: async ({ params, query, headers }, context) =>
-    query.permanent === true
-      ? deleteForGood(deps, context, { fileId: params.fileId, proof: headers["coffer-proof"] })
-      : { file: toFile(await trashItem(deps, context.principal, FILES, params.fileId), context.principal) },
-  restore: async ({ params, body }, { principal }) => ({
-    file: toFile(await restoreItem(deps, principal, FILES, { id: params.fileId, given: body ?? {} }), principal),
-  }),
+  update: ({ params, headers, body }, context) => {
+    const change = { id: params.fileId, ifMatch: headers["if-match"], ...body };
+    return changeItem(deps, context.principal, FILES, change, recordFile(context));
+  },
+  delete: ({ params, query, headers }, context) => {
+    const named = { id: params.fileId, ifMatch: headers["if-match"] };
+    return query.permanent === true
+      ? deleteForGood(deps, context, { ...named, proof: headers["coffer-proof"] })
+      : trashItem(deps, context.principal, FILES, named, recordFile(context));
+  },
+  restore: ({ params, headers, body }, context) => {
+    const restored = { id: params.fileId, ifMatch: headers["if-match"], given: body ?? {} };
+    return restoreItem(deps, context.principal, FILES, restored, recordFile(context));
+  },
 });
+
+function recordFile(context: CreationContext<Principal>) {
+  return (act: AccountAct, row: FileRow) => context.record(act, { file: toFile(row, context.principal) });
+}
+
+/**
+ * Many items are changed in several acts, so their answer is kept after the last of them. After a crash between the two,
+ * a repeat does it again: what is done already is no error.
+ */
+function recordMany<Answer>(
+  { database }: Pick<StoringDeps, "database">,
+  context: CreationContext<Principal>,
+  answer: Answer,
+) {
+  return database.transaction((transaction) => context.record(transaction, answer));
+}

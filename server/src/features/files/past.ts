@@ -1,7 +1,7 @@
 /** Versions of a file over HTTP: listing, deleting, and in public vaults restoring them (decisions 0050 and 0059). */
 import type { api, FileVersion, HandlerInput } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { Principal, RequestContext } from "../../handler.ts";
+import type { CreationContext, Principal, Recorded } from "../../handler.ts";
 import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
@@ -9,12 +9,13 @@ import { notFound } from "../acting.ts";
 import { type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { requireMember, requireSight } from "../reach/access.ts";
-import { actsAsOwner, readChangeable, readFileFor } from "../reach/items.ts";
+import { actsAsOwner, readFileFor } from "../reach/items.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { showAuthor } from "../items/authors.ts";
+import type { RecordRow } from "../items/changing.ts";
 import { dropVersion, findKeptVersion, isKeptVersion, listKeptVersions, takeOver } from "./kept-versions-store.ts";
 import { sharedOf } from "./rules.ts";
-import { putVersion } from "./storing.ts";
+import { putVersion, readReplaceable } from "./storing.ts";
 
 type PastDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
 
@@ -40,12 +41,20 @@ export async function listVersions(
   return { versions: rows.map(({ version }) => toVersion(version, principal, row)), nextCursor };
 }
 
+interface RestoredVersion {
+  readonly fileId: string;
+  readonly sourceId: string;
+  readonly ifMatch: string | undefined;
+}
+
 /** Nothing changes if the file has that content already, so the caller may repeat it. */
-export async function restoreVersion(
+export async function restoreVersion<Answer>(
   deps: PastDeps,
   principal: Principal,
-  { fileId, sourceId: versionId }: { readonly fileId: string; readonly sourceId: string },
-): Promise<FileRow> {
+  restored: RestoredVersion,
+  record: RecordRow<"file", Answer>,
+): Promise<Answer> {
+  const { fileId } = restored;
   const { vault } = await readFileFor(deps.database, principal, fileId);
   if (vault !== null) {
     await requireMember(deps, principal, vault);
@@ -54,35 +63,42 @@ export async function restoreVersion(
       "params.fileId: a shared vault's content comes back as a new signed version, with the header Coffer-Restores",
     );
   }
-  return actAs(deps, principal, async (act) => {
-    const { row: old } = await readChangeable(act, principal, "file", { id: fileId });
-    act.requireAccount(old.account_id);
-    if (versionId === old.version_id) return old;
-    const kept = await findKeptVersion(act, { fileId, versionId, now: deps.clock.now() });
-    if (kept === null) throw notFound("Version");
-    if (kept.blob_key === old.blob_key) return old;
-    const { blob_key, size, sha256, content_type, budget_id } = kept;
-    await takeOver(act, kept);
-    return putVersion(act, deps, principal, {
-      ...{ old, changes: { blob_key, size, sha256, content_type, budget_id } },
-      ...{ how: "restore", keep: true, bytes: 0 },
-    });
+  return actAs(deps, principal, async (act) => record(act, await restoreWithin(act, deps, principal, restored)));
+}
+
+async function restoreWithin(
+  act: AccountAct,
+  deps: PastDeps,
+  principal: Principal,
+  { fileId, sourceId: versionId, ifMatch }: RestoredVersion,
+): Promise<FileRow> {
+  const { row: old } = await readReplaceable(act, principal, { fileId, ifMatch });
+  act.requireAccount(old.account_id);
+  if (versionId === old.version_id) return old;
+  const kept = await findKeptVersion(act, { fileId, versionId, now: deps.clock.now() });
+  if (kept === null) throw notFound("Version");
+  if (kept.blob_key === old.blob_key) return old;
+  const { blob_key, size, sha256, content_type, budget_id } = kept;
+  await takeOver(act, kept);
+  return putVersion(act, deps, principal, {
+    ...{ old, changes: { blob_key, size, sha256, content_type, budget_id } },
+    ...{ how: "restore", keep: true, bytes: 0 },
   });
 }
 
 /** In a shared vault its owner proves to be there. */
 export async function deleteVersion(
   deps: PastDeps & ProofDeps,
-  context: RequestContext<Principal>,
+  context: CreationContext<Principal>,
   {
     fileId,
     versionId,
     proof,
   }: { readonly fileId: string; readonly versionId: string; readonly proof: string | undefined },
-): Promise<void> {
+): Promise<Recorded<void>> {
   const { principal } = context;
-  await withOwnerProof(deps, context, { act: "delete-version", fileId, versionId, proof }, (grantFor) => {
-    const work = async (act: AccountAct): Promise<void> => {
+  return withOwnerProof(deps, context, { act: "delete-version", fileId, versionId, proof }, (grantFor) => {
+    const work = async (act: AccountAct): Promise<Recorded<void>> => {
       const { row, vault } = await readFileFor(act, principal, fileId);
       if (!actsAsOwner(principal, vault)) throw new ServiceError("owner_only", "Only the owner may delete a version");
       act.requireAccount(row.account_id);
@@ -92,6 +108,7 @@ export async function deleteVersion(
       await dropVersion(act, { file_id: fileId, version_id: versionId }, deps.clock.now());
       const target = { kind: "file", id: fileId, vaultId: row.vault_id };
       await act.note({ action: "file.version_deleted", actor: principal, target });
+      return context.record(act, undefined);
     };
     return actAs(deps, principal, work, { freesSpace: true });
   });

@@ -28,7 +28,7 @@ test("every rename, move, trash and restore raises a file's revision, and its co
     () => files.update({ params, headers: {}, body: { name: "b" } }, context),
     () => files.update({ params, headers: {}, body: { folderId: folder.id } }, context),
     () => files.delete({ params, query: {}, headers: {} }, context),
-    () => files.restore({ params, body: undefined }, context),
+    () => files.restore({ headers: {}, params, body: undefined }, context),
   ];
   for (const [index, act] of acts.entries()) {
     await act();
@@ -58,9 +58,9 @@ test("a folder's revision rises like a file's, and the trash raises those of all
   ];
   const { folder: renamed } = answerOf(await folders.update({ params, headers: {}, body: { name: "n" } }, context));
   expect([renamed.revision, ...(await revisions())]).toEqual([2, 2, 1, 1]);
-  const { folder: trashed } = answerOf(await folders.delete({ params }, context));
+  const { folder: trashed } = answerOf(await folders.delete({ headers: {}, params }, context));
   expect([trashed.revision, ...(await revisions())]).toEqual([3, 3, 2, 2]);
-  const { folder: back } = answerOf(await folders.restore({ params, body: undefined }, context));
+  const { folder: back } = answerOf(await folders.restore({ headers: {}, params, body: undefined }, context));
   expect([back.revision, ...(await revisions())]).toEqual([4, 4, 3, 3]);
   const move = { params: { folderId: inner.id }, headers: { "if-match": revisionTagOf({ revision: 3 }) } };
   const { folder: moved } = answerOf(await folders.update({ ...move, body: { parentId: null } }, context));

@@ -56,7 +56,7 @@ describe("who may write", () => {
       expect(await codeOf(service.handlers.files.delete({ params: { fileId }, query: {}, headers: {} }, context))).toBe(
         "not_found",
       );
-      expect(await codeOf(service.handlers.files.restore({ params: { fileId }, body: undefined }, context))).toBe(
+      expect(await codeOf(service.handlers.files.restore({ headers: {}, params: { fileId }, body: undefined }, context))).toBe(
         "not_found",
       );
       const change = service.handlers.files.update({ params: { fileId }, headers: {}, body: { name: "x" } }, context);
@@ -193,15 +193,15 @@ describe("who may write", () => {
     };
     const [folderId, gone] = [await makeFolder("folder"), await makeFolder("gone")];
     await files.delete({ params: { fileId: file.id }, query: {}, headers: {} }, owner);
-    await folders.delete({ params: { folderId: gone } }, owner);
+    await folders.delete({ headers: {}, params: { folderId: gone } }, owner);
     service.chain.remove(writing.shared.objectId, writing.member.chainAddress);
     service.clock.advance(10_001);
     for (const { principal } of [writing.member, agentOf(writing.by)]) {
       const context = contextOf(principal);
       const acts = [
-        files.restore({ params: { fileId: file.id }, body: undefined }, context),
-        folders.delete({ params: { folderId } }, context),
-        folders.restore({ params: { folderId: gone }, body: undefined }, context),
+        files.restore({ headers: {}, params: { fileId: file.id }, body: undefined }, context),
+        folders.delete({ headers: {}, params: { folderId } }, context),
+        folders.restore({ headers: {}, params: { folderId: gone }, body: undefined }, context),
       ];
       expect(await Promise.all(acts.map(codeOf))).toEqual(["not_a_member", "not_a_member", "not_a_member"]);
     }

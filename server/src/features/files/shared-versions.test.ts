@@ -180,7 +180,7 @@ describe("a new version", () => {
       ["upload", first.shared?.version],
     ]);
     const params = { fileId: first.id, sourceId: first.versionId };
-    const plain = service.handlers.files.restoreVersion({ params, body: undefined }, contextOf(writing.by.principal));
+    const plain = service.handlers.files.restoreVersion({ headers: {}, params, body: undefined }, contextOf(writing.by.principal));
     expect(await codeOf(Promise.resolve(plain))).toBe("validation_failed");
   });
 
@@ -240,11 +240,11 @@ describe("a name or a place", () => {
     const context = contextOf(writing.member.principal);
     const trash = () => service.handlers.files.delete({ params: { fileId: file.id }, query: {}, headers: {} }, context);
     const restore = (shared?: SharedEntry) =>
-      service.handlers.files.restore({ params: { fileId: file.id }, body: shared && { shared } }, context);
+      service.handlers.files.restore({ headers: {}, params: { fileId: file.id }, body: shared && { shared } }, context);
     await trash();
     expect(answerOf(await restore()).file).toMatchObject({ folderId: inside.id, shared: file.shared });
     await trash();
-    await service.handlers.folders.delete({ params: { folderId: inside.id } }, context);
+    await service.handlers.folders.delete({ headers: {}, params: { folderId: inside.id } }, context);
     expect(await codeOf(restore())).toBe("names_outdated");
     const entry = nextEntry({ ...writing, by: writing.member }, "name", file);
     expect(answerOf(await restore(entry)).file).toMatchObject({ folderId: null, shared: entry });
@@ -272,9 +272,9 @@ describe("a name or a place", () => {
     const moving = nextEntry(writing, "inner", inner, { kind: "folder", folderId: null });
     expect(answerOf(await change(moving, null)).folder).toMatchObject({ parentId: null, shared: moving });
     await put(service, writing, "file", { folderId: inner.id });
-    await service.handlers.folders.delete({ params: { folderId: inner.id } }, context);
+    await service.handlers.folders.delete({ headers: {}, params: { folderId: inner.id } }, context);
     const restored = await service.handlers.folders.restore(
-      { params: { folderId: inner.id }, body: undefined },
+      { headers: {}, params: { folderId: inner.id }, body: undefined },
       context,
     );
     expect(answerOf(restored).folder).toMatchObject({ trashedAt: null, shared: moving });
@@ -317,7 +317,7 @@ describe("what is in the trash of a shared vault", () => {
       await put(service, writing, "a", { folderId: outer.id }),
       await put(service, writing, "b", { folderId: outer.id }),
     ];
-    await service.handlers.folders.delete({ params: { folderId: outer.id } }, context);
+    await service.handlers.folders.delete({ headers: {}, params: { folderId: outer.id } }, context);
     service.chain.remove(writing.shared.objectId, writing.member.chainAddress);
     service.clock.advance(10_001);
     const now = { ...writing, keyId: await publishKey(service, writing.shared, writing.by, 2), generation: 2 };
@@ -333,7 +333,7 @@ describe("what is in the trash of a shared vault", () => {
     expect(await codeOf(update(writing.by, a ?? "", { folderId: null, shared: entries[0]! }))).toBe("trashed");
     await update(writing.by, a ?? "", { shared: entries[0]! });
     const restore = () =>
-      service.handlers.folders.restore({ params: { folderId: outer.id }, body: undefined }, context);
+      service.handlers.folders.restore({ headers: {}, params: { folderId: outer.id }, body: undefined }, context);
     expect(await codeOf(restore())).toBe("names_outdated");
     await update(writing.by, b ?? "", { shared: entries[1]! });
     await restore();
@@ -349,7 +349,7 @@ describe("what is in the trash of a shared vault", () => {
       const place = await folder(name);
       const file = await put(service, writing, "file", { folderId: place.id });
       await replace(service, writing, nextVersion(writing, file));
-      await service.handlers.folders.delete({ params: { folderId: place.id } }, context);
+      await service.handlers.folders.delete({ headers: {}, params: { folderId: place.id } }, context);
     };
     const left = async () => {
       const { build } = service.database;

@@ -24,7 +24,7 @@ import { NEW_ENTRY } from "../items/entries.ts";
 import { readKeptUntil } from "../items/keeping.ts";
 import { updateItem } from "../items/store.ts";
 import { readChangeable, type SeenFile } from "../reach/items.ts";
-import { requireMatch } from "../items/conditions.ts";
+import { requireUnchanged } from "../items/conditions.ts";
 import { requireDigests } from "./digests.ts";
 import type { Incoming, OwnedRoom } from "./incoming.ts";
 import { giveUpContent, keepVersion } from "./kept-versions-store.ts";
@@ -225,7 +225,7 @@ export async function readReplaceable(
   { fileId, ifMatch }: Pick<NewVersion, "fileId" | "ifMatch">,
 ): Promise<SeenFile> {
   const seen = await readChangeable(queries, principal, "file", { id: fileId });
-  requireMatch(ifMatch, etagOf(seen.row));
+  requireUnchanged(ifMatch, seen.row, etagOf(seen.row));
   return seen;
 }
 

@@ -1,6 +1,6 @@
 /** One request that brings a file of a shared vault: encrypted bytes, with statements about them in the headers. */
 import { refuseTakenName } from "../items/names.ts";
-import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../handler.ts";
+import type { CreationContext, IncomingBytes, Principal, Recorded } from "../../handler.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { nameColumn, refuseOutdatedName } from "../folder-names/entries.ts";
@@ -86,7 +86,8 @@ function writesOf(vault: SeenVault, signed: SignedUpload): ExpectedWrite {
   return { vault, place: signed.version };
 }
 
-function recordMade(deps: StoringDeps, context: CreationContext<Principal>, row: FileRow) {
+/** For what an earlier request has made. */
+export function recordMade(deps: StoringDeps, context: CreationContext<Principal>, row: FileRow) {
   return deps.database.transaction((transaction) =>
     context.record(transaction, { file: toFile(row, context.principal) }),
   );
@@ -104,8 +105,8 @@ export async function replaceShared(
   deps: ReceivingDeps,
   { row: old, vault }: SeenFile & { readonly vault: SeenVault },
   { target, signed, body, digests }: SharedReplacement,
-  context: RequestContext<Principal>,
-): Promise<FileRow> {
+  context: CreationContext<Principal>,
+): Promise<Recorded<{ file: ReturnType<typeof toFile> }>> {
   const { principal } = context;
   requireSameFile(old, signed);
   const wanted = { folderId: old.folder_id, old: sharedOf(old) };
@@ -117,7 +118,10 @@ export async function replaceShared(
     deps,
     incoming,
     { principal, recheck: () => context.recheck(), writes: writesOf(vault, signed) },
-    (act, content, permits) => addSharedVersion(act, deps, principal, { version, signed, content, permits }),
+    async (act, content, permits) => {
+      const row = await addSharedVersion(act, deps, principal, { version, signed, content, permits });
+      return context.record(act, { file: toFile(row, principal) });
+    },
   );
 }
 

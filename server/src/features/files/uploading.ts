@@ -1,6 +1,6 @@
 /** One request that brings a file's whole content: raw, or the file of a form. */
 import type { api, HandlerInput } from "@coffer/contract";
-import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../handler.ts";
+import type { CreationContext, IncomingBytes, Principal, Recorded } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import { refuseTakenName } from "../items/names.ts";
 import { findPlace } from "../items/placing.ts";
@@ -18,7 +18,7 @@ import {
   storeThenCommit,
   type ReceivingDeps,
 } from "./storing.ts";
-import { replaceShared, requireSigned, uploadShared } from "./uploading-shared.ts";
+import { recordMade, replaceShared, requireSigned, uploadShared } from "./uploading-shared.ts";
 
 type Upload = HandlerInput<typeof api.files.upload, IncomingBytes>;
 type Replacement = HandlerInput<typeof api.files.replace, IncomingBytes>;
@@ -68,8 +68,8 @@ export async function uploadFile(
 export async function replaceContent(
   deps: ReceivingDeps,
   { params, query, headers, body }: Replacement,
-  context: RequestContext<Principal>,
-): Promise<FileBody> {
+  context: CreationContext<Principal>,
+): Promise<Recorded<FileBody>> {
   const { principal } = context;
   const { keep = true } = query;
   requireMayKeepNothing(principal, { keep });
@@ -77,13 +77,13 @@ export async function replaceContent(
   const target = { fileId: params.fileId, ifMatch: headers["if-match"] };
   const sent = parseSignedUpload(sentInHeaders(headers));
   const made = sent === null ? null : await findMadeVersion(deps, principal, params.fileId, sent);
-  if (made !== null) return { file: toFile(made, principal) };
+  if (made !== null) return recordMade(deps, context, made);
   const seen = await readReplaceable(deps.database, principal, target);
   const { row: old, vault } = seen;
   if (vault !== null) {
     if (!keep) throw new ServiceError("validation_failed", "query.keep: a shared vault always keeps what is replaced");
     const replacement = { target, signed: requireSigned(sent, body), body, digests };
-    return { file: toFile(await replaceShared(deps, { ...seen, vault }, replacement, context), principal) };
+    return replaceShared(deps, { ...seen, vault }, replacement, context);
   }
   refuseSigned(sent);
   const incoming = await openIncoming(
@@ -93,6 +93,6 @@ export async function replaceContent(
   );
   return storeThenCommit(deps, incoming, { principal, recheck: () => context.recheck() }, async (act, content) => {
     const version = { ...target, contentType: incoming.contentType, keep };
-    return { file: toFile(await addVersion(act, deps, principal, version, content), principal) };
+    return context.record(act, { file: toFile(await addVersion(act, deps, principal, version, content), principal) });
   });
 }

@@ -111,7 +111,7 @@ describe("a folder's names", () => {
       keyId: now.keyId,
       remaining: 0,
     });
-    const restore = { params: { fileId: files[1]!.id }, body: undefined };
+    const restore = { params: { fileId: files[1]!.id }, headers: {}, body: undefined };
     expect(await codeOf(service.handlers.files.restore(restore, context))).toBe("names_outdated");
     const shared = nextEntry(now, "b", files[1]!);
     await service.handlers.files.restore({ ...restore, body: { shared } }, context);

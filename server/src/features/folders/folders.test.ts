@@ -16,12 +16,12 @@ async function update(folderId: string, body: { name?: string; parentId?: string
 }
 
 async function trash(folderId: string) {
-  return answerOf(await service.handlers.folders.delete({ params: { folderId } }, contextOf(service.owner))).folder;
+  return answerOf(await service.handlers.folders.delete({ headers: {}, params: { folderId } }, contextOf(service.owner))).folder;
 }
 
 async function restore(folderId: string, name?: string) {
   const body = name === undefined ? undefined : { name };
-  return answerOf(await service.handlers.folders.restore({ params: { folderId }, body }, contextOf(service.owner)))
+  return answerOf(await service.handlers.folders.restore({ headers: {}, params: { folderId }, body }, contextOf(service.owner)))
     .folder;
 }
 
@@ -159,7 +159,7 @@ test("[D5-folders-paths] [D5-isolation-404] [S1-folders-and-vaults] folders are 
       { params: { folderId: top }, headers: {}, body: { name: "x" } },
       contextOf(stranger),
     ),
-    service.handlers.folders.delete({ params: { folderId: top } }, contextOf(stranger)),
+    service.handlers.folders.delete({ headers: {}, params: { folderId: top } }, contextOf(stranger)),
     service.handlers.folders.create({ body: { name: "x", parentId: top } }, contextOf(stranger)),
     service.handlers.folders.list({ query: { parentId: top } }, contextOf(stranger)),
   ];

@@ -1,8 +1,9 @@
 /** Folders over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { GroupHandlers } from "../../handler.ts";
-import { actAs } from "../account/act.ts";
+import type { CreationContext, GroupHandlers, Principal } from "../../handler.ts";
+import type { FolderRow } from "../../ports/tables.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { withPermits } from "../reach/permits.ts";
 import { readFolderFor } from "../reach/items.ts";
@@ -36,22 +37,25 @@ export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.fold
     await requireSight(deps, principal, vault);
     return { folder: toFolder(row, principal) };
   },
-  update: async ({ params, headers, body }, { principal }) => {
+  update: ({ params, headers, body }, context) => {
     const { parentId: folderId, ...given } = body;
     const change = { id: params.folderId, ifMatch: headers["if-match"], folderId, ...given };
-    return { folder: toFolder(await changeItem(deps, principal, FOLDERS, change), principal) };
+    return changeItem(deps, context.principal, FOLDERS, change, recordFolder(context));
   },
-  delete: async ({ params }, { principal }) => ({
-    folder: toFolder(await trashItem(deps, principal, FOLDERS, params.folderId), principal),
-  }),
+  delete: ({ params, headers }, context) => {
+    const named = { id: params.folderId, ifMatch: headers["if-match"] };
+    return trashItem(deps, context.principal, FOLDERS, named, recordFolder(context));
+  },
   entries: async ({ params: { folderId: id }, query }, { principal }) => {
     const { entries, nextCursor } = await listEntries(deps, principal, "folder", { id, query });
     return { entries: entries.map(({ folderId: parentId, ...entry }) => ({ ...entry, parentId })), nextCursor };
   },
-  restore: async ({ params, body }, { principal }) => ({
-    folder: toFolder(
-      await restoreItem(deps, principal, FOLDERS, { id: params.folderId, given: body ?? {} }),
-      principal,
-    ),
-  }),
+  restore: ({ params, headers, body }, context) => {
+    const restored = { id: params.folderId, ifMatch: headers["if-match"], given: body ?? {} };
+    return restoreItem(deps, context.principal, FOLDERS, restored, recordFolder(context));
+  },
 });
+
+function recordFolder(context: CreationContext<Principal>) {
+  return (act: AccountAct, row: FolderRow) => context.record(act, { folder: toFolder(row, context.principal) });
+}

@@ -12,7 +12,7 @@ import type { FileRow } from "../../ports/tables.ts";
 import { folderIdOf, type ItemColumns, type ItemKind, type ItemRows } from "../reach/kinds.ts";
 import { type Permits, withPermits } from "../reach/permits.ts";
 import { renderAuthor } from "./authors.ts";
-import { requireRevision } from "./conditions.ts";
+import { requireUnchanged } from "./conditions.ts";
 import { changeEntry } from "./entries.ts";
 import { nameOrConflict, refuseTakenName } from "./names.ts";
 import { type Given, nameChanged, type NameColumns, nameRestored } from "./naming-shared.ts";
@@ -56,15 +56,21 @@ export interface Changing {
   readonly permits: Permits;
 }
 
+/** Answers the changed row, within the act: so a repeat with the same Idempotency-Key changes nothing more. */
+export type RecordRow<Kind extends ItemKind, Answer> = (act: AccountAct, row: ItemRows[Kind]) => Promise<Answer>;
+
 /** Throws `trashed`, `precondition_failed`, `name_exists`, and what the new place or the entry is refused with. */
-export function changeItem<Kind extends ItemKind>(
+export function changeItem<Kind extends ItemKind, Answer>(
   deps: ChangingDeps,
   principal: Principal,
   item: Particulars<Kind>,
   change: ItemChange,
-): Promise<ItemRows[Kind]> {
+  record: RecordRow<Kind, Answer>,
+): Promise<Answer> {
   return withPermits(deps, principal, (permits) =>
-    actAs(deps, principal, (act) => changeWithin({ act, deps, principal, permits }, item, change)),
+    actAs(deps, principal, async (act) =>
+      record(act, await changeWithin({ act, deps, principal, permits }, item, change)),
+    ),
   );
 }
 
@@ -74,7 +80,7 @@ export async function changeWithin<Kind extends ItemKind>(
   change: ItemChange,
 ): Promise<ItemRows[Kind]> {
   const { row: old, vault } = await readChangeable(act, principal, item.kind, change);
-  requireRevision(change.ifMatch, old);
+  requireUnchanged(change.ifMatch, old);
   const folderId = change.folderId === undefined ? folderIdOf(old) : change.folderId;
   const moves = folderId !== folderIdOf(old);
   const place = moves ? await findPlace(act, principal, { vaultId: old.vault_id, folderId }) : null;
@@ -97,51 +103,65 @@ async function nameOf(
   return name === old.name && folderId === folderIdOf(old) ? null : { name };
 }
 
-/** A second time changes nothing: the row is kept, so the answer is the same. */
-export function trashItem<Kind extends ItemKind>(
+/** An item, and the tag that it must still have. */
+export type Named = Pick<ItemChange, "id" | "ifMatch">;
+
+/** A second time changes nothing: the row is kept, so the answer is the same. Throws `precondition_failed`. */
+export function trashItem<Kind extends ItemKind, Answer>(
   deps: ChangingDeps,
   principal: Principal,
   item: Particulars<Kind>,
-  id: string,
-): Promise<ItemRows[Kind]> {
+  named: Named,
+  record: RecordRow<Kind, Answer>,
+): Promise<Answer> {
   return withPermits(deps, principal, (permits) =>
-    actOnFullDisk(deps, principal, (act) => trashWithin({ act, deps, principal, permits }, item, id)),
+    actOnFullDisk(deps, principal, async (act) =>
+      record(act, await trashWithin({ act, deps, principal, permits }, item, named)),
+    ),
   );
 }
 
 export async function trashWithin<Kind extends ItemKind>(
   { act, deps, principal, permits }: Changing,
   item: Particulars<Kind>,
-  id: string,
+  { id, ifMatch }: Named,
 ): Promise<ItemRows[Kind]> {
   const { row: old, vault } = await readItemFor(act, principal, item.kind, id);
   permits.use(vault);
   if (old.trashed_at !== null) return old;
+  requireUnchanged(ifMatch, old);
   const now = deps.clock.now();
   const columns = { trashed_at: now, trashed_with: item.kind === "folder" ? id : null, updated_at: now };
   return writeItem(act, deps, principal, item, { old, vault, columns, action: `${item.kind}.trashed` });
 }
 
-/** Under the name it has, or another. Throws `not_trashed`, `name_exists`, and what the entry is refused with. */
-export function restoreItem<Kind extends ItemKind>(
+/**
+ * Under the name it has, or another. Throws `not_trashed`, `precondition_failed`, `name_exists`, and what the entry is
+ * refused with.
+ */
+export function restoreItem<Kind extends ItemKind, Answer>(
   deps: ChangingDeps,
   principal: Principal,
   item: Particulars<Kind>,
-  { id, given }: { readonly id: string; readonly given: Given },
-): Promise<ItemRows[Kind]> {
+  restored: Named & { readonly given: Given },
+  record: RecordRow<Kind, Answer>,
+): Promise<Answer> {
   return withPermits(deps, principal, (permits) =>
-    actAs(deps, principal, (act) => restoreWithin({ act, deps, principal, permits }, item, { id, given })),
+    actAs(deps, principal, async (act) =>
+      record(act, await restoreWithin({ act, deps, principal, permits }, item, restored)),
+    ),
   );
 }
 
 export async function restoreWithin<Kind extends ItemKind>(
   { act, deps, principal, permits }: Changing,
   item: Particulars<Kind>,
-  { id, given }: { readonly id: string; readonly given: Given },
+  { id, ifMatch, given }: Named & { readonly given: Given },
 ): Promise<ItemRows[Kind]> {
   const { row: old, vault } = await readItemFor(act, principal, item.kind, id);
   permits.use(vault);
   if (old.trashed_at === null) throw new ServiceError("not_trashed");
+  requireUnchanged(ifMatch, old);
   const back = await item.findWayBack(act, old);
   const folderId = folderIdOf({ ...old, ...back });
   if (vault === null) refuseEntry(given.shared);

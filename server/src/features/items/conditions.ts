@@ -1,4 +1,7 @@
 /** Preconditions on entity tags (RFC 9110 §13.1). */
+import { hash } from "node:crypto";
+import { plainTag, SIGNED_TAG_TITLE, signedTag, type SharedEntry, type SharedFile } from "@coffer/contract";
+import type { FileRow, FolderRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 
 /** One tag of a list: optional weakness mark, then the opaque text in quotes (RFC 9110 §8.8.3). */
@@ -19,11 +22,25 @@ export function requireMatch(header: string | undefined, etag: string): void {
   }
 }
 
-/** The same of a file or folder itself, which If-Match names by its revision. */
-export function requireRevision(header: string | undefined, row: { readonly revision: number }): void {
-  if (header !== undefined && !ifMatchHolds(header, revisionTagOf(row))) {
-    throw new ServiceError("precondition_failed", "It has changed: If-Match does not name its revision");
-  }
+/** The same of a file or folder as it is, which If-Match names by its tag, and by `other`: its revision, or its content. */
+export function requireUnchanged(
+  header: string | undefined,
+  row: FileRow | FolderRow,
+  other: string = revisionTagOf(row),
+): void {
+  if (header === undefined || ifMatchHolds(header, other) || ifMatchHolds(header, tagOf(row))) return;
+  throw new ServiceError("precondition_failed", "It has changed: If-Match does not name it as it is");
+}
+
+/** What a client computes of the item that this is (`signedTag`, `plainTag`): the same state has the same tag. */
+function tagOf(row: FileRow | FolderRow): string {
+  if (row.shared_json === null)
+    return plainTag({ revision: row.revision, ...("version_id" in row ? { versionId: row.version_id } : {}) });
+  const shared = JSON.parse(row.shared_json) as SharedEntry & Partial<Pick<SharedFile, "version">>;
+  const statements = [shared.version, shared.entry].flatMap((text) =>
+    text === undefined ? [] : [hash("sha256", Buffer.from(text, "base64"), "buffer")],
+  );
+  return signedTag(hash("sha256", Buffer.concat([Buffer.from(`${SIGNED_TAG_TITLE}\0`), ...statements]), "base64url"));
 }
 
 /** If-None-Match with the weak comparison (RFC 9110 §13.1.2): true when the client's copy is current. */

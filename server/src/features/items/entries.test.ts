@@ -60,8 +60,8 @@ test("[D5-entries] names and places of a file stay, newest first in pages, with 
   await service.handlers.files.replace(put, contextOf(service.owner));
   const params = { fileId: id };
   await service.handlers.files.delete({ params, query: {}, headers: {} }, contextOf(service.owner));
-  await service.handlers.folders.delete({ params: { folderId: folder.id } }, contextOf(service.owner));
-  await service.handlers.files.restore({ params, body: undefined }, contextOf(agent));
+  await service.handlers.folders.delete({ headers: {}, params: { folderId: folder.id } }, contextOf(service.owner));
+  await service.handlers.files.restore({ headers: {}, params, body: undefined }, contextOf(agent));
   const { entries, nextCursor } = await entriesOf(id);
   expect(nextCursor).toBeNull();
   expect(entries.map(({ number, name, folderId, how, author }) => [number, name, folderId, how, author])).toEqual([
@@ -161,7 +161,7 @@ describe("[D5-author] files and folders", () => {
       (by) => service.handlers.files.replace({ params, query: {}, headers: {}, body: body() }, contextOf(by)),
       (by) => change(id, { name: "renamed" }, by),
       (by) => service.handlers.files.delete({ params, query: {}, headers: {} }, contextOf(by)),
-      (by) => service.handlers.files.restore({ params, body: undefined }, contextOf(by)),
+      (by) => service.handlers.files.restore({ headers: {}, params, body: undefined }, contextOf(by)),
     ];
     for (const act of acts) {
       await act(agent);

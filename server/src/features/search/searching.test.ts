@@ -193,7 +193,7 @@ describe.each([
     expect(await namesOf({ type: "image/png" })).toEqual(["second"]);
     await service.handlers.files.delete({ params, query: {}, headers: {} }, asOwner);
     expect([await namesOf({ q: "second" }), await namesOf({ q: "second", trashed: true })]).toEqual([[], ["second"]]);
-    await service.handlers.files.restore({ params, body: undefined }, asOwner);
+    await service.handlers.files.restore({ headers: {}, params, body: undefined }, asOwner);
     expect(await namesOf({ q: "second" })).toEqual(["second"]);
     await service.handlers.files.delete({ params, query: { permanent: true }, headers: {} }, asOwner);
     expect(await namesOf({ q: "second" })).toEqual([]);

@@ -76,7 +76,7 @@ const WAYS: Readonly<Record<string, (service: TestService, apart: Apart, by: Tes
     );
   },
   "a folder's end": ({ handlers }, { folder }, by) =>
-    handlers.folders.delete({ params: { folderId: folder.id } }, contextOf(by.principal)),
+    handlers.folders.delete({ headers: {}, params: { folderId: folder.id } }, contextOf(by.principal)),
   "a folder in it": ({ handlers }, { folder, ...writing }, by) => {
     const shared = entryOf({ ...writing, by }, "x", { kind: "folder", id: randomUUID(), folderId: folder.id });
     return handlers.folders.create({ body: { parentId: folder.id, shared } }, contextOf(by.principal));

@@ -231,7 +231,7 @@ test("the bytes of an upload that cannot become its file are not read again by e
     expect(await codeOf(patch(service, id, 0, "x".repeat(code === "name_exists" ? 5 : 100)))).toBe(code);
     for (let asked = 0; asked < 10; asked += 1) expect(await codeOf(head(service, id))).toBe(code);
   }
-  await service.handlers.folders.delete({ params: { folderId: folder.id } }, owner());
+  await service.handlers.folders.delete({ headers: {}, params: { folderId: folder.id } }, owner());
   expect(await codeOf(patch(service, inFolder.id, 0, "hello"))).toBe("trashed");
   await service.handlers.files.delete({ params: { fileId }, query: {}, headers: {} }, owner());
   expect(await codeOf(patch(service, version.id, 0, "hello"))).toBe("trashed");

@@ -40,7 +40,7 @@ test("[D5-trash] emptying one vault's trash, then all: live items stay, whole tr
     await storeFile(service, `${index}`, { folderId: index % 2 === 0 ? top.id : sub.id });
   const [elsewhere] = [await storeFile(service, "elsewhere"), await storeFile(service, "live", { vaultId: vault.id })];
   await trash(elsewhere.id);
-  await service.handlers.folders.delete({ params: { folderId: top.id } }, contextOf(service.owner));
+  await service.handlers.folders.delete({ headers: {}, params: { folderId: top.id } }, contextOf(service.owner));
   const empty = (query: { vaultId?: string }) =>
     service.handlers.trash.empty({ query, headers: {} }, contextOf(service.owner));
   await empty({ vaultId: vault.id });

@@ -124,7 +124,7 @@ test("[D5-vault-delete] a vault with content, trash included, is only deleted by
     code: "vault_not_empty",
     message: "The vault is not empty: it holds 1 file, 1 folder and 1 file in the trash",
   });
-  await service.handlers.folders.delete({ params: { folderId: folder.id } }, contextOf(service.owner));
+  await service.handlers.folders.delete({ headers: {}, params: { folderId: folder.id } }, contextOf(service.owner));
   await expect(remove(vault.id)).rejects.toMatchObject({
     message: "The vault is not empty: it holds 2 files in the trash and 1 folder in the trash",
   });

@@ -132,7 +132,8 @@ async function sendAlone(work: Work, sending: Sending): Promise<Sent> {
   const target =
     there === undefined
       ? targetIn(place.vaultId, folderId, path)
-      : { vaultId: place.vaultId, fileId: there.id, ifMatch: entityTag(there.sha256) };
+      : // It replaces nobody's later version.
+        { vaultId: place.vaultId, fileId: there.id, ifMatch: there.tag };
   const onProgress = ({ bytes }: Progress): void => progress.moved(sending, bytes);
   const options = { signal, padded, digest: true, journalDirectory: uploadJournals, handle, onProgress };
   return { mark, result: await uploadFile(client, local.place, { ...options, ...target }) };
@@ -149,9 +150,4 @@ async function sendBatched(work: Work, { batch, folderId, local, path }: Sending
 
 function targetIn(vaultId: string, folderId: string | undefined, path: string) {
   return { vaultId, name: nameOf(path), ...(folderId === undefined ? {} : { folderId }) };
-}
-
-/** The tag covers the stored bytes. With it an upload replaces nobody's later version. */
-function entityTag(sha256: string): string {
-  return `"sha256-${Buffer.from(sha256, "hex").toString("base64url")}"`;
 }

@@ -4,7 +4,7 @@ import { digestOf, toBase64, toHex } from "../../digest.ts";
 import { Failure, Reply } from "../handlers.ts";
 import { authorOf, noteEntry } from "./entries.ts";
 import { requireBudgets, spendBudgets } from "./budgets.ts";
-import { refuseOtherTag, refuseTakenName, tagsOf } from "./items.ts";
+import { refuseChanged, refuseOtherTag, refuseTakenName, tagsOf } from "./items.ts";
 import { putVersion, versionOf } from "./versions.ts";
 import { findPlace, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
 
@@ -72,7 +72,7 @@ export async function replaceContent(
 ): Promise<File> {
   const row = readRow(state, state.files, caller, fileId, "File");
   if (row.value.trashedAt !== null) throw new Failure("trashed");
-  refuseUnmatched(row.value, ifMatch);
+  refuseReplaced(row.value, ifMatch);
   const sha256 = toHex(await digestOf(bytes));
   const type = contentType ?? row.value.contentType;
   putVersion(state, caller, row, { bytes, sha256, contentType: type, how: "replace", keep });
@@ -95,6 +95,11 @@ export function etagOf(file: File): string {
 
 export function refuseUnmatched(file: File, ifMatch: string | null): void {
   refuseOtherTag(etagOf(file), ifMatch);
+}
+
+/** For a change of the content. */
+export function refuseReplaced(file: File, ifMatch: string | null | undefined): void {
+  refuseChanged(file, ifMatch, etagOf(file));
 }
 
 interface Conditions {

@@ -8,7 +8,7 @@ import { folderHandlers } from "./folders.ts";
 import { actHandlers } from "./item-acts.ts";
 import { objectOf } from "./event-objects.ts";
 import { parseFormFile } from "./form-file.ts";
-import { listItems, moveItem, pageOfItems, restoreItem, setTrashed, touch } from "./items.ts";
+import { listItems, moveItem, pageOfItems, refuseChanged, restoreItem, setTrashed, touch } from "./items.ts";
 import { searchHandlers } from "./search.ts";
 import { hasScope, pageOf, reaches, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
 import { ownVaults } from "./vaults.ts";
@@ -76,22 +76,25 @@ function rowHandlers(state: State): Pick<FileHandlers, "list" | "get" | "update"
       const row = read(caller, params.fileId);
       return { file: moveItem(state, state.files, caller, row, { name, place }, headers["if-match"]) };
     },
-    delete: ({ params, query }, caller) => {
+    delete: ({ params, query, headers }, caller) => {
       const row = read(caller, params.fileId);
       if (query.permanent === true) {
         if (!hasScope(caller, "files:write")) throw new Failure("owner_only");
+        refuseChanged(row.value, headers["if-match"]);
         state.files.delete(params.fileId);
         return new Reply(undefined, { status: 204 });
       }
       if (row.value.trashedAt === null) {
+        refuseChanged(row.value, headers["if-match"]);
         setTrashed(row, timestamp(state), null);
         touch(state, caller, row);
       }
       return { file: row.value };
     },
-    restore: ({ params, body }, caller) => {
+    restore: ({ params, headers, body }, caller) => {
       const row = read(caller, params.fileId);
-      const file = restoreItem(state, state.files, caller, row, body?.name, () => {
+      const wanted = { name: body?.name, ifMatch: headers["if-match"] };
+      const file = restoreItem(state, state.files, caller, row, wanted, () => {
         setTrashed(row, null, null);
       });
       return { file };

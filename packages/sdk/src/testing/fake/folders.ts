@@ -1,7 +1,7 @@
 import { MAX_FOLDER_DEPTH, type api, type Folder } from "@coffer/contract";
 import { Failure, type GroupHandlers } from "../handlers.ts";
 import { authorOf, folderEntryHandlers, noteEntry } from "./entries.ts";
-import { moveItem, pageOfItems, placeOf, refuseTakenName, restoreItem, setTrashed, touch } from "./items.ts";
+import { moveItem, pageOfItems, placeOf, refuseChanged, refuseTakenName, restoreItem, setTrashed, touch } from "./items.ts";
 import { findPlace, readRow, timestamp, type Caller, type FileRow, type FolderRow, type State } from "./state.ts";
 
 type FolderHandlers = GroupHandlers<typeof api.folders, Caller>;
@@ -61,17 +61,19 @@ function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore" 
 function trashHandlers(state: State): Pick<FolderHandlers, "delete" | "restore"> {
   const read = (caller: Caller, id: string): FolderRow => readRow(state, state.folders, caller, id, "Folder");
   return {
-    delete: ({ params }, caller) => {
+    delete: ({ params, headers }, caller) => {
       const row = read(caller, params.folderId);
       if (row.value.trashedAt === null) {
+        refuseChanged(row.value, headers["if-match"]);
         trashTree(state, row);
         touch(state, caller, row);
       }
       return { folder: row.value };
     },
-    restore: ({ params, body }, caller) => {
+    restore: ({ params, headers, body }, caller) => {
       const row = read(caller, params.folderId);
-      const folder = restoreItem(state, state.folders, caller, row, body?.name, () => {
+      const wanted = { name: body?.name, ifMatch: headers["if-match"] };
+      const folder = restoreItem(state, state.folders, caller, row, wanted, () => {
         restoreTree(state, row);
       });
       return { folder };

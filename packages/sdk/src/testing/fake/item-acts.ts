@@ -7,6 +7,11 @@ type FileHandlers = GroupHandlers<typeof api.files, Caller>;
 type FolderHandlers = GroupHandlers<typeof api.folders, Caller>;
 type ActHandlers = Pick<FileHandlers, "trashMany" | "restoreMany" | "moveMany">;
 
+interface NamedMany {
+  readonly ids: readonly string[];
+  readonly conditions?: readonly { readonly id: string; readonly ifMatch: string }[] | undefined;
+}
+
 interface Single {
   readonly files: Pick<FileHandlers, "delete" | "restore" | "update">;
   readonly folders: Pick<FolderHandlers, "delete" | "restore" | "update">;
@@ -15,13 +20,14 @@ interface Single {
 export function actHandlers(state: State, { files, folders }: Single): ActHandlers {
   const each = async (
     caller: Caller,
-    ids: readonly string[],
-    act: (id: string, kind: "file" | "folder") => unknown,
+    { ids, conditions = [] }: NamedMany,
+    act: (id: string, kind: "file" | "folder", headers: { readonly "if-match"?: string }) => unknown,
   ) => {
     const results = [];
+    const tags = new Map(conditions.map(({ id, ifMatch }) => [id, { "if-match": ifMatch }]));
     for (const id of ids) {
       try {
-        await act(id, requireKind(state, caller, id));
+        await act(id, requireKind(state, caller, id), tags.get(id) ?? {});
         results.push({ id, error: null });
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
@@ -32,24 +38,24 @@ export function actHandlers(state: State, { files, folders }: Single): ActHandle
     return { results };
   };
   return {
-    trashMany: ({ body: { ids } }, caller) =>
-      each(caller, ids, (id, kind) =>
+    trashMany: ({ body }, caller) =>
+      each(caller, body, (id, kind, headers) =>
         kind === "file"
-          ? files.delete({ params: { fileId: id }, query: {}, headers: {} }, caller)
-          : folders.delete({ params: { folderId: id } }, caller),
+          ? files.delete({ params: { fileId: id }, query: {}, headers }, caller)
+          : folders.delete({ params: { folderId: id }, headers }, caller),
       ),
-    restoreMany: ({ body: { ids } }, caller) =>
-      each(caller, ids, (id, kind) =>
+    restoreMany: ({ body }, caller) =>
+      each(caller, body, (id, kind, headers) =>
         kind === "file"
-          ? files.restore({ params: { fileId: id }, body: undefined }, caller)
-          : folders.restore({ params: { folderId: id }, body: undefined }, caller),
+          ? files.restore({ params: { fileId: id }, headers, body: undefined }, caller)
+          : folders.restore({ params: { folderId: id }, headers, body: undefined }, caller),
       ),
-    moveMany: ({ body: { ids, folderId } }, caller) => {
+    moveMany: ({ body: { folderId, ...many } }, caller) => {
       if (folderId !== null) readRow(state, state.folders, caller, folderId, "Folder");
-      return each(caller, ids, (id, kind) =>
+      return each(caller, many, (id, kind, headers) =>
         kind === "file"
-          ? files.update({ params: { fileId: id }, headers: {}, body: { folderId } }, caller)
-          : folders.update({ params: { folderId: id }, headers: {}, body: { parentId: folderId } }, caller),
+          ? files.update({ params: { fileId: id }, headers, body: { folderId } }, caller)
+          : folders.update({ params: { folderId: id }, headers, body: { parentId: folderId } }, caller),
       );
     },
   };

@@ -1,5 +1,5 @@
 /** Files and folders of the fake are items: their places, who sees them, which names are taken, and how they move. */
-import type { File, Folder } from "@coffer/contract";
+import { plainTag, type File, type Folder } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
 import { authorOf, noteEntry } from "./entries.ts";
 import type { Row } from "./row.ts";
@@ -96,6 +96,16 @@ export function refuseOtherTag(tag: string, ifMatch: string | null): void {
   if (ifMatch !== null && ifMatch !== "*" && !tagsOf(ifMatch).includes(tag)) throw new Failure("precondition_failed");
 }
 
+/** A change names the item as it is by its tag, or by `other`: its revision, or its content. */
+export function refuseChanged(
+  item: Item,
+  ifMatch: string | null | undefined,
+  other = `"${String(item.revision)}"`,
+): void {
+  if (ifMatch == null || tagsOf(ifMatch).includes(other)) return;
+  refuseOtherTag(plainTag(item), ifMatch);
+}
+
 export function tagsOf(field: string): string[] {
   return field.split(",").map((tag) => tag.trim());
 }
@@ -113,7 +123,7 @@ export function moveItem<Value extends Item>(
   const { value: item } = row;
   const { id, vaultId, revision } = item;
   if (item.trashedAt !== null) throw new Failure("trashed");
-  refuseOtherTag(`"${String(revision)}"`, ifMatch ?? null);
+  refuseChanged(item, ifMatch);
   const place = change.place === undefined ? placeOf(item) : findPlace(state, caller, vaultId, change.place).folderId;
   judge(place);
   const name = change.name ?? item.name;
@@ -135,12 +145,13 @@ export function restoreItem<Value extends Item>(
   rows: Rows<Value>,
   caller: Caller,
   row: Row<Value>,
-  wanted: string | undefined,
+  wanted: { readonly name: string | undefined; readonly ifMatch: string | undefined },
   untrash: () => void,
 ): Value {
   const { id, vaultId, name: before, trashedAt } = row.value;
   if (trashedAt === null) throw new Failure("not_trashed");
-  const name = wanted ?? before;
+  refuseChanged(row.value, wanted.ifMatch);
+  const name = wanted.name ?? before;
   const place = isLiveFolder(state, placeOf(row.value)) ? placeOf(row.value) : null;
   refuseTakenName(rows, { vaultId, place, name }, id);
   untrash();

@@ -205,7 +205,8 @@ interface Replay {
   readonly fingerprint: string;
   readonly status: number;
   readonly headers: Headers;
-  readonly body: Uint8Array<ArrayBuffer>;
+  /** null: an answer without one. */
+  readonly body: Uint8Array<ArrayBuffer> | null;
 }
 
 async function answer(
@@ -251,7 +252,7 @@ async function once(
   if (kept === undefined) {
     const first = await run();
     const { status, headers } = first;
-    const body = new Uint8Array(await first.arrayBuffer());
+    const body = first.body === null ? null : new Uint8Array(await first.arrayBuffer());
     replays.set(key, { fingerprint, status, headers, body });
     return new Response(body, { status, headers });
   }
@@ -262,8 +263,8 @@ async function once(
   return new Response(kept.body, { status: kept.status, headers });
 }
 
-function idIn(body: Uint8Array): string {
-  const value: unknown = JSON.parse(new TextDecoder().decode(body));
+function idIn(body: Uint8Array | null): string {
+  const value: unknown = JSON.parse(new TextDecoder().decode(body ?? Uint8Array.of()));
   return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string"
     ? value.id
     : "something";

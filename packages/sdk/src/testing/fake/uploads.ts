@@ -11,7 +11,7 @@ import { toBase64 } from "../../digest.ts";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { record } from "./audit.ts";
 import { requireBudgets } from "./budgets.ts";
-import { createFile, refuseUnmatched, replaceContent } from "./content.ts";
+import { createFile, refuseReplaced, replaceContent } from "./content.ts";
 import { refuseTakenName } from "./items.ts";
 import { findPlace, notFound, readRow, type Caller, type State, type UploadRow } from "./state.ts";
 
@@ -140,7 +140,7 @@ function checkTarget(state: State, caller: Caller, { metadata, conditions }: Upl
     const { value } = readRow(state, state.files, caller, fileId, "File");
     keeps(caller, metadata);
     if (value.trashedAt !== null) throw new Failure("trashed");
-    refuseUnmatched(value, conditions.ifMatch);
+    refuseReplaced(value, conditions.ifMatch);
     return;
   }
   const name = nameOf(metadata);

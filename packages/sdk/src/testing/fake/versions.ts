@@ -3,6 +3,7 @@ import type { api, FileVersion } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { record } from "./audit.ts";
 import { authorOf, bounded, endOf } from "./entries.ts";
+import { refuseReplaced } from "./content.ts";
 import { requireBudgets, spendBudgets } from "./budgets.ts";
 import type { Budget } from "./row.ts";
 import { pageOf, readRow, timestamp, type Caller, type FileRow, type KeptVersion, type State } from "./state.ts";
@@ -105,9 +106,10 @@ export function versionHandlers(state: State): VersionHandlers {
       const { items, nextCursor } = pageOf(rows, query);
       return { versions: items, nextCursor };
     },
-    restoreVersion: ({ params: { fileId, sourceId } }, caller) => {
+    restoreVersion: ({ params: { fileId, sourceId }, headers }, caller) => {
       const row = read(caller, fileId);
       if (row.value.trashedAt !== null) throw new Failure("trashed");
+      refuseReplaced(row.value, headers["if-match"]);
       const { bytes, value, storedBy } = findVersion(state, row, sourceId);
       if (bytes !== row.bytes) {
         const { sha256, contentType } = value;

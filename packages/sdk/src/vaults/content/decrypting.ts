@@ -12,6 +12,7 @@ import {
 } from "@coffer/crypto";
 import { collect, type Download } from "../../download/download.ts";
 import type { Connection } from "../../options.ts";
+import { tagOf } from "../condition.ts";
 import type { OpenVault } from "../open-vault.ts";
 import type { ShownFile } from "./shown-file.ts";
 import { vaultError } from "../vault-error.ts";
@@ -87,7 +88,8 @@ export function otherSize(): VaultError {
 /** The facts of a download besides its bytes. */
 export function factsOf({ file, metadata }: Reading, range: Download["range"]): Omit<Download, "stream" | "bytes"> {
   const { contentType, name, size } = metadata;
-  return { size, sha256: file.sha256, range, contentType, name, etag: null };
+  const tag = file.shared && tagOf(file.shared);
+  return { size, sha256: file.sha256, range, contentType, name, etag: null, tag };
 }
 
 export function describe(

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { lazyDownload } from "./lazy-download.ts";
 
-const FACTS = { size: 3, sha256: "", contentType: "text/plain", name: "a", etag: null };
+const FACTS = { size: 3, sha256: "", contentType: "text/plain", name: "a", etag: null, tag: null };
 
 function make(bytes = Uint8Array.of(1, 2, 3)) {
   const open = vi.fn(() => Promise.resolve(bytes));

@@ -46,6 +46,7 @@ export type SharedUploadTarget =
       readonly kind: "version";
       readonly file: File;
       readonly contentType?: string | undefined;
+      /** See `ConditionOptions`; the state that this call has read is `file`. */
       readonly ifMatch?: string | undefined;
       /** The kept version whose content it is. */
       readonly restores?: string | undefined;
@@ -174,6 +175,15 @@ interface Before {
 
 /** The replaced version, verified: the new statement names it. */
 async function readBefore(vault: OpenVault, file: File): Promise<Before> {
+  const version = await readCurrent(vault, file);
+  const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
+  requireSiblings(version, statement);
+  vault.seen.noteVersion(file.id, seenVersion(version));
+  return { version, entry: statement, metadata };
+}
+
+/** The version that the service shows as the current one, verified. */
+export async function readCurrent(vault: OpenVault, file: File): Promise<VersionStatement> {
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)
     throw vaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
@@ -184,10 +194,7 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
   );
   if (version.fileId !== file.id)
     throw new CryptoError("damaged", "ids", "the version statement is of another file than the one to be replaced");
-  const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
-  requireSiblings(version, statement);
-  vault.seen.noteVersion(file.id, seenVersion(version));
-  return { version, entry: statement, metadata };
+  return version;
 }
 
 /** The file's folder, now or later; null: at the top of the vault. */

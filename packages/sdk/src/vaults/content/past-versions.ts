@@ -6,10 +6,11 @@ import type { DownloadOptions } from "../../download/content-facts.ts";
 import { openDownload, type Download } from "../../download/download.ts";
 import { SdkError } from "../../errors.ts";
 import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";
-import type { CallOptions, Connection, PlaceOptions } from "../../options.ts";
+import type { CallOptions, Connection, UpdateOptions } from "../../options.ts";
 import type { Query } from "../../resources/calling.ts";
 import { FILES } from "../../resources/items.ts";
 import type { File as NamedFile } from "../../resources/result-types.ts";
+import { Condition } from "../condition.ts";
 import { signedBy } from "../names/authors.ts";
 import { openItem, openKeysOf } from "../names/entries.ts";
 import { isClosed, isOfOne, nameOne } from "../names/listing.ts";
@@ -84,17 +85,18 @@ export async function restorePast(
   connection: Connection,
   fileId: string,
   versionId: string,
-  { vaultId, ...options }: PlaceOptions = {},
+  { ifMatch, vaultId, idempotencyKey: _, ...options }: UpdateOptions = {},
 ): Promise<NamedFile | null> {
   const { file, vault } = await findFile(connection, fileId, { ...options, vaultId, sends: true });
   if (vault === null) return null;
   const { signal } = options;
+  new Condition(ifMatch, file.shared).require(file.shared);
   const { shown, isCurrent } = await findVersion({ connection, vault, file, options }, versionId.toLowerCase());
   if (isCurrent) return nameOne(connection, FILES, file, { ...options, vaultId });
   const [past, before] = [pastOf(vault), fileAt(file, shown)];
   const { metadata } = await inVaultTerms(() => openItem(past, "file", before, before.folderId));
   const source = versionSource(connection, past, before, { size: metadata.size, signal });
-  const target = { kind: "version", file, contentType: metadata.contentType, restores: shown.versionId } as const;
+  const target = { kind: "version", file, contentType: metadata.contentType, ifMatch, restores: shown.versionId } as const;
   return (await uploadShared(connection, vault, target, source, { signal, padded: isPadded(before) })).file;
 }
 

@@ -1,28 +1,32 @@
 /** Renaming, moving, restoring and making folders in shared vaults: each is a new signed entry (file-format §8). */
-import { type Folder } from "@coffer/contract";
+import type { Folder, SharedEntry } from "@coffer/contract";
 import { foldersGroup } from "@coffer/contract/folders";
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
 import { chosenName } from "../../chosen-name.ts";
 import { ApiError, SdkError } from "../../errors.ts";
-import { FOLDERS, type Item, type ItemChange, type Items } from "../../resources/items.ts";
-import { revisionHeader } from "../../resources/revisions.ts";
-import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "../../options.ts";
+import { FOLDERS, type Item, type ItemChange, type Items, matching } from "../../resources/items.ts";
+import type { Connection, CallOptions, UpdateOptions } from "../../options.ts";
+import { Condition, unlessStored } from "../condition.ts";
 import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
+import { isEntryStored } from "./past-entries.ts";
 import { nameOne } from "./listing.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findPlace, findVaultOf, liesIn, requireCreated } from "./places.ts";
-import { stageFolder } from "./staging.ts";
+import { stageFolder, type Staged } from "./staging.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 
-/** null: the item is in a public vault. */
+/**
+ * null: the item is in a public vault.
+ * @throws ApiError `precondition_failed` if the item is not in the state that `ifMatch` names, or that was read here.
+ */
 export async function updateItem<Kind extends Item>(
   connection: Connection,
   items: Items<Kind>,
   id: string,
   change: ItemChange,
-  { ifRevision, vaultId, ...options }: UpdateOptions = {},
+  { ifMatch, vaultId, idempotencyKey: _, ...options }: UpdateOptions = {},
 ): Promise<Kind | null> {
   const item = await items.get(connection, id, options);
   const { parentId } = change;
@@ -30,9 +34,10 @@ export async function updateItem<Kind extends Item>(
   if (parentId != null) await liesIn(connection, parentId, item.vaultId);
   if (vault === null) return null;
   const name = change.name === undefined ? undefined : chosenName(items.updateId, change.name);
-  const updated = await withEntry(connection, vault, items, item, { name, parentId }, (entry) => {
+  const condition = new Condition(ifMatch, item.shared);
+  const updated = await withEntry(connection, vault, items, item, { name, parentId }, condition, (entry) => {
     const sent = { ...entry, ...(parentId === undefined ? {} : { parentId }) };
-    return items.update(connection, id, sent, revisionHeader(ifRevision), options);
+    return items.update(connection, id, sent, {}, options);
   });
   return nameOne(connection, items, updated, { ...options, vaultId: vault.id });
 }
@@ -69,14 +74,16 @@ async function createIn(
   const folder = await asOften(
     connection,
     vault,
-    () => parentId,
+    { folderId: () => parentId },
     async () => {
       const view = await vault.view();
       const metadata = { name, contentType: "", size: 0 };
       const wanted = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
       const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
       const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
-      const created = await callOn(connection, foldersGroup.create, { body }, options);
+      const created = await unlessStored(callOn(connection, foldersGroup.create, { body }, options), () =>
+        findCreated(connection, id, shared),
+      );
       if (created.folder.id !== id)
         throw vaultError(
           "damaged",
@@ -89,20 +96,38 @@ async function createIn(
   return nameOne(connection, FOLDERS, folder, options);
 }
 
+/** The folder with that entry; false: there is none. */
+async function findCreated(
+  connection: Connection,
+  id: string,
+  { entry }: SharedEntry,
+): Promise<{ readonly folder: Folder } | false> {
+  try {
+    const folder = await FOLDERS.get(connection, id);
+    return folder.shared?.entry === entry && { folder };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
+}
+
 /** null: the item is in a public vault. */
 export async function restoreItem<Kind extends Item>(
   connection: Connection,
   items: Items<Kind>,
   id: string,
   name: string | undefined,
-  { vaultId, ...options }: PlaceOptions = {},
+  { ifMatch, vaultId, idempotencyKey: _, ...options }: UpdateOptions = {},
 ): Promise<Kind | null> {
   const item = await items.get(connection, id, options);
   const vault = await findVaultOf(connection, item, { ...options, vaultId, sends: name !== undefined });
   if (vault === null) return null;
-  const send = (body: EntryBody) => items.restore(connection, id, body, options);
+  const condition = new Condition(ifMatch, item.shared);
+  // What is signed is its own condition. The old entry is not signed again: the service's word has to do.
+  const send = (body: EntryBody) =>
+    items.restore(connection, id, body, body.shared === undefined ? matching(ifMatch) : {}, options);
   const stored = name === undefined ? undefined : chosenName(items.restoreId, name);
-  const restored = await restore(connection, vault, items, item, stored, send);
+  const restored = await restore(connection, vault, items, item, stored, condition, send);
   return nameOne(connection, items, restored, { ...options, vaultId: vault.id });
 }
 
@@ -113,6 +138,7 @@ async function restore<Kind extends Item>(
   items: Items<Kind>,
   item: Kind,
   name: string | undefined,
+  condition: Condition,
   send: (body: EntryBody) => Promise<Kind>,
 ): Promise<Kind> {
   if (name === undefined) {
@@ -124,7 +150,7 @@ async function restore<Kind extends Item>(
   }
   const { folderId } = (await inVaultTerms(() => openItem(vault, items.kind, item, placeOf(item)))).statement;
   const parentId = (await isLive(connection, folderId)) ? folderId : null;
-  return withEntry(connection, vault, items, item, { name, parentId }, send);
+  return withEntry(connection, vault, items, item, { name, parentId }, condition, send);
 }
 
 async function isLive(connection: Connection, folderId: string | null): Promise<boolean> {
@@ -148,26 +174,39 @@ async function withEntry<Kind extends Item>(
   connection: Connection,
   vault: OpenVault,
   items: Items<Kind>,
-  { id }: Kind,
+  item: Kind,
   { name, parentId }: ItemChange,
+  condition: Condition,
   send: (body: EntryBody) => Promise<Kind>,
 ): Promise<Kind> {
   const { kind } = items;
+  const { id } = item;
   let folderId = parentId ?? null;
+  let isFirst = true;
   const attempt = async (): Promise<Kind> => {
-    // The current entry may be another one by now: the new statement names that one.
-    const current = await items.get(connection, id);
+    // The current entry may be another one by now: the condition decides whether the new statement may name that one.
+    const current = isFirst ? item : await items.get(connection, id);
+    isFirst = false;
+    condition.require(current.shared);
     const opened = await openItem(vault, kind, current, placeOf(current));
     if (parentId === undefined) ({ folderId } = opened.statement);
     const view = await vault.view();
     const metadata: Metadata = { ...opened.metadata, name: name ?? opened.metadata.name };
     const wanted = { kind, id, folderId, metadata, previous: opened.statement };
     const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
-    const changed = await send({ shared, ...(view.plainNames ? { name: metadata.name } : {}) });
+    const body = { shared, ...(view.plainNames ? { name: metadata.name } : {}) };
+    const changed = await unlessStored(send(body), async () => {
+      const now = await items.get(connection, id);
+      const stored = await isEntryStored(connection, vault, kind, now, ownStatement(shared));
+      return stored === true ? now : stored;
+    });
     noteOwnEntry(vault, id, ownStatement(shared));
     return changed;
   };
-  return inVaultTerms(() => asOften(connection, vault, () => folderId, attempt));
+  const noteStaged = (staged: Staged) => {
+    condition.noteStaged(staged, id);
+  };
+  return inVaultTerms(() => asOften(connection, vault, { folderId: () => folderId, noteStaged }, attempt));
 }
 
 const ATTEMPTS = 5;
@@ -176,16 +215,17 @@ const ATTEMPTS = 5;
 async function asOften<Result>(
   connection: Connection,
   vault: OpenVault,
-  folderId: () => string | null,
+  { folderId, noteStaged }: { folderId(): string | null; noteStaged?(staged: Staged): void },
   work: () => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (attempt >= ATTEMPTS || !(error instanceof SdkError)) throw error;
+      // If it was perhaps done, nothing is done again.
+      if (attempt >= ATTEMPTS || !(error instanceof SdkError) || error.perhapsDone) throw error;
       if (error.code === "generation_moved") await vault.view({ maxAge: 0 });
-      else if (error.code === "names_outdated") await stageFolder(connection, vault, folderId());
+      else if (error.code === "names_outdated") noteStaged?.(await stageFolder(connection, vault, folderId()));
       // Somebody else's change or vault key came first: read both again.
       else if (error.code === "statement_invalid") vault.forgetWritingKey();
       else throw error;

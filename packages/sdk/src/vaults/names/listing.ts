@@ -1,8 +1,12 @@
 /** Files and folders of shared vaults with the names and sizes that only members can read. */
+import { parseVersionStatement } from "@coffer/crypto";
+import { fromBase64 } from "../../digest.ts";
 import { isAnswered, SdkError, VaultError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import type { Item, Items } from "../../resources/items.ts";
+import { tagged } from "../../tag.ts";
 import { isUnnamed, unnamed } from "../../unreadable.ts";
+import { tagOf } from "../condition.ts";
 import { authorsOf } from "./authors.ts";
 import { openItem, type OpenedItem, openKeysOf, placeOf } from "./entries.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -119,7 +123,14 @@ function nameOf<Kind extends Item>(connection: Connection, items: Items<Kind>, p
 }
 
 function named<Kind extends Item>(items: Items<Kind>, item: Kind, { statement, metadata }: OpenedItem): Kind {
-  return { ...items.named(item, metadata), ...authorsOf(statement) };
+  return { ...items.named(item, metadata), ...authorsOf(statement), ...stateOf(item) };
+}
+
+/** What a change may name the item by: not the service's word, but what the statements say that were read here. */
+function stateOf({ shared }: Item): { readonly tag?: string; readonly versionId?: string } {
+  if (shared === null) return {};
+  const version = "version" in shared ? fromBase64(shared.version) : null;
+  return { tag: tagOf(shared), ...(version !== null && { versionId: parseVersionStatement(version).versionId }) };
 }
 
 async function nameVault<Kind extends Item>(
@@ -129,7 +140,7 @@ async function nameVault<Kind extends Item>(
 ): Promise<readonly Kind[]> {
   if (vault === null) {
     requirePublic(items);
-    return items;
+    return items.map(tagged);
   }
   try {
     await openKeysOf(vault, items);

@@ -1,14 +1,23 @@
 /** Names and places that an item of a shared vault had: each is verified by the members of its own time. */
-import { statementHash, type EntryKind, type OpenedEntry } from "@coffer/crypto";
-import { toHex } from "../../digest.ts";
+import { fileEntriesGroup, folderEntriesGroup } from "@coffer/contract/entries";
+import {
+  parseEntryStatement,
+  statementHash,
+  type EntryKind,
+  type EntryStatement,
+  type OpenedEntry,
+} from "@coffer/crypto";
+import { callOn } from "../../call.ts";
+import { fromBase64, toHex } from "../../digest.ts";
 import { SdkError } from "../../errors.ts";
 import type { Connection } from "../../options.ts";
-import type { Entry, EntryPage } from "../../resources/items.ts";
+import type { Entry, EntryPage, Item as Named } from "../../resources/items.ts";
+import { isStored, type Linked } from "../condition.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import { signedBy } from "./authors.ts";
-import { openEntryOf, openKeysOf, type SharedItem } from "./entries.ts";
+import { openEntryOf, openItem, openKeysOf, placeOf, type SharedItem } from "./entries.ts";
 import { isClosed, isOfOne } from "./listing.ts";
 import { findVaultOf } from "./places.ts";
 
@@ -136,4 +145,42 @@ function shownAs<Kind extends Entry>(
   { name, place, author }: { readonly name: string; readonly place: string | null; readonly author: Entry["author"] },
 ): Kind {
   return { ...entry, name, author, ["folderId" in entry ? "folderId" : "parentId"]: place };
+}
+
+/**
+ * Whether the item's current entry is the one that was sent, or follows it; null: the service keeps, or shows, too few of
+ * the entries between them.
+ */
+export async function isEntryStored(
+  connection: Connection,
+  vault: OpenVault,
+  kind: EntryKind,
+  now: Named,
+  sent: EntryStatement,
+): Promise<boolean | null> {
+  const { statement } = await openItem(vault, kind, now, placeOf(now));
+  return isStored(linked(sent), newestFirst(connection, kind, now.id, statement));
+}
+
+async function* newestFirst(
+  connection: Connection,
+  kind: EntryKind,
+  id: string,
+  current: EntryStatement,
+): AsyncGenerator<Linked, void, undefined> {
+  yield linked(current);
+  const read = (query: object): Promise<EntryPage<Entry>> =>
+    kind === "file"
+      ? callOn(connection, fileEntriesGroup.entries, { params: { fileId: id }, query })
+      : callOn(connection, folderEntriesGroup.entries, { params: { folderId: id }, query });
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await read(cursor === undefined ? {} : { cursor });
+    for (const { shared } of page.entries)
+      yield linked(parseEntryStatement(fromBase64(shared?.entry ?? "") ?? new Uint8Array(0)));
+    cursor = page.nextCursor;
+  }
+}
+
+function linked({ revision: number, previous, bytes }: EntryStatement): Linked {
+  return { number, previous, bytes };
 }

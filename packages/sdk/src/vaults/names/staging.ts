@@ -15,36 +15,48 @@ import { VaultError } from "../../errors.ts";
 /** How often it reads the folder while others write into it. */
 const ROUNDS = 5;
 
+/** Entries that this client has signed, by the id of their item. */
+export type Staged = ReadonlyMap<string, SharedEntry>;
+
 /**
  * Stages every live entry of the folder under the current key, until the service has changed the folder to it. Several
- * clients may do it at once: each finishes the others' work.
+ * clients may do it at once: each finishes the others' work. Answers the entries of this client, which the items have
+ * unless another one's came first.
  */
-export async function stageFolder(connection: Connection, vault: OpenVault, folderId: string | null): Promise<void> {
+export async function stageFolder(
+  connection: Connection,
+  vault: OpenVault,
+  folderId: string | null,
+): Promise<Staged> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const view = await vault.view({ maxAge: 0 });
     const writing = await vault.writingKey(view);
-    if (await stageOnce(connection, vault, view, writing, folderId)) return;
+    const staged = await stageOnce(connection, vault, view, writing, folderId);
+    if (staged !== null) return staged;
   }
   throw vaultError("generation_moved", "The folder kept changing while its names were brought under the current key", {
     nextStep: "Repeat it when fewer clients write into the folder.",
   });
 }
 
+/** null: the folder is not under the key yet. */
 async function stageOnce(
   connection: Connection,
   vault: OpenVault,
   view: VaultView,
   writing: WritingKey,
   folderId: string | null,
-): Promise<boolean> {
+): Promise<Staged | null> {
   const keyId = toHex(writing.record.keyId);
+  const staged = new Map<string, SharedEntry>();
   let changed = false;
-  for await (const entries of entriesOf(connection, vault, view, writing, folderId)) {
-    const body = { folderId, keyId, entries };
+  for await (const piece of entriesOf(connection, vault, view, writing, folderId)) {
+    const body = { folderId, keyId, entries: [...piece.values()] };
     const answer = await callOn(connection, folderNamesGroup.stage, { params: { vaultId: vault.id }, body });
     changed = answer.keyId === keyId;
+    for (const [id, entry] of piece) staged.set(id, entry);
   }
-  return changed;
+  return changed ? staged : null;
 }
 
 /**
@@ -57,18 +69,18 @@ async function* entriesOf(
   view: VaultView,
   writing: WritingKey,
   folderId: string | null,
-): AsyncGenerator<SharedEntry[], void, undefined> {
-  let piece: SharedEntry[] = [];
+): AsyncGenerator<Staged, void, undefined> {
+  let piece = new Map<string, SharedEntry>();
   for await (const { kind, shown } of pagesOf(connection, vault.id, folderId)) {
     await openKeysOf(vault, shown);
     for (const item of shown) {
       const { statement, metadata } = await openOrName(vault, kind, item, folderId);
       if (comparePlaces(writing.record, statement) < 0) return;
       const wanted = { kind, id: item.id, folderId, metadata, previous: statement };
-      piece.push(await makeEntry(vault, view, writing, wanted));
-      if (piece.length === MAX_STAGED) {
+      piece.set(item.id, await makeEntry(vault, view, writing, wanted));
+      if (piece.size === MAX_STAGED) {
         yield piece;
-        piece = [];
+        piece = new Map();
       }
     }
   }

@@ -4,7 +4,6 @@ import { fromBase64, toBase64, toHex } from "../../digest.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import { sendKept } from "../../upload/kept-upload.ts";
-import { bytesOf } from "../addresses.ts";
 import { openItem, placeOf } from "../names/entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { uploadShared } from "../content/upload.ts";
@@ -34,7 +33,7 @@ export async function renewContent(
   const kept = file.size > partBytes ? await openKept(connection, vault, file) : null;
   await sendKept(connection, kept, async (journal) => {
     const source = versionSource(connection, vault, file, { size: metadata.size, signal });
-    const target = { kind: "version", file, contentType: metadata.contentType, ifMatch: etagOf(file) } as const;
+    const target = { kind: "version", file, contentType: metadata.contentType } as const;
     await uploadShared(connection, vault, target, source, { signal, partBytes, padded: isPadded(file), journal });
   });
 }
@@ -70,15 +69,6 @@ function identityOf(file: File): SourceIdentity {
 function statementOf({ shared }: File) {
   const bytes = fromBase64(shared?.version ?? "") ?? new Uint8Array(0);
   return { bytes, statement: parseVersionStatement(bytes) };
-}
-
-/** RFC 9110 §8.8.3, in the service's form: over the stored bytes. */
-function etagOf({ sha256 }: File): string {
-  const base64url = toBase64(bytesOf(`0x${sha256}`))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-  return `"sha256-${base64url}"`;
 }
 
 /** A content that hid its size still does: bit 0 of the header's flags (file-format §2). */

@@ -21,7 +21,7 @@ export default command({
     if (outcome === undefined || item === null) return actReport(found, "restored");
     const { files, folders } = await context.client();
     const options = { signal: context.signal };
-    if (item.kind === "file") await files.restore(item.id, { name }, { ...options, vaultId: item.file.vaultId });
+    if (item.kind === "file") await files.restore(item.id, { name }, { ...options, vaultId: item.file.vaultId, ifMatch: item.file.tag });
     else await folders.restore(item.id, { name }, { ...options, vaultId: item.folder.vaultId });
     return actReport([{ named: name, item: null, failure: null }], "restored");
   },
