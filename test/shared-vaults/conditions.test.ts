@@ -1,7 +1,10 @@
 /** Of two writers who name the same state of a file or folder of a shared vault, one wins (encryption design §9.3). */
+import { createHash } from "node:crypto";
+import type { File } from "@coffer/contract";
 import type { Client, Middleware, Vault } from "@coffer/sdk";
 import { storeText, toFailure, type Task } from "@coffer/tasks";
 import { beforeAll, describe, expect, test } from "vitest";
+import { lyingAt, lyingOfFiles, shown } from "../kit/lying-service.ts";
 import { read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 
 const stack = sharedStack(UNLIMITED);
@@ -219,5 +222,137 @@ describe("two writers who name the same state: one wins, the other is told so", 
     expect(codesOf(await owner.files.trashMany(listed))).toEqual(["precondition_failed", "done"]);
     await owner.files.delete(old.id);
     expect(codesOf(await owner.files.restoreMany(listed))).toEqual(["precondition_failed", "done"]);
+  });
+});
+
+/** A client whose first change loses its answer, after it was done and `between` came; the service may be one that knows no Idempotency-Key. */
+function losing(between: () => Promise<unknown>, { isKeyed = true, lies = [] as Middleware[] } = {}): Client {
+  let isLost = false;
+  const lose: Middleware = async (request, send) => {
+    if (!isKeyed) request.headers.delete("idempotency-key");
+    const answer = await send(request);
+    if (isLost || request.method === "GET") return answer;
+    isLost = true;
+    await between();
+    throw new TypeError("fetch failed");
+  };
+  return stack.owner.another({ middleware: [...lies, lose], retry: { baseDelayMs: 1, maxDelayMs: 2 } });
+}
+
+const versionsOf = async (id: string): Promise<string[]> => {
+  const texts: string[] = [];
+  for (const { versionId } of (await owner.files.versions(id)).versions) texts.push(await read(owner, id, { versionId }));
+  return texts;
+};
+const replacing = (id: string, ...bodies: string[]) => async () => {
+  for (const body of bodies) await owner.files.replace(id, { vaultId, body });
+};
+const renaming = (id: string, ...names: string[]) => async () => {
+  for (const name of names) await owner.files.update(id, { name: `${id} ${name}` }, { vaultId });
+};
+/** The list ends after its first row. */
+const hiding = (endpoint: string, list: "versions" | "entries"): Middleware =>
+  lyingAt(endpoint, (said: Record<string, unknown[]>) => ({ ...said, [list]: said[list]?.slice(0, 1), nextCursor: null }));
+
+describe("after a lost answer", () => {
+  test.for([true, false])(
+    "a change counts as stored if it is the current one or an ancestor of it; the service keeps the key's answer: %s [S35]",
+    async (isKeyed) => {
+      for (const ifMatch of [undefined, "*"]) {
+        const { id } = await newFile();
+        const others = losing(replacing(id, "theirs", "and theirs"), { isKeyed });
+        const { file, bytes } = await others.files.replace(id, { vaultId, body: "mine", ifMatch });
+        expect({ name: file.name, bytes }).toEqual({ name: (await owner.files.get(id)).name, bytes: 4 });
+        expect(await versionsOf(id)).toEqual(["and theirs", "theirs", "mine", "before"]);
+        const named = await newFile();
+        const renamed = losing(renaming(named.id, "theirs", "and theirs"), { isKeyed });
+        await renamed.files.update(named.id, { name: `${named.id} mine` }, { vaultId, ifMatch });
+        const { entries } = await owner.files.entries(named.id);
+        expect(entries.map(({ name }) => name.replace(`${named.id} `, ""))).toEqual([
+          ...["and theirs", "theirs", "mine", named.name],
+        ]);
+        const { id: folderId } = await owner.folders.create({ vaultId, name: crypto.randomUUID() });
+        const moved = await newFile();
+        const back = losing(() => owner.files.moveMany([moved.id], null, { vaultId }), { isKeyed });
+        const outcomes = await back.files.moveMany([{ id: moved.id, ifMatch }], folderId, { vaultId });
+        expect([outcomes, (await owner.files.get(moved.id)).folderId]).toEqual([[{ id: moved.id, error: null }], null]);
+      }
+    },
+  );
+
+  test("nothing is done again where the service does not show whether it was: the outcome is unknown [S35]", async () => {
+    const { id } = await newFile();
+    const lies = [hiding("files.versions", "versions"), hiding("files.entries", "entries")];
+    const content = losing(replacing(id, "theirs", "and theirs"), { isKeyed: false, lies });
+    const replaced = content.files.replace(id, { vaultId, body: "mine", ifMatch: "*" });
+    await expect(replaced).rejects.toMatchObject({ perhapsDone: true });
+    expect(await versionsOf(id)).toEqual(["and theirs", "theirs", "mine", "before"]);
+    const names = losing(renaming(id, "theirs", "and theirs"), { isKeyed: false, lies });
+    const renamed = names.files.update(id, { name: `${id} mine` }, { vaultId, ifMatch: "*" });
+    await expect(renamed).rejects.toMatchObject({ perhapsDone: true });
+    expect((await owner.files.get(id)).name).toBe(`${id} and theirs`);
+  });
+
+  test("a change that was not stored is done, or refused by its condition [S35]", async () => {
+    const [one, other] = [await newFile(), await newFile()];
+    /** The request is lost, and not only its answer. */
+    const unsent = (between: () => Promise<unknown>): Client => {
+      let isLost = false;
+      const lose: Middleware = async (request, send) => {
+        if (isLost || request.method === "GET") return send(request);
+        isLost = true;
+        await between();
+        throw new TypeError("fetch failed");
+      };
+      return stack.owner.another({ middleware: [lose], retry: { baseDelayMs: 1, maxDelayMs: 2 } });
+    };
+    const late = unsent(replacing(one.id, "theirs")).files.replace(one.id, { vaultId, body: "mine", ifMatch: one.tag });
+    await expect(late).rejects.toMatchObject({ code: "precondition_failed", perhapsDone: false });
+    expect(await versionsOf(one.id)).toEqual(["theirs", "before"]);
+    await unsent(replacing(other.id, "theirs")).files.replace(other.id, { vaultId, body: "mine", ifMatch: "*" });
+    expect(await versionsOf(other.id)).toEqual(["mine", "theirs", "before"]);
+  });
+});
+
+describe("a service that lies about conditions", () => {
+  test("cannot put a change after another state: it may tell two writers that they are done, and is found out [S35]", async () => {
+    const { id, tag: ifMatch } = await newFile();
+    const isDone: Middleware = async (request, send) => {
+      const sent = request.clone();
+      const answer = await send(request);
+      if (request.method !== "PUT" || answer.ok) return answer;
+      const bytes = Buffer.from(await sent.arrayBuffer());
+      const now = await shown(stack, id);
+      const header = (name: string) => sent.headers.get(name) ?? "";
+      const shared = {
+        ...{ version: header("coffer-version"), entry: header("coffer-entry") },
+        ...{ metadata: header("coffer-metadata"), nameIndex: header("coffer-name-index") },
+      };
+      const sha256 = createHash("sha256").update(bytes).digest("hex");
+      return Response.json({ file: { ...now, size: bytes.length, sha256, shared } });
+    };
+    const before = await shown<File>(stack, id);
+    let isLying = true;
+    const stale = lyingOfFiles<File>((said) => (isLying && said.id === id ? before : said));
+    const deceived = stack.owner.another({ middleware: [isDone, stale] });
+    await owner.files.replace(id, { vaultId, body: "theirs", ifMatch });
+    // It shows the state that this writer named, too, and says that it has replaced that.
+    await deceived.files.replace(id, { vaultId, body: "mine", ifMatch });
+    isLying = false;
+    await expect(read(deceived, id)).rejects.toMatchObject({ code: "rolled_back" });
+    expect(await versionsOf(id)).toEqual(["theirs", "before"]);
+  });
+
+  test("cannot have a change follow what its caller has not seen, by showing another state under the expected version [S35]", async () => {
+    const file = await newFile();
+    await owner.files.replace(file.id, { vaultId, body: "theirs" });
+    const lie = lyingOfFiles<File>((said) => (said.id === file.id ? { ...said, versionId: file.versionId } : said));
+    const deceived = stack.owner.another({ middleware: [lie] });
+    const wish = { vaultId, folder: null, name: file.name, ifExists: "version" } as const;
+    for (const expectedVersion of [file.versionId, file.tag])
+      await expect(
+        storeText(taskOf(deceived), new TextEncoder().encode("mine"), { ...wish, expectedVersion }),
+      ).rejects.toMatchObject({ code: "precondition_failed" });
+    expect(await versionsOf(file.id)).toEqual(["theirs", "before"]);
   });
 });

@@ -22,7 +22,7 @@ export default command({
     const { files, folders } = await context.client();
     const options = { signal: context.signal };
     if (item.kind === "file") await files.restore(item.id, { name }, { ...options, vaultId: item.file.vaultId, ifMatch: item.file.tag });
-    else await folders.restore(item.id, { name }, { ...options, vaultId: item.folder.vaultId });
+    else await folders.restore(item.id, { name }, { ...options, vaultId: item.folder.vaultId, ifMatch: item.folder.tag });
     return actReport([{ named: name, item: null, failure: null }], "restored");
   },
 });
