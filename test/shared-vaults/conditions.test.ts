@@ -86,7 +86,7 @@ const taskOf = (client: Client): Task => ({
 });
 
 describe("two writers who name the same state: one wins, the other is told so", () => {
-  test("with expectedVersion of the tools, as a version and as a tag [S35]", async () => {
+  test("with expectedVersion of the tools, as a version and as a tag [S36]", async () => {
     const at = meeting();
     for (const field of ["versionId", "tag"] as const)
       expect(
@@ -107,7 +107,7 @@ describe("two writers who name the same state: one wins, the other is told so", 
       ).toEqual(ONE_WINS);
   });
 
-  test("replace [S35]", async () => {
+  test("replace [S36]", async () => {
     const at = meeting();
     const told = await rounds(async () => {
       const { id, tag } = await newFile();
@@ -116,7 +116,7 @@ describe("two writers who name the same state: one wins, the other is told so", 
     expect(told).toEqual(ONE_WINS);
   });
 
-  test("replace, also where neither wrote what it follows: nobody signs over what it has not read [S35]", async () => {
+  test("replace, also where neither wrote what it follows: nobody signs over what it has not read [S36]", async () => {
     const at = meeting();
     const told = await rounds(async () => {
       const { id } = await newFile();
@@ -129,7 +129,7 @@ describe("two writers who name the same state: one wins, the other is told so", 
     expect((await owner.files.versions(id)).versions).toHaveLength(3);
   });
 
-  test("append: what was read, and more [S35]", async () => {
+  test("append: what was read, and more [S36]", async () => {
     const at = meeting();
     const told = await rounds(async () => {
       const { id } = await newFile();
@@ -144,7 +144,7 @@ describe("two writers who name the same state: one wins, the other is told so", 
     expect(told).toEqual(ONE_WINS);
   });
 
-  test("rename and move, of files and folders [S35]", async () => {
+  test("rename and move, of files and folders [S36]", async () => {
     const at = meeting();
     const { id: folderId } = await owner.folders.create({ vaultId, name: "there" });
     const told = await rounds(async (round) => {
@@ -162,7 +162,7 @@ describe("two writers who name the same state: one wins, the other is told so", 
     expect(ofFolders).toEqual(ONE_WINS);
   });
 
-  test("a rename, and a replacement of the content [S35]", async () => {
+  test("a rename, and a replacement of the content [S36]", async () => {
     const at = meeting();
     const told = await rounds(async () => {
       const { id, tag: ifMatch } = await newFile();
@@ -175,7 +175,7 @@ describe("two writers who name the same state: one wins, the other is told so", 
     expect(told).toEqual(ONE_WINS);
   });
 
-  test("restore: under another name, of a kept version, and under the old entry after a rename [S35]", async () => {
+  test("restore: under another name, of a kept version, and under the old entry after a rename [S36]", async () => {
     const at = meeting();
     const named = await rounds(async () => {
       const { id, tag: ifMatch } = await newFile();
@@ -201,7 +201,7 @@ describe("two writers who name the same state: one wins, the other is told so", 
     expect(await owner.files.restore(file.id, {}, { vaultId, ifMatch: tag })).toMatchObject({ trashedAt: null, tag });
   });
 
-  test("batches: each item under its own condition [S35]", async () => {
+  test("batches: each item under its own condition [S36]", async () => {
     const at = meeting();
     const { id: folderId } = await owner.folders.create({ vaultId, name: "batches" });
     const told = await rounds(async () => {
@@ -256,7 +256,7 @@ const hiding = (endpoint: string, list: "versions" | "entries"): Middleware =>
 
 describe("after a lost answer", () => {
   test.for([true, false])(
-    "a change counts as stored if it is the current one or an ancestor of it; the service keeps the key's answer: %s [S35]",
+    "a change counts as stored if it is the current one or an ancestor of it; the service keeps the key's answer: %s [S36]",
     async (isKeyed) => {
       for (const ifMatch of [undefined, "*"]) {
         const { id } = await newFile();
@@ -280,7 +280,7 @@ describe("after a lost answer", () => {
     },
   );
 
-  test("nothing is done again where the service does not show whether it was: the outcome is unknown [S35]", async () => {
+  test("nothing is done again where the service does not show whether it was: the outcome is unknown [S36]", async () => {
     const { id } = await newFile();
     const lies = [hiding("files.versions", "versions"), hiding("files.entries", "entries")];
     const content = losing(replacing(id, "theirs", "and theirs"), { isKeyed: false, lies });
@@ -293,7 +293,7 @@ describe("after a lost answer", () => {
     expect((await owner.files.get(id)).name).toBe(`${id} and theirs`);
   });
 
-  test("a change that was not stored is done, or refused by its condition [S35]", async () => {
+  test("a change that was not stored is done, or refused by its condition [S36]", async () => {
     const [one, other] = [await newFile(), await newFile()];
     /** The request is lost, and not only its answer. */
     const unsent = (between: () => Promise<unknown>): Client => {
@@ -315,7 +315,7 @@ describe("after a lost answer", () => {
 });
 
 describe("a service that lies about conditions", () => {
-  test("cannot put a change after another state: it may tell two writers that they are done, and is found out [S35]", async () => {
+  test("cannot put a change after another state: it may tell two writers that they are done, and is found out [S36]", async () => {
     const { id, tag: ifMatch } = await newFile();
     const isDone: Middleware = async (request, send) => {
       const sent = request.clone();
@@ -343,7 +343,7 @@ describe("a service that lies about conditions", () => {
     expect(await versionsOf(id)).toEqual(["theirs", "before"]);
   });
 
-  test("cannot have a change follow what its caller has not seen, by showing another state under the expected version [S35]", async () => {
+  test("cannot have a change follow what its caller has not seen, by showing another state under the expected version [S36]", async () => {
     const file = await newFile();
     await owner.files.replace(file.id, { vaultId, body: "theirs" });
     const lie = lyingOfFiles<File>((said) => (said.id === file.id ? { ...said, versionId: file.versionId } : said));

@@ -107,7 +107,7 @@ describe("work that was done although its answer was lost is a success", () => {
   });
 });
 
-describe("a repeat of work that was done does nothing to what others made of it since [S35]", () => {
+describe("a repeat of work that was done does nothing to what others made of it since [S36]", () => {
   it("neither to trash what was brought back, nor to bring back what was trashed, of one and of many", async () => {
     const { client, losing } = await openLossy();
     const { file } = await client.files.upload({ name: "a", body: "one" });
