@@ -113,7 +113,7 @@ test("[D5-delete-permanent] [D1-second-delete-gone] only the owner deletes for g
     );
   expect(await codeOf(erase(agent))).toBe("owner_only");
   expect(await codeOf(trash(file.id, agent))).toBe("ok");
-  expect(await erase(service.owner)).toMatchObject({ status: 204, body: undefined });
+  expect((await erase(service.owner)).reply).toMatchObject({ status: 204, body: undefined });
   expect(await codeOf(erase(service.owner))).toBe("not_found");
   expect(await usage()).toEqual({ usage_bytes: 0, usage_files: 0 });
   const queued = await service.database.all(service.database.build.selectFrom("blob_deletions").select("not_before"));
