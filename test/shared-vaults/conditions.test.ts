@@ -20,19 +20,21 @@ beforeAll(async () => {
 });
 
 /** Two processes of the owner, whose first change of a round is sent when both have one: each has looked before either writes. */
-function meeting(): { readonly pair: readonly [Client, Client]; next(): void } {
+function meeting(): { readonly pair: readonly [Client, Client]; readonly next: () => void } {
   let waiting: (() => void)[] = [];
   let hasMet = new Set<number>();
-  const middleware = (who: number): Middleware => async (request, send) => {
-    if (request.method !== "GET" && request.method !== "HEAD" && !hasMet.has(who)) {
-      hasMet.add(who);
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve);
-        if (waiting.length === 2) for (const go of waiting) go();
-      });
-    }
-    return send(request);
-  };
+  const middleware =
+    (who: number): Middleware =>
+    async (request, send) => {
+      if (request.method !== "GET" && request.method !== "HEAD" && !hasMet.has(who)) {
+        hasMet.add(who);
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          if (waiting.length === 2) for (const go of waiting) go();
+        });
+      }
+      return send(request);
+    };
   const one = (who: number) => stack.owner.another({ middleware: [middleware(who)] });
   return {
     pair: [one(0), one(1)],
@@ -208,10 +210,11 @@ describe("two writers who name the same state: one wins, the other is told so", 
       const [one, other] = [await newFile(), await newFile()];
       const both = [one, other].map(({ id, tag }) => ({ id, ifMatch: tag }));
       at.next();
-      const outcomes = await Promise.all(
-        at.pair.map((client) => client.files.moveMany(both, folderId, { vaultId })),
-      );
-      return outcomes.flat().map(({ error }) => error?.code ?? "done").sort();
+      const outcomes = await Promise.all(at.pair.map((client) => client.files.moveMany(both, folderId, { vaultId })));
+      return outcomes
+        .flat()
+        .map(({ error }) => error?.code ?? "done")
+        .sort();
     });
     for (const codes of told) expect(codes).toEqual(["done", "done", "precondition_failed", "precondition_failed"]);
     const [old, still] = [await newFile(), await newFile()];
@@ -241,18 +244,27 @@ function losing(between: () => Promise<unknown>, { isKeyed = true, lies = [] as 
 
 const versionsOf = async (id: string): Promise<string[]> => {
   const texts: string[] = [];
-  for (const { versionId } of (await owner.files.versions(id)).versions) texts.push(await read(owner, id, { versionId }));
+  for (const { versionId } of (await owner.files.versions(id)).versions)
+    texts.push(await read(owner, id, { versionId }));
   return texts;
 };
-const replacing = (id: string, ...bodies: string[]) => async () => {
-  for (const body of bodies) await owner.files.replace(id, { vaultId, body });
-};
-const renaming = (id: string, ...names: string[]) => async () => {
-  for (const name of names) await owner.files.update(id, { name: `${id} ${name}` }, { vaultId });
-};
+const replacing =
+  (id: string, ...bodies: string[]) =>
+  async () => {
+    for (const body of bodies) await owner.files.replace(id, { vaultId, body });
+  };
+const renaming =
+  (id: string, ...names: string[]) =>
+  async () => {
+    for (const name of names) await owner.files.update(id, { name: `${id} ${name}` }, { vaultId });
+  };
 /** The list ends after its first row. */
 const hiding = (endpoint: string, list: "versions" | "entries"): Middleware =>
-  lyingAt(endpoint, (said: Record<string, unknown[]>) => ({ ...said, [list]: said[list]?.slice(0, 1), nextCursor: null }));
+  lyingAt(endpoint, (said: Record<string, unknown[]>) => ({
+    ...said,
+    [list]: said[list]?.slice(0, 1),
+    nextCursor: null,
+  }));
 
 describe("after a lost answer", () => {
   test.for([true, false])(

@@ -16,8 +16,7 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   vaultId: "UUID of the vault.",
   folderId: "UUID of the folder. null: the top of the vault.",
   keyId: "SHA-256 of the vault key's record: 64 lower-case hex digits.",
-  revision:
-    "Raised by every rename, move, trash and restore. A change can name it in `If-Match`, to act on no other.",
+  revision: "Raised by every rename, move, trash and restore. A change can name it in `If-Match`, to act on no other.",
   message: "A sentence for the person. It is the same whether or not an account exists.",
   error: "What went wrong and what to do, in one sentence. The code is in the header X-Error-Code.",
 

@@ -225,7 +225,14 @@ export const filesGroup = {
     status: 200,
     otherStatuses: [204],
     output: z.object({ file }),
-    errors: ["not_found", "precondition_failed", "owner_only", "not_a_member", "membership_ended", ...OWNER_PROOF_ERRORS],
+    errors: [
+      "not_found",
+      "precondition_failed",
+      "owner_only",
+      "not_a_member",
+      "membership_ended",
+      ...OWNER_PROOF_ERRORS,
+    ],
   }),
   restore: endpoint({
     ...write,

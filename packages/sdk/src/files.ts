@@ -1,14 +1,7 @@
 import type { Download } from "./download/download.ts";
 import type { FileChanges } from "./file.ts";
 import type { FoundFacts, FoundFile, NameSearchOptions } from "./search/found.ts";
-import type {
-  Connection,
-  CallOptions,
-  ConditionedItem,
-  FileDeletion,
-  PlaceOptions,
-  UpdateOptions,
-} from "./options.ts";
+import type { Connection, CallOptions, ConditionedItem, FileDeletion, PlaceOptions, UpdateOptions } from "./options.ts";
 import { paged, type PagePromise } from "./pages.ts";
 import { onDemand } from "./resources/calling.ts";
 import type { UploadOutcome, UploadResult } from "./upload/target.ts";

@@ -252,7 +252,8 @@ export async function outcomes(promises: readonly Promise<unknown>[]): Promise<R
 }
 
 /** What an answer holds, whether or not it says more than its body. */
-export function answerOf<Body>(answer: Body | Reply<Body> | Recorded<Body> | Recorded<undefined> | Reply<undefined>,
+export function answerOf<Body>(
+  answer: Body | Reply<Body> | Recorded<Body> | Recorded<undefined> | Reply<undefined>,
 ): Body {
   const reply = answer instanceof Recorded ? answer.reply : answer;
   const body = reply instanceof Reply ? reply.body : reply;

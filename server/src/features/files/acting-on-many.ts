@@ -68,8 +68,7 @@ export async function moveMany(
   if (folderId !== null) await readFolderFor(deps.database, principal, folderId);
   const signed = new Map(entries.map(({ id, shared }) => [id, shared]));
   return actOnMany(deps, principal, many, {
-    one: (changing, item, named) =>
-      changeWithin(changing, item, { ...named, folderId, shared: signed.get(named.id) }),
+    one: (changing, item, named) => changeWithin(changing, item, { ...named, folderId, shared: signed.get(named.id) }),
   });
 }
 
@@ -152,9 +151,7 @@ async function actOnSome(
         for (const { id, kind, ifMatch } of items.slice(0, ACT_ITEMS)) {
           const changing = { act, deps, principal, permits };
           const done = await act.attempt(() =>
-            kind === "file"
-              ? many.one(changing, FILES, { id, ifMatch })
-              : many.one(changing, FOLDERS, { id, ifMatch }),
+            kind === "file" ? many.one(changing, FILES, { id, ifMatch }) : many.one(changing, FOLDERS, { id, ifMatch }),
           );
           made.push(done instanceof ServiceError ? done : null);
           if (act.writtenRows >= ACT_ROWS) break;

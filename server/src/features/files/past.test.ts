@@ -44,7 +44,8 @@ async function read(fileId: string, versionId?: string, headers: { range?: strin
 
 async function restoreVersion(fileId: string, sourceId: string, by: Principal = agent) {
   const params = { fileId, sourceId };
-  return answerOf(await service.handlers.files.restoreVersion({ headers: {}, params, body: undefined }, contextOf(by))).file;
+  return answerOf(await service.handlers.files.restoreVersion({ headers: {}, params, body: undefined }, contextOf(by)))
+    .file;
 }
 
 const deleteVersion = async (fileId: string, versionId: string) =>

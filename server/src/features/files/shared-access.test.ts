@@ -56,9 +56,9 @@ describe("who may write", () => {
       expect(await codeOf(service.handlers.files.delete({ params: { fileId }, query: {}, headers: {} }, context))).toBe(
         "not_found",
       );
-      expect(await codeOf(service.handlers.files.restore({ headers: {}, params: { fileId }, body: undefined }, context))).toBe(
-        "not_found",
-      );
+      expect(
+        await codeOf(service.handlers.files.restore({ headers: {}, params: { fileId }, body: undefined }, context)),
+      ).toBe("not_found");
       const change = service.handlers.files.update({ params: { fileId }, headers: {}, body: { name: "x" } }, context);
       expect(await codeOf(change)).toBe("not_found");
     }

@@ -180,7 +180,10 @@ describe("a new version", () => {
       ["upload", first.shared?.version],
     ]);
     const params = { fileId: first.id, sourceId: first.versionId };
-    const plain = service.handlers.files.restoreVersion({ headers: {}, params, body: undefined }, contextOf(writing.by.principal));
+    const plain = service.handlers.files.restoreVersion(
+      { headers: {}, params, body: undefined },
+      contextOf(writing.by.principal),
+    );
     expect(await codeOf(Promise.resolve(plain))).toBe("validation_failed");
   });
 

@@ -16,13 +16,16 @@ async function update(folderId: string, body: { name?: string; parentId?: string
 }
 
 async function trash(folderId: string) {
-  return answerOf(await service.handlers.folders.delete({ headers: {}, params: { folderId } }, contextOf(service.owner))).folder;
+  return answerOf(
+    await service.handlers.folders.delete({ headers: {}, params: { folderId } }, contextOf(service.owner)),
+  ).folder;
 }
 
 async function restore(folderId: string, name?: string) {
   const body = name === undefined ? undefined : { name };
-  return answerOf(await service.handlers.folders.restore({ headers: {}, params: { folderId }, body }, contextOf(service.owner)))
-    .folder;
+  return answerOf(
+    await service.handlers.folders.restore({ headers: {}, params: { folderId }, body }, contextOf(service.owner)),
+  ).folder;
 }
 
 async function chain(depth: number, prefix = "d") {

@@ -1,7 +1,16 @@
 import { MAX_FOLDER_DEPTH, type api, type Folder } from "@coffer/contract";
 import { Failure, type GroupHandlers } from "../handlers.ts";
 import { authorOf, folderEntryHandlers, noteEntry } from "./entries.ts";
-import { moveItem, pageOfItems, placeOf, refuseChanged, refuseTakenName, restoreItem, setTrashed, touch } from "./items.ts";
+import {
+  moveItem,
+  pageOfItems,
+  placeOf,
+  refuseChanged,
+  refuseTakenName,
+  restoreItem,
+  setTrashed,
+  touch,
+} from "./items.ts";
 import { findPlace, readRow, timestamp, type Caller, type FileRow, type FolderRow, type State } from "./state.ts";
 
 type FolderHandlers = GroupHandlers<typeof api.folders, Caller>;

@@ -96,7 +96,13 @@ export async function restorePast(
   const [past, before] = [pastOf(vault), fileAt(file, shown)];
   const { metadata } = await inVaultTerms(() => openItem(past, "file", before, before.folderId));
   const source = versionSource(connection, past, before, { size: metadata.size, signal });
-  const target = { kind: "version", file, contentType: metadata.contentType, ifMatch, restores: shown.versionId } as const;
+  const target = {
+    kind: "version",
+    file,
+    contentType: metadata.contentType,
+    ifMatch,
+    restores: shown.versionId,
+  } as const;
   return (await uploadShared(connection, vault, target, source, { signal, padded: isPadded(before) })).file;
 }
 

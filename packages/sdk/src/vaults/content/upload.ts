@@ -160,7 +160,10 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
 }
 
 /** The file that an upload has made, as it made it; false: it has not; null: the service does not show which. */
-async function findStored(upload: Upload, { shared, statement, entry }: BegunVersion): Promise<UploadResult | false | null> {
+async function findStored(
+  upload: Upload,
+  { shared, statement, entry }: BegunVersion,
+): Promise<UploadResult | false | null> {
   const { connection, vault } = upload;
   const { fileId, sequence: number, previous, bytes } = statement;
   const now = await readFile(upload, fileId).catch((error: unknown) => {
@@ -257,7 +260,9 @@ async function judge(upload: Upload, begun: BegunVersion, target: SharedUploadTa
   const stored = await findStored(upload, begun);
   if (stored !== null) return stored;
   await giveUp(upload);
-  throw preconditionFailed("An earlier upload of this version may have been stored before the version that the file has");
+  throw preconditionFailed(
+    "An earlier upload of this version may have been stored before the version that the file has",
+  );
 }
 
 function follows({ previous }: { readonly previous: Uint8Array }, before: string): boolean {

@@ -71,28 +71,23 @@ async function createIn(
   options?: CallOptions,
 ): Promise<Folder> {
   const id = crypto.randomUUID();
-  const folder = await asOften(
-    connection,
-    vault,
-    { folderId: () => parentId },
-    async () => {
-      const view = await vault.view();
-      const metadata = { name, contentType: "", size: 0 };
-      const wanted = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
-      const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
-      const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
-      const created = await unlessStored(callOn(connection, foldersGroup.create, { body }, options), () =>
-        findCreated(connection, id, shared),
+  const folder = await asOften(connection, vault, { folderId: () => parentId }, async () => {
+    const view = await vault.view();
+    const metadata = { name, contentType: "", size: 0 };
+    const wanted = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
+    const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
+    const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
+    const created = await unlessStored(callOn(connection, foldersGroup.create, { body }, options), () =>
+      findCreated(connection, id, shared),
+    );
+    if (created.folder.id !== id)
+      throw vaultError(
+        "damaged",
+        `The service answers with folder ${created.folder.id}, which is not the one that was made`,
       );
-      if (created.folder.id !== id)
-        throw vaultError(
-          "damaged",
-          `The service answers with folder ${created.folder.id}, which is not the one that was made`,
-        );
-      noteOwnEntry(vault, id, ownStatement(shared));
-      return created.folder;
-    },
-  );
+    noteOwnEntry(vault, id, ownStatement(shared));
+    return created.folder;
+  });
   return nameOne(connection, FOLDERS, folder, options);
 }
 
@@ -215,7 +210,7 @@ const ATTEMPTS = 5;
 async function asOften<Result>(
   connection: Connection,
   vault: OpenVault,
-  { folderId, noteStaged }: { folderId(): string | null; noteStaged?(staged: Staged): void },
+  { folderId, noteStaged }: { readonly folderId: () => string | null; readonly noteStaged?: (staged: Staged) => void },
   work: () => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {

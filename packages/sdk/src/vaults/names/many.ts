@@ -23,10 +23,7 @@ interface SignedMove {
   readonly shared: SharedEntry;
 }
 
-type Send = (
-  items: readonly ConditionedItem[],
-  signed: ReadonlyMap<string, SharedEntry>,
-) => Promise<ItemOutcome[]>;
+type Send = (items: readonly ConditionedItem[], signed: ReadonlyMap<string, SharedEntry>) => Promise<ItemOutcome[]>;
 
 /** Signs again what the service finds outdated, as a single move does: each under its own condition. */
 export async function moveSigned(
@@ -61,8 +58,7 @@ export async function moveSigned(
         if (isDone === true) outcomes.set(id, null);
         if (isDone !== false || attempt >= ATTEMPTS) continue;
         const renewal = `${move.vault.id} ${error.code}`;
-        const renewed =
-          renewals.get(renewal) ?? (await orError(renew(connection, move.vault, error.code, folderId)));
+        const renewed = renewals.get(renewal) ?? (await orError(renew(connection, move.vault, error.code, folderId)));
         renewals.set(renewal, renewed);
         if (renewed instanceof SdkError) outcomes.set(id, renewed);
         else {

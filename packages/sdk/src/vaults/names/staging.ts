@@ -23,11 +23,7 @@ export type Staged = ReadonlyMap<string, SharedEntry>;
  * clients may do it at once: each finishes the others' work. Answers the entries of this client, which the items have
  * unless another one's came first.
  */
-export async function stageFolder(
-  connection: Connection,
-  vault: OpenVault,
-  folderId: string | null,
-): Promise<Staged> {
+export async function stageFolder(connection: Connection, vault: OpenVault, folderId: string | null): Promise<Staged> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const view = await vault.view({ maxAge: 0 });
     const writing = await vault.writingKey(view);

@@ -21,8 +21,10 @@ export default command({
     if (outcome === undefined || item === null) return actReport(found, "restored");
     const { files, folders } = await context.client();
     const options = { signal: context.signal };
-    if (item.kind === "file") await files.restore(item.id, { name }, { ...options, vaultId: item.file.vaultId, ifMatch: item.file.tag });
-    else await folders.restore(item.id, { name }, { ...options, vaultId: item.folder.vaultId, ifMatch: item.folder.tag });
+    if (item.kind === "file")
+      await files.restore(item.id, { name }, { ...options, vaultId: item.file.vaultId, ifMatch: item.file.tag });
+    else
+      await folders.restore(item.id, { name }, { ...options, vaultId: item.folder.vaultId, ifMatch: item.folder.tag });
     return actReport([{ named: name, item: null, failure: null }], "restored");
   },
 });

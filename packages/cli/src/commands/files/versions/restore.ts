@@ -15,7 +15,11 @@ export default command({
     const file = await fileAt(task, named, vault);
     const versionId = await findVersionOf(context, file, version);
     const { files } = await client();
-    const restored = await files.restoreVersion(file.id, versionId, { vaultId: file.vaultId, ifMatch: file.tag, signal });
+    const restored = await files.restoreVersion(file.id, versionId, {
+      vaultId: file.vaultId,
+      ifMatch: file.tag,
+      signal,
+    });
     const isSame = restored.versionId === file.versionId;
     return done({ file: fileRow(restored), restored: !isSame }, [
       isSame ? "The file has this content already" : `Restored: the newest version is ${restored.versionId}`,
