@@ -84,6 +84,7 @@ const taskOf = (client: Client): Task => ({
   signal: new AbortController().signal,
   progress: () => undefined,
   client: () => Promise.resolve(client),
+  clientFor: () => Promise.resolve(client),
   chainAddress: () => Promise.resolve(stack.owner.signer.chainAddress),
 });
 

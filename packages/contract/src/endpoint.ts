@@ -82,7 +82,7 @@ export interface EndpointDefinition {
   readonly deprecated?: Deprecation;
   /** The answer carries a raw key or secret: the service never stores it for an idempotent repeat (decisions §1). */
   readonly secretResponse?: boolean;
-  /** It creates nothing, and takes an Idempotency-Key all the same: a repeat is answered, and not done again. */
+  /** It takes an Idempotency-Key although it creates nothing. The service answers a repeat, and does nothing again. */
   readonly keyed?: true;
 }
 
@@ -157,8 +157,8 @@ export function endpointsOf(api: Api): EndpointDefinition[] {
 }
 
 /**
- * Whether the endpoint takes an Idempotency-Key: every POST that creates for an account does (decisions §1), and every
- * change of a file or folder (encryption design §9.3).
+ * Whether the endpoint takes an Idempotency-Key. Every POST that creates for an account does (decisions §1). So does
+ * every change of a file or folder (encryption design §9.3).
  */
 export function takesIdempotencyKey({ method, effect, auth, keyed }: EndpointDefinition): boolean {
   return keyed === true || (method === "POST" && effect === "create" && auth === "credential");

@@ -172,7 +172,8 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   "uploads.create.in.if-match":
     "Acts only while the content has this entity tag, or the file the tag that a client computed of it. Otherwise: 412. Default: always.",
   conditions: "Entity tags that some of the ids must still have, as `If-Match` of a change of one. Default: none.",
-  ifMatch: "Its revision in quotes, or the tag that a client computed of it.",
+  "condition.id": "UUID of the file or folder.",
+  "condition.ifMatch": "Its revision in quotes, or the tag that a client computed of it.",
   "if-none-match": "Answers 304 when the content still has this entity tag. Default: always sends the content.",
   "files.upload.in.if-none-match":
     "`*`: stores only when nothing has the name yet, else 412. Default: a name that is taken answers 409.",

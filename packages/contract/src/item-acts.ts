@@ -11,7 +11,7 @@ export const MAX_ACT_ITEMS = 1000;
 /** Files and folders together: no file has the id of a folder. */
 const ids = z.array(uuid).check(z.minLength(1), z.maxLength(MAX_ACT_ITEMS));
 
-/** Of some of the ids: each is changed only while it has that tag. */
+/** Some of the ids, each with the tag that it must still have. */
 const conditions = z.optional(
   z.array(z.strictObject({ id: uuid, ifMatch: condition })).check(z.maxLength(MAX_ACT_ITEMS)),
 );

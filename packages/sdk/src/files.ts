@@ -77,8 +77,8 @@ export interface FileResource {
    */
   uploadMany(inputs: Iterable<UploadInput>, options?: UploadManyOptions): Promise<UploadOutcome[]>;
   /**
-   * Stores bytes as the file's new version; fails like `upload`, and with `precondition_failed` when `ifMatch` names
-   * another state, or in a shared vault when somebody else was faster.
+   * Stores bytes as the file's new version. It fails like `upload`, and with `precondition_failed` when `ifMatch` names
+   * another state. In a shared vault it also fails so when somebody else was faster.
    */
   replace(fileId: string, input: ReplaceInput, options?: UploadOptions): Promise<UploadResult>;
   /**

@@ -88,8 +88,8 @@ export async function isStored(sent: Linked, newestFirst: AsyncIterable<Linked>)
 }
 
 /**
- * A change of which an earlier attempt may have been done, because its answer was lost. `look` answers the result if it was
- * stored, false if it was not, and null if the service does not show that: then nothing is done again.
+ * A change of which an earlier attempt may have been done, because its answer was lost. `look` answers the result if it was stored,
+ * and false if it was not. null: the service does not show that, and nothing is done again.
  */
 export async function unlessStored<Value>(
   change: Promise<Value>,

@@ -36,7 +36,7 @@ it("[S35] [D1-idempotency] renames, moves, trash, restoring, contents and acts o
   const { id, versionId } = await newFile("a");
   const at = `/api/files/${id}`;
   const rename = (name: string): Ask => ["PATCH", at, { json: { name } }];
-  const [trash, restore]: Ask[] = [
+  const [trash, restore]: readonly [Ask, Ask] = [
     ["DELETE", at],
     ["POST", `${at}/restore`],
   ];
@@ -75,7 +75,7 @@ it("[S35] [D1-idempotency] what was deleted for good answers a repeat, and so do
   };
   const { id: folderId } = await folder(["POST", "/api/folders", { json: { name: "f" } }]);
   const at = `/api/folders/${folderId}`;
-  const [trash, restore]: Ask[] = [
+  const [trash, restore]: readonly [Ask, Ask] = [
     ["DELETE", at],
     ["POST", `${at}/restore`],
   ];
@@ -99,7 +99,7 @@ it("[S35] conditions of trash, restoring, earlier contents and acts on many name
   const at = `/api/files/${id}`;
   const tag = (revision: number, version = versionId) => `"${revision}.${version}"`;
   const status = async (change: Ask, ifMatch: string) => (await ask(change, { "if-match": ifMatch })).status;
-  const [trash, restore]: Ask[] = [
+  const [trash, restore]: readonly [Ask, Ask] = [
     ["DELETE", at],
     ["POST", `${at}/restore`],
   ];

@@ -59,7 +59,8 @@ interface Upload {
  * Reads the plaintext once, or twice below 64 MiB. A source that can be read only once is not tried again when the
  * vault changes meanwhile. With a journal it goes on with an earlier process's upload, if content and vault are still
  * the same. Closes the source.
- * @throws ApiError `precondition_failed` if the file is not in the state that `ifMatch` names, or that `target` shows; SdkError `source_changed`; VaultError `signing_key_missing`, `not_a_member`; VaultError `generation_moved` and ApiError
+ * @throws ApiError `precondition_failed` if the file is not in the state that `ifMatch` names, or that `target` shows.
+ * @throws SdkError `source_changed`; VaultError `signing_key_missing`, `not_a_member`; VaultError `generation_moved` and ApiError
  * `names_outdated` only when they keep coming.
  */
 export async function uploadShared(

@@ -148,7 +148,7 @@ function shownAs<Kind extends Entry>(
 }
 
 /**
- * Whether the item's current entry is the one that was sent, or follows it; null: the service keeps, or shows, too few of
+ * Whether the item's current entry is the one that was sent, or follows it. null: the service keeps, or shows, too few of
  * the entries between them.
  */
 export async function isEntryStored(
