@@ -149,6 +149,7 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
         "public_vault",
         "still_on_allowlist",
         "subscription_required",
+        "too_many_deletions",
         "trashed",
         "unsupported_tus_version",
         "usage_above_plan",
