@@ -129,8 +129,9 @@ async function requireUnharmed(): Promise<void> {
   expect((await owner.webhooks.list()).webhooks).toEqual([]);
   expect(received).toBe(0);
   expect(await readdir(outside)).toEqual(["secret.txt"]);
-  expect((await readdir(folder)).toSorted()).toEqual(["coffer", "work"]);
-  expect(await readdir(join(folder, "coffer"))).toEqual([]);
+  expect((await readdir(folder)).filter((name) => name !== "coffer")).toEqual(["work"]);
+  // A download may have made its folder before it was refused.
+  expect(await readdir(join(folder, "coffer")).catch(() => [])).toEqual([]);
   expect(await readdir(join(folder, "work"))).toEqual(["agent.json"]);
   // What went to the trash comes back whole.
   if ((await owner.folders.get(folderId)).trashedAt !== null) await owner.folders.restore(folderId);
