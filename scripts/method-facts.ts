@@ -46,7 +46,7 @@ export const STEPS = {
 } as const satisfies Readonly<Record<string, readonly ClientErrorCode[]>>;
 
 const KEYS = ["vaults.get", "vaultKeys.list", "vaultKeys.steps"];
-const NEW_KEYS = ["vaultKeys.publish", "vaultKeys.putSteps", "folderNames.get", "folderNames.stage"];
+const NEW_KEYS = ["vaultKeys.publish", "folderNames.get", "folderNames.stage"];
 const PARTS = ["uploads.create", "uploads.append", "uploads.head", "uploads.terminate"];
 const PROOF = ["files.get", "account.get", "deletion.challenge"];
 const LISTS = ["files.list", "folders.list", "files.get", "folders.get"];

@@ -23,7 +23,6 @@ export const OUT_OF_REACH: readonly string[] = [
   "vaultKeys.list",
   "vaultKeys.publish",
   "vaultKeys.steps",
-  "vaultKeys.putSteps",
   "ownership.claim",
   "deletion.challenge",
   "folderNames.get",

@@ -183,7 +183,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   "vaultKeys.list": ofShared,
   "vaultKeys.publish": { ...ofShared, ...sending({ record: "AAAA" }) },
   "vaultKeys.steps": ofShared,
-  "vaultKeys.putSteps": { ...ofShared, ...sending({ steps: [] }) },
   "folderNames.get": ofShared,
   "folderNames.stage": { ...ofShared, ...sending({ folderId: null, keyId: "0".repeat(64), entries: [] }) },
   "folders.create": { needs: ["vaultId"], sends: ({ vaultId }) => ({ json: { name: name(), vaultId } }) },

@@ -1,4 +1,7 @@
-/** The ladder of vault keys (encryption design §7): one identity for a vault of any age, whatever the service makes of the steps. */
+/**
+ * The ladder of vault keys (encryption design §7, §9.1): one identity for a vault of any age, whatever the service makes
+ * of the steps. Only who makes a key lays steps, with its record.
+ */
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { parseLadderStep } from "@coffer/crypto";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -6,7 +9,7 @@ import { countKeys } from "../kit/counted-keys.ts";
 import { lyingAt } from "../kit/lying-service.ts";
 import { raiseGeneration, read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
-import type { Client, Middleware } from "@coffer/sdk";
+import type { Client, Clock, Middleware } from "@coffer/sdk";
 
 const GENERATIONS = 8;
 
@@ -23,14 +26,21 @@ beforeAll(async () => {
   ({ vaultId, files } = await grow(GENERATIONS));
 }, 120_000);
 
-async function grow(generations: number): Promise<{ vaultId: string; files: string[] }> {
+/** A witness confirms the vault's base: without one, or ten seconds, nobody lays a step. */
+const witnessed = (person: SharedPerson): Client =>
+  person.another({ shared: { network: { ...stack.network, witnessUrls: [stack.network.grpcUrl] } } });
+
+async function grow(
+  generations: number,
+  writer: Client = witnessed(owner),
+): Promise<{ vaultId: string; files: string[] }> {
   const name = `old-${String(generations)}-${crypto.randomUUID()}`;
   const { id } = await owner.client.vaults.create({ name, type: "shared" });
   await owner.client.vaults.members.add(id, member.signer.chainAddress);
-  const made = [await put(owner.client, id, "content 1")];
+  const made = [await put(writer, id, "content 1")];
   for (let generation = 2; generation <= generations; generation += 1) {
     await raiseGeneration(owner.client, id);
-    made.push(await put(owner.client, id, `content ${String(generation)}`));
+    made.push(await put(writer, id, `content ${String(generation)}`));
   }
   return { vaultId: id, files: made };
 }
@@ -118,31 +128,75 @@ describe("what the service makes of the steps opens no wrong key, and costs what
     await given(member, (client) => readAll(client), [lying]);
   });
 
-  test("a service that has no steps at all, or refuses to take them, keeps nobody from reading", async () => {
+  test("a service that does not answer for steps keeps nobody from reading", async () => {
     const refusing: Middleware = (request, next, context) =>
-      context.endpointId === "vaultKeys.steps" || context.endpointId === "vaultKeys.putSteps"
+      context.endpointId === "vaultKeys.steps"
         ? Promise.resolve(Response.json({ error: { code: "internal", message: "x" } }, { status: 500 }))
         : next(request);
     await given(member, (client) => readAll(client), [refusing]);
   });
 });
 
-test("a missing step is mended by the next reader who holds both keys, and by two at once", async () => {
-  const vault = await grow(4);
-  const gone = lyingAt("vaultKeys.steps", () => ({ steps: [], nextCursor: null }));
-  const before = await steps(vault.vaultId);
-  expect(before).toHaveLength(3);
-  const mending = [member, owner].map((person) => given(person, (client) => readAll(client, vault.files), [gone]));
-  await Promise.all(mending);
-  expect(await steps(vault.vaultId)).not.toEqual(before);
+test("a gap costs its readers one identity more, also for many keys below it, until the next maker closes it", async () => {
+  const vault = await grow(3);
+  // Nothing confirms the base of this writer's vault: it lays no step.
+  await raiseGeneration(owner.client, vault.vaultId);
+  vault.files.push(await put(owner.another(), vault.vaultId, "content 4"));
+  expect(await steps(vault.vaultId)).toHaveLength(2);
+  expect(ofEach(await given(member, (client) => readAll(client, vault.files)))).toBe(2);
+  expect(ofEach(await given(member, (client) => read(client, vault.files[0] ?? "")))).toBe(2);
+  expect(await steps(vault.vaultId)).toHaveLength(2);
+  await raiseGeneration(owner.client, vault.vaultId);
+  vault.files.push(await put(witnessed(member), vault.vaultId, "content 5"));
+  const ends = (await steps(vault.vaultId)).map((step) => parseLadderStep(Uint8Array.from(Buffer.from(step, "base64"))));
+  expect(ends.map(({ from, to }) => [from.generation, to.generation]).sort()).toEqual([
+    [2n, 1n],
+    [3n, 2n],
+    [5n, 3n],
+    [5n, 4n],
+  ]);
   expect(ofEach(await given(member, (client) => readAll(client, vault.files)))).toBe(1);
 });
 
+test("key servers that never answer keep no maker from publishing", async () => {
+  const vault = await grow(2);
+  await raiseGeneration(owner.client, vault.vaultId);
+  const aborting = new AbortController();
+  let published: unknown = null;
+  const noting: Middleware = async (request, next, { endpointId }) => {
+    if (endpointId !== "vaultKeys.publish") return next(request);
+    published = await request.clone().json();
+    aborting.abort();
+    return next(request);
+  };
+  const silent: typeof fetch = (input, init) => {
+    const url = input instanceof Request ? input.url : String(input);
+    return url.includes("/fetch_key") ? new Promise(() => undefined) : fetch(input, init);
+  };
+  const network = { ...stack.network, witnessUrls: [stack.network.grpcUrl] };
+  const writer = member.another({ middleware: [noting], clock: impatient, shared: { network, fetch: silent } });
+  const upload = { vaultId: vault.vaultId, name: "content 3", body: "content 3" };
+  await expect(writer.files.upload(upload, { signal: aborting.signal })).rejects.toThrow();
+  expect(published).toEqual({ record: expect.any(String) as string });
+});
+
+/** Pauses are over at once; limits of whole calls are not. */
+const impatient: Clock = {
+  ...{ now: () => performance.now(), random: () => 0 },
+  after: (ms, action) => {
+    const timer = setTimeout(action, ms <= 5_000 ? 0 : ms);
+    return () => {
+      clearTimeout(timer);
+    };
+  },
+};
+
 test("no step leads back across a rotation: a key that leaks afterwards opens no copy of before", async () => {
   const vault = await grow(3);
-  expect(await owner.client.vaults.rotate(vault.vaultId)).toMatchObject({ generation: 4n, floor: 4n, failed: [] });
+  const rotating = witnessed(owner);
+  expect(await rotating.vaults.rotate(vault.vaultId)).toMatchObject({ generation: 4n, floor: 4n, failed: [] });
   await raiseGeneration(owner.client, vault.vaultId);
-  await put(owner.client, vault.vaultId, "content 4");
+  await put(witnessed(owner), vault.vaultId, "content 4");
   for (const person of [member, owner]) await given(person, (client) => readAll(client, vault.files));
   const ways = (await steps(vault.vaultId)).map((step) =>
     parseLadderStep(Uint8Array.from(Buffer.from(step, "base64"))),

@@ -23,6 +23,8 @@ export interface ReadOptions {
   readonly minGeneration?: bigint | undefined;
   /** The same of the floor. */
   readonly minFloor?: bigint | undefined;
+  /** The same of the base. */
+  readonly minBase?: bigint | undefined;
   /**
    * A generation that somebody else claims. If it is higher than the one in memory, the client reads the chain again,
    * and does nothing else.
@@ -174,19 +176,24 @@ function isEnough(vault: VaultObject, options: ReadOptions): boolean {
 }
 
 function isReached(
-  { generation, floor, version }: VaultObject,
-  { minGeneration = 0n, minFloor = 0n, minVersion = 0n }: ReadOptions,
+  { generation, floor, base, version }: VaultObject,
+  { minGeneration = 0n, minFloor = 0n, minBase = 0n, minVersion = 0n }: ReadOptions,
 ): boolean {
-  return generation >= minGeneration && floor >= minFloor && version >= minVersion;
+  return generation >= minGeneration && floor >= minFloor && base >= minBase && version >= minVersion;
 }
 
 function isOlder(vault: VaultObject, seen: VaultObject): boolean {
-  return vault.version < seen.version || vault.generation < seen.generation || vault.floor < seen.floor;
+  return (
+    vault.version < seen.version ||
+    vault.generation < seen.generation ||
+    vault.floor < seen.floor ||
+    vault.base < seen.base
+  );
 }
 
 function rolledBack(vault: VaultObject, seen: VaultObject | undefined, options: ReadOptions): ChainError {
   const highest = [options.minGeneration ?? 0n, seen?.generation ?? 0n].reduce((a, b) => (a > b ? a : b));
   return new ChainError("rolled_back", {
-    message: `The chain node shows the vault in generation ${vault.generation}, but ${highest} was seen before, or a later change of it, or a floor above ${vault.floor}. Try again, or name another node.`,
+    message: `The chain node shows the vault in generation ${vault.generation}, but ${highest} was seen before, or a later change of it, or a floor above ${vault.floor} or a base above ${vault.base}. Try again, or name another node.`,
   });
 }

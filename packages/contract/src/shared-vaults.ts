@@ -68,8 +68,8 @@ export const vaultKeyRecord = z.object({
 
 export interface VaultKeyRecord extends z.infer<typeof vaultKeyRecord> {}
 
-/** How many steps of the ladder one call may put. */
-export const MAX_STEPS = 100;
+/** How many steps of the ladder a new record may bring. */
+export const MAX_STEPS = 16;
 
 /** How many entries one call may stage. */
 export const MAX_STAGED = 200;
@@ -173,6 +173,18 @@ export const vaultKeysGroup = {
       record: base64Bytes(4096),
       /** The current record of the generation, which this one replaces; absent: there is none yet. */
       replaces: z.optional(sha256Hex),
+      /** From the record's own key down: stored together with the record, or not at all. A key that is sealed again brings none. */
+      steps: z.optional(
+        z
+          .array(
+            z.strictObject({
+              step: base64Bytes(LADDER_STEP.bytes),
+              /** A record of the key that the step holds. */
+              to: sha256Hex,
+            }),
+          )
+          .check(z.maxLength(MAX_STEPS)),
+      ),
     }),
     status: 201,
     output: z.object({ key: vaultKeyRecord }),
@@ -197,34 +209,9 @@ export const vaultKeysGroup = {
     params: vaultParams,
     query: z.strictObject(pageQuery),
     status: 200,
-    /** From the newest key down, one for each place at most: the bytes in base64. */
+    /** Those of the newest records first: the bytes in base64. */
     output: pageOf("steps", base64Bytes(LADDER_STEP.bytes)),
     errors: [...chainErrors, "not_a_member", "membership_ended"],
-  }),
-  putSteps: endpoint({
-    ...use,
-    id: "vaultKeys.putSteps",
-    method: "PUT",
-    path: "/api/vaults/{vaultId}/keys/steps",
-    scope: "files:write",
-    effect: "update",
-    params: vaultParams,
-    /** Each replaces the step that led down from the same place. */
-    body: z.strictObject({
-      steps: z
-        .array(
-          z.strictObject({
-            step: base64Bytes(LADDER_STEP.bytes),
-            /** The record of the key that opens it. */
-            from: sha256Hex,
-            /** The record of the key that it holds. */
-            to: sha256Hex,
-          }),
-        )
-        .check(z.maxLength(MAX_STEPS)),
-    }),
-    status: 204,
-    errors: [...chainErrors, "not_a_member", "membership_ended", "statement_invalid"],
   }),
 } as const;
 

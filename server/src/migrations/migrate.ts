@@ -28,6 +28,7 @@ import { waitingEntries } from "./0026-waiting-entries.ts";
 import { blobParts } from "./0028-blob-parts.ts";
 import { sharedRates } from "./0030-shared-rates.ts";
 import { moves } from "./0031-moves.ts";
+import { stepsOfRecords } from "./0034-steps-of-records.ts";
 import type { Migration } from "./migration.ts";
 
 /** All of them, oldest first. */
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   blobParts,
   sharedRates,
   moves,
+  stepsOfRecords,
 ];
 
 interface MigrationRow {

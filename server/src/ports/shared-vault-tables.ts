@@ -30,11 +30,13 @@ export interface VaultKeyRow {
   replaced_at: number | null;
 }
 
-/** A step from the vault key of one place down to an earlier one. */
+/** A step from one vault key down to an earlier one. */
 export interface LadderStepRow {
   vault_id: string;
-  /** Where it begins: generation and `after` as 32 hex digits. */
-  place: string;
+  /** When the record that brought it was published. */
+  created_at: number;
+  /** 32 hex digits of the step's digest. */
+  id: string;
   /** Base64. */
   step: string;
 }

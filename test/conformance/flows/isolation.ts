@@ -88,7 +88,6 @@ const LEAST = new Map<EndpointDefinition, object>([
   [api.members.add, { chainAddress: NOBODYS_ADDRESS }],
   [api.deletion.challenge, { act: "delete-vault" }],
   [api.vaultKeys.publish, { record: "AAAA" }],
-  [api.vaultKeys.putSteps, { steps: [] }],
   [api.folderNames.stage, { folderId: null, keyId: "5f".repeat(32), entries: [] }],
 ]);
 

@@ -119,7 +119,6 @@ async function whatPublicOnesLack({ owner, vaultId }: Pick<Subject, "owner" | "v
   await owner.call(vaultKeys.list, { params, query: {} }, lacks);
   await owner.call(vaultKeys.publish, { params, body: { record: "AAAA" } }, lacks);
   await owner.call(vaultKeys.steps, { params, query: {} }, lacks);
-  await owner.call(vaultKeys.putSteps, { params, body: { steps: [] } }, lacks);
   await owner.call(folderNames.get, { params, query: {} }, lacks);
   const body = { folderId: null, keyId: "5f".repeat(32), entries: [] };
   await owner.call(folderNames.stage, { params, body }, lacks);

@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod/mini";
 import { configurationError } from "../errors.ts";
-import { laterOf } from "../vaults/memory/pin-facts.ts";
+import { baseOf, laterOf } from "../vaults/memory/pin-facts.ts";
 import { isSamePin, type Candidate, type Highest, type PinStore, type VaultPin } from "../vaults/memory/pins.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
@@ -33,13 +33,20 @@ const storedPins = z.object({
   /** Highest generation and floor seen, by chain object; decimal digits. */
   generations: z.record(z.string(), digits),
   floors: z.optional(z.record(z.string(), digits)),
+  /** The highest generation that a rotation began. */
+  bases: z.optional(z.record(z.string(), digits)),
   /** The latest end of a membership that was reached in that generation, in milliseconds since 1970. */
   ends: z.optional(z.record(z.string(), digits)),
   /** What one node has shown above them, by chain object. */
   candidates: z.optional(
     z.record(
       z.string(),
-      z.array(z.object({ generation: digits, after: z.optional(digits), floor: digits, since: z.number() })),
+      z.array(
+        z.object({
+          ...{ generation: digits, after: z.optional(digits), floor: digits, base: z.optional(digits) },
+          since: z.number(),
+        }),
+      ),
     ),
   ),
   /** What the owner has given by transactions that may still be executed, by chain object. */
@@ -95,6 +102,7 @@ export function filePins(path: string = pinFile()): PinStore {
         generations: { ...stored.generations, [chainObjectId]: String(highest.generation) },
         ends: { ...stored.ends, [chainObjectId]: String(highest.after ?? 0n) },
         floors: { ...stored.floors, [chainObjectId]: String(highest.floor) },
+        bases: { ...stored.bases, [chainObjectId]: String(highest.base ?? 0n) },
         candidates: { ...stored.candidates, [chainObjectId]: (highest.candidates ?? []).map(toStored) },
         given: withField(stored.given, chainObjectId, highest.given && [...highest.given]),
         plainNames: withField(stored.plainNames, chainObjectId, highest.plainNames),
@@ -117,12 +125,12 @@ function withField<Value>(
   return Object.fromEntries(value === undefined ? others : [...others, [chainObjectId, value]]);
 }
 
-function toStored({ after = 0n, generation, floor, since }: Candidate) {
-  return { generation: String(generation), after: String(after), floor: String(floor), since };
+function toStored({ after = 0n, base = 0n, generation, floor, since }: Candidate) {
+  return { generation: String(generation), after: String(after), floor: String(floor), base: String(base), since };
 }
 
 function findHighest(
-  { generations, floors = {}, ends = {}, candidates = {}, given = {}, plainNames = {} }: Stored,
+  { generations, floors = {}, bases = {}, ends = {}, candidates = {}, given = {}, plainNames = {} }: Stored,
   chainObjectId: string,
 ): Highest {
   const numberOf = (numbers: Readonly<Record<string, string>>): bigint =>
@@ -133,12 +141,13 @@ function findHighest(
   return {
     ...laterOf({ generation: numberOf(generations), after: numberOf(ends) }, { generation: 0n }),
     floor: numberOf(floors),
+    ...baseOf({ base: numberOf(bases) }),
     ...(kind !== undefined && { plainNames: kind }),
     ...(sent !== undefined && { given: sent }),
     ...(open.length > 0 && {
-      candidates: open.map(({ generation, after = "0", floor, since }) => ({
+      candidates: open.map(({ generation, after = "0", floor, base = "0", since }) => ({
         ...laterOf({ generation: BigInt(generation), after: BigInt(after) }, { generation: 0n }),
-        ...{ floor: BigInt(floor), since },
+        ...{ floor: BigInt(floor), ...baseOf({ base: BigInt(base) }), since },
       })),
     }),
   };

@@ -25,7 +25,7 @@ export const MOVED: readonly MovedTable[] = [
   table("vault_keys", "vault_id", "key_id"),
   table("folder_keys", "vault_id", "folder_id"),
   table("staged_names", "vault_id", "folder_id", "key_id", "item_id"),
-  table("ladder_steps", "vault_id", "place"),
+  table("ladder_steps", "vault_id", "created_at", "id"),
   // Others begin again: their bytes are in a form of their storage's own.
   { ...table("uploads", "id"), only: { column: "finished_file_id", isSet: true } },
   table("budgets", "id"),

@@ -4,9 +4,8 @@ import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../handler.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readVaultFor, requireMember, requireShared } from "../reach/access.ts";
-import { parseKeyRecord } from "../shared-vaults/statements.ts";
+import { parseKeyRecord, parseLadderStep } from "../shared-vaults/statements.ts";
 import { listSteps } from "./ladder-store.ts";
-import { putSteps, stepPosition } from "./ladder.ts";
 import { publishKey, toVaultKey } from "./publishing.ts";
 import { listKeys, positionOf } from "./store.ts";
 
@@ -27,7 +26,8 @@ export const vaultKeysHandlers = (deps: Needs): GroupHandlers<typeof api.vaultKe
   publish: async ({ params, body }, context) => {
     const vault = await readVaultFor(deps.database, context.principal, params.vaultId);
     requireShared(vault);
-    const wanted = { record: parseKeyRecord(body.record), text: body.record, replaces: body.replaces ?? null };
+    const steps = (body.steps ?? []).map(({ step, to }) => ({ step, to, parsed: parseLadderStep(step) }));
+    const wanted = { record: parseKeyRecord(body.record), text: body.record, replaces: body.replaces ?? null, steps };
     return publishKey(deps, context, vault, wanted);
   },
 
@@ -37,13 +37,7 @@ export const vaultKeysHandlers = (deps: Needs): GroupHandlers<typeof api.vaultKe
     await requireMember(deps, principal, vault);
     const page = parsePage("ladder-steps", query);
     const found = await listSteps(deps.database, vault.id, page);
-    const { rows, nextCursor } = toPage(found.map(stepPosition), page);
+    const { rows, nextCursor } = toPage(found, page);
     return { steps: rows.map(({ step }) => step), nextCursor };
-  },
-
-  putSteps: async ({ params, body }, { principal }) => {
-    const vault = await readVaultFor(deps.database, principal, params.vaultId);
-    requireShared(vault);
-    await putSteps(deps, principal, vault, body.steps);
   },
 });

@@ -1,23 +1,29 @@
-/** The SQL of the ladder: one step down from each place that a vault has keys of. */
+/** The SQL of the ladder: the steps down that records of vault keys brought with them. */
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { LadderStepRow } from "../../ports/tables.ts";
 import type { PageRequest } from "../paging.ts";
 
-/** In the place of the one that led down from there. */
-export const putStep = prepared((build, row: { vault_id: string; place: string; step: string }) =>
+export const insertStep = prepared((build, row: { vault_id: string; created_at: number; id: string; step: string }) =>
   build
     .insertInto("ladder_steps")
-    .values({ vault_id: row.vault_id, place: row.place, step: row.step })
-    .onConflict((conflict) => conflict.columns(["vault_id", "place"]).doUpdateSet({ step: row.step })),
+    .values({ vault_id: row.vault_id, created_at: row.created_at, id: row.id, step: row.step }),
 );
 
-/** From the newest place down, one more row than the page holds. A cursor's id is a place. */
+/** Those of the newest records first, one more row than the page holds. */
 export function listSteps(
   queries: Queries,
   vaultId: string,
   { after, limit }: Pick<PageRequest, "after" | "limit">,
 ): Promise<LadderStepRow[]> {
   let query = queries.build.selectFrom("ladder_steps").selectAll().where("vault_id", "=", vaultId);
-  if (after !== null) query = query.where("place", "<", after.id.replaceAll("-", ""));
-  return queries.all(query.orderBy("place", "desc").limit(limit + 1));
+  if (after !== null) {
+    const id = after.id.replaceAll("-", "");
+    query = query.where((row) => row(row.refTuple("created_at", "id"), "<", row.tuple(after.createdAt, id)));
+  }
+  return queries.all(
+    query
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit + 1),
+  );
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { MAX_STEPS } from "@coffer/contract/shared-vaults";
 import { ofEachTest } from "../../test-each.ts";
 import { parseKeyRecord } from "../shared-vaults/statements.ts";
+import { signRecord } from "../shared-vaults/test-statements.ts";
 import { addMember, addPerson, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { answerOf, codeOf, contextOf, openTestService } from "../test-service.ts";
 
@@ -11,20 +12,27 @@ const shared = ofEachTest(() => openSharedVault(service));
 
 interface WantedStep {
   readonly step: string;
-  readonly from: string;
   readonly to: string;
 }
 
-const put = (steps: readonly WantedStep[], as: TestPerson = shared.owner) =>
-  service.handlers.vaultKeys.putSteps(
-    { params: { vaultId: shared.vaultId }, body: { steps: [...steps] } },
-    contextOf(as.principal),
-  );
+/** A record in base64, which brings these steps. */
+async function publish(
+  record: string,
+  steps: readonly WantedStep[],
+  { as = shared.owner, replaces }: { readonly as?: TestPerson; readonly replaces?: string } = {},
+): Promise<string> {
+  const body = { record, steps: [...steps], ...(replaces === undefined ? {} : { replaces }) };
+  const input = { params: { vaultId: shared.vaultId }, body };
+  return answerOf(await service.handlers.vaultKeys.publish(input, contextOf(as.principal))).key.keyId;
+}
 
 const list = async (query: { limit?: number; cursor?: string } = {}, as: TestPerson = shared.owner) =>
   answerOf(
     await service.handlers.vaultKeys.steps({ params: { vaultId: shared.vaultId }, query }, contextOf(as.principal)),
   );
+
+const recordOf = (generation: number, by: TestPerson = shared.owner): string =>
+  signRecord(by, { vault: shared.objectId, generation });
 
 /** Somebody comes and goes. */
 function raiseGeneration(): void {
@@ -33,7 +41,7 @@ function raiseGeneration(): void {
   service.chain.remove(shared.objectId, address);
 }
 
-/** A record in each of the first generations, and their ids by generation. */
+/** A record in each of the first generations, without steps, and their ids by generation. */
 async function publishAll(last: number): Promise<string[]> {
   const ids = [""];
   for (let generation = 1; generation <= last; generation += 1) {
@@ -59,23 +67,30 @@ interface Ends {
 
 /** A step whose link is noise: the service opens none. */
 async function stepOf({ ids, from, to }: Ends, more: { vault?: string; check?: string } = {}): Promise<WantedStep> {
-  const [higher, lower] = [ids[from] ?? "", ids[to] ?? ""];
+  const lower = ids[to] ?? "";
   const check = more.check ?? (await checkOf(lower));
   const hex = [(more.vault ?? shared.objectId).slice(2), place(from), place(to), check].join("");
   const bytes = Buffer.concat([Buffer.from(hex, "hex"), randomBytes(104)]);
-  return { step: bytes.toString("base64"), from: higher, to: lower };
+  return { step: bytes.toString("base64"), to: lower };
 }
 
 const place = (generation: number, after = 0): string =>
   [generation, after].map((number) => number.toString(16).padStart(16, "0")).join("");
 
 describe("the steps of the ladder", () => {
-  test("[D5-ladder] are listed from the newest down, in pages, and replaced freely", async () => {
-    const ids = await publishAll(5);
-    const steps = await Promise.all([2, 3, 4, 5].map((from) => stepOf({ ids, from, to: from - 1 })));
-    await put(steps);
-    const newestFirst = steps.map(({ step }) => step).reverse();
-    expect(await list()).toEqual({ steps: newestFirst, nextCursor: null });
+  test("[D5-ladder] come with a record, several at once, and are listed in pages, the newest record's first", async () => {
+    const ids = await publishAll(3);
+    const brought: string[][] = [];
+    for (const from of [4, 5]) {
+      raiseGeneration();
+      service.clock.advance(1_000);
+      const steps = await Promise.all([from - 1, 1].map((to) => stepOf({ ids, from, to })));
+      ids.push(await publish(recordOf(from), steps));
+      brought.unshift(steps.map(({ step }) => step).sort());
+    }
+    const { steps: listed, nextCursor } = await list();
+    expect(nextCursor).toBeNull();
+    expect([listed.slice(0, 2).sort(), listed.slice(2).sort()]).toEqual(brought);
     const found: string[] = [];
     for (let cursor: string | undefined; ;) {
       const page = await list({ limit: 3, ...(cursor === undefined ? {} : { cursor }) });
@@ -83,27 +98,35 @@ describe("the steps of the ladder", () => {
       if (page.nextCursor === null) break;
       cursor = page.nextCursor;
     }
-    expect(found).toEqual(newestFirst);
-    const skipping = await stepOf({ ids, from: 5, to: 2 });
-    await put([skipping]);
-    expect((await list()).steps).toEqual([skipping.step, ...newestFirst.slice(1)]);
+    expect(found).toEqual(listed);
   });
 
-  test("of two members at once both are taken, and the last stays", async () => {
-    const ids = await publishAll(2);
+  test("of two publishers at once only the winner's are stored, and a repeat stores them once", async () => {
+    const ids = await publishAll(1);
     const member = await addPerson(service);
     await addMember(service, shared, member);
-    const steps = await Promise.all([1, 2].map(() => stepOf({ ids, from: 2, to: 1 })));
-    const made = steps.map((step, index) => put([step], index === 0 ? shared.owner : member));
-    await Promise.all(made);
-    const listed = (await list({}, member)).steps;
-    expect(listed).toHaveLength(1);
-    expect(steps.map(({ step }) => step)).toContain(listed[0]);
+    raiseGeneration();
+    const tries = await Promise.all(
+      [shared.owner, member].map(async (as) => ({
+        as,
+        record: recordOf(2, as),
+        steps: [await stepOf({ ids, from: 2, to: 1 })],
+      })),
+    );
+    const codes = await Promise.all(
+      tries.map(({ as, record, steps }) => publish(record, steps, { as }).then(() => "stored", codeOfError)),
+    );
+    expect(codes.toSorted()).toEqual(["key_exists", "stored"]);
+    const won = tries[codes.indexOf("stored")];
+    if (won === undefined) throw new Error("nobody won");
+    await publish(won.record, won.steps, { as: won.as });
+    expect((await list()).steps).toEqual(won.steps.map(({ step }) => step));
   });
 
-  test("that join nothing the vault has are refused, with all that came with them", async () => {
-    const ids = await publishAll(3);
-    const good = await stepOf({ ids, from: 2, to: 1 });
+  test("that join nothing the vault has are refused, with the record that brought them", async () => {
+    const ids = await publishAll(2);
+    raiseGeneration();
+    const good = await stepOf({ ids, from: 3, to: 1 });
     const real = await stepOf({ ids, from: 3, to: 2 });
     const bytes = Buffer.from(real.step, "base64");
     const spoiled = (change: (copy: Buffer) => Buffer): WantedStep => ({
@@ -119,45 +142,52 @@ describe("the steps of the ladder", () => {
       spoiled((copy) => (copy.write(place(2) + place(3), 32, "hex"), copy)),
       spoiled((copy) => (copy.write(place(2 ** 54), 32, "hex"), copy)),
       spoiled((copy) => (copy.write(place(3, 900_000), 32, "hex"), copy)),
+      spoiled((copy) => (copy.write(place(4), 32, "hex"), copy)),
       await stepOf({ ids, from: 3, to: 2 }, { vault: `0x${"7".repeat(64)}` }),
       await stepOf({ ids, from: 3, to: 2 }, { check: "ab".repeat(32) }),
-      { ...real, from: "ab".repeat(32) },
       { ...real, to: "ab".repeat(32) },
       { ...real, to: ids[1] ?? "" },
-      { ...real, from: ids[1] ?? "" },
     ];
-    for (const step of bad) expect(await codeOf(put([good, step]))).toBe("statement_invalid");
+    for (const step of bad) expect(await codeOf(publish(recordOf(3), [good, step]))).toBe("statement_invalid");
     expect(await list()).toEqual({ steps: [], nextCursor: null });
-    const newer = spoiled((copy) => (copy.write(place(4), 32, "hex"), copy));
-    expect(await codeOf(put([newer]))).toBe("chain_unavailable");
+    // Nothing was stored, so this is the place's first record.
+    await publish(recordOf(3), [good, real]);
+    expect((await list()).steps).toHaveLength(2);
   });
 
-  test("are put by who may publish keys, and listed by members", async () => {
-    const ids = await publishAll(2);
+  test("are refused with a key that is sealed again: its first record has brought them", async () => {
+    const ids = await publishAll(1);
+    raiseGeneration();
     const step = await stepOf({ ids, from: 2, to: 1 });
-    const [member, reader, stranger] = [await addPerson(service), await addPerson(service), await addPerson(service)];
+    const first = await publish(recordOf(2), [step]);
+    const check = Buffer.from(await checkOf(first), "hex");
+    const again = signRecord(shared.owner, { vault: shared.objectId, generation: 2, check });
+    expect(await codeOf(publish(again, [step], { replaces: first }))).toBe("statement_invalid");
+    await publish(again, [], { replaces: first });
+    expect((await list()).steps).toEqual([step.step]);
+  });
+
+  test("are listed by members alone", async () => {
+    const ids = await publishAll(1);
+    raiseGeneration();
+    const step = await stepOf({ ids, from: 2, to: 1 });
+    const [member, stranger] = [await addPerson(service), await addPerson(service)];
     await addMember(service, shared, member);
-    const { chainAddress } = reader;
-    service.chain.add(shared.objectId, { address: chainAddress, signingKey: new Uint8Array(0) });
-    const input = { params: { vaultId: shared.vaultId }, body: { chainAddress } };
-    await service.handlers.members.add(input, contextOf(shared.owner.principal));
-    expect(await codeOf(put([step], reader))).toBe("statement_invalid");
-    expect(await codeOf(put([step], stranger))).toBe("not_found");
+    await publish(recordOf(2, member), [step], { as: member });
+    expect((await list({}, member)).steps).toEqual([step.step]);
     expect(await codeOf(list({}, stranger))).toBe("not_found");
-    await put([step], member);
-    expect((await list({}, reader)).steps).toEqual([step.step]);
     service.chain.remove(shared.objectId, member.chainAddress);
     service.clock.advance(10_000);
-    expect(await codeOf(put([step], member))).toBe("not_a_member");
     expect(await codeOf(list({}, member))).toBe("not_a_member");
   });
 
-  test("are at most one for each place, however many are put", async () => {
-    const ids = await publishAll(2);
-    for (let round = 0; round < 3; round += 1) {
-      const many = await Promise.all(Array.from({ length: MAX_STEPS }, () => stepOf({ ids, from: 2, to: 1 })));
-      await put(many);
-    }
-    expect((await list()).steps).toHaveLength(1);
+  test("are at most so many for each record, and one that comes twice is one", async () => {
+    const ids = await publishAll(1);
+    raiseGeneration();
+    const step = await stepOf({ ids, from: 2, to: 1 });
+    await publish(recordOf(2), Array.from({ length: MAX_STEPS }, () => step));
+    expect((await list()).steps).toEqual([step.step]);
   });
 });
+
+const codeOfError = (error: unknown): unknown => (error as { code?: unknown }).code;

@@ -1,4 +1,7 @@
-/** Compare-and-set of a place's current record: one of several publishers wins, and the others get its id. */
+/**
+ * Compare-and-set of a place's current record, with the steps that it brings: one of several publishers wins, and the
+ * others get its id.
+ */
 import { HEADERS, type VaultKeyRecord } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { CreationContext, Principal, Recorded } from "../../handler.ts";
@@ -10,7 +13,8 @@ import { toTimestamp } from "../timestamps.ts";
 import { PUBLISHING_AGE, readVaultFor, requireWriter, type SeenVault } from "../reach/access.ts";
 import { comparePlaces } from "../reach/places.ts";
 import { requireRecord, requireSealedAgain } from "../shared-vaults/statement-rules.ts";
-import { type KeyRecord, parseKeyRecord } from "../shared-vaults/statements.ts";
+import { invalid, type KeyRecord, parseKeyRecord } from "../shared-vaults/statements.ts";
+import { insertSteps, requireSteps, type WantedStep } from "./ladder.ts";
 import { countKeys, findCurrentKey, findKey, insertKey, replaceKey } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
@@ -27,6 +31,8 @@ export interface WantedKey {
   readonly text: string;
   /** The current record that it takes the place of; null: there is none yet. */
   readonly replaces: string | null;
+  /** From the record's key down to earlier ones. */
+  readonly steps: readonly WantedStep[];
 }
 
 /**
@@ -34,7 +40,8 @@ export interface WantedKey {
  * servers, may be of any place so far. Nobody new opens it, and nothing new is written with it.
  * @throws ServiceError the errors of `requireWriter` and `requireRecord`, `key_exists` with the id of the present
  * record.
- * @throws ServiceError `statement_invalid` when there is nothing to replace, `limit_reached`.
+ * @throws ServiceError `statement_invalid` when there is nothing to replace, or for a step that joins other keys than
+ * it names; `limit_reached`.
  */
 export async function publishKey(
   deps: Needs,
@@ -45,6 +52,8 @@ export async function publishKey(
   const { principal } = context;
   const { generation, after } = wanted.record;
   const isAgain = await isSealedAgain(deps.database, vault.id, wanted);
+  // The key was not made in this call, and has the steps of its first record.
+  if (isAgain && wanted.steps.length > 0) throw invalid("steps: a key that is sealed again brings none");
   const writer = await requireWriter(deps, principal, vault, {
     place: wanted.record,
     maxAge: PUBLISHING_AGE,
@@ -115,6 +124,7 @@ async function store(
   if ((await countKeys(act, { ...place, creator: record.creator })) >= MAX_RECORDS) {
     throw new ServiceError("limit_reached", `A place has at most ${MAX_RECORDS} records of one creator`);
   }
+  await requireSteps(act, vault.id, record, wanted.steps);
   const now = deps.clock.now();
   if (current !== null && !isBehind) await act.run(replaceKey(act, { ...place, keyId: current.key_id, now }));
   const row: VaultKeyRow = {
@@ -128,6 +138,7 @@ async function store(
     ...{ creator: record.creator, created_at: now, replaced_at: isBehind ? now : null },
   };
   await insertKey(act, row);
+  await insertSteps(act, { vaultId: vault.id, createdAt: now }, wanted.steps);
   await notePublished(act, principal, row);
   return row;
 }

@@ -222,7 +222,7 @@ test("a deletion for good takes members, keys and replaced versions along, and q
       ...{ author: null, author_key: "", created_at: 0, replaced_at: 0 },
     }),
   );
-  const step = { vault_id: vaultId, place: "0".repeat(32), step: "" };
+  const step = { vault_id: vaultId, created_at: 0, id: "0".repeat(32), step: "" };
   await database.run(database.build.insertInto("ladder_steps").values(step));
   expect(await rowsOf(database, "vault_members")).toHaveLength(1);
   expect(await rowsOf(database, "vault_keys")).toHaveLength(1);

@@ -261,8 +261,8 @@ async function deleteKeys(transaction: Queries, vaultId: string): Promise<void> 
   const folders = build.selectFrom("folder_keys").select("folder_id").where("vault_id", "=", vaultId).limit(PIECE);
   const ofFolders = build.deleteFrom("folder_keys").where("vault_id", "=", vaultId).where("folder_id", "in", folders);
   await untilNoneIsLeft(() => transaction.run(ofFolders));
-  const places = build.selectFrom("ladder_steps").select("place").where("vault_id", "=", vaultId).limit(PIECE);
-  const steps = build.deleteFrom("ladder_steps").where("vault_id", "=", vaultId).where("place", "in", places);
+  const stepIds = build.selectFrom("ladder_steps").select("id").where("vault_id", "=", vaultId).limit(PIECE);
+  const steps = build.deleteFrom("ladder_steps").where("vault_id", "=", vaultId).where("id", "in", stepIds);
   await untilNoneIsLeft(() => transaction.run(steps));
   const keys = build.selectFrom("vault_keys").select("key_id").where("vault_id", "=", vaultId).limit(PIECE);
   const records = build.deleteFrom("vault_keys").where("vault_id", "=", vaultId).where("key_id", "in", keys);

@@ -124,7 +124,7 @@ function createHandlers(state: State): FakeHandlers {
     members: { list: ofPublic, add: ofPublic, remove: ofPublic },
     ownership: { claim: ofPublic },
     deletion: { challenge: ofPublic },
-    vaultKeys: { list: ofPublic, publish: ofPublic, steps: ofPublic, putSteps: ofPublic },
+    vaultKeys: { list: ofPublic, publish: ofPublic, steps: ofPublic },
     folderNames: { get: ofPublic, stage: ofPublic },
     folders: folderHandlers(state),
     files: fileHandlers(state),

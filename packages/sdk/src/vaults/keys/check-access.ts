@@ -113,8 +113,8 @@ async function readObject(
       throw vaultError("vault_changed", "The vault was public when it was first met, and is shared now");
     const objectId = pin?.chainObjectId ?? vault?.chainObjectId ?? null;
     if (objectId === null) return null;
-    const { generation: minGeneration, floor: minFloor } = await pins.loadHighest(objectId);
-    const object = await chain.readVault(objectId, { maxAge: 0, minGeneration, minFloor });
+    const { generation: minGeneration, floor: minFloor, base: minBase } = await pins.loadHighest(objectId);
+    const object = await chain.readVault(objectId, { maxAge: 0, minGeneration, minFloor, minBase });
     if (pin !== null) await requireHeld(session, pin, object);
     return object;
   } catch (error) {

@@ -47,8 +47,7 @@ it("answers no key for a record that its creator did not sign, also where a true
     new KeyRing(
       { connection, wrap: () => wrap } as unknown as VaultSession,
       { vaultId: VAULT_ID } as VaultPin,
-      () => Promise.resolve(view),
-      () => author,
+      { view: () => Promise.resolve(view), author: () => author, isBaseConfirmed: () => Promise.resolve(true) },
     );
   expect(await ring().find(made.record)).toBeDefined();
   const spoiled = Uint8Array.from(bytes, (byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte));
@@ -79,11 +78,8 @@ async function openPlaces() {
     if (request.url.includes("/keys/steps") && request.method === "GET")
       return Response.json({ steps: [], nextCursor: null });
     if (request.method === "GET") return Response.json({ keys: [...kept.values()], nextCursor: null });
-    if (request.method === "PUT") {
-      laid.push(await request.json());
-      return new Response(null, { status: 204 });
-    }
-    const { record, replaces } = (await request.json()) as { record: string; replaces?: string };
+    const { record, replaces, steps } = (await request.json()) as { record: string; replaces?: string; steps?: object };
+    laid.push(steps);
     const { after, generation, keyId } = parseRecord(Uint8Array.from(Buffer.from(record, "base64")));
     const key = {
       ...{ keyId: toHex(keyId), record, generation: Number(generation), after: Number(after), current: true },
@@ -98,12 +94,15 @@ async function openPlaces() {
   );
   const more = { platform: webPlatform, signer: { statements: signer }, clock: () => 0 };
   const session = { connection, wrap: () => wrap, ...more } as unknown as VaultSession;
-  const ring = (time: bigint) =>
+  const ring = (time: bigint, isConfirmed = true) =>
     new KeyRing(
       session,
       { vaultId: VAULT_ID } as VaultPin,
-      () => Promise.resolve(viewAt(time)),
-      () => author,
+      {
+        view: () => Promise.resolve(viewAt(time)),
+        author: () => author,
+        isBaseConfirmed: () => Promise.resolve(isConfirmed),
+      },
     );
   return { ring, viewAt, kept, laid };
 }
@@ -118,10 +117,17 @@ it("writes with a key of exactly its place: another one after an end, which take
   expect(second.key.reveal()).not.toEqual(first.key.reveal());
   expect([...kept.keys()]).toEqual(["1 0", `1 ${END}`]);
   // The step from the new key to the one before it, also within a generation.
-  const joined = { from: toHex(second.record.keyId), to: toHex(first.record.keyId) };
-  expect(laid).toEqual([{ steps: [{ ...joined, step: expect.any(String) as string }] }]);
+  expect(laid).toEqual([undefined, [{ to: toHex(first.record.keyId), step: expect.any(String) as string }]]);
   // Another process uses what stands; nobody writes under the key of before.
   expect((await ring(END).forWriting(after, placeOf(after))).record.keyId).toEqual(second.record.keyId);
   expect(isRecordForWriting(after, first.record)).toBe(false);
   expect(isRecordForWriting(before, second.record)).toBe(false);
+});
+
+it("lays no step while nothing confirms the base of the ladder", async () => {
+  const { laid, ring, viewAt } = await openPlaces();
+  const [before, after] = [viewAt(END - 1n), viewAt(END)];
+  await ring(END - 1n).forWriting(before, placeOf(before));
+  await ring(END, false).forWriting(after, placeOf(after));
+  expect(laid).toEqual([undefined, undefined]);
 });

@@ -18,14 +18,21 @@ import {
 import { ChainError, type ReadOptions } from "@coffer/chain";
 import { callOn } from "../../call.ts";
 import { toBase64, toHex } from "../../digest.ts";
-import { isAnswered } from "../../errors.ts";
+import { isAnswered, SdkError } from "../../errors.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import type { WritingKey } from "../open-vault.ts";
 import type { VaultPin } from "../memory/pins.ts";
 import type { VaultSession } from "../session.ts";
 import { KeyServers, openedAt, type Opened } from "./asking.ts";
-import { Ladder } from "./climbing.ts";
+import { Ladder } from "./ladder.ts";
 import { ListedRecords } from "./listed-records.ts";
+
+/** What the vault keys need to know of their vault. */
+export interface KeyRingVault {
+  readonly view: (options?: ReadOptions) => Promise<VaultView>;
+  readonly author: (view: VaultView) => Author;
+  readonly isBaseConfirmed: (view: VaultView) => Promise<boolean>;
+}
 
 interface Away {
   readonly refused: ChainError;
@@ -34,8 +41,7 @@ interface Away {
 export class KeyRing {
   readonly #session: VaultSession;
   readonly #pin: VaultPin;
-  readonly #view: (options?: ReadOptions) => Promise<VaultView>;
-  readonly #author: (view: VaultView) => Author;
+  readonly #vault: KeyRingVault;
   readonly #records: ListedRecords;
   readonly #ladder: Ladder;
   /** By key id. A promise, so that readers that ask at once share one request; a record refused for its bytes stays refused. */
@@ -46,19 +52,13 @@ export class KeyRing {
   readonly #writing = new Map<string, Promise<WritingKey>>();
   readonly #servers: KeyServers;
 
-  constructor(
-    session: VaultSession,
-    pin: VaultPin,
-    view: (options?: ReadOptions) => Promise<VaultView>,
-    author: (view: VaultView) => Author,
-  ) {
+  constructor(session: VaultSession, pin: VaultPin, vault: KeyRingVault) {
     this.#session = session;
     this.#pin = pin;
-    this.#view = view;
-    this.#author = author;
+    this.#vault = vault;
     this.#servers = new KeyServers(() => session.wrap());
-    this.#records = new ListedRecords(session, pin.vaultId, view);
-    this.#ladder = new Ladder(session, pin.vaultId, this.#records, (at, record) => this.#openHead(at, record));
+    this.#records = new ListedRecords(session, pin.vaultId, vault.view);
+    this.#ladder = new Ladder(session, pin.vaultId, this.#records, (at, records) => this.#openHeads(at, records));
   }
 
   /**
@@ -102,7 +102,7 @@ export class KeyRing {
     const opened = await this.#find(record);
     if ("key" in opened) return opened.key;
     // Its `check` alone may be copied from a record that is true.
-    await verifyRecord(await viewNaming(this.#view, [{ ...record, signer: record.creator }]), record);
+    await verifyRecord(await viewNaming(this.#vault.view, [{ ...record, signer: record.creator }]), record);
     for (const other of await this.#sealedAgain(record)) {
       const found = await this.#find(other);
       if (!("key" in found)) continue;
@@ -168,7 +168,7 @@ export class KeyRing {
 
   async #findForWriting(view: VaultView, place: Place): Promise<WritingKey> {
     // A client that cannot sign needs no key for writing.
-    const author = this.#author(view);
+    const author = this.#vault.author(view);
     const current = await this.#currentAt(place);
     if (current === undefined) return this.#publish(view, place, author, undefined);
     const usable = await this.#useForWriting(view, place, current);
@@ -194,61 +194,72 @@ export class KeyRing {
     }
   }
 
+  /** With steps down to older keys, in one request. Who loses the place to another record discards its key and its steps. */
   async #publish(view: VaultView, place: Place, author: Author, replaces: string | undefined): Promise<WritingKey> {
-    const { connection } = this.#session;
     const made = await newVaultKeyRecord(view, this.#session.wrap(), author, randomVaultKey(view.vault, place));
-    const body = { record: toBase64(made.record.bytes), ...(replaces === undefined ? {} : { replaces }) };
+    const steps = await this.#stepsFrom(view, made);
+    const body = {
+      record: toBase64(made.record.bytes),
+      ...(replaces === undefined ? {} : { replaces }),
+      ...(steps.length === 0 ? {} : { steps: [...steps] }),
+    };
     const params = { vaultId: this.#pin.vaultId };
     try {
-      await callOn(connection, vaultKeysGroup.publish, { params, body });
+      await callOn(this.#session.connection, vaultKeysGroup.publish, { params, body });
     } catch (error) {
-      if (!isAnswered(error) || error.code !== "key_exists") throw error;
-      const winner = await this.#currentAt(place);
-      const adopted = winner === undefined ? null : await this.#useForWriting(view, place, winner);
-      if (adopted === null) throw error;
-      return adopted;
+      const adopted = await this.#adopt(view, place, made, error);
+      if (adopted !== null) return adopted;
     }
     this.#records.note(made.record);
     this.#remember(toHex(made.record.keyId), Promise.resolve({ key: made.key }));
-    await this.#lay(view, made);
+    this.#ladder.note(made);
     return made;
+  }
+
+  /**
+   * After a publication that failed: the record that won, or null for its own, whose answer was lost. Throws the failure
+   * if neither is there.
+   */
+  async #adopt(view: VaultView, place: Place, made: OpenedVaultKey, failure: unknown): Promise<WritingKey | null> {
+    const isTaken = isAnswered(failure) && failure.code === "key_exists";
+    if (!(failure instanceof SdkError) || (isAnswered(failure) && !isTaken)) throw failure;
+    const current = await this.#currentAt(place).catch(() => {
+      throw failure;
+    });
+    if (current?.keyId === toHex(made.record.keyId)) return null;
+    const adopted = current === undefined || !isTaken ? null : await this.#useForWriting(view, place, current);
+    if (adopted === null) throw failure;
+    return adopted;
   }
 
   /** Opens keys by the ladder, and the rest at the key servers. */
   async #openAll(records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
     const claims = records.map((record) => ({ ...record, signer: record.creator }));
-    const view = await viewNaming(this.#view, claims);
+    const view = await viewNaming(this.#vault.view, claims);
     const climbed = await this.#ladder.open(view, records);
     const left = records.filter(({ keyId }) => !climbed.has(toHex(keyId)));
     const asked = await this.#servers.ask(view, left);
     const opened = left.flatMap((record, at) => openedWith(record, openedAt(asked, at)) ?? []);
     for (const each of opened) this.#ladder.note(each);
-    await this.#ladder.mend(view, opened);
     return records.map((record) => climbed.get(toHex(record.keyId)) ?? openedAt(asked, left.indexOf(record)));
   }
 
-  /** The newest key, to climb from. If it does not open, callers still ask for the keys that they need. */
-  async #openHead(view: VaultView, record: VaultKeyRecord): Promise<OpenedVaultKey | null> {
+  /** Keys to climb from. Those that do not open are missing: callers still ask for the keys that they need. */
+  async #openHeads(view: VaultView, records: readonly VaultKeyRecord[]): Promise<readonly OpenedVaultKey[]> {
     try {
-      return openedWith(record, openedAt(await this.#servers.ask(view, [record]), 0));
+      const asked = await this.#servers.ask(view, records);
+      return records.flatMap((record, at) => openedWith(record, openedAt(asked, at)) ?? []);
     } catch (error) {
-      if (error instanceof ChainError) return null;
+      if (error instanceof ChainError) return [];
       throw error;
     }
   }
 
-  /** One step from a new key to the one before it: so that every reader climbs. Never a reason to fail. */
-  async #lay(view: VaultView, made: OpenedVaultKey): Promise<void> {
-    this.#ladder.note(made);
-    if (view.generation <= view.base && made.record.after === 0n) return;
-    const before = await this.#ladder.newest(view, made.record);
-    if (before === null) return;
-    try {
-      await this.#openOnce([before]);
-      await this.#ladder.mend(view, [made]);
-    } catch (error) {
-      if (!(error instanceof ChainError || error instanceof CryptoError)) throw error;
-    }
+  /** Without a base that memory or a witness confirms, a step could lead to keys of before a rotation: there is none. */
+  async #stepsFrom(view: VaultView, made: OpenedVaultKey): ReturnType<Ladder["stepsFrom"]> {
+    const isLowest = view.generation <= view.base && made.record.after === 0n;
+    if (isLowest || !(await this.#vault.isBaseConfirmed(view))) return [];
+    return this.#ladder.stepsFrom(view, made);
   }
 
   #remember(keyId: string, key: Promise<Opened>): void {

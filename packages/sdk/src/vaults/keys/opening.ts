@@ -18,7 +18,11 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
   const memory = await session.seen(chainObjectId);
   const numbers = openSeenNumbers(session, pin);
   const viewer = openViewer(session, pin, numbers, memory);
-  const keys = new KeyRing(session, pin, viewer, (view) => authorBy(view));
+  const keys = new KeyRing(session, pin, {
+    view: viewer,
+    author: (view) => authorBy(view),
+    isBaseConfirmed: (view) => numbers.isBaseConfirmed(view),
+  });
   const noteSigned = (place: Place): void => {
     numbers.noteSigned(place);
   };
@@ -65,9 +69,9 @@ function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, 
     inVaultTerms(async () => {
       // A view comes before all verification: other processes' notes count from here on.
       await memory.refresh();
-      const { generation, floor: minFloor } = await numbers.confirmed();
+      const { generation, floor: minFloor, base: minBase = 0n } = await numbers.confirmed();
       const least = options.minGeneration ?? 0n;
-      const wanted = { ...options, minGeneration: least > generation ? least : generation, minFloor };
+      const wanted = { ...options, minGeneration: least > generation ? least : generation, minFloor, minBase };
       const remembered = await chain.readVault(chainObjectId, wanted);
       if (remembered === known?.vault) {
         await numbers.note(known.vault, known.view);

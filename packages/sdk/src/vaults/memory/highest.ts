@@ -1,6 +1,6 @@
-/** How far the client believes a generation or floor that one node shows (encryption design §7, pins). */
+/** How far the client believes a generation, floor or base that one node shows (encryption design §7, pins). */
 import type { Place } from "@coffer/crypto";
-import { laterOf, raiseTo, toPlace } from "./pin-facts.ts";
+import { baseIn, baseOf, laterOf, raiseTo, toPlace } from "./pin-facts.ts";
 import type { Candidate, Highest } from "./pins.ts";
 
 /** A read so many milliseconds after a candidate was first shown, in any process, confirms it. */
@@ -8,7 +8,7 @@ const CONFIRMED_AFTER_MS = 10_000;
 /** Candidates of one vault; the lowest give way. */
 const MOST_CANDIDATES = 8;
 
-type Numbers = Pick<Highest, "generation" | "floor">;
+export type Numbers = Pick<Highest, "generation" | "floor" | "base">;
 
 /** What a read of the vault object has shown. */
 export interface Sight extends Numbers {
@@ -42,8 +42,10 @@ export function noteSight(sight: Sight): (kept: Highest) => Highest {
     const reached = kept.generation === generation ? laterOf(kept, sight) : {};
     const first = { ...kept, ...reached, plainNames: kept.plainNames ?? sight.plainNames };
     const highest = confirmed.reduce<Highest>((all, each) => raiseTo(each)(all), first);
-    const isKnown = known.some((each) => each.generation === generation && each.floor === floor);
-    const open = [...known, ...(isKnown ? [] : [{ ...place, floor, since: at }])]
+    const isKnown = known.some(
+      (each) => each.generation === generation && each.floor === floor && baseIn(each) === baseIn(sight),
+    );
+    const open = [...known, ...(isKnown ? [] : [{ ...place, floor, ...baseOf(sight), since: at }])]
       .filter((each) => isAbove(each, highest))
       .sort((one, other) => (isAbove(one, other) ? -1 : 1))
       .slice(0, MOST_CANDIDATES);
@@ -73,10 +75,10 @@ export function bindingOf({ candidates = [], ...highest }: Highest): Numbers {
 
 /** In one of its numbers at least. */
 export function isAbove(one: Numbers, other: Numbers): boolean {
-  return one.generation > other.generation || one.floor > other.floor;
+  return one.generation > other.generation || one.floor > other.floor || baseIn(one) > baseIn(other);
 }
 
-const FIELDS = ["generation", "after", "floor", "since"] as const;
+const FIELDS = ["generation", "after", "floor", "base", "since"] as const;
 
 /** Whether the sight is nothing new, so that nothing has to be stored. */
 export function isNoted(sight: Sight, kept: Highest): boolean {

@@ -5,8 +5,8 @@
 import type { VaultObject } from "@coffer/chain";
 import { isReached, laterPlace, placeOf, type Place, type VaultView } from "@coffer/crypto";
 import { generationMoved } from "../service-view.ts";
-import { bindingOf, isAbove, isNoted, noteReached, noteSight } from "./highest.ts";
-import { raiseTo, toPlace } from "./pin-facts.ts";
+import { bindingOf, isAbove, isNoted, noteReached, noteSight, type Numbers } from "./highest.ts";
+import { baseIn, raiseTo, toPlace } from "./pin-facts.ts";
 import type { Highest, VaultPin } from "./pins.ts";
 import type { VaultSession } from "../session.ts";
 import { vaultError } from "../vault-error.ts";
@@ -16,8 +16,6 @@ import { type VaultError } from "../../errors.ts";
 const INTERVAL_MS = 1_000;
 /** The most digits of a generation at the service: 15. */
 const MOST_GENERATIONS = 10n ** 15n - 1n;
-
-type Numbers = Pick<Highest, "generation" | "floor">;
 
 const NOWHERE: Place = { generation: 0n, after: 0n };
 
@@ -41,6 +39,11 @@ export interface SeenNumbers {
    * although somebody may have written at the later one.
    */
   writingPlace(view: VaultView): Promise<Place>;
+  /**
+   * Whether a witness, or a read at least ten seconds earlier, has shown this base: by a lower one that a node makes
+   * up, a new key would lead to keys of before a rotation.
+   */
+  isBaseConfirmed(view: VaultView): Promise<boolean>;
   /** For a verified statement: all processes of this machine write no lower from then on. Does not fail; a writer repeats it. */
   noteSigned(place: Place): void;
 }
@@ -79,8 +82,8 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       kept !== null && performance.now() - kept.at < INTERVAL_MS ? Promise.resolve(kept.highest) : load(),
     note: (vault, view) =>
       beginOnce(notes, vault, async () => {
-        const { generation, floor, plainNames } = vault;
-        const sight = { ...placeOf(view), generation, floor, plainNames, at: clock(), isWitnessed };
+        const { generation, floor, base, plainNames } = vault;
+        const sight = { ...placeOf(view), generation, floor, base, plainNames, at: clock(), isWitnessed };
         const seen = await load();
         const highest = isNoted(sight, seen) ? seen : await change(noteSight(sight));
         if (highest.plainNames !== plainNames) throw otherNames(vaultId, plainNames);
@@ -92,7 +95,7 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       const now = await read();
       await requireBinding(session, vaultId, objectId, now);
       if (!isSame(view, now)) throw generationMoved();
-      shownAgain = { generation: now.generation, floor: now.floor, at };
+      shownAgain = { generation: now.generation, floor: now.floor, base: now.base, at };
     },
     writingPlace: async (view) => {
       await keepSigned();
@@ -101,6 +104,7 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       const isNow = (place: Place) => place.generation === view.generation && isReached(view, place);
       return seen.filter(isNow).reduce(laterPlace, placeOf(view));
     },
+    isBaseConfirmed: async (view) => baseIn(await load()) === view.base,
     noteSigned: (place) => {
       if (laterPlace(signed, place) === signed) return;
       signed = place;
@@ -138,7 +142,7 @@ function isEnough(again: ShownAgain | null, view: Numbers, signed: Place): boole
 }
 
 function isSame(one: Numbers, other: Numbers): boolean {
-  return one.generation === other.generation && one.floor === other.floor;
+  return one.generation === other.generation && one.floor === other.floor && baseIn(one) === baseIn(other);
 }
 
 /**
@@ -149,19 +153,23 @@ export async function requireBinding(
   { chain, pins }: VaultSession,
   vaultId: string,
   objectId: string,
-  { generation, floor }: Numbers,
+  { generation, floor, base }: Required<Numbers>,
 ): Promise<void> {
   const stored = bindingOf(await pins.loadHighest(objectId));
   const shown = chain.newestShown(objectId);
   const binding = shown === null ? stored : raiseTo(shown)(stored);
-  // The package raises no floor above the generation, and the generation by one at a time.
-  const isMadeUp = floor > generation || generation > MOST_GENERATIONS;
-  if (!isMadeUp && !isAbove(binding, { generation, floor })) return;
+  // The package raises no floor and no base above the generation, and the generation by one at a time.
+  const isMadeUp = floor > generation || base > generation || generation > MOST_GENERATIONS;
+  if (!isMadeUp && !isAbove(binding, { generation, floor, base })) return;
   const what = isMadeUp
     ? "which no vault has: nothing is written by that"
-    : `and generation ${binding.generation} with floor ${binding.floor} was shown before: nothing is written below that`;
-  const message = `The chain node shows the vault in generation ${generation} with floor ${floor}, ${what}`;
+    : `and ${describe(binding)} was shown before: nothing is written below that`;
+  const message = `The chain node shows the vault in ${describe({ generation, floor, base })}, ${what}`;
   throw vaultError("rolled_back", message, { nextStep: healingStep(vaultId) });
+}
+
+function describe(numbers: Numbers): string {
+  return `generation ${numbers.generation} with floor ${numbers.floor} and base ${baseIn(numbers)}`;
 }
 
 /** The kind of names never changes on the chain. A node that says otherwise wants names sent unencrypted. */

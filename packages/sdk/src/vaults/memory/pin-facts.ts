@@ -5,12 +5,22 @@ import type { Highest, VaultPin } from "./pins.ts";
 export const NOTHING_SEEN: Highest = { generation: 0n, floor: 0n };
 
 /** For `changeHighest`: each number as high as any process has seen it. */
-export function raiseTo(seen: Pick<Highest, "generation" | "after" | "floor">): (kept: Highest) => Highest {
-  return ({ after, ...kept }) => ({
+export function raiseTo(seen: Pick<Highest, "generation" | "after" | "floor" | "base">): (kept: Highest) => Highest {
+  return ({ after, base, ...kept }) => ({
     ...kept,
     ...laterOf({ ...kept, ...(after !== undefined && { after }) }, seen),
     floor: kept.floor > seen.floor ? kept.floor : seen.floor,
+    ...baseOf({ base: baseIn({ base }) > baseIn(seen) ? base : seen.base }),
   });
+}
+
+/** 0 is stored as none. */
+export function baseOf({ base }: { readonly base?: bigint | undefined }): Pick<Highest, "base"> {
+  return base === undefined || base === 0n ? {} : { base };
+}
+
+export function baseIn({ base = 0n }: { readonly base?: bigint | undefined }): bigint {
+  return base;
 }
 
 type Seen = Pick<Highest, "generation" | "after">;

@@ -29,6 +29,8 @@ export interface Highest {
   readonly after?: bigint;
   /** The highest floor: nothing of an earlier generation is accepted. */
   readonly floor: bigint;
+  /** The highest generation that a rotation began: no step of the ladder is made that leads below it. Absent: 0. */
+  readonly base?: bigint;
   /** Higher numbers that one node has shown, and nobody has confirmed yet: nothing is written below them. Absent: none. */
   readonly candidates?: readonly Candidate[];
   /** Whether names are plain in this vault, as the chain showed it first: it is fixed in the vault object. Absent: not seen yet. */
@@ -59,6 +61,8 @@ export interface Candidate {
   readonly after?: bigint;
   /** The floor that was shown. */
   readonly floor: bigint;
+  /** As in {@link Highest}. */
+  readonly base?: bigint;
   /** When it was shown first: milliseconds since 1970, by this machine's clock. */
   readonly since: number;
 }

@@ -103,7 +103,7 @@ export const CALLS: Readonly<Record<string, string>> = {
   "vaults offer": VAULT,
   "vaults reseal": `${VAULT} vaultKeys.list vaultKeys.publish`,
   "vaults restore": "trash.list vaults.restore",
-  "vaults rotate": `${READING} ${SENDING} files.content files.replace files.versions folderNames.stage folders.update ${OPENING} vaultKeys.publish vaultKeys.putSteps`,
+  "vaults rotate": `${READING} ${SENDING} files.content files.replace files.versions folderNames.stage folders.update ${OPENING} vaultKeys.publish`,
   "vaults set-signing-key": VAULT,
   "vaults tree": READING,
   "vaults trust": VAULT,
