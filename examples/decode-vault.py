@@ -40,7 +40,7 @@ TRIMMED = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u20
 Entry = namedtuple("Entry", "address key since until ends_at")
 View = namedtuple("View", "vault generation floor base time plain_names entries up_to")
 VaultKey = namedtuple("VaultKey", "vault place key")
-Record = namedtuple("Record", "vault place creator check body signature key_id length")
+Record = namedtuple("Record", "vault place creator check maker made body signature key_id length")
 Version = namedtuple(
     "Version", "vault header start_digest number previous place key_id commitment message_length digest signer time body sibling signature whole"
 )
@@ -128,14 +128,15 @@ def subkey(vault_key, use):
 def parse_record(data):
     """Section 7.2. What follows the record is the caller's."""
     fields = Fields(data, "record")
-    if len(data) < 179:
+    if len(data) < 275:
         fields.refuse()
-    vault, place, creator, check, sealed = fields.take(32), fields.place(), fields.take(32), fields.take(32), fields.number(2)
-    length = 114 + sealed + 64
+    vault, place, creator, check = fields.take(32), fields.place(), fields.take(32), fields.take(32)
+    maker, made, sealed = fields.take(32), fields.take(64), fields.number(2)
+    length = 210 + sealed + 64
     if not 1 <= sealed <= 3584 or len(data) < length:
         fields.refuse()
     whole = data[:length]
-    return Record(vault, place, creator, check, whole[:-64], whole[-64:], hashlib.sha256(whole).digest(), length)
+    return Record(vault, place, creator, check, maker, made, whole[:-64], whole[-64:], hashlib.sha256(whole).digest(), length)
 
 
 def parse_whole_record(data):
@@ -148,9 +149,14 @@ def parse_whole_record(data):
 def require_in_order(view, record):
     if record.vault != view.vault:
         raise Refused("vault_changed", "record")
-    key = signing_key(view, record.creator, record.place)
-    if key is None or not is_signed(key, digest_of("coffer/vault-key/v1", record.body), record.signature):
-        raise Refused("damaged", "record")
+    made = record.body[:48] + record.maker + record.check
+    for address, title, body, signature in (
+        (record.maker, "coffer/vault-key-made/v1", made, record.made),
+        (record.creator, "coffer/vault-key/v1", record.body, record.signature),
+    ):
+        key = signing_key(view, address, record.place)
+        if key is None or not is_signed(key, digest_of(title, body), signature):
+            raise Refused("damaged", "record")
 
 
 def require_key_of(record, vault_key):

@@ -168,6 +168,7 @@ it("file-format §7: a vault key's record", async () => {
   const length = Uint8Array.from([sealedKey.length >> 8, sealedKey.length & 0xff]);
   expect(cut(KEY_RECORD, record.bytes)).toEqual({
     ...fields,
+    ...{ maker: fields.creator, made: record.made },
     generation: u64(3n),
     after: u64(900_000n),
     sealedLength: length,

@@ -41,6 +41,7 @@ function personVector(name: string, { address, seed, signer }: Person): PersonVe
 const SIGNED: readonly (readonly [SignedTitle, Uint8Array])[] = [
   ["coffer/vault-key/v1", bytesOf("", 0)],
   ["coffer/vault-key/v1", bytesOf("a record", 513)],
+  ["coffer/vault-key-made/v1", bytesOf("a making", 112)],
   ["coffer/version/v1", bytesOf("a version", 308)],
   // 109 and 110 bytes: with title and zero 127 and 128, where the BCS length becomes two bytes.
   ["coffer/version/v1", bytesOf("a short one", 109)],

@@ -7,6 +7,7 @@ import {
   VaultKey,
   type Author,
   type CryptoPlatform,
+  type KeyMaking,
   type ListedEntry,
   type VaultKeyRecord,
   type VaultView,
@@ -76,12 +77,18 @@ export const VIEWS = {
 
 export type ViewName = keyof typeof VIEWS;
 
-/** A record of a key; what stands for its sealed key tells nobody anything. */
-export function recordOf(name: KeyName, creator: Author, signer = creator.signer): Promise<VaultKeyRecord> {
+/** A record of a key; what stands for its sealed key tells nobody anything. `making`: of a record that it seals again. */
+export function recordOf(
+  name: KeyName,
+  creator: Author,
+  signer = creator.signer,
+  making?: KeyMaking,
+): Promise<VaultKeyRecord> {
   const key = KEYS[name];
   const sealedKey = bytesOf(`sealed ${name}`, 40);
   const { generation, after, vault } = key;
-  return signRecord({ vault, generation, after, creator: creator.address, check: key.subkey("check"), sealedKey }, signer);
+  const fields = { vault, generation, after, creator: creator.address, check: key.subkey("check"), sealedKey };
+  return signRecord({ ...fields, ...(making !== undefined && { making }) }, signer);
 }
 
 /** Node's, with "random" bytes that depend on the seed alone. */

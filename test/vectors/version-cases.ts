@@ -149,6 +149,12 @@ async function forgedStarts(first: Written, second: Written): Promise<VersionCas
     wrapDataKey(seeded("wrapped again"), record, key, { dataKey: first.dataKey, ...place });
   const byStranger = await recordOf("generation 5", stranger);
   const inName = await recordOf("generation 5", member, stranger.signer);
+  const { owner } = PEOPLE;
+  const again = await recordOf("generation 5", owner, owner.signer, first.record);
+  const madeByStranger = await recordOf("generation 5", member, member.signer, byStranger);
+  const renamed = await recordOf("generation 5", owner, owner.signer, { ...first.record, maker: owner.address });
+  const ofAnotherKey = await recordOf("generation 5", owner, owner.signer, await recordOf("generation 4", member));
+  const under = async (record: VaultKeyRecord): Promise<Written> => withEnvelope(first, record, await wrapped(record));
   const elsewhere = { commitment: second.plan.keys.commitment, headerPrefix };
   const otherHeader = { commitment, headerPrefix: second.plan.header.subarray(0, 44) };
   const exchanged = Buffer.concat([first.file.subarray(0, first.plan.payloadOffset), Buffer.from(second.file.subarray(second.plan.payloadOffset))]);
@@ -156,6 +162,10 @@ async function forgedStarts(first: Written, second: Written): Promise<VersionCas
   return [
     refused("a record by a stranger", await withEnvelope(first, byStranger, await wrapped(byStranger)), damagedRecord),
     refused("a record in a member's name", await withEnvelope(first, inName, await wrapped(inName)), damagedRecord),
+    accepted("a key that another member sealed again", await under(again)),
+    refused("a key that a stranger made and a member sealed", await under(madeByStranger), damagedRecord),
+    refused("a key sealed again in another maker's name", await under(renamed), damagedRecord),
+    refused("a key sealed again with its maker's word for another key", await under(ofAnotherKey), damagedRecord),
     refused("a data key wrapped for another message", await withEnvelope(first, first.record, await wrapped(first.record, elsewhere)), ["wrong_key", "wrap"]),
     refused("a data key wrapped for another header", await withEnvelope(first, first.record, await wrapped(first.record, otherHeader)), ["wrong_key", "wrap"]),
     refused("another envelope under the statement", { ...(await withEnvelope(first, byStranger, await wrapped(byStranger))), statement: first.statement }, ["damaged", "start"]),

@@ -76,13 +76,17 @@ export const EXPORT_STATEMENT = {
 /** A vault key's record; `sealedKey` follows the length, and the signature comes last. */
 export const KEY_RECORD = {
   title: "coffer/vault-key/v1",
+  /** The maker signs the fields before `check`'s end, with its own address in the place of the creator's. */
+  madeTitle: "coffer/vault-key-made/v1",
   vault: [0, 32],
   generation: [32, 8],
   after: [40, 8],
   creator: [48, 32],
   check: [80, 32],
-  sealedLength: [112, 2],
-  sealedOffset: 114,
+  maker: [112, 32],
+  made: [144, 64],
+  sealedLength: [208, 2],
+  sealedOffset: 210,
   /** The largest sealed key that the service accepts (encryption design §2). */
   maxSealedBytes: 3584,
 } as const;

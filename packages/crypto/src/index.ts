@@ -71,6 +71,7 @@ export {
   MAX_SEALED_KEY_BYTES,
   parseRecord,
   signRecord,
+  type KeyMaking,
   verifyRecord,
   type RecordFields,
   type VaultKeyRecord,

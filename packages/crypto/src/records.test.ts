@@ -52,7 +52,7 @@ describe("a vault key's record", () => {
     await fc.assert(
       fc.asyncProperty(fields, async (given) => {
         const record = await signRecord(given, MEMBER.signer);
-        expect(record).toMatchObject(given);
+        expect(record).toMatchObject({ ...given, maker: given.creator });
         expect(parseRecord(record.bytes)).toEqual(record);
       }),
       { numRuns: RUNS },
@@ -74,10 +74,10 @@ describe("a vault key's record", () => {
       expect(await failureOf(() => parseRecord(bytes.subarray(0, length)))).toBe("record damaged");
     expect(await failureOf(() => parseRecord(concatBytes(bytes, Uint8Array.of(0))))).toBe("record damaged");
     for (const length of [0, 399, 401, 3584, 65535]) {
-      const other = concatBytes(bytes.subarray(0, 112), encodeU16(length), bytes.subarray(114));
+      const other = concatBytes(bytes.subarray(0, 208), encodeU16(length), bytes.subarray(210));
       expect(await failureOf(() => parseRecord(other))).toBe("record damaged");
     }
-    const empty = concatBytes(bytes.subarray(0, 112), encodeU16(0), bytes.subarray(-64));
+    const empty = concatBytes(bytes.subarray(0, 208), encodeU16(0), bytes.subarray(-64));
     expect(await failureOf(() => parseRecord(empty))).toBe("record damaged");
     expect(await failureOf(() => parseRecord(new Uint8Array(MAX_RECORD_BYTES + 1)))).toBe("record damaged");
   });
@@ -111,6 +111,28 @@ describe("a vault key's record", () => {
     expect(await by(READER)).toBe("record damaged");
     expect(await by(MEMBER, 5n, STRANGER.signer)).toBe("record damaged");
     expect(await by(MEMBER, 5n, OWNER.signer)).toBe("record damaged");
+  });
+
+  it("names who made the key, whoever sealed it, and is refused unless both were members there", async () => {
+    const first = await signRecord(FIELDS, MEMBER.signer);
+    const again = async (making: Partial<typeof first>, creator = OWNER): Promise<string> => {
+      const fields = { ...FIELDS, creator: creator.address, making: { ...first, ...making } };
+      return failureOf(async () => verifyRecord(VIEW, await signRecord(fields, creator.signer)));
+    };
+    expect(await again({})).toBe("accepted");
+    const resealed = await signRecord({ ...FIELDS, creator: OWNER.address, making: first }, OWNER.signer);
+    expect([resealed.maker, resealed.made]).toEqual([MEMBER.address, first.made]);
+    const byStranger = await signRecord({ ...FIELDS, creator: STRANGER.address }, STRANGER.signer);
+    expect(await again(byStranger)).toBe("record damaged");
+    expect(await again({ maker: OWNER.address })).toBe("record damaged");
+    expect(await again({}, STRANGER)).toBe("record damaged");
+    for (const other of [{ check: new Uint8Array(32).fill(7) }, at(4n), at(5n, END_STEP_MS)]) {
+      const { made } = await signRecord({ ...FIELDS, ...other }, MEMBER.signer);
+      expect(await again({ made })).toBe("record damaged");
+    }
+    expect(isRecordForWriting(VIEW, resealed)).toBe(true);
+    // The maker left, and the key stays readable where it was a member: writers want another key.
+    expect(isRecordForWriting({ ...VIEW, members: [] }, resealed)).toBe(false);
   });
 
   it("is refused when it is another vault's", async () => {
@@ -210,7 +232,11 @@ describe("vault keys", () => {
   it("can be sealed again for other key servers, with the same check, by who was a member then", async () => {
     const { key, record } = await newVaultKeyRecord(viewIn(4n), WRAP, MEMBER);
     const other = testKeyWrap("other servers");
-    const again = await newVaultKeyRecord(VIEW, other, MEMBER, key);
+    const again = await newVaultKeyRecord(VIEW, other, OWNER, key, record);
+    expect([again.record.creator, again.record.maker]).toEqual([OWNER.address, MEMBER.address]);
+    expect(again.record.made).toEqual(record.made);
+    const unlike = randomVaultKey(VAULT, at(4n));
+    expect(await failureOf(() => newVaultKeyRecord(VIEW, other, OWNER, unlike, record))).toBe("record wrong_key");
     expect(again.record.generation).toBe(4n);
     expect(again.record.check).toEqual(record.check);
     expect(equalBytes(again.record.keyId, record.keyId)).toBe(false);

@@ -1,4 +1,4 @@
-/** The record of a vault key: the sealed key, its maker and its place, signed (file-format §7). */
+/** The record of a vault key: the sealed key, who made and who sealed it, and its place, signed (file-format §7). */
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { CryptoError, damaged } from "./errors.ts";
@@ -9,10 +9,18 @@ import { sha256 } from "./sha256.ts";
 import { signStatement, verifyStatement } from "./signatures.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
-export interface RecordFields extends Place {
+/** Who made a vault key, which every record of it says, whoever sealed it. */
+export interface KeyMaking {
+  /** 32 bytes: the chain address of the key's maker. */
+  readonly maker: Uint8Array;
+  /** 64 bytes: the maker's signature of vault, place, maker and check. */
+  readonly made: Uint8Array;
+}
+
+interface SealedFields extends Place {
   /** 32 bytes: the vault object's id. */
   readonly vault: Uint8Array;
-  /** 32 bytes: the chain address of the key's maker, who signs the record. */
+  /** 32 bytes: the chain address of who sealed the key and signs the record. */
   readonly creator: Uint8Array;
   /** 32 bytes: the key's subkey `check`. */
   readonly check: Uint8Array;
@@ -20,10 +28,15 @@ export interface RecordFields extends Place {
   readonly sealedKey: Uint8Array;
 }
 
-export interface VaultKeyRecord extends RecordFields {
+export interface RecordFields extends SealedFields {
+  /** Of the record that this one seals again; absent: the creator made the key. */
+  readonly making?: KeyMaking;
+}
+
+export interface VaultKeyRecord extends SealedFields, KeyMaking {
   /** 64 bytes. */
   readonly signature: Uint8Array;
-  /** The whole record, 179 to 3762 bytes. */
+  /** The whole record, 275 to 3858 bytes. */
   readonly bytes: Uint8Array;
   /** 32 bytes: SHA-256 of the whole record. */
   readonly keyId: Uint8Array;
@@ -32,14 +45,19 @@ export interface VaultKeyRecord extends RecordFields {
 export const MAX_SEALED_KEY_BYTES = 3584;
 
 /** Everything of a record but the sealed key: the fixed fields, the length, the signature. */
-const FIXED_BYTES = 32 + 16 + 32 + 32 + 2 + SIGNATURE_BYTES;
+const FIXED_BYTES = 32 + 16 + 32 + 32 + 32 + SIGNATURE_BYTES + 2 + SIGNATURE_BYTES;
 
 /** In bytes. */
 export const MAX_RECORD_BYTES = FIXED_BYTES + MAX_SEALED_KEY_BYTES;
 
 /** Signs a record. RangeError for fields of other lengths than {@link RecordFields} gives. */
 export async function signRecord(fields: RecordFields, signer: StatementSigner): Promise<VaultKeyRecord> {
-  const body = encodeBody(fields);
+  const { creator: maker } = fields;
+  const making = fields.making ?? {
+    maker,
+    made: await signStatement("coffer/vault-key-made/v1", encodeMade({ ...fields, maker }), signer),
+  };
+  const body = encodeBody(fields, making);
   return parseRecord(concatBytes(body, await signStatement("coffer/vault-key/v1", body, signer)));
 }
 
@@ -66,27 +84,31 @@ function parseNew(bytes: Uint8Array): VaultKeyRecord {
   const reader = new FieldReader(bytes);
   const places = { vault: reader.take(32), ...takePlace(reader, "record"), creator: reader.take(32) };
   const check = reader.take(32);
+  const making = { maker: reader.take(32), made: reader.take(SIGNATURE_BYTES) };
   const sealedLength = reader.takeU16();
   if (sealedLength + SIGNATURE_BYTES !== reader.left)
     throw damaged("record", "the record's length is not that of its sealed key");
   const sealedKey = reader.take(sealedLength);
   const signature = reader.take(SIGNATURE_BYTES);
-  return { ...places, check, sealedKey, signature, bytes: reader.whole, keyId: sha256(reader.whole) };
+  return { ...places, check, ...making, sealedKey, signature, bytes: reader.whole, keyId: sha256(reader.whole) };
 }
 
 /** What each read of the vault object has shown to be true: every file of a generation brings the same record. */
 const verified = new WeakMap<VaultView, WeakSet<VaultKeyRecord>>();
 
 /**
- * Whether the record is of this vault and signed by a member at its place. Anyone could wrap a key of their own
- * choosing for a vault. Throws CryptoError at step `record`: `vault_changed` for another vault's, else `damaged`.
+ * Whether the record is of this vault, and both who made the key and who sealed it were members at its place, who
+ * signed for it. Anyone could wrap a key of their own choosing for a vault. Throws CryptoError at step `record`: `vault_changed` for another vault's, else `damaged`.
  */
 export async function verifyRecord(view: VaultView, record: VaultKeyRecord): Promise<void> {
   if (verified.get(view)?.has(record) === true) return;
   if (!equalBytes(record.vault, view.vault))
     throw new CryptoError("vault_changed", "record", "the vault key's record is another vault's");
-  const key = findSigner(view, record.creator, record);
-  if (key === null) throw damaged("record", "who made the vault key was not a member at its place");
+  const [key, makersKey] = [record.creator, record.maker].map((address) => findSigner(view, address, record));
+  if (key == null || makersKey == null)
+    throw damaged("record", "who made or sealed the vault key was not a member at its place");
+  if (!(await verifyStatement("coffer/vault-key-made/v1", encodeMade(record), makersKey, record.made)))
+    throw damaged("record", "the vault key's maker did not sign for it");
   const body = record.bytes.subarray(0, -SIGNATURE_BYTES);
   if (!(await verifyStatement("coffer/vault-key/v1", body, key, record.signature)))
     throw damaged("record", "the signature of the vault key's record is not its creator's");
@@ -96,14 +118,23 @@ export async function verifyRecord(view: VaultView, record: VaultKeyRecord): Pro
 
 /**
  * Whether a writer may use the record. It must be of the generation just read, at its place or at a later one that the
- * view has reached. Its signer must be a member who signs there.
+ * view has reached. Who made the key and who sealed it must be members who sign there.
  */
 export function isRecordForWriting(view: VaultView, record: VaultKeyRecord): boolean {
   if (record.generation !== view.generation || comparePlaces(record, placeOf(view)) < 0) return false;
-  return findSigner(view, record.creator, record) !== null;
+  return [record.creator, record.maker].every((address) => findSigner(view, address, record) !== null);
 }
 
-function encodeBody(fields: RecordFields): Uint8Array {
+function encodeMade(fields: Pick<VaultKeyRecord, "vault" | "generation" | "after" | "maker" | "check">): Uint8Array {
+  return concatBytes(
+    sized(fields.vault, 32, "vault"),
+    encodePlace(fields),
+    sized(fields.maker, 32, "maker"),
+    sized(fields.check, 32, "check"),
+  );
+}
+
+function encodeBody(fields: RecordFields, { maker, made }: KeyMaking): Uint8Array {
   const { sealedKey } = fields;
   if (sealedKey.length === 0 || sealedKey.length > MAX_SEALED_KEY_BYTES)
     throw new RangeError(`a sealed key has 1 to ${MAX_SEALED_KEY_BYTES} bytes`);
@@ -112,6 +143,8 @@ function encodeBody(fields: RecordFields): Uint8Array {
     encodePlace(fields),
     sized(fields.creator, 32, "creator"),
     sized(fields.check, 32, "check"),
+    sized(maker, 32, "maker"),
+    sized(made, SIGNATURE_BYTES, "made"),
     u16(sealedKey.length),
     sealedKey,
   );

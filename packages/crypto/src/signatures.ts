@@ -8,7 +8,12 @@ import type { StatementSigner } from "./statement-signer.ts";
 
 /** The purposes of a signature. */
 export type SignedTitle =
-  "coffer/vault-key/v1" | "coffer/version/v1" | "coffer/entry/v1" | "coffer/upload/v1" | "coffer/export/v1";
+  | "coffer/vault-key/v1"
+  | "coffer/vault-key-made/v1"
+  | "coffer/version/v1"
+  | "coffer/entry/v1"
+  | "coffer/upload/v1"
+  | "coffer/export/v1";
 
 /** Scope PersonalMessage, version 0, application Sui: no transaction's digest begins with them. */
 const PERSONAL_MESSAGE = Uint8Array.of(3, 0, 0);

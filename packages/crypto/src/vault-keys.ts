@@ -17,8 +17,8 @@ export interface OpenedVaultKey {
 
 /**
  * A vault key for the place of `view`, sealed and signed, to be published. `key` is for a later place that was seen,
- * or for sealing an opened key again for other key servers. The new record has the key's place and the same `check`.
- * Throws CryptoError `wrong_key` at step `record` when the author's signing key is not the one that the chain names at
+ * or for sealing an opened key again for other key servers. The new record has the key's place and the same `check`,
+ * and says who made the key as its record `of` does; absent: the author made it. Throws CryptoError `wrong_key` at step `record` when the author's signing key is not the one that the chain names at
  * that place. Also when `key` is of another vault. Rejects as the wrap does.
  */
 export async function newVaultKeyRecord(
@@ -26,15 +26,17 @@ export async function newVaultKeyRecord(
   wrap: VaultKeyWrap,
   author: Author,
   key: VaultKey = randomVaultKey(view.vault, placeOf(view)),
+  of?: VaultKeyRecord,
 ): Promise<OpenedVaultKey> {
   const { vault, generation, after } = key;
   if (!equalBytes(vault, view.vault)) throw new CryptoError("wrong_key", "record", "the vault key is another vault's");
   requireOwnKey(view, author, key, "record");
+  if (of !== undefined) requireKeyOf(of, key);
   const creator = author.address;
   // A copy: a wrap may pass it to a worker, and then it is gone here.
   const sealedKey = await wrap.wrap(Uint8Array.from(key.reveal()), { vault, generation, after, creator });
   const fields = { vault, generation, after, creator, check: key.subkey("check"), sealedKey };
-  const record = await signRecord(fields, author.signer);
+  const record = await signRecord({ ...fields, ...(of !== undefined && { making: of }) }, author.signer);
   return { record, key };
 }
 

@@ -56,13 +56,20 @@ export function requireEntry(writer: Writer, statement: EntryStatement, { keyId,
   );
 }
 
-/** The same for a vault key's record, which its creator signs. */
+/** The same for a vault key's record: its creator has made the key, and signs for both. */
 export function requireRecord(writer: Writer, record: KeyRecord): void {
   requirePlace(writer, { ...record, signer: record.creator }, "record");
+  if (record.maker !== record.creator) throw invalid("record: another made the key than who publishes it");
+  const body = Buffer.from(record.bytes.subarray(0, KEY_RECORD.maker[0]));
+  const made = { title: KEY_RECORD.madeTitle, body, signature: Buffer.from(record.made, "hex") };
+  requireSigned(writer, made, "record");
   requireSigned(writer, lone(KEY_RECORD.title, record.bytes), "record");
 }
 
-/** The same for a key that was sealed again, also of an earlier place: its creator signs for that with its later key. */
+/**
+ * The same for a key that was sealed again, also of an earlier place: its creator signs for that with its later key. That
+ * its maker is still named, the caller has compared with the record before.
+ */
 export function requireSealedAgain(writer: Writer, record: KeyRecord): void {
   requireOwn(writer, { ...record, signer: record.creator }, "record");
   if (writer.member.since > record.generation)

@@ -259,22 +259,24 @@ describe("an entry statement", () => {
 
 it("a record ends where it says, and what it says fits", () => {
   const text = signRecord(signer, { vault, generation: 3, sealedKey: new Uint8Array(200) });
-  const { bytes, ...fields } = parseKeyRecord(text);
-  expect(bytes).toHaveLength(114 + 200 + 64);
+  const { bytes, made, ...fields } = parseKeyRecord(text);
+  expect(bytes).toHaveLength(210 + 200 + 64);
+  expect(made).toMatch(/^[0-9a-f]{128}$/);
   expect(fields).toEqual({
     vault,
     check: "07".repeat(32),
     generation: 3,
     after: 0,
     creator: signer.chainAddress,
+    maker: signer.chainAddress,
     keyId: digestOfBase64(text),
   });
   for (const length of [0, 199, 201, 65_535]) {
     const changed = Buffer.from(bytes);
-    changed.writeUInt16BE(length, 112);
+    changed.writeUInt16BE(length, 208);
     expect(said(() => parseKeyRecord(changed.toString("base64")))).toBe("record: its length is not what it says");
   }
-  expect(said(() => parseKeyRecord(Buffer.from(bytes.subarray(0, 178)).toString("base64")))).toBe("record: too short");
+  expect(said(() => parseKeyRecord(Buffer.from(bytes.subarray(0, 274)).toString("base64")))).toBe("record: too short");
 });
 
 describe("a version and an entry under one signature", () => {

@@ -72,6 +72,10 @@ export interface KeyRecord {
   readonly creator: string;
   /** In hex: which key the record holds. */
   readonly check: string;
+  /** Who made the key, whoever sealed it. */
+  readonly maker: string;
+  /** The maker's signature in hex. */
+  readonly made: string;
   /** SHA-256 of the record. */
   readonly keyId: string;
   readonly bytes: Uint8Array;
@@ -143,6 +147,8 @@ export function parseKeyRecord(text: string): KeyRecord {
     after: afterAt(bytes, KEY_RECORD.after),
     creator: addressAt(bytes, KEY_RECORD.creator),
     check: hexAt(bytes, KEY_RECORD.check),
+    maker: addressAt(bytes, KEY_RECORD.maker),
+    made: hexAt(bytes, KEY_RECORD.made),
     keyId: hash("sha256", bytes, "hex"),
     bytes,
   };

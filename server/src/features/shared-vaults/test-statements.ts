@@ -14,6 +14,8 @@ export interface RecordToSign {
   readonly sealedKey?: Uint8Array;
   /** 32 bytes; which key it is of. */
   readonly check?: Uint8Array;
+  /** Who made the key; absent: the creator. */
+  readonly maker?: Signer;
 }
 
 const CHECK = Buffer.alloc(32, 7);
@@ -27,9 +29,13 @@ export function signRecord(signer: Signer, record: RecordToSign): string {
     creator = signer.chainAddress,
     sealedKey = randomBytes(300),
     check = CHECK,
+    maker = { ...signer, chainAddress: creator },
   } = record;
+  const place = [hex(vault), integer(generation), integer(after)];
+  const making = Buffer.from(signed(maker, "coffer/vault-key-made/v1", [...place, hex(maker.chainAddress), check]), "base64");
   return signed(signer, "coffer/vault-key/v1", [
-    ...[hex(vault), integer(generation), integer(after), hex(creator), check, integer(sealedKey.length, 2), sealedKey],
+    ...[...place, hex(creator), check, hex(maker.chainAddress), making.subarray(-64)],
+    ...[integer(sealedKey.length, 2), sealedKey],
   ]);
 }
 

@@ -76,14 +76,15 @@ export async function publishKey(
   }
 }
 
-/** Whether the record that it names is of the same key; rows are never changed in that, so it holds in the transaction too. */
+/** Whether the record that it names is of the same key and maker; rows are never changed in that, so it holds in the transaction too. */
 async function isSealedAgain(queries: Queries, vaultId: string, { record, replaces }: WantedKey): Promise<boolean> {
   const named = replaces === null ? null : await findKey(queries, { vaultId, keyId: replaces });
-  return named !== null && comparePlaces(named, record) === 0 && checkOf(named) === record.check;
+  return named !== null && comparePlaces(named, record) === 0 && isSameKey(named, record);
 }
 
-function checkOf({ record }: VaultKeyRow): string {
-  return parseKeyRecord(record).check;
+function isSameKey({ record: text }: VaultKeyRow, { check, maker, made }: KeyRecord): boolean {
+  const known = parseKeyRecord(text);
+  return known.check === check && known.maker === maker && known.made === made;
 }
 
 export function toVaultKey(row: VaultKeyRow): VaultKeyRecord {
@@ -114,7 +115,7 @@ async function store(
   const place = { vaultId: vault.id, generation: record.generation, after: record.after };
   const current = await findCurrentKey(act, place);
   if (current?.key_id === record.keyId) return current;
-  const isBehind = isAgain && current !== null && current.key_id !== replaces && checkOf(current) !== record.check;
+  const isBehind = isAgain && current !== null && current.key_id !== replaces && !isSameKey(current, record);
   if (current !== null && current.key_id !== replaces && !isBehind) throw keyExists(current.key_id);
   if (current === null && replaces !== null) {
     throw new ServiceError("statement_invalid", "body.replaces: the place has no record yet");

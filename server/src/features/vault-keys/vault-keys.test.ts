@@ -175,7 +175,7 @@ describe("a key that is sealed again for other key servers", () => {
       ].sort(),
     );
     const replaces = made.keyId;
-    expect(await codeOf(publish(shared, late, { record: recordOf(shared, {}, late), replaces }))).toBe(
+    expect(await codeOf(publish(shared, late, { record: recordOf(shared, { maker: owner }, late), replaces }))).toBe(
       "statement_invalid",
     );
     const removed = publish(shared, leaving, { record: recordOf(shared, {}, leaving), replaces });
@@ -208,8 +208,11 @@ describe("a key that is sealed again for other key servers", () => {
       expect(await codeOf(publish(shared, owner, body))).toBe("generation_moved");
     const { keys } = await list(shared, owner.principal, { generation: "1" });
     expect(keys.filter(({ current }) => current).map(({ keyId }) => keyId)).toEqual([other.keyId]);
-    const forged = recordOf(shared, { creator: owner.chainAddress }, member);
+    const forged = recordOf(shared, { creator: owner.chainAddress, maker: owner }, member);
     expect(await codeOf(publish(shared, owner, { record: forged, replaces: stored.keyId }))).toBe("statement_invalid");
+    // Its maker is part of a key: in another's name it is another key.
+    const posed = recordOf(shared, { maker: member });
+    expect(await codeOf(publish(shared, owner, { record: posed, replaces: stored.keyId }))).toBe("generation_moved");
   });
 });
 
@@ -229,7 +232,10 @@ describe("a record is refused", () => {
     const forged = recordOf(shared, { creator: shared.owner.chainAddress }, member);
     expect(await said(forged)).toBe(invalid("the signature is not of the caller's signing key"));
     const bytes = Buffer.from(recordOf(shared), "base64");
-    for (const at of [80, 118, bytes.length - 1]) {
+    expect(await said(recordOf(shared, { maker: member }))).toBe(
+      invalid("another made the key than who publishes it"),
+    );
+    for (const at of [80, 150, 220, bytes.length - 1]) {
       const flipped = Buffer.from(bytes);
       flipped[at] = (flipped[at] ?? 0) ^ 1;
       expect(await said(flipped.toString("base64"))).toBe(invalid("the signature is not of the caller's signing key"));

@@ -201,7 +201,7 @@ async function seal({ connection, vault, view, author, options }: Resealing, { r
       `This signer's key did not hold in generation ${String(generation)}: an older member can do it, or vaults.rotate`,
     );
   const key = await vault.findKey(replaced);
-  const { record } = await newVaultKeyRecord(view, vaultSession(connection).wrap(), author, key);
+  const { record } = await newVaultKeyRecord(view, vaultSession(connection).wrap(), author, key, replaced);
   const body = { record: toBase64(record.bytes), replaces: toHex(keyId) };
   await callOn(connection, vaultKeysGroup.publish, { params: { vaultId: vault.id }, body }, options);
 }
