@@ -64,6 +64,11 @@ const storedPins = z.object({
       ),
     ),
   ),
+  /** Makers of vault keys that the chain has shown, and the keys that this machine has made, by chain object. */
+  makers: z.optional(
+    z.record(z.string(), z.array(z.object({ generation: digits, address: z.string(), since: z.number() }))),
+  ),
+  made: z.optional(z.record(z.string(), z.array(z.string()))),
   /** Whether names are plain, by chain object. */
   plainNames: z.optional(z.record(z.string(), z.boolean())),
 });
@@ -105,6 +110,11 @@ export function filePins(path: string = pinFile()): PinStore {
         bases: { ...stored.bases, [chainObjectId]: String(highest.base ?? 0n) },
         candidates: { ...stored.candidates, [chainObjectId]: (highest.candidates ?? []).map(toStored) },
         given: withField(stored.given, chainObjectId, highest.given && [...highest.given]),
+        makers: {
+          ...stored.makers,
+          [chainObjectId]: (highest.makers ?? []).map((each) => ({ ...each, generation: String(each.generation) })),
+        },
+        made: { ...stored.made, [chainObjectId]: [...(highest.made ?? [])] },
         plainNames: withField(stored.plainNames, chainObjectId, highest.plainNames),
       });
       return highest;
@@ -130,20 +140,26 @@ function toStored({ after = 0n, base = 0n, generation, floor, since }: Candidate
 }
 
 function findHighest(
-  { generations, floors = {}, bases = {}, ends = {}, candidates = {}, given = {}, plainNames = {} }: Stored,
+  stored: Stored,
   chainObjectId: string,
 ): Highest {
+  const { generations, floors = {}, bases = {}, ends = {}, candidates = {}, given = {} } = stored;
+  const { plainNames = {}, makers = {}, made = {} } = stored;
+  const listOf = <Item>(lists: Readonly<Record<string, readonly Item[]>>): readonly Item[] =>
+    (Object.hasOwn(lists, chainObjectId) ? lists[chainObjectId] : undefined) ?? [];
   const numberOf = (numbers: Readonly<Record<string, string>>): bigint =>
     BigInt((Object.hasOwn(numbers, chainObjectId) ? numbers[chainObjectId] : undefined) ?? "0");
   const kind = Object.hasOwn(plainNames, chainObjectId) ? plainNames[chainObjectId] : undefined;
   const sent = Object.hasOwn(given, chainObjectId) ? given[chainObjectId] : undefined;
-  const open = Object.hasOwn(candidates, chainObjectId) ? (candidates[chainObjectId] ?? []) : [];
+  const [open, seen, own] = [listOf(candidates), listOf(makers), listOf(made)];
   return {
     ...laterOf({ generation: numberOf(generations), after: numberOf(ends) }, { generation: 0n }),
     floor: numberOf(floors),
     ...baseOf({ base: numberOf(bases) }),
     ...(kind !== undefined && { plainNames: kind }),
     ...(sent !== undefined && { given: sent }),
+    ...(seen.length > 0 && { makers: seen.map((each) => ({ ...each, generation: BigInt(each.generation) })) }),
+    ...(own.length > 0 && { made: own }),
     ...(open.length > 0 && {
       candidates: open.map(({ generation, after = "0", floor, base = "0", since }) => ({
         ...laterOf({ generation: BigInt(generation), after: BigInt(after) }, { generation: 0n }),

@@ -17,6 +17,13 @@ export interface WritingKey {
   readonly key: VaultKey;
 }
 
+/**
+ * What a vault key is wanted for (encryption design §9.1). `new`: content that the caller brings whole. `again`: what
+ * was stored before, which waits until more than one sight of one node says that the key's maker is a member.
+ * `rotation`: everything, under a key that this client has made and no other.
+ */
+export type WritingUse = "new" | "again" | "rotation";
+
 export interface OpenVault {
   /** The service's id of the vault. */
   readonly id: string;
@@ -34,9 +41,9 @@ export interface OpenVault {
   /**
    * The key for new files, verified against the view. It is of the current place, or of a later one that was seen and
    * whose time has come. Publishes a record if there is none, adopts the one that won a race, and replaces one that
-   * does not open.
+   * does not open; for a rotation it replaces every other member's.
    */
-  writingKey(view: VaultView): Promise<WritingKey>;
+  writingKey(view: VaultView, use: WritingUse): Promise<WritingKey>;
   /** A signature is bound by everything that any process was shown of the vault. Rejects with `rolled_back`, `generation_moved`. */
   requireNewest(view: VaultView): Promise<void>;
   /** The record of the last {@link writingKey} is not the current one any more: the next call asks again. */

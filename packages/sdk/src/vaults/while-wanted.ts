@@ -8,7 +8,7 @@ export function whileWanted<Vault extends OpenVault | null>(vault: Vault, signal
   return {
     ...vault,
     view: (options) => unlessAborted(vault.view(options), signal),
-    writingKey: (view) => unlessAborted(vault.writingKey(view), signal),
+    writingKey: (view, use) => unlessAborted(vault.writingKey(view, use), signal),
     record: (keyId, generation) => unlessAborted(vault.record(keyId, generation), signal),
   };
 }

@@ -27,7 +27,7 @@ import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./enc
 import { openItem, placeOf, prepareEntry, toShared } from "../names/entries.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import { generationMoved } from "../service-view.ts";
-import type { OpenVault, WritingKey } from "../open-vault.ts";
+import type { OpenVault, WritingKey, WritingUse } from "../open-vault.ts";
 import { keepVersion, partJournal, type BegunVersion } from "./upload-journal.ts";
 import { vaultError } from "../vault-error.ts";
 import { DIGEST_BYTES, PART_BYTES, type UploadOptions } from "../../upload/input.ts";
@@ -77,7 +77,7 @@ export async function beginVersion(
   target: SharedUploadTarget,
   { journal, signal, padded = false, partBytes, beforeEnd }: VersionOptions,
 ): Promise<Sending> {
-  const writing = await vault.writingKey(view);
+  const writing = await vault.writingKey(view, useOf(target));
   const fileId = target.kind === "file" ? crypto.randomUUID() : target.file.id;
   const plan = await newFilePlan(vault.platform, {
     ...{ fileId, versionId: crypto.randomUUID(), contentSize: content.size, padded },
@@ -95,6 +95,11 @@ export async function beginVersion(
   const begun = { ...signed, partChunks };
   if (journal !== undefined) await keepVersion(journal, begun);
   return { begun, source: encrypted.source };
+}
+
+/** A new version is stored under the name of before, and its content may be an old one: both are encrypted again. */
+export function useOf(target: SharedUploadTarget): WritingUse {
+  return target.kind === "file" ? "new" : "again";
 }
 
 /** Parts follow the upload's part size, so that a part sent is a part kept. */

@@ -28,7 +28,7 @@ import { openContent, type Content } from "./content.ts";
 import { encryptedSource } from "./encrypted-source.ts";
 import { authorsOf } from "../names/authors.ts";
 import { noteOwnEntry } from "../names/entries.ts";
-import { beginVersion, folderOf, readCurrent, type Sending, type SharedUploadTarget } from "./new-version.ts";
+import { beginVersion, folderOf, readCurrent, useOf, type Sending, type SharedUploadTarget } from "./new-version.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { stageFolder } from "../names/staging.ts";
 import { partJournal, reopenVersion, type BegunVersion } from "./upload-journal.ts";
@@ -230,7 +230,11 @@ async function resume(upload: Upload, view: VaultView, target: SharedUploadTarge
   const found = await reopenVersion(vault, journal, view);
   // A session without its plan must go too: it holds bytes of another version.
   if (found === null && journal.kept === null && journal.uploadId === null) return null;
-  const standing = found !== null && isWanted(found.begun.plan, upload) && (await judge(upload, found.begun, target));
+  const standing =
+    found !== null &&
+    isWanted(found.begun.plan, upload) &&
+    (await isUnder(upload, found.begun, view, target)) &&
+    (await judge(upload, found.begun, target));
   if (found === null || standing === false) {
     await giveUp(upload);
     return null;
@@ -243,6 +247,21 @@ async function resume(upload: Upload, view: VaultView, target: SharedUploadTarge
     digest: digest.some((byte) => byte !== 0) ? digest : null,
   });
   return { begun, source, ...(standing === true ? {} : { stored: standing }) };
+}
+
+/**
+ * A key that this call may not write under, or that is not the current one any more, ends the earlier version. One that is stored already
+ * is not written again.
+ */
+async function isUnder(
+  { vault }: Upload,
+  { shared, statement }: BegunVersion,
+  view: VaultView,
+  target: SharedUploadTarget,
+): Promise<boolean> {
+  if (target.kind !== "file" && target.file.shared?.version === shared.version) return true;
+  const { record } = await vault.writingKey(view, useOf(target));
+  return toHex(statement.keyId) === toHex(record.keyId);
 }
 
 /**

@@ -13,7 +13,7 @@ import { toHex } from "../../digest.ts";
 /** How many keys one request to a key server may ask for. */
 const MOST_AT_ONCE = 100;
 
-/** `isPassing`: the chain's node did not name the record's maker, which a later read may do. */
+/** `isPassing`: the chain's node did not name who made or sealed the key, which a later read may do. */
 export type Opened = { readonly key: VaultKey } | { readonly refused: CryptoError; readonly isPassing: boolean };
 
 export class KeyServers {
@@ -48,7 +48,7 @@ export class KeyServers {
       if (!(error instanceof CryptoError)) throw error;
       const [one] = records;
       if (one !== undefined && records.length === 1)
-        return [{ refused: error, isPassing: findSigner(view, one.creator, one) === null }];
+        return [{ refused: error, isPassing: [one.maker, one.creator].some((address) => findSigner(view, address, one) === null) }];
       const half = Math.ceil(records.length / 2);
       const first = await this.#openOf(view, records.slice(0, half));
       return [...first, ...(await this.#openOf(view, records.slice(half)))];

@@ -47,7 +47,7 @@ it("answers no key for a record that its creator did not sign, also where a true
     new KeyRing(
       { connection, wrap: () => wrap } as unknown as VaultSession,
       { vaultId: VAULT_ID } as VaultPin,
-      { view: () => Promise.resolve(view), author: () => author, isBaseConfirmed: () => Promise.resolve(true) },
+      { view: () => Promise.resolve(view), author: () => author, numbers: numbersOf() },
     );
   expect(await ring().find(made.record)).toBeDefined();
   const spoiled = Uint8Array.from(bytes, (byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte));
@@ -55,6 +55,18 @@ it("answers no key for a record that its creator did not sign, also where a true
   expect(forged.check).toEqual(made.record.check);
   await expect(ring().find(forged)).rejects.toMatchObject({ code: "damaged", step: "record" });
 });
+
+/** A memory that is asked nothing but what it is told here. */
+function numbersOf() {
+  const made = new Set<string>();
+  return {
+    isBaseConfirmed: () => Promise.resolve(true),
+    isMakerConfirmed: () => Promise.resolve(true),
+    noteMakers: () => Promise.resolve(),
+    noteMade: (name: string) => Promise.resolve(void made.add(name)),
+    isMade: (name: string) => Promise.resolve(made.has(name)),
+  };
+}
 
 const END = 1_800_000_000_000n;
 
@@ -101,7 +113,7 @@ async function openPlaces() {
       {
         view: () => Promise.resolve(viewAt(time)),
         author: () => author,
-        isBaseConfirmed: () => Promise.resolve(isConfirmed),
+        numbers: { ...numbersOf(), isBaseConfirmed: () => Promise.resolve(isConfirmed) },
       },
     );
   return { ring, viewAt, kept, laid };
@@ -110,16 +122,16 @@ async function openPlaces() {
 it("writes with a key of exactly its place: another one after an end, which takes the place of none", async () => {
   const { kept, laid, ring, viewAt } = await openPlaces();
   const [before, after] = [viewAt(END - 1n), viewAt(END)];
-  const first = await ring(END - 1n).forWriting(before, placeOf(before));
+  const first = await ring(END - 1n).forWriting(before, placeOf(before), "new");
   const one = ring(END);
-  const second = await one.forWriting(after, placeOf(after));
+  const second = await one.forWriting(after, placeOf(after), "new");
   expect([first.record.after, second.record.after]).toEqual([0n, END]);
   expect(second.key.reveal()).not.toEqual(first.key.reveal());
   expect([...kept.keys()]).toEqual(["1 0", `1 ${END}`]);
   // The step from the new key to the one before it, also within a generation.
   expect(laid).toEqual([undefined, [{ to: toHex(first.record.keyId), step: expect.any(String) as string }]]);
   // Another process uses what stands; nobody writes under the key of before.
-  expect((await ring(END).forWriting(after, placeOf(after))).record.keyId).toEqual(second.record.keyId);
+  expect((await ring(END).forWriting(after, placeOf(after), "new")).record.keyId).toEqual(second.record.keyId);
   expect(isRecordForWriting(after, first.record)).toBe(false);
   expect(isRecordForWriting(before, second.record)).toBe(false);
 });
@@ -127,7 +139,7 @@ it("writes with a key of exactly its place: another one after an end, which take
 it("lays no step while nothing confirms the base of the ladder", async () => {
   const { laid, ring, viewAt } = await openPlaces();
   const [before, after] = [viewAt(END - 1n), viewAt(END)];
-  await ring(END - 1n).forWriting(before, placeOf(before));
-  await ring(END, false).forWriting(after, placeOf(after));
+  await ring(END - 1n).forWriting(before, placeOf(before), "new");
+  await ring(END, false).forWriting(after, placeOf(after), "new");
   expect(laid).toEqual([undefined, undefined]);
 });

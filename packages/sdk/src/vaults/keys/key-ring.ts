@@ -4,6 +4,7 @@ import type { VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import {
   comparePlaces,
   CryptoError,
+  findSigner,
   isRecordForWriting,
   newVaultKeyRecord,
   randomVaultKey,
@@ -19,9 +20,15 @@ import { ChainError, type ReadOptions } from "@coffer/chain";
 import { callOn } from "../../call.ts";
 import { toBase64, toHex } from "../../digest.ts";
 import { isAnswered, SdkError } from "../../errors.ts";
-import { viewNaming } from "../names/naming-view.ts";
-import type { WritingKey } from "../open-vault.ts";
+import { claimsOf, viewNaming } from "../names/naming-view.ts";
+import { pause } from "../../watch.ts";
+import { bytesOf } from "../addresses.ts";
+import { CONFIRMED_AFTER_MS } from "../memory/highest.ts";
+import { nameOfKey } from "../memory/makers.ts";
+import type { SeenNumbers } from "../memory/newest.ts";
+import type { WritingKey, WritingUse } from "../open-vault.ts";
 import type { VaultPin } from "../memory/pins.ts";
+import { generationMoved } from "../service-view.ts";
 import type { VaultSession } from "../session.ts";
 import { KeyServers, openedAt, type Opened } from "./asking.ts";
 import { Ladder } from "./ladder.ts";
@@ -31,8 +38,17 @@ import { ListedRecords } from "./listed-records.ts";
 export interface KeyRingVault {
   readonly view: (options?: ReadOptions) => Promise<VaultView>;
   readonly author: (view: VaultView) => Author;
-  readonly isBaseConfirmed: (view: VaultView) => Promise<boolean>;
+  readonly numbers: Pick<
+    SeenNumbers,
+    "isBaseConfirmed" | "noteMakers" | "isMakerConfirmed" | "noteMade" | "isMade"
+  >;
 }
+
+/** How often others may take the place of a rotation's key before the rotation stops. */
+const MOST_DISPLACED = 3;
+
+/** Between two looks whether a key's maker is confirmed, in milliseconds: another process may see it. */
+const BELIEF_PAUSE = 1_000;
 
 interface Away {
   readonly refused: ChainError;
@@ -50,6 +66,11 @@ export class KeyRing {
   readonly #opened = new WeakMap<VaultKeyRecord, VaultKey>();
   /** By place: one writer publishes, the others wait for it. */
   readonly #writing = new Map<string, Promise<WritingKey>>();
+  /** By place: this client's own keys, for a rotation, and how often another member's took their place. */
+  readonly #rotating = new Map<string, Promise<WritingKey>>();
+  readonly #displaced = new Map<string, number>();
+  /** Places at which a rotation of this process has published. */
+  readonly #published = new Set<string>();
   readonly #servers: KeyServers;
 
   constructor(session: VaultSession, pin: VaultPin, vault: KeyRingVault) {
@@ -102,7 +123,7 @@ export class KeyRing {
     const opened = await this.#find(record);
     if ("key" in opened) return opened.key;
     // Its `check` alone may be copied from a record that is true.
-    await verifyRecord(await viewNaming(this.#vault.view, [{ ...record, signer: record.creator }]), record);
+    await verifyRecord(await viewNaming(this.#vault.view, claimsOf(record)), record);
     for (const other of await this.#sealedAgain(record)) {
       const found = await this.#find(other);
       if (!("key" in found)) continue;
@@ -121,19 +142,24 @@ export class KeyRing {
   }
 
   /** `place`: of the view, or a later one that it has reached. */
-  forWriting(view: VaultView, place: Place): Promise<WritingKey> {
-    const name = `${place.generation} ${place.after}`;
-    const known = this.#writing.get(name);
-    if (known !== undefined) return known;
-    const finding = this.#findForWriting(view, place);
-    this.#writing.set(name, finding);
-    finding.catch(() => this.#writing.delete(name));
-    return finding;
+  async forWriting(view: VaultView, place: Place, use: WritingUse): Promise<WritingKey> {
+    const isRotation = use === "rotation";
+    const [keys, find] = isRotation
+      ? [this.#rotating, () => this.#findOwn(view, place)]
+      : [this.#writing, () => this.#findForWriting(view, place)];
+    const name = nameOf(place);
+    const finding = keys.get(name) ?? find();
+    keys.set(name, finding);
+    finding.catch(() => keys.get(name) === finding && keys.delete(name));
+    const writing = await finding;
+    if (use === "again") await this.#requireBelieved(view, writing.record);
+    return writing;
   }
 
   /** The service now has another record, or none that fits: the next writer looks again. */
   forgetWriting(): void {
     this.#writing.clear();
+    this.#rotating.clear();
   }
 
   /** Absent key servers fail like a record that does not open; that is not remembered. */
@@ -170,9 +196,67 @@ export class KeyRing {
     // A client that cannot sign needs no key for writing.
     const author = this.#vault.author(view);
     const current = await this.#currentAt(place);
-    if (current === undefined) return this.#publish(view, place, author, undefined);
-    const usable = await this.#useForWriting(view, place, current);
-    return usable ?? this.#publish(view, place, author, current.keyId);
+    const usable = current === undefined ? null : await this.#useForWriting(view, place, current);
+    if (usable !== null) return usable;
+    const published = await this.#publish(view, place, author, current?.keyId);
+    if (!("lostTo" in published)) return published;
+    const winner = await this.#currentAt(place);
+    const adopted = winner === undefined ? null : await this.#useForWriting(view, place, winner);
+    if (adopted === null) throw published.lostTo;
+    return adopted;
+  }
+
+  /**
+   * A key of this client's own making, by its own note alone. It takes the place of any other record, until others have
+   * taken it back too often: two rotations at once would go on for ever.
+   */
+  async #findOwn(view: VaultView, place: Place): Promise<WritingKey> {
+    const [author, name] = [this.#vault.author(view), nameOf(place)];
+    for (;;) {
+      const current = await this.#currentAt(place);
+      const record = current === undefined ? undefined : this.#records.known.get(current.keyId);
+      if (current !== undefined && record !== undefined && (await this.#isOwn(record))) {
+        const own = await this.#useForWriting(view, place, current);
+        if (own !== null) return own;
+      } else if (this.#published.has(name)) this.#noteDisplaced(name);
+      const published = await this.#publish(view, place, author, current?.keyId);
+      if (!("lostTo" in published)) {
+        this.#published.add(name);
+        return published;
+      }
+      this.#noteDisplaced(name);
+    }
+  }
+
+  #noteDisplaced(name: string): void {
+    const times = (this.#displaced.get(name) ?? 0) + 1;
+    this.#displaced.set(name, times);
+    if (times >= MOST_DISPLACED) throw generationMoved();
+  }
+
+  /** Only the note on disk proves it: a record may name anybody who has ever signed at its place. */
+  async #isOwn(record: VaultKeyRecord): Promise<boolean> {
+    if (toHex(record.maker) !== toHex(bytesOf(this.#session.signer.chainAddress))) return false;
+    return this.#vault.numbers.isMade(nameOfKey(record));
+  }
+
+  /**
+   * One sight of one node is not enough to encrypt again under another member's key what was stored before: the node may
+   * have made the member up. Waits until a second one confirms it.
+   */
+  async #requireBelieved(view: VaultView, record: VaultKeyRecord): Promise<void> {
+    const { numbers } = this.#vault;
+    if (await this.#isOwn(record)) return;
+    await numbers.noteMakers([record]);
+    let waited = 0;
+    for (; waited < CONFIRMED_AFTER_MS && !(await numbers.isMakerConfirmed(record)); waited += BELIEF_PAUSE)
+      await pause(this.#session.connection.clock, BELIEF_PAUSE, undefined);
+    if (waited === 0) return;
+    const now = await this.#vault.view({ maxAge: 0 });
+    if (now.generation !== view.generation || findSigner(now, record.maker, record) === null) {
+      this.forgetWriting();
+      throw generationMoved();
+    }
   }
 
   async #currentAt({ generation, after }: Place): Promise<ListedRecord | undefined> {
@@ -181,11 +265,15 @@ export class KeyRing {
   }
 
   /** null: the record does not verify or open, and may be replaced (encryption design §2, records). */
-  async #useForWriting(view: VaultView, place: Place, { keyId }: ListedRecord): Promise<WritingKey | null> {
+  async #useForWriting(seen: VaultView, place: Place, { keyId }: ListedRecord): Promise<WritingKey | null> {
     const record = this.#records.known.get(keyId);
     if (record === undefined) return null;
     try {
-      if (comparePlaces(record, place) !== 0 || !isRecordForWriting(view, record)) return null;
+      if (comparePlaces(record, place) !== 0) return null;
+      // Its maker may have been added a moment ago: nobody replaces a good record.
+      const view = await viewNaming(this.#vault.view, claimsOf(record), seen);
+      if (view.generation !== seen.generation) throw generationMoved();
+      if (!isRecordForWriting(view, record)) return null;
       await verifyRecord(view, record);
       return { record, key: await this.find(record) };
     } catch (error) {
@@ -194,10 +282,19 @@ export class KeyRing {
     }
   }
 
-  /** With steps down to older keys, in one request. Who loses the place to another record discards its key and its steps. */
-  async #publish(view: VaultView, place: Place, author: Author, replaces: string | undefined): Promise<WritingKey> {
+  /**
+   * With steps down to older keys, in one request. Who loses the place to another record discards its key and its steps.
+   * Its own record is its own also where the answer was lost.
+   */
+  async #publish(
+    view: VaultView,
+    place: Place,
+    author: Author,
+    replaces: string | undefined,
+  ): Promise<WritingKey | { readonly lostTo: SdkError }> {
     const made = await newVaultKeyRecord(view, this.#session.wrap(), author, randomVaultKey(view.vault, place));
     const steps = await this.#stepsFrom(view, made);
+    await this.#vault.numbers.noteMade(nameOfKey(made.record));
     const body = {
       record: toBase64(made.record.bytes),
       ...(replaces === undefined ? {} : { replaces }),
@@ -207,8 +304,13 @@ export class KeyRing {
     try {
       await callOn(this.#session.connection, vaultKeysGroup.publish, { params, body });
     } catch (error) {
-      const adopted = await this.#adopt(view, place, made, error);
-      if (adopted !== null) return adopted;
+      const isTaken = isAnswered(error) && error.code === "key_exists";
+      if (!(error instanceof SdkError) || (isAnswered(error) && !isTaken)) throw error;
+      const current = await this.#currentAt(place).catch(() => undefined);
+      if (current?.keyId !== toHex(made.record.keyId)) {
+        if (isTaken) return { lostTo: error };
+        throw error;
+      }
     }
     this.#records.note(made.record);
     this.#remember(toHex(made.record.keyId), Promise.resolve({ key: made.key }));
@@ -216,31 +318,17 @@ export class KeyRing {
     return made;
   }
 
-  /**
-   * After a publication that failed: the record that won, or null for its own, whose answer was lost. Throws the failure
-   * if neither is there.
-   */
-  async #adopt(view: VaultView, place: Place, made: OpenedVaultKey, failure: unknown): Promise<WritingKey | null> {
-    const isTaken = isAnswered(failure) && failure.code === "key_exists";
-    if (!(failure instanceof SdkError) || (isAnswered(failure) && !isTaken)) throw failure;
-    const current = await this.#currentAt(place).catch(() => {
-      throw failure;
-    });
-    if (current?.keyId === toHex(made.record.keyId)) return null;
-    const adopted = current === undefined || !isTaken ? null : await this.#useForWriting(view, place, current);
-    if (adopted === null) throw failure;
-    return adopted;
-  }
-
   /** Opens keys by the ladder, and the rest at the key servers. */
   async #openAll(records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
-    const claims = records.map((record) => ({ ...record, signer: record.creator }));
+    const claims = records.flatMap(claimsOf);
     const view = await viewNaming(this.#vault.view, claims);
     const climbed = await this.#ladder.open(view, records);
     const left = records.filter(({ keyId }) => !climbed.has(toHex(keyId)));
     const asked = await this.#servers.ask(view, left);
     const opened = left.flatMap((record, at) => openedWith(record, openedAt(asked, at)) ?? []);
     for (const each of opened) this.#ladder.note(each);
+    const now = records.filter((each) => each.generation === view.generation && findSigner(view, each.maker, each));
+    await this.#vault.numbers.noteMakers(now);
     return records.map((record) => climbed.get(toHex(record.keyId)) ?? openedAt(asked, left.indexOf(record)));
   }
 
@@ -258,7 +346,7 @@ export class KeyRing {
   /** Without a base that memory or a witness confirms, a step could lead to keys of before a rotation: there is none. */
   async #stepsFrom(view: VaultView, made: OpenedVaultKey): ReturnType<Ladder["stepsFrom"]> {
     const isLowest = view.generation <= view.base && made.record.after === 0n;
-    if (isLowest || !(await this.#vault.isBaseConfirmed(view))) return [];
+    if (isLowest || !(await this.#vault.numbers.isBaseConfirmed(view))) return [];
     return this.#ladder.stepsFrom(view, made);
   }
 
@@ -267,6 +355,10 @@ export class KeyRing {
     const forget = () => this.#keys.get(keyId) === key && this.#keys.delete(keyId);
     key.then((opened) => "refused" in opened && opened.isPassing && forget(), forget);
   }
+}
+
+function nameOf({ generation, after }: Place): string {
+  return `${generation} ${after}`;
 }
 
 function areAway(error: unknown): error is ChainError {

@@ -21,7 +21,7 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
   const keys = new KeyRing(session, pin, {
     view: viewer,
     author: (view) => authorBy(view),
-    isBaseConfirmed: (view) => numbers.isBaseConfirmed(view),
+    numbers,
   });
   const noteSigned = (place: Place): void => {
     numbers.noteSigned(place);
@@ -40,10 +40,10 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
     ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory, noteSigned) },
     author: async (view) => authorBy(view ?? (await viewer())),
     view: viewer,
-    writingKey: (view) =>
+    writingKey: (view, use) =>
       inVaultTerms(async () => {
         await requireNewest(view);
-        return keys.forWriting(view, await numbers.writingPlace(view));
+        return keys.forWriting(view, await numbers.writingPlace(view), use);
       }),
     requireNewest,
     forgetWritingKey: () => {

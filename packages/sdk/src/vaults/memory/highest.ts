@@ -4,7 +4,7 @@ import { baseIn, baseOf, laterOf, raiseTo, toPlace } from "./pin-facts.ts";
 import type { Candidate, Highest } from "./pins.ts";
 
 /** A read so many milliseconds after a candidate was first shown, in any process, confirms it. */
-const CONFIRMED_AFTER_MS = 10_000;
+export const CONFIRMED_AFTER_MS = 10_000;
 /** Candidates of one vault; the lowest give way. */
 const MOST_CANDIDATES = 8;
 

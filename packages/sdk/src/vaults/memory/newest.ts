@@ -6,6 +6,7 @@ import type { VaultObject } from "@coffer/chain";
 import { isReached, laterPlace, placeOf, type Place, type VaultView } from "@coffer/crypto";
 import { generationMoved } from "../service-view.ts";
 import { bindingOf, isAbove, isNoted, noteReached, noteSight, type Numbers } from "./highest.ts";
+import { isMakerSeen, noteMade, noteMaker, type MakerSight } from "./makers.ts";
 import { baseIn, raiseTo, toPlace } from "./pin-facts.ts";
 import type { Highest, VaultPin } from "./pins.ts";
 import type { VaultSession } from "../session.ts";
@@ -44,6 +45,14 @@ export interface SeenNumbers {
    * up, a new key would lead to keys of before a rotation.
    */
   isBaseConfirmed(view: VaultView): Promise<boolean>;
+  /** A read has shown the makers of these records as members of their generation. */
+  noteMakers(makers: readonly MakerSight[]): Promise<void>;
+  /** Whether a witness, or a sight of at least ten seconds ago, confirms that the maker is on the list there. */
+  isMakerConfirmed(maker: MakerSight): Promise<boolean>;
+  /** Before a key of this client's own is published; durable when it resolves. */
+  noteMade(name: string): Promise<void>;
+  /** Whether this machine has made it, by its own note. */
+  isMade(name: string): Promise<boolean>;
   /** For a verified statement: all processes of this machine write no lower from then on. Does not fail; a writer repeats it. */
   noteSigned(place: Place): void;
 }
@@ -104,6 +113,16 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       const isNow = (place: Place) => place.generation === view.generation && isReached(view, place);
       return seen.filter(isNow).reduce(laterPlace, placeOf(view));
     },
+    noteMakers: async (makers) => {
+      for (const maker of makers) {
+        const note = noteMaker(maker, clock());
+        const seen = await load();
+        if (note(seen) !== seen) await change(note);
+      }
+    },
+    isMakerConfirmed: async (maker) => isWitnessed || isMakerSeen(await load(), maker, clock()),
+    noteMade: async (name) => void (await change(noteMade(name))),
+    isMade: async (name) => ((await load()).made ?? []).includes(name),
     isBaseConfirmed: async (view) => baseIn(await load()) === view.base,
     noteSigned: (place) => {
       if (laterPlace(signed, place) === signed) return;
@@ -187,8 +206,8 @@ export function healingStep(vaultId: string): string {
 }
 
 /**
- * Forgets what any process was shown of the vault object, because its user says so. It keeps whether the vault
- * encrypts names, unless the user has the vault from its owner (`isTold`). Otherwise a user who heals a node's lie
+ * Forgets what any process was shown of the vault object, because its user says so. It keeps which keys this machine has
+ * made, which nobody showed it, and whether the vault encrypts names, unless the user has the vault from its owner (`isTold`). Otherwise a user who heals a node's lie
  * would let that node get the next name unencrypted.
  */
 export async function forgetNumbers(
@@ -197,10 +216,11 @@ export async function forgetNumbers(
   isTold = false,
 ): Promise<void> {
   chain.forgetVault(chainObjectId);
-  await pins.changeHighest(chainObjectId, ({ plainNames, given }) => ({
+  await pins.changeHighest(chainObjectId, ({ plainNames, given, made }) => ({
     ...{ generation: 0n, floor: 0n },
     // What was sent may still be executed, whatever the node says.
     ...(given !== undefined && { given }),
     ...(plainNames !== undefined && !isTold && { plainNames }),
+    ...(made !== undefined && { made }),
   }));
 }

@@ -37,6 +37,10 @@ export interface Highest {
   readonly plainNames?: boolean;
   /** Rights that this machine's owner gave, by transactions that may still be executed. Absent: none. */
   readonly given?: readonly GivenRight[];
+  /** Makers of vault keys that the chain has shown as members. Absent: none. */
+  readonly makers?: readonly SeenMaker[];
+  /** Place and `check`, in hex, of the vault keys that this machine has made, the newest last. Absent: none. */
+  readonly made?: readonly string[];
 }
 
 /** A right in a vault, noted before the transaction was sent that gives it. */
@@ -51,6 +55,16 @@ export interface GivenRight {
   readonly since: number;
   /** Whether a node answered it, or a later act. That is one node's word, so it may still be executed. */
   readonly isAnswered: boolean;
+}
+
+/** Who made a vault key, as the chain showed it on the list of a generation. */
+export interface SeenMaker {
+  /** The generation. */
+  readonly generation: bigint;
+  /** The chain address: 64 hex digits. */
+  readonly address: string;
+  /** When it was shown first: milliseconds since 1970, by this machine's clock. */
+  readonly since: number;
 }
 
 /** Numbers that one node has shown, and nobody has confirmed yet. */

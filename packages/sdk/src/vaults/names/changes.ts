@@ -42,6 +42,21 @@ export async function updateItem<Kind extends Item>(
   return nameOne(connection, items, updated, { ...options, vaultId: vault.id });
 }
 
+/** The same name in the same place, under the vault's key of now: for a rotation, with the key that it writes under. */
+export async function renewEntry<Kind extends Item>(
+  connection: Connection,
+  vault: OpenVault,
+  items: Items<Kind>,
+  id: string,
+  options: CallOptions,
+): Promise<void> {
+  const item = await items.get(connection, id, options);
+  const condition = new Condition(undefined, item.shared);
+  await withEntry(connection, vault, items, item, {}, condition, (entry) =>
+    items.update(connection, id, entry, {}, options),
+  );
+}
+
 /** null: for clients without `sharedVaults`. */
 export async function createFolder(
   connection: Connection,
@@ -75,7 +90,7 @@ async function createIn(
     const view = await vault.view();
     const metadata = { name, contentType: "", size: 0 };
     const wanted = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
-    const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
+    const shared = await makeEntry(vault, view, await vault.writingKey(view, "new"), wanted);
     const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
     const created = await unlessStored(callOn(connection, foldersGroup.create, { body }, options), () =>
       findCreated(connection, id, shared),
@@ -188,7 +203,7 @@ async function withEntry<Kind extends Item>(
     const view = await vault.view();
     const metadata: Metadata = { ...opened.metadata, name: name ?? opened.metadata.name };
     const wanted = { kind, id, folderId, metadata, previous: opened.statement };
-    const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
+    const shared = await makeEntry(vault, view, await vault.writingKey(view, "again"), wanted);
     const body = { shared, ...(view.plainNames ? { name: metadata.name } : {}) };
     const changed = await unlessStored(send(body), async () => {
       const now = await items.get(connection, id);

@@ -22,7 +22,7 @@ import {
   type VaultView,
 } from "@coffer/crypto";
 import { fromBase64, toBase64, toHex } from "../../digest.ts";
-import { viewNaming } from "./naming-view.ts";
+import { claimsOf, viewNaming } from "./naming-view.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { VaultError } from "../../errors.ts";
@@ -169,7 +169,7 @@ async function viewOf(vault: OpenVault, entry: EntryStatement) {
   const isSignable = findSigner(view, entry.signer, entry) !== null;
   if (view.plainNames || !isSignable) return { view, record: null };
   const record = await vault.record(entry.keyId, entry.generation);
-  return { view: await viewNaming(read, [entry, { ...record, signer: record.creator }], view), record };
+  return { view: await viewNaming(read, [entry, ...claimsOf(record)], view), record };
 }
 
 /**

@@ -6,7 +6,7 @@ import { toHex } from "../../digest.ts";
 import { ContractError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { indexOf } from "./entries.ts";
-import { viewNaming } from "./naming-view.ts";
+import { claimsOf, viewNaming } from "./naming-view.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findPlace } from "./places.ts";
 import { inVaultTerms } from "../vault-terms.ts";
@@ -76,7 +76,7 @@ async function keyOf(
     null,
   );
   const { generation } = record;
-  const view = await viewNaming((wanted) => vault.view(wanted), [{ ...record, signer: record.creator }]);
+  const view = await viewNaming((wanted) => vault.view(wanted), claimsOf(record));
   await verifyRecord(view, record);
   if (generation < view.floor)
     throw new CryptoError("rolled_back", "record", "the folder's names are under a key from before the last rotation");

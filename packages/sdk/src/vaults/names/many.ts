@@ -116,7 +116,7 @@ class Move {
         const { metadata, statement: previous } = await openItem(vault, kind, item, placeOf(item));
         const view = await vault.view();
         const wanted = { kind, id, folderId, metadata, previous };
-        return { vault, shared: await makeEntry(vault, view, await vault.writingKey(view), wanted) };
+        return { vault, shared: await makeEntry(vault, view, await vault.writingKey(view, "again"), wanted) };
       });
     });
   }

@@ -3,13 +3,18 @@
  * that would show it.
  */
 import { MOST_AHEAD_MS } from "@coffer/chain";
-import { findSigner, type Place, type VaultView } from "@coffer/crypto";
+import { findSigner, type Place, type VaultKeyRecord, type VaultView } from "@coffer/crypto";
 import type { OpenVault } from "../open-vault.ts";
 
 /** The claimed signer, and at which place. */
 export interface Claim extends Place {
   /** 32 bytes. */
   readonly signer: Uint8Array;
+}
+
+/** A vault key's record is of two: who made the key, and who sealed it. */
+export function claimsOf({ generation, after, maker, creator }: VaultKeyRecord): Claim[] {
+  return [maker, creator].map((signer) => ({ generation, after, signer }));
 }
 
 /**

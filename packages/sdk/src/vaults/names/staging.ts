@@ -26,7 +26,7 @@ export type Staged = ReadonlyMap<string, SharedEntry>;
 export async function stageFolder(connection: Connection, vault: OpenVault, folderId: string | null): Promise<Staged> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const view = await vault.view({ maxAge: 0 });
-    const writing = await vault.writingKey(view);
+    const writing = await vault.writingKey(view, "again");
     const staged = await stageOnce(connection, vault, view, writing, folderId);
     if (staged !== null) return staged;
   }

@@ -5,7 +5,7 @@ import { SdkError } from "../../errors.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import { FILES, FOLDERS, type Item, type Items } from "../../resources/items.ts";
-import { updateItem } from "../names/changes.ts";
+import { renewEntry } from "../names/changes.ts";
 import { sending } from "../create.ts";
 import { NOT_ROTATED, ROTATED } from "../effects.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -104,7 +104,7 @@ export async function rotateVault(
 ): Promise<RotationResult> {
   const vault = await requireOpenVault(connection, vaultId, { signal: options.signal });
   const begun = await inVaultTerms(() => begin(connection, vault));
-  const rotation = new Rotation(connection, vault, options);
+  const rotation = new Rotation(connection, underOwnKeys(vault), options);
   const generation = await rotation.run();
   const { files, folders } = rotation.progress;
   const failed = [...rotation.failed.values()];
@@ -146,6 +146,11 @@ async function settleFloor(
   return { floor: raised.floor, warnings };
 }
 
+/** What a rotation writes is for no key that somebody else chose: a service and a node that lie could have made its maker up. */
+function underOwnKeys(vault: OpenVault): OpenVault {
+  return { ...vault, writingKey: (view) => vault.writingKey(view, "rotation") };
+}
+
 class Rotation {
   readonly failed = new Map<string, NotRotated>();
   progress: RotationProgress = { files: 0, folders: 0, done: 0, total: 0 };
@@ -169,8 +174,8 @@ class Rotation {
       this.#signal?.throwIfAborted();
       const view = await this.#vault.view({ maxAge: 0 });
       // A key of this generation at the service means that it has seen the generation, and accepts nothing older from
-      // then on.
-      await this.#vault.writingKey(view);
+      // then on. It is this client's own, before the first item.
+      await this.#vault.writingKey(view, "rotation");
       const outdated = await findOutdated(this.#connection, this.#vault, view, this.#signal);
       this.#note({ total: this.progress.done + outdated.total });
       if (outdated.total === 0) {
@@ -232,7 +237,7 @@ class Rotation {
   }
 
   async #renewEntry<Kind extends Item>(items: Items<Kind>, id: string): Promise<void> {
-    await updateItem(this.#connection, items, id, {}, { signal: this.#signal });
+    await renewEntry(this.#connection, this.#vault, items, id, { signal: this.#signal });
   }
 
   #renewContent(file: File): Promise<void> {
