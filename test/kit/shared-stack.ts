@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { parseNetworkConfiguration, type NetworkConfiguration } from "@coffer/chain";
 import { nodePlatform } from "@coffer/crypto/node";
 import { openLocalnet, type LateNode, type Localnet, type LocalnetOptions } from "@coffer/localnet";
-import { chainKeySigner, createClient, generateChainKey, type Client, type ClientOptions } from "@coffer/sdk";
+import {
+  chainKeySigner,
+  createClient,
+  generateChainKey,
+  type Client,
+  type ClientOptions,
+  type Clock,
+} from "@coffer/sdk";
 import { sharedVaults } from "@coffer/sdk/shared";
 import { parseConfig, startServer, type RunningServer } from "@coffer/server";
 import { requireClean } from "./secret-recorder.ts";
@@ -145,6 +152,17 @@ function isComplete(signer: MadeSigner): signer is ChainSigner {
   return signer.signTransaction !== undefined && signer.statements !== undefined;
 }
 
+/** The real one, whose pauses of a second are over at once: so long a client waits until it believes a key's maker. */
+const hastyClock: Clock = {
+  ...{ now: () => performance.now(), random: () => Math.random() },
+  after: (ms, action) => {
+    const timer = setTimeout(action, ms === 1_000 ? 0 : ms);
+    return () => {
+      clearTimeout(timer);
+    };
+  },
+};
+
 function toPerson(place: StackPlace, keys: Omit<SharedPerson, "client" | "another">): SharedPerson {
   const another: SharedPerson["another"] = ({ shared, ...options } = {}) =>
     createClient({
@@ -157,6 +175,7 @@ function toPerson(place: StackPlace, keys: Omit<SharedPerson, "client" | "anothe
         clock: place.clock,
         ...shared,
       }),
+      clock: hastyClock,
       ...options,
     });
   return { ...keys, client: another(), another };

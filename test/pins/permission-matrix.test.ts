@@ -51,13 +51,7 @@ const TABLE: readonly (readonly [operation: string, agent: "agent" | "owner only
   [
     "Keys and names of shared vaults, for those on the allowlist (decisions §5)",
     "agent",
-    [
-      "vaultKeys.list",
-      "vaultKeys.publish",
-      "vaultKeys.steps",
-      "folderNames.get",
-      "folderNames.stage",
-    ],
+    ["vaultKeys.list", "vaultKeys.publish", "vaultKeys.steps", "folderNames.get", "folderNames.stage"],
   ],
   ["Create, revoke API keys", "owner only", ["apiKeys.create", "apiKeys.revoke", "apiKeys.rotate"]],
   ["Key list (decisions §4)", "owner only", ["apiKeys.list", "apiKeys.get"]],

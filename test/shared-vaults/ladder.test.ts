@@ -163,7 +163,9 @@ test("a gap costs its readers one identity more, also for many keys below it, un
   expect(await steps(vault.vaultId)).toHaveLength(2);
   await raiseGeneration(owner.client, vault.vaultId);
   vault.files.push(await put(witnessed(member), vault.vaultId, "content 5"));
-  const ends = (await steps(vault.vaultId)).map((step) => parseLadderStep(Uint8Array.from(Buffer.from(step, "base64"))));
+  const ends = (await steps(vault.vaultId)).map((step) =>
+    parseLadderStep(Uint8Array.from(Buffer.from(step, "base64"))),
+  );
   expect(ends.map(({ from, to }) => [from.generation, to.generation]).sort()).toEqual([
     [2n, 1n],
     [3n, 2n],

@@ -1,11 +1,13 @@
 /** Key servers that are given up: before, a vault's keys are sealed again for others, and then everything opens without the first ones. */
 import { join } from "node:path";
 import type { NetworkConfiguration } from "@coffer/chain";
+import { signRecord } from "@coffer/crypto";
 import type { Client, Middleware } from "@coffer/sdk";
 import { exportVault, openExport } from "@coffer/sdk/node";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { allOf } from "../kit/bytes.ts";
 import { makeDirectory } from "../kit/directory.ts";
+import { lyingAt } from "../kit/lying-service.ts";
 import { raiseGeneration, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
@@ -117,11 +119,43 @@ test("a member seals the keys of its own generations, and names the others", asy
   await owner.client.vaults.members.add(other.id, member.signer.chainAddress);
   await upload(owner.client);
   const client = member.another({ shared: { network: network({ givenUp: false }) } });
-  const { resealed, failed } = await client.vaults.reseal(other.id);
+  const { resealed, failed, effect } = await client.vaults.reseal(other.id);
+  expect(effect).toContain("is not complete");
   expect([resealed, failed.map(({ generation, code }) => [generation, code])]).toEqual([
     1,
     [[1n, "signing_key_missing"]],
   ]);
   const rest = await owner.another({ shared: { network: network({ givenUp: false }) } }).vaults.reseal(other.id);
   expect(rest).toMatchObject({ resealed: 1, already: 1, failed: [] });
+});
+
+test("names a key whose maker the node does not show, and does not call the change complete", async () => {
+  const { chainObjectId } = await owner.client.vaults.get(vaultId);
+  const hidden = await stack.invite("hidden");
+  const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.replace("0x", ""), "hex"));
+  const record = await signRecord(
+    {
+      ...{
+        vault: bytesOf(chainObjectId ?? ""),
+        creator: bytesOf(hidden.signer.chainAddress),
+        generation: 1n,
+        after: 0n,
+      },
+      ...{ check: new Uint8Array(32).fill(1), sealedKey: new Uint8Array(300).fill(2) },
+    },
+    hidden.signer.statements,
+  );
+  const keyId = Buffer.from(record.keyId).toString("hex");
+  const listed = {
+    ...{ keyId, generation: 1, after: 0, current: false, createdAt: new Date().toISOString() },
+    record: Buffer.from(record.bytes).toString("base64"),
+  };
+  const also = lyingAt("vaultKeys.list", ({ keys, ...said }: { keys: object[] }) => ({
+    ...said,
+    keys: [...keys, listed],
+  }));
+  const client = owner.another({ middleware: [also], shared: { network: network({ givenUp: false }) } });
+  const { failed, effect } = await client.vaults.reseal(vaultId);
+  expect(failed).toMatchObject([{ keyId, generation: 1n, code: "damaged" }]);
+  expect(effect).toContain("is not complete");
 });

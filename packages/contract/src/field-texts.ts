@@ -156,7 +156,8 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
     "Latest end of a membership before this key, in milliseconds since 1970. It orders keys of one generation.",
   "key.record": "The sealed and signed record, in base64. Only members can open it.",
   "key.current": "Whether new files use this key. false: only older files do.",
-  "vaultKeys.steps.out.steps": "Steps from newer keys down to older ones, those of the newest records first. Each is base64.",
+  "vaultKeys.steps.out.steps":
+    "Steps from newer keys down to older ones, those of the newest records first. Each is base64.",
   remaining: "Number of live entries that still need a name under the new key.",
 
   // Files and folders

@@ -48,3 +48,8 @@ export const NOT_ROTATED =
 export const RESEALED =
   "Every vault key that is not in `failed` is now sealed for the key servers that are configured first. This takes nothing back. The key " +
   "servers of before still open copies of the old sealed keys, for the members whom the chain names.";
+
+export const NOT_RESEALED =
+  "The change of key servers is not complete: the vault keys in `failed` open at the key servers of before, or nowhere. Keep those in the " +
+  "network configuration until a later call, or another member's, has sealed every key, or rotate the vault. Every other key is sealed " +
+  "for the key servers that are configured first. This takes nothing back.";

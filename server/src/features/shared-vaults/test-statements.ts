@@ -32,7 +32,10 @@ export function signRecord(signer: Signer, record: RecordToSign): string {
     maker = { ...signer, chainAddress: creator },
   } = record;
   const place = [hex(vault), integer(generation), integer(after)];
-  const making = Buffer.from(signed(maker, "coffer/vault-key-made/v1", [...place, hex(maker.chainAddress), check]), "base64");
+  const making = Buffer.from(
+    signed(maker, "coffer/vault-key-made/v1", [...place, hex(maker.chainAddress), check]),
+    "base64",
+  );
   return signed(signer, "coffer/vault-key/v1", [
     ...[...place, hex(creator), check, hex(maker.chainAddress), making.subarray(-64)],
     ...[integer(sealedKey.length, 2), sealedKey],

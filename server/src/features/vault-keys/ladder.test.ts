@@ -185,7 +185,10 @@ describe("the steps of the ladder", () => {
     const ids = await publishAll(1);
     raiseGeneration();
     const step = await stepOf({ ids, from: 2, to: 1 });
-    await publish(recordOf(2), Array.from({ length: MAX_STEPS }, () => step));
+    await publish(
+      recordOf(2),
+      Array.from({ length: MAX_STEPS }, () => step),
+    );
     expect((await list()).steps).toEqual([step.step]);
   });
 });

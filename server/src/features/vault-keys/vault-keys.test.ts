@@ -232,9 +232,7 @@ describe("a record is refused", () => {
     const forged = recordOf(shared, { creator: shared.owner.chainAddress }, member);
     expect(await said(forged)).toBe(invalid("the signature is not of the caller's signing key"));
     const bytes = Buffer.from(recordOf(shared), "base64");
-    expect(await said(recordOf(shared, { maker: member }))).toBe(
-      invalid("another made the key than who publishes it"),
-    );
+    expect(await said(recordOf(shared, { maker: member }))).toBe(invalid("another made the key than who publishes it"));
     for (const at of [80, 150, 220, bytes.length - 1]) {
       const flipped = Buffer.from(bytes);
       flipped[at] = (flipped[at] ?? 0) ^ 1;

@@ -48,7 +48,12 @@ export class KeyServers {
       if (!(error instanceof CryptoError)) throw error;
       const [one] = records;
       if (one !== undefined && records.length === 1)
-        return [{ refused: error, isPassing: [one.maker, one.creator].some((address) => findSigner(view, address, one) === null) }];
+        return [
+          {
+            refused: error,
+            isPassing: [one.maker, one.creator].some((address) => findSigner(view, address, one) === null),
+          },
+        ];
       const half = Math.ceil(records.length / 2);
       const first = await this.#openOf(view, records.slice(0, half));
       return [...first, ...(await this.#openOf(view, records.slice(half)))];

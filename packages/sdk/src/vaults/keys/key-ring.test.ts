@@ -44,11 +44,11 @@ it("answers no key for a record that its creator did not sign, also where a true
     }),
   );
   const ring = () =>
-    new KeyRing(
-      { connection, wrap: () => wrap } as unknown as VaultSession,
-      { vaultId: VAULT_ID } as VaultPin,
-      { view: () => Promise.resolve(view), author: () => author, numbers: numbersOf() },
-    );
+    new KeyRing({ connection, wrap: () => wrap } as unknown as VaultSession, { vaultId: VAULT_ID } as VaultPin, {
+      view: () => Promise.resolve(view),
+      author: () => author,
+      numbers: numbersOf(),
+    });
   expect(await ring().find(made.record)).toBeDefined();
   const spoiled = Uint8Array.from(bytes, (byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte));
   const forged = parseRecord(spoiled);
@@ -107,15 +107,11 @@ async function openPlaces() {
   const more = { platform: webPlatform, signer: { statements: signer }, clock: () => 0 };
   const session = { connection, wrap: () => wrap, ...more } as unknown as VaultSession;
   const ring = (time: bigint, isConfirmed = true) =>
-    new KeyRing(
-      session,
-      { vaultId: VAULT_ID } as VaultPin,
-      {
-        view: () => Promise.resolve(viewAt(time)),
-        author: () => author,
-        numbers: { ...numbersOf(), isBaseConfirmed: () => Promise.resolve(isConfirmed) },
-      },
-    );
+    new KeyRing(session, { vaultId: VAULT_ID } as VaultPin, {
+      view: () => Promise.resolve(viewAt(time)),
+      author: () => author,
+      numbers: { ...numbersOf(), isBaseConfirmed: () => Promise.resolve(isConfirmed) },
+    });
   return { ring, viewAt, kept, laid };
 }
 

@@ -38,10 +38,7 @@ import { ListedRecords } from "./listed-records.ts";
 export interface KeyRingVault {
   readonly view: (options?: ReadOptions) => Promise<VaultView>;
   readonly author: (view: VaultView) => Author;
-  readonly numbers: Pick<
-    SeenNumbers,
-    "isBaseConfirmed" | "noteMakers" | "isMakerConfirmed" | "noteMade" | "isMade"
-  >;
+  readonly numbers: Pick<SeenNumbers, "isBaseConfirmed" | "noteMakers" | "isMakerConfirmed" | "noteMade" | "isMade">;
 }
 
 /** How often others may take the place of a rotation's key before the rotation stops. */

@@ -122,8 +122,7 @@ export class Ladder {
     // Others have laid steps since they were listed, and so has this process.
     const [below] = await Promise.all([this.#current(view, place), this.#list()]);
     const reached = new Set<string>();
-    for (const record of below)
-      for (const step of this.#stepsAt(record)) reached.add(keyNameOf(step.to, step.check));
+    for (const record of below) for (const step of this.#stepsAt(record)) reached.add(keyNameOf(step.to, step.check));
     return below.filter((record) => !reached.has(nameOf(record))).slice(0, MAX_STEPS);
   }
 

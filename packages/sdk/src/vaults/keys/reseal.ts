@@ -18,7 +18,7 @@ import { fromBase64, toBase64, toHex } from "../../digest.ts";
 import { SdkError } from "../../errors.ts";
 import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";
 import type { Connection, CallOptions } from "../../options.ts";
-import { RESEALED } from "../effects.ts";
+import { NOT_RESEALED, RESEALED } from "../effects.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { vaultError } from "../vault-error.ts";
 import { inVaultTerms, toVaultError } from "../vault-terms.ts";
@@ -42,7 +42,7 @@ export interface ResealResult {
   readonly resealed: number;
   /** Keys that were sealed for those key servers before. */
   readonly already: number;
-  /** Keys that could not be sealed again. Empty: all are sealed. */
+  /** Keys that could not be sealed again, or are of nobody whom the chain shows. Empty: all are sealed, and the change is complete. */
   readonly failed: readonly NotResealed[];
   /** What this call has done, and what it has not, in words for people. */
   readonly effect: string;
@@ -74,7 +74,7 @@ export async function resealVault(
     for (let round = 0; round < ROUNDS; round += 1) {
       const author = await vault.author();
       const view = await vault.view({ maxAge: 0 });
-      const keys = await listKeys(connection, vault, view, options);
+      const { keys, closed } = await listKeys(connection, vault, view, options);
       const open = await findOpening(connection, view, keys);
       const left = keys.filter((key) => !open.has(key));
       const outcomes: Outcome[] = [];
@@ -82,15 +82,17 @@ export async function resealVault(
       vault.forgetWritingKey();
       resealed += outcomes.filter((outcome) => outcome === "done").length;
       if (outcomes.includes("moved")) continue;
-      const failed = outcomes.filter((outcome) => typeof outcome === "object");
+      const unsealed = outcomes.filter((outcome) => typeof outcome === "object");
+      const failed = [...unsealed, ...closed];
       const warnings = warningsAbout(await vaultSession(connection).chain.readVault(vault.pin.chainObjectId ?? ""));
-      return { resealed, already: keys.length - failed.length - resealed, failed, effect: RESEALED, warnings };
+      const effect = failed.length === 0 ? RESEALED : NOT_RESEALED;
+      return { resealed, already: keys.length - unsealed.length - resealed, failed, effect, warnings };
     }
     throw vaultError("generation_moved", "Other members kept publishing vault keys");
   });
 }
 
-/** One vault key: the records of one place with one `check`, newest first, each signed by a member. */
+/** One vault key: the records of one place with one `check` and maker, newest first, each signed by a member. */
 interface ListedKey {
   readonly records: readonly VaultKeyRecord[];
   /** The record to replace. */
@@ -102,31 +104,37 @@ async function listKeys(
   { id: vaultId }: OpenVault,
   view: VaultView,
   options?: CallOptions,
-): Promise<ListedKey[]> {
+): Promise<{ readonly keys: readonly ListedKey[]; readonly closed: readonly NotResealed[] }> {
+  const closed: NotResealed[] = [];
   const keys = new Map<string, { records: VaultKeyRecord[]; replaced: VaultKeyRecord }>();
   const { list } = vaultKeysGroup;
   const load = (place: PagePlace) =>
     callOn(connection, list, { params: { vaultId }, query: { limit: 100, ...place } }, options);
   for await (const page of everyPage(list.id, load, MOST_KEPT_PAGES))
-    for (const { record: text, current } of page.keys) {
+    for (const { record: text, current, keyId, generation } of page.keys) {
+      // Nothing below the floor is read any more.
+      if (BigInt(generation) < view.floor) continue;
       const record = await readRecord(view, text);
-      if (record === null) continue;
-      const name = `${toHex(encodePlace(record))} ${toHex(record.check)}`;
+      if (record instanceof CryptoError) {
+        closed.push({ generation: BigInt(generation), keyId, code: record.code, message: record.message });
+        continue;
+      }
+      const name = [encodePlace(record), record.check, record.maker].map(toHex).join(" ");
       const known = keys.get(name) ?? { records: [], replaced: record };
       known.records.push(record);
       keys.set(name, current ? { ...known, replaced: record } : known);
     }
-  return [...keys.values()];
+  return { keys: [...keys.values()], closed };
 }
 
-/** null: below the floor, where nothing is read any more, or not a member's; no file of this vault is under such a key. */
-async function readRecord(view: VaultView, text: string): Promise<VaultKeyRecord | null> {
+/** Why it is not in order by this view: a node that hides a member must not make the change look complete. */
+async function readRecord(view: VaultView, text: string): Promise<VaultKeyRecord | CryptoError> {
   try {
     const record = parseRecord(fromBase64(text) ?? new Uint8Array());
     await verifyRecord(view, record);
-    return record.generation < view.floor ? null : record;
+    return record;
   } catch (error) {
-    if (error instanceof CryptoError) return null;
+    if (error instanceof CryptoError) return error;
     throw error;
   }
 }

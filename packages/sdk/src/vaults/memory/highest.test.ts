@@ -42,6 +42,14 @@ describe("what a chain node shows", () => {
     expect(bindingOf(kept)).toMatchObject({ generation: 3n, floor: 1n });
   });
 
+  it("may be a base alone, which is remembered and confirmed like a floor", () => {
+    const once = after(sight(5n, 0), sight(5n, 11, { base: 3n }));
+    expect([once.base, bindingOf(once).base]).toEqual([undefined, 3n]);
+    const kept = after(sight(5n, 0), sight(5n, 11, { base: 3n }), sight(5n, 21, { base: 3n }), sight(5n, 40));
+    expect([kept.base, bindingOf(kept).base]).toEqual([3n, 3n]);
+    expect(after(sight(5n, 0, { base: 3n, isWitnessed: true })).base).toBe(3n);
+  });
+
   it("that was made up keeps nothing else from being confirmed", () => {
     const kept = after(sight(2n, 0), sight(LARGEST, 1), sight(2n, 11), sight(3n, 12), sight(3n, 22));
     expect([kept.generation, bindingOf(kept).generation]).toEqual([3n, LARGEST]);
