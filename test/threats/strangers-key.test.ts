@@ -145,12 +145,15 @@ function deceived(
 ): Client {
   const lie: Lie = { isTold: true };
   let waited = 0;
+  /** Pauses of a second: a client makes ten of them before it believes a key's maker. Others follow from a slow machine. */
+  let seconds = 0;
   const waiting = {
     now: () => performance.now() + waited,
     after: (ms: number, action: () => void) => {
       const isPause = ms <= 4_000;
       if (isPause) waited += ms;
-      if (waited >= 10_000) lie.isTold = false;
+      if (ms === 1_000) seconds += 1;
+      if (seconds >= 10) lie.isTold = false;
       const timer = setTimeout(action, isPause ? 0 : ms);
       return () => {
         clearTimeout(timer);

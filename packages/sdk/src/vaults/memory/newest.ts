@@ -113,6 +113,27 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       const isNow = (place: Place) => place.generation === view.generation && isReached(view, place);
       return seen.filter(isNow).reduce(laterPlace, placeOf(view));
     },
+    ...keysOf({ load, change, clock, isWitnessed }),
+    noteSigned: (place) => {
+      if (laterPlace(signed, place) === signed) return;
+      signed = place;
+      keepSigned().catch(() => undefined);
+    },
+  };
+}
+
+interface Memory {
+  readonly load: () => Promise<Highest>;
+  readonly change: (by: (seen: Highest) => Highest) => Promise<Highest>;
+  readonly clock: () => number;
+  readonly isWitnessed: boolean;
+}
+
+type KeyNumbers = Pick<SeenNumbers, "isBaseConfirmed" | "noteMakers" | "isMakerConfirmed" | "noteMade" | "isMade">;
+
+/** What decides under which vault keys this client writes. */
+function keysOf({ load, change, clock, isWitnessed }: Memory): KeyNumbers {
+  return {
     noteMakers: async (makers) => {
       for (const maker of makers) {
         const note = noteMaker(maker, clock());
@@ -121,14 +142,11 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       }
     },
     isMakerConfirmed: async (maker) => isWitnessed || isMakerSeen(await load(), maker, clock()),
-    noteMade: async (name) => void (await change(noteMade(name))),
+    noteMade: async (name) => {
+      await change(noteMade(name));
+    },
     isMade: async (name) => ((await load()).made ?? []).includes(name),
     isBaseConfirmed: async (view) => baseIn(await load()) === view.base,
-    noteSigned: (place) => {
-      if (laterPlace(signed, place) === signed) return;
-      signed = place;
-      keepSigned().catch(() => undefined);
-    },
   };
 }
 
