@@ -194,6 +194,6 @@ function isOlder(vault: VaultObject, seen: VaultObject): boolean {
 function rolledBack(vault: VaultObject, seen: VaultObject | undefined, options: ReadOptions): ChainError {
   const highest = [options.minGeneration ?? 0n, seen?.generation ?? 0n].reduce((a, b) => (a > b ? a : b));
   return new ChainError("rolled_back", {
-    message: `The chain node shows the vault in generation ${vault.generation}, but ${highest} was seen before, or a later change of it, or a floor above ${vault.floor} or a base above ${vault.base}. Try again, or name another node.`,
+    message: `The chain node shows the vault in generation ${vault.generation}, but ${highest} was seen before, or a later change of it. Or a floor above ${vault.floor} was seen, or a base above ${vault.base}. Try again, or name another node.`,
   });
 }

@@ -106,9 +106,8 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
   generation: "Lists only keys of this generation. Default: every generation.",
   record: "The sealed and signed record of the key, in base64.",
   replaces: "SHA-256 of the record that this one replaces: 64 hex digits. Default: there is none yet.",
-  steps: "At most 100 steps. Each replaces the step from the same place.",
+  steps: "At most 16 steps down from the record's key, stored with it or not at all. Default: none.",
   step: "The sealed step, in base64.",
-  "step.from": "SHA-256 of the record of the key that opens the step: 64 hex digits.",
   "step.to": "SHA-256 of the record of the key inside the step: 64 hex digits.",
   act: "What you want to do: `delete-vault`, `purge-vault`, `delete-file`, `delete-version`, `empty-trash` or `shorten-retention`.",
   "deletion.challenge.in.fileId":

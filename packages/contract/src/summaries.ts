@@ -59,7 +59,7 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
     "A nonce to sign before something of a shared vault is deleted: 5 minutes, single use, for this act, object and credential",
   "vaultKeys.list": "The vault's key records, newest first; only members can open them",
   "vaultKeys.publish":
-    "Publish the vault key record of the current generation, if there is none or the named one is current, with steps from its key down to earlier ones",
+    "Publish the vault key record of the current generation, with steps down to earlier keys, if there is none or the named one is current",
   "vaultKeys.steps": "Steps from vault keys down to earlier ones, those of the newest records first",
   "folderNames.get": "The vault key that a folder's name indexes are made with",
   "folderNames.stage": "Bring a folder's entries under another key; the folder changes once all of them are there",

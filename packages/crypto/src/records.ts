@@ -9,7 +9,7 @@ import { sha256 } from "./sha256.ts";
 import { signStatement, verifyStatement } from "./signatures.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
-/** Who made a vault key, which every record of it says, whoever sealed it. */
+/** The member who made a vault key: every record of the key says it, whichever member sealed that. */
 export interface KeyMaking {
   /** 32 bytes: the chain address of the key's maker. */
   readonly maker: Uint8Array;
@@ -20,7 +20,7 @@ export interface KeyMaking {
 interface SealedFields extends Place {
   /** 32 bytes: the vault object's id. */
   readonly vault: Uint8Array;
-  /** 32 bytes: the chain address of who sealed the key and signs the record. */
+  /** 32 bytes: the chain address of the member who sealed the key and signs the record. */
   readonly creator: Uint8Array;
   /** 32 bytes: the key's subkey `check`. */
   readonly check: Uint8Array;
@@ -29,7 +29,7 @@ interface SealedFields extends Place {
 }
 
 export interface RecordFields extends SealedFields {
-  /** Of the record that this one seals again; absent: the creator made the key. */
+  /** That of the record which this one seals again; absent: the creator made the key. */
   readonly making?: KeyMaking;
 }
 
@@ -97,8 +97,7 @@ function parseNew(bytes: Uint8Array): VaultKeyRecord {
 const verified = new WeakMap<VaultView, WeakSet<VaultKeyRecord>>();
 
 /**
- * Whether the record is of this vault, and both who made the key and who sealed it were members at its place, who
- * signed for it. Anyone could wrap a key of their own choosing for a vault. Throws CryptoError at step `record`: `vault_changed` for another vault's, else `damaged`.
+ * Whether the record is of this vault, and both its maker and its creator were members at its place and signed. Anyone could wrap a key of their own choosing for a vault. Throws CryptoError at step `record`: `vault_changed` for another vault's, else `damaged`.
  */
 export async function verifyRecord(view: VaultView, record: VaultKeyRecord): Promise<void> {
   if (verified.get(view)?.has(record) === true) return;
@@ -118,7 +117,7 @@ export async function verifyRecord(view: VaultView, record: VaultKeyRecord): Pro
 
 /**
  * Whether a writer may use the record. It must be of the generation just read, at its place or at a later one that the
- * view has reached. Who made the key and who sealed it must be members who sign there.
+ * view has reached. Its maker and its creator must be members who sign there.
  */
 export function isRecordForWriting(view: VaultView, record: VaultKeyRecord): boolean {
   if (record.generation !== view.generation || comparePlaces(record, placeOf(view)) < 0) return false;

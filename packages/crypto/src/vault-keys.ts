@@ -17,8 +17,8 @@ export interface OpenedVaultKey {
 
 /**
  * A vault key for the place of `view`, sealed and signed, to be published. `key` is for a later place that was seen,
- * or for sealing an opened key again for other key servers. The new record has the key's place and the same `check`,
- * and says who made the key as its record `of` does; absent: the author made it. Throws CryptoError `wrong_key` at step `record` when the author's signing key is not the one that the chain names at
+ * or for sealing an opened key again for other key servers. The new record has the key's place and the same `check`.
+ * It names the maker that the key's record `of` names; absent: the author made it. Throws CryptoError `wrong_key` at step `record` when the author's signing key is not the one that the chain names at
  * that place. Also when `key` is of another vault. Rejects as the wrap does.
  */
 export async function newVaultKeyRecord(

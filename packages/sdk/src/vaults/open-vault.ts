@@ -41,7 +41,7 @@ export interface OpenVault {
   /**
    * The key for new files, verified against the view. It is of the current place, or of a later one that was seen and
    * whose time has come. Publishes a record if there is none, adopts the one that won a race, and replaces one that
-   * does not open; for a rotation it replaces every other member's.
+   * does not open. For a rotation it replaces every other member's.
    */
   writingKey(view: VaultView, use: WritingUse): Promise<WritingKey>;
   /** A signature is bound by everything that any process was shown of the vault. Rejects with `rolled_back`, `generation_moved`. */

@@ -72,7 +72,7 @@ export interface KeyRecord {
   readonly creator: string;
   /** In hex: which key the record holds. */
   readonly check: string;
-  /** Who made the key, whoever sealed it. */
+  /** The member who made the key, whichever member sealed it. */
   readonly maker: string;
   /** The maker's signature in hex. */
   readonly made: string;

@@ -14,7 +14,7 @@ export interface RecordToSign {
   readonly sealedKey?: Uint8Array;
   /** 32 bytes; which key it is of. */
   readonly check?: Uint8Array;
-  /** Who made the key; absent: the creator. */
+  /** The key's maker; absent: the creator. */
   readonly maker?: Signer;
 }
 

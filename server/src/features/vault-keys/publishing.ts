@@ -76,7 +76,7 @@ export async function publishKey(
   }
 }
 
-/** Whether the record that it names is of the same key and maker; rows are never changed in that, so it holds in the transaction too. */
+/** Whether the record that it names is of the same key and maker. Rows are never changed in that, so it holds in the transaction too. */
 async function isSealedAgain(queries: Queries, vaultId: string, { record, replaces }: WantedKey): Promise<boolean> {
   const named = replaces === null ? null : await findKey(queries, { vaultId, keyId: replaces });
   return named !== null && comparePlaces(named, record) === 0 && isSameKey(named, record);

@@ -238,8 +238,8 @@ export class KeyRing {
   }
 
   /**
-   * One sight of one node is not enough to encrypt again under another member's key what was stored before: the node may
-   * have made the member up. Waits until a second one confirms it.
+   * What was stored before goes under another member's key only after more than one sight of one node, which may have
+   * made the member up. Waits until a second one confirms it.
    */
   async #requireBelieved(view: VaultView, record: VaultKeyRecord): Promise<void> {
     const { numbers } = this.#vault;
@@ -280,8 +280,8 @@ export class KeyRing {
   }
 
   /**
-   * With steps down to older keys, in one request. Who loses the place to another record discards its key and its steps.
-   * Its own record is its own also where the answer was lost.
+   * With steps down to older keys, in one request. The loser of a race for the place discards its key and its steps.
+   * A record whose answer was lost is recognised by its id.
    */
   async #publish(
     view: VaultView,

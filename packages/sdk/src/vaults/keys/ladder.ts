@@ -98,8 +98,8 @@ export class Ladder {
   }
 
   /**
-   * Steps from a key that this call has made down to the head of every run of older keys that no step reaches, the
-   * highest first. An older key that does not open soon is left to the next maker.
+   * Steps from a key that this call has made, down to the head of every run of older keys that no step reaches. There
+   * are at most sixteen, the highest first. An older key that does not open soon is left to the next maker.
    */
   async stepsFrom(view: VaultView, made: OpenedVaultKey): Promise<readonly LaidStep[]> {
     const heads = await this.#heads(view, made.record);
@@ -295,7 +295,7 @@ function keyNameOf(place: Place, check: Uint8Array): string {
   return `${placeNameOf(place)} ${toHex(check)}`;
 }
 
-/** Of a record's key, which other records may share. */
+/** The name of a record's key, which other records may share. */
 function nameOf(record: VaultKeyRecord): string {
   return keyNameOf(record, record.check);
 }

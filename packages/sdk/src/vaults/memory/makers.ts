@@ -1,6 +1,6 @@
 /**
- * Whose vault keys this machine believes (encryption design §9.1): the keys that it made itself, and those of members
- * whom it has seen on the list for a while. One node may make a member up.
+ * Whose vault keys this machine believes (encryption design §9.1): its own, and those of members whom it has seen on the
+ * list for a while. One node may make a member up.
  */
 import { encodePlace, type Place, type VaultKeyRecord } from "@coffer/crypto";
 import { toHex } from "../../digest.ts";

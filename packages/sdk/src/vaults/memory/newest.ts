@@ -41,7 +41,7 @@ export interface SeenNumbers {
    */
   writingPlace(view: VaultView): Promise<Place>;
   /**
-   * Whether a witness, or a read at least ten seconds earlier, has shown this base: by a lower one that a node makes
+   * Whether a witness, or a read at least ten seconds earlier, has shown this base. By a lower one that a node makes
    * up, a new key would lead to keys of before a rotation.
    */
   isBaseConfirmed(view: VaultView): Promise<boolean>;
@@ -225,8 +225,8 @@ export function healingStep(vaultId: string): string {
 
 /**
  * Forgets what any process was shown of the vault object, because its user says so. It keeps which keys this machine has
- * made, which nobody showed it, and whether the vault encrypts names, unless the user has the vault from its owner (`isTold`). Otherwise a user who heals a node's lie
- * would let that node get the next name unencrypted.
+ * made: nobody showed it those. It keeps whether the vault encrypts names, unless the user has the vault from its owner
+ * (`isTold`). Otherwise a user who heals a node's lie would let that node get the next name unencrypted.
  */
 export async function forgetNumbers(
   { chain, pins }: VaultSession,

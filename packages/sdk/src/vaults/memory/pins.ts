@@ -57,7 +57,7 @@ export interface GivenRight {
   readonly isAnswered: boolean;
 }
 
-/** Who made a vault key, as the chain showed it on the list of a generation. */
+/** The member who made a vault key, as the chain showed it on the list of a generation. */
 export interface SeenMaker {
   /** The generation. */
   readonly generation: bigint;
