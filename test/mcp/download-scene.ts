@@ -21,11 +21,11 @@ export interface DownloadScene {
   readonly project: string;
   /** The usual folder for downloads. Nobody has made it. */
   readonly downloads: string;
-  open(options?: Partial<ToolsHereOptions>): Promise<ToolsHere>;
+  readonly open: (options?: Partial<ToolsHereOptions>) => Promise<ToolsHere>;
   /** Stores a file by its path in the vault, and answers its id. */
-  store(path: string, body?: string): Promise<string>;
+  readonly store: (path: string, body?: string) => Promise<string>;
   /** Writes a file of the user's by its path in the project, and answers where it is. */
-  place(path: string, content: string): Promise<string>;
+  readonly place: (path: string, content: string) => Promise<string>;
 }
 
 export async function openDownloadScene(): Promise<DownloadScene> {
