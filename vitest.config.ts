@@ -54,6 +54,7 @@ const DEEP = [
   "test/cli/owner-scopes.test.ts",
   "test/cli/owner.test.ts",
   "test/cli/signing-in.test.ts",
+  "test/cli/sync.test.ts",
   "test/cli/wrong-lines.test.ts",
   "test/client-folder-crash.test.ts",
   "test/client-real.test.ts",

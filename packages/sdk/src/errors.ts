@@ -50,9 +50,7 @@ export interface AnswerFacts {
   readonly retryAfterMs: number | null;
 }
 
-/**
- * Any failure of the SDK. No field ever holds a credential, a header or a body. A code has one class, whoever found the failure.
- */
+/** Any failure of the SDK. No field ever holds a credential, a header or a body. A code has one class, whoever found the failure. */
 export class SdkError extends Error implements ErrorFacts {
   override readonly name: string = "SdkError";
   readonly code: ErrorCode | ClientErrorCode;
