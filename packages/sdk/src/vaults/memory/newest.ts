@@ -5,7 +5,7 @@
 import type { VaultObject } from "@coffer/chain";
 import { isReached, laterPlace, placeOf, type Place, type VaultView } from "@coffer/crypto";
 import { generationMoved } from "../service-view.ts";
-import { bindingOf, isAbove, isNoted, noteReached, noteSight, type Numbers } from "./highest.ts";
+import { bindingOf, isAbove, isNoted, noteReached, noteSight, type Numbers, type Sight } from "./highest.ts";
 import { isMakerSeen, noteMade, noteMaker, type MakerSight } from "./makers.ts";
 import { baseIn, raiseTo, toPlace } from "./pin-facts.ts";
 import type { Highest, VaultPin } from "./pins.ts";
@@ -91,11 +91,10 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       kept !== null && performance.now() - kept.at < INTERVAL_MS ? Promise.resolve(kept.highest) : load(),
     note: (vault, view) =>
       beginOnce(notes, vault, async () => {
-        const { generation, floor, base, plainNames } = vault;
-        const sight = { ...placeOf(view), generation, floor, base, plainNames, at: clock(), isWitnessed };
+        const sight = { ...sightOf(vault, view), at: clock(), isWitnessed };
         const seen = await load();
         const highest = isNoted(sight, seen) ? seen : await change(noteSight(sight));
-        if (highest.plainNames !== plainNames) throw otherNames(vaultId, plainNames);
+        if (highest.plainNames !== vault.plainNames) throw otherNames(vaultId, vault.plainNames);
       }),
     requireNewest: async (view, read) => {
       if (isSame(view, await load()) || isEnough(shownAgain, view, signed))
@@ -120,6 +119,13 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       keepSigned().catch(() => undefined);
     },
   };
+}
+
+function sightOf(
+  { generation, floor, base, plainNames }: VaultObject,
+  view: VaultView,
+): Omit<Sight, "at" | "isWitnessed"> {
+  return { ...placeOf(view), generation, floor, base, plainNames };
 }
 
 interface Memory {
