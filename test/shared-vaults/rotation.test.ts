@@ -1,5 +1,7 @@
 /** Rotation on a real stack: everything under new keys, readers all the while, and a floor in the end. */
 import { setTimeout } from "node:timers/promises";
+import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { parseEntryStatement, parseRecord, parseVersionStatement } from "@coffer/crypto";
 import type { Middleware } from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
 import { raiseGeneration, read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
@@ -256,5 +258,33 @@ describe("vaults.rotate", () => {
     expect(result).toMatchObject({ files: 6, floor: 1n, failed: [{ kind: "file", id: first?.id, code: "damaged" }] });
     expect(await owner.client.vaults.rotate(old.vault.id)).toMatchObject({ files: 1, floor: 3n, failed: [] });
     expect(await read(owner.client, first?.id ?? "")).toBe("content of top.txt");
+  });
+
+  test("writes contents and names under no key that another member has made", async () => {
+    const { client } = owner;
+    const { id: vaultId } = await client.vaults.create({ name: "own keys", type: "shared" });
+    const old = await client.files.upload({ vaultId, name: "old.txt", body: "old" });
+    const folder = await client.folders.create({ vaultId, name: "old" });
+    const helper = await stack.invite("own keys");
+    await client.vaults.members.add(vaultId, helper.signer.chainAddress);
+    await raiseGeneration(client, vaultId);
+    // The owner's key is the current one of the new generation.
+    await client.files.upload({ vaultId, folderId: folder.id, name: "new.txt", body: "new" });
+    await helper.client.vaults.rotate(vaultId);
+    const { keys } = await client.call(vaultKeysGroup.list, { params: { vaultId } });
+    const makers = new Map(
+      keys.map(({ keyId, record }) => [keyId, parseRecord(Uint8Array.from(Buffer.from(record, "base64"))).maker]),
+    );
+    const file = onWire(await client.files.get(old.file.id)).shared;
+    const named = onWire(await client.folders.get(folder.id)).shared;
+    const bytes = (statement = ""): Uint8Array => Uint8Array.from(Buffer.from(statement, "base64"));
+    const keyIds = [
+      parseVersionStatement(bytes(file?.version)).keyId,
+      parseEntryStatement(bytes(file?.entry)).keyId,
+      parseEntryStatement(bytes(named?.entry)).keyId,
+    ];
+    const address = helper.signer.chainAddress.slice(2);
+    for (const keyId of keyIds)
+      expect(Buffer.from(makers.get(Buffer.from(keyId).toString("hex")) ?? []).toString("hex")).toBe(address);
   });
 });
