@@ -139,10 +139,7 @@ function toStored({ after = 0n, base = 0n, generation, floor, since }: Candidate
   return { generation: String(generation), after: String(after), floor: String(floor), base: String(base), since };
 }
 
-function findHighest(
-  stored: Stored,
-  chainObjectId: string,
-): Highest {
+function findHighest(stored: Stored, chainObjectId: string): Highest {
   const { generations, floors = {}, bases = {}, ends = {}, candidates = {}, given = {} } = stored;
   const { plainNames = {}, makers = {}, made = {} } = stored;
   const listOf = <Item>(lists: Readonly<Record<string, readonly Item[]>>): readonly Item[] =>
