@@ -1,9 +1,6 @@
 // Prints the table of packages/contract/src/assigned.ts. Run it with the oldest Node that `engines` allows: its ICU has
 // the Unicode version that the table is of.
-import { UNICODE_VERSION } from "../packages/contract/src/assigned.ts";
-
-if (process.versions.unicode !== UNICODE_VERSION)
-  throw new Error(`The table is of Unicode ${UNICODE_VERSION}, and this Node has ${String(process.versions.unicode)}`);
+console.error(`Unicode ${String(process.versions.unicode)}: set UNICODE_VERSION beside the table to it`);
 
 const runs = [0];
 let assigned = false;

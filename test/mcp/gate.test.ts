@@ -56,7 +56,7 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
   file_read: { file: asked, vaultId: kept },
   file_download: {
     ...{ files: asked, folder: { fate: "service", with: { files: undefined } } },
-    ...{ vaultId: kept, dest: kept, version: kept },
+    ...{ vaultId: kept, dest: kept, version: kept, confirm: kept },
   },
   file_verify: { file: asked, path: kept, vaultId: kept },
   change_list: { since: kept, by: kept, vaultId: kept, cursor },

@@ -45,10 +45,11 @@ function call(
 }
 
 const create = () => call("create", (tx) => [tx.pure.vector("u8", NO_KEY), tx.pure.bool(false)]);
-const add = (vault: string, member: string) =>
+/** `last`: the digest of the owner's last act, as base64 (the vault's `last`). */
+const add = (vault: string, member: string, last: string) =>
   call("add", (tx) => [
     ...[tx.object(vault), tx.pure.address(member), tx.pure.vector("u8", NO_KEY)],
-    ...[tx.pure.u64(NO_END), tx.object.clock()],
+    ...[tx.pure.u64(NO_END), tx.pure.vector("u8", Buffer.from(last, "base64")), tx.object.clock()],
   ]);
 const remove = (vault: string, member: string) =>
   call("remove", (tx) => [tx.object(vault), tx.pure.address(member), tx.object.clock()]);
@@ -65,7 +66,7 @@ async function createVault(signer: Ed25519Keypair, through = client()): Promise<
 
 async function readVault(id: string, through = client()) {
   const { object } = await through.core.getObject({ objectId: id, include: { json: true } });
-  return object.json as { generation: string; members: { chain_address: string }[] };
+  return object.json as { generation: string; last: string; members: { chain_address: string }[] };
 }
 
 /** Bytes and signature, ready to send. */
@@ -86,7 +87,7 @@ describe("the unmodified SuiGrpcClient", () => {
       const owner = new Ed25519Keypair();
       const vault = await createVault(owner, through);
       const added = await through.signAndExecuteTransaction({
-        transaction: add(vault, NOBODY),
+        transaction: add(vault, NOBODY, (await readVault(vault, through)).last),
         signer: owner,
         include: { events: true, effects: true, balanceChanges: true },
       });
@@ -226,12 +227,9 @@ describe("objects", () => {
   it("refuses a version that is no longer current, and answers a repeated transaction as before", async () => {
     const owner = new Ed25519Keypair();
     const vault = await createVault(owner);
-    const [first, second] = [
-      await signed(add(vault, NOBODY), owner),
-      await signed(remove(vault, NOBODY), owner).catch(() => null),
-    ];
-    expect(second).toBeNull();
-    const stale = await signed(add(vault, `0x${"cd".repeat(32)}`), owner);
+    const { last } = await readVault(vault);
+    const first = await signed(add(vault, NOBODY, last), owner);
+    const stale = await signed(add(vault, `0x${"cd".repeat(32)}`, last), owner);
     const once = await send(first.bytes, first.signature);
     expect(once.$kind).toBe("Transaction");
     await expect(send(stale.bytes, stale.signature)).rejects.toThrow(/unavailable for consumption/);
@@ -261,6 +259,7 @@ describe("objects", () => {
       tx.pure.address(NOBODY),
       tx.pure.vector("u8", NO_KEY),
       tx.pure.u64(NO_END),
+      tx.pure.vector("u8", new Uint8Array(32)),
       tx.object.clock(),
     ]);
     await expect(signed(reading, owner)).rejects.toThrow(/mutable reference/);
@@ -269,7 +268,7 @@ describe("objects", () => {
   it("tells an abort by its place and code, and charges gas for it", async () => {
     const [owner, eve] = [new Ed25519Keypair(), new Ed25519Keypair()];
     const vault = await createVault(owner);
-    await expect(signed(add(vault, NOBODY), eve)).rejects.toThrow(/abort code: 1.*assert_owner/s);
+    await expect(signed(add(vault, NOBODY, (await readVault(vault)).last), eve)).rejects.toThrow(/abort code: 1.*assert_owner/s);
     // Funded by the attempt above.
     const { object } = await client().core.getObject({ objectId: vault });
     const initialSharedVersion = (object.owner as { Shared: { initialSharedVersion: string } }).Shared
@@ -280,6 +279,7 @@ describe("objects", () => {
       inner.pure.address(NOBODY),
       inner.pure.vector("u8", NO_KEY),
       inner.pure.u64(NO_END),
+      inner.pure.vector("u8", new Uint8Array(32)),
       inner.object.clock(),
     ]);
     tx.setGasBudget(20_000_000);

@@ -137,7 +137,7 @@ export interface UpdateOptions extends PlaceOptions, ConditionOptions {}
 export interface ConditionedItem {
   /** UUID of the file or folder. */
   readonly id: string;
-  /** Its `tag`; see {@link ConditionOptions.ifMatch}. */
+  /** Its `tag`; see {@link ConditionOptions.ifMatch}. Default: as there. */
   readonly ifMatch?: string | undefined;
 }
 

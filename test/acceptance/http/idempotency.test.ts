@@ -44,16 +44,16 @@ describe("Idempotency-Key", () => {
     expectError(await send(randomBytes(10), undefined, "other.bin"), 422, "idempotency_mismatch");
   });
 
-  it("is ignored on PATCH and DELETE [D1-idempotency-ignored]", async () => {
+  it("holds for PATCH and DELETE of a folder: a repeat does nothing, another request is refused [D1-idempotency-changes]", async () => {
     const folder = objectIn(fieldsAt(await postFolder(randomUUID(), { name: "patched" }), 201), "folder");
     const path = `/api/folders/${textIn(folder, "id")}`;
     const key = randomUUID();
-    expectStatus(await service().ask("PATCH", path, keyed(key, { name: "first" })), 200);
-    const second = objectIn(
-      fieldsAt(await service().ask("PATCH", path, keyed(key, { name: "second" })), 200),
-      "folder",
-    );
-    expect(second["name"]).toBe("second");
-    expectStatus(await service().ask("DELETE", path, { headers: { "idempotency-key": key } }), 200);
+    const rename = (by: string, name: string) => service().ask("PATCH", path, keyed(by, { name }));
+    expectStatus(await rename(key, "first"), 200);
+    expectStatus(await rename(randomUUID(), "second"), 200);
+    expectStatus(await rename(key, "first"), 200);
+    expect(objectIn(fieldsAt(await service().ask("GET", path), 200), "folder")["name"]).toBe("second");
+    expectError(await rename(key, "third"), 422, "idempotency_mismatch");
+    expectError(await service().ask("DELETE", path, { headers: { "idempotency-key": key } }), 422, "idempotency_mismatch");
   });
 });

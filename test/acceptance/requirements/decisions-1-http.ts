@@ -46,7 +46,7 @@ const IDEMPOTENCY_AND_VERSIONS = [
   "D1-idempotency-24h: Idempotency records are kept 24 h per (account, key).",
   "D1-idempotency-fingerprint: The fingerprint is over method, path, query and body; another request with the key is 422.",
   "D1-idempotency-bytes: A byte body counts by length and type in the fingerprint.",
-  "D1-idempotency-ignored: Idempotency-Key is ignored on PATCH and DELETE.",
+  "D1-idempotency-changes: Idempotency-Key is accepted on every PATCH, PUT and DELETE that changes a file or a folder.",
   "D1-idempotency-running: A repeat while the first still runs is 409.",
   "D1-versioning: API-Version: YYYY-MM-DD is optional and echoed.",
   "D1-openapi-semver: OpenAPI info.version is a semantic version.",

@@ -57,8 +57,8 @@ export const FEWEST = {
     "log bytes": 500_000,
     processes: 200,
     "pieces of content": 2_000,
-    names: 50,
-    keys: 1_000,
+    names: 5,
+    keys: 400,
     "chain keys": 100,
   },
   deep: {

@@ -31,7 +31,7 @@ export interface UploadFileOptions extends UploadOptions {
   readonly contentType?: string | undefined;
   /** Write a new version of this file. Default: a new file. */
   readonly fileId?: string;
-  /** The `tag` that the replaced file must have, as in `files.replace`; with `fileId` only. */
+  /** The `tag` that the replaced file must have, as in `files.replace`; with `fileId` only. Default: as there. */
   readonly ifMatch?: string | undefined;
   /** false: no version of the content before stays, as in `files.replace`; with `fileId` only. Default: true. */
   readonly keep?: boolean | undefined;

@@ -138,8 +138,6 @@ it("[D1-changes-row D1-changes-audit D1-changes-sequence] every change is in the
   const record = signRecord(signer, { vault: chainObjectId, generation: 2 });
   const published = await changes(["vault.key_published"], "POST", `${shared}/keys`, { json: { record } });
   const { keyId: vaultKey } = published["key"] as unknown as { keyId: string };
-  // A shortcut to keys that are there.
-  await changes([], "PUT", `${shared}/keys/steps`, { json: { steps: [] } });
   await changes(["vault.names_changed"], "PUT", `${shared}/names`, {
     json: { folderId: null, keyId: vaultKey, entries: [] },
   });

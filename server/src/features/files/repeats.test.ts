@@ -32,7 +32,7 @@ async function repeated(id: string, change: Ask, between: Ask) {
   return fileOf(await service.ask("GET", `/api/files/${id}`, { key }));
 }
 
-it("[S35] [D1-idempotency] renames, moves, trash, restoring, contents and acts on many are done once under one key", async () => {
+it("[S36] [D1-idempotency-changes] renames, moves, trash, restoring, contents and acts on many are done once under one key", async () => {
   const { id, versionId } = await newFile("a");
   const at = `/api/files/${id}`;
   const rename = (name: string): Ask => ["PATCH", at, { json: { name } }];
@@ -62,7 +62,7 @@ it("[S35] [D1-idempotency] renames, moves, trash, restoring, contents and acts o
   expect([versions[0]?.versionId, versions[2]?.versionId]).toEqual([newest.versionId, third.versionId]);
 });
 
-it("[S35] [D1-idempotency] what was deleted for good answers a repeat, and so do folders", async () => {
+it("[S36] [D1-idempotency-changes] what was deleted for good answers a repeat, and so do folders", async () => {
   const { id } = await newFile("a");
   const headers = { "idempotency-key": "for good" };
   const erase: Ask = ["DELETE", `/api/files/${id}?permanent=true`];
@@ -94,7 +94,7 @@ it("[S35] [D1-idempotency] what was deleted for good answers a repeat, and so do
   expect((await now()) as object).not.toMatchObject({ trashedAt: null });
 });
 
-it("[S35] conditions of trash, restoring, earlier contents and acts on many name the item by its revision or its tag", async () => {
+it("[S36] conditions of trash, restoring, earlier contents and acts on many name the item by its revision or its tag", async () => {
   const { id, versionId } = await newFile("a");
   const at = `/api/files/${id}`;
   const tag = (revision: number, version = versionId) => `"${revision}.${version}"`;

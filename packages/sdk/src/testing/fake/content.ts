@@ -4,7 +4,8 @@ import { digestOf, toBase64, toHex } from "../../digest.ts";
 import { Failure, Reply } from "../handlers.ts";
 import { authorOf, noteEntry } from "./entries.ts";
 import { requireBudgets, spendBudgets } from "./budgets.ts";
-import { refuseChanged, refuseOtherTag, refuseTakenName, tagsOf } from "./items.ts";
+import { etagOf, refuseReplaced, refuseUnmatched } from "./content-tag.ts";
+import { refuseTakenName, tagsOf } from "./items.ts";
 import { putVersion, versionOf } from "./versions.ts";
 import { findPlace, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
 
@@ -86,20 +87,6 @@ export async function checkDigests(bytes: Uint8Array, fields: readonly (string |
     const given = /(?:^|,)\s*sha-256=:([^:]*):/.exec(field ?? "")?.[1];
     if (given !== undefined && given !== expected) throw new Failure("digest_mismatch");
   }
-}
-
-export function etagOf(file: File): string {
-  const bytes = Uint8Array.from(file.sha256.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-  return `"sha256-${toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace("=", "")}"`;
-}
-
-export function refuseUnmatched(file: File, ifMatch: string | null): void {
-  refuseOtherTag(etagOf(file), ifMatch);
-}
-
-/** For a change of the content. */
-export function refuseReplaced(file: File, ifMatch: string | null | undefined): void {
-  refuseChanged(file, ifMatch, etagOf(file));
 }
 
 interface Conditions {

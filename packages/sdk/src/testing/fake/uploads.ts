@@ -11,7 +11,8 @@ import { toBase64 } from "../../digest.ts";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { record } from "./audit.ts";
 import { requireBudgets } from "./budgets.ts";
-import { createFile, refuseReplaced, replaceContent } from "./content.ts";
+import { createFile, replaceContent } from "./content.ts";
+import { refuseReplaced } from "./content-tag.ts";
 import { refuseTakenName } from "./items.ts";
 import { findPlace, notFound, readRow, type Caller, type State, type UploadRow } from "./state.ts";
 

@@ -3,7 +3,7 @@ import type { api, FileVersion } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { record } from "./audit.ts";
 import { authorOf, bounded, endOf } from "./entries.ts";
-import { refuseReplaced } from "./content.ts";
+import { refuseReplaced } from "./content-tag.ts";
 import { requireBudgets, spendBudgets } from "./budgets.ts";
 import type { Budget } from "./row.ts";
 import { pageOf, readRow, timestamp, type Caller, type FileRow, type KeptVersion, type State } from "./state.ts";

@@ -4,14 +4,14 @@
  */
 import type { Client, File, Vault } from "@coffer/sdk";
 import { beforeAll, expect, test, vi } from "vitest";
-import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import { sharedStack, UNLIMITED } from "../../../../../test/kit/shared-scene.ts";
 
 /** Unicode 17.0 sorts these two marks in another order. The last one is in no NFC at all. */
 const NAMES = ["a\u1acf\u0316", "a\u{10efa}\u0301", "e\u0301"];
 
 /** Another program's rule for names: it takes everything. */
 const another = vi.hoisted(() => ({ isOn: false }));
-vi.mock(import("../../packages/sdk/src/chosen-name.ts"), async (original) => {
+vi.mock(import("../../chosen-name.ts"), async (original) => {
   const { chosenName } = await original();
   return { chosenName: (id, name) => (another.isOn ? name : chosenName(id, name)) };
 });
