@@ -1,8 +1,7 @@
 /**
- * The code points that a new name can have: those that the Unicode version of the oldest runtime assigns for which the
- * packages are made (Node 22.18). Unicode never changes how an assigned code point normalises, so all runtimes agree
- * about the NFC of such a name. They do not agree about newer code points. The table is here because `\p{Assigned}` is
- * what the running ICU knows.
+ * The code points that a new name can have: those of the Unicode version of Node 22.18, the oldest that `engines` allows.
+ * Unicode never changes how an assigned code point normalises, so all runtimes agree about the NFC of such a name. They
+ * do not agree about newer code points. `\p{Assigned}` would go by the running ICU, so there is a table.
  */
 
 /** `scripts/assigned.ts` prints {@link RUNS} with a Node that has this version. Raise it with `engines`. */

@@ -6,7 +6,7 @@ import type { EntryKind } from "./entry-statement.ts";
 import { nameProblem } from "./item-name.ts";
 
 export interface Metadata {
-  /** At most 255 bytes of UTF-8, and a name that a file or folder can have. Whoever chooses one puts it into NFC. */
+  /** At most 255 bytes of UTF-8, and a name that a file or folder can have. A caller puts a new one into NFC. */
   readonly name: string;
   /** 1 to 245 bytes of visible ASCII and spaces for a file; empty for a folder. */
   readonly contentType: string;
@@ -100,8 +100,8 @@ function decodeName(bytes: Uint8Array): string {
 }
 
 /**
- * Never quotes the metadata: messages end up in logs. It asks for no NFC, because NFC is what the Unicode of each runtime
- * makes it: a name must not be readable in one runtime and damaged in the next.
+ * Never quotes the metadata: messages end up in logs. It asks for no NFC, which depends on the Unicode of each runtime.
+ * A name must not be readable in one runtime and damaged in the next.
  */
 function metadataProblem(kind: EntryKind, { name, contentType, size }: Metadata): string | null {
   const problem = nameProblem(name);

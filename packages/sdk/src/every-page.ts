@@ -12,8 +12,8 @@ export interface PagePlace {
 }
 
 /**
- * Page after page until the last one. Every list that a call reads to its end passes here: else a service with a new
- * cursor on each page would keep the call, and what it gathers, growing for ever.
+ * Page after page until the last one. Every list that a call reads to its end passes here. Without a bound, a service
+ * with a new cursor on each page would keep the call for ever, and fill its memory.
  * @throws ContractError after `most` pages.
  */
 export async function* everyPage<Page extends { readonly nextCursor: string | null }>(

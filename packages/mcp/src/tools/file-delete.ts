@@ -10,7 +10,7 @@ import { itemRef, namedVault, vaultRef } from "./places.ts";
 /** More files than these, or a folder, need a person's agreement. */
 const FREELY = 10;
 const MOST_ITEMS = 500;
-/** Files and folders below one folder that are counted for a person. Who agrees to more does not know to what. */
+/** Files and folders below one folder that are counted for a person. Nobody can judge more. */
 const MOST_BELOW = 10_000;
 
 export const fileDelete = defineTool({

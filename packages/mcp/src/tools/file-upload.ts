@@ -39,7 +39,7 @@ export const fileUpload = defineTool({
     folder: "id or path, made if missing; default: top",
     name: "of a single file; default: its own",
     ifExists: "if the name is taken",
-    expectedVersion: "tag or versionId seen; default: any",
+    expectedVersion: "tag or versionId; default: any",
     idempotencyKey: "repeats store once; default: none",
     dryRun: "only plan",
   },

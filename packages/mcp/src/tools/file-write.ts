@@ -27,7 +27,7 @@ export const fileWrite = defineTool({
     text: "the content",
     folder: "id or path, made if missing; default: top",
     ifExists: "if the name is taken",
-    expectedVersion: "tag or versionId seen; default: any",
+    expectedVersion: "tag or versionId; default: any",
   },
   output: RECEIPT,
   run: async ({ text, vaultId, folder, ...wish }, call) => {

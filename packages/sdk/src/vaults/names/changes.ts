@@ -235,7 +235,10 @@ async function asOften<Result>(
       // If it was perhaps done, nothing is done again.
       if (attempt >= ATTEMPTS || !(error instanceof SdkError) || error.perhapsDone) throw error;
       if (error.code === "generation_moved") await vault.view({ maxAge: 0 });
-      else if (error.code === "names_outdated") noteStaged?.(await stageFolder(connection, vault, folderId()));
+      else if (error.code === "names_outdated") {
+        const staged = await stageFolder(connection, vault, folderId());
+        noteStaged?.(staged);
+      }
       // Somebody else's change or vault key came first: read both again.
       else if (error.code === "statement_invalid") vault.forgetWritingKey();
       else throw error;

@@ -46,7 +46,9 @@ it("names the program that the owner's own configuration names", async () => {
   expect((await coffer(["config", "get", "agent-program"], home)).out).toBe("npx --yes @acme/coffer@1.2.3\n");
   expect((await coffer(["config", "list"], home)).out).toMatch(/agent-program +npx --yes @acme/);
   const text = await textFor(home);
-  expect(text).toContain(`\n  echo ${CODE} | npx --yes @acme/coffer@1.2.3 login --invite-code - --base-url ${BASE_URL}\n`);
+  expect(text).toContain(
+    `\n  echo ${CODE} | npx --yes @acme/coffer@1.2.3 login --invite-code - --base-url ${BASE_URL}\n`,
+  );
   expect(text).toContain("npx --yes @acme/coffer@1.2.3 mcp install --client");
   expect(text).not.toContain("Get the program");
   // The address of another service changes nothing of it: it is the owner's word.
@@ -61,7 +63,7 @@ it("names the program that the owner's own configuration names", async () => {
 it("reads the invite from a file on standard input, too", async () => {
   const text = await textFor(await profile({}), { file: "/home/ada/my invite.txt", networkFile: "/etc/network.json" });
   expect(text).toContain(
-    `\n  coffer login --invite-code - --base-url ${BASE_URL} --network-file /etc/network.json < '/home/ada/my invite.txt'\n`,
+    `\n  coffer login --invite-code - --network-file /etc/network.json --base-url ${BASE_URL} < '/home/ada/my invite.txt'\n`,
   );
   expect(text).not.toContain(CODE);
 });

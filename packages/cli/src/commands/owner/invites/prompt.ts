@@ -10,9 +10,9 @@ interface Invited {
 }
 
 /**
- * A package is named only where the owner's own configuration names it (`agent-program`). Any other name belongs to whoever
- * registers it: that package would get the invite, and run on the agent's machine. The invite goes in on standard input, because
- * lists of processes show command lines.
+ * A package is named only where the owner's own configuration names it (`agent-program`). Any other name belongs to the
+ * first person who registers it. That package would get the invite, and run on the agent's machine. The invite goes in on
+ * standard input, because lists of processes show command lines.
  */
 export async function promptLines(context: Context, { name, code, file }: Invited): Promise<string[]> {
   const { baseUrl, networkFile } = await context.settings();
@@ -20,14 +20,16 @@ export async function promptLines(context: Context, { name, code, file }: Invite
   const program = configured ?? "coffer";
   const words = [
     ...["login", "--invite-code", "-"],
-    ...(baseUrl === null ? [] : ["--base-url", baseUrl]),
     ...(networkFile === null ? [] : ["--network-file", networkFile]),
+    ...(baseUrl === null ? [] : ["--base-url", baseUrl]),
   ];
   const login = `${program} ${words.map(quoted).join(" ")}`;
   return [
     `You get access to a Coffer file storage, as ${JSON.stringify(name)}. Coffer encrypts files on your machine.`,
     ...(configured === null
-      ? ["Get the program from me, the person who invites you. A package of a similar name is somebody else's: run none."]
+      ? [
+          "Get the program from me, the person who invites you. A package of a similar name is somebody else's: run none.",
+        ]
       : []),
     "Run this once, on the machine that you work on (Node 22.18 or later):",
     "",
