@@ -1,7 +1,10 @@
 /** Every tool that destroys or opens access, in both protocol eras, by every kind of answer: only a clear yes, once, does it. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createMemory } from "@coffer/mcp";
 import type { Client } from "@coffer/sdk";
 import { describe, expect, it } from "vitest";
+import { makeDirectory } from "../kit/directory.ts";
 import type { Era } from "../kit/mcp-http.ts";
 import { openFakeService, openToolsHere, type Sent, type ToolsHere, type ToolsHereOptions } from "../kit/tools-here.ts";
 
@@ -10,6 +13,10 @@ type Args = Readonly<Record<string, unknown>>;
 interface Act {
   readonly tool: string;
   readonly args: Args;
+  /** Local folders that the tools may use. Absent: none. */
+  readonly folders?: readonly string[];
+  /** Of the tools, for an act on local files, which only a client of the SDK can do. Absent: the client of the scene. */
+  readonly client?: Client;
   readonly isDone: () => Promise<boolean>;
   /** Changes what is acted on. Absent: nothing of it can change. */
   readonly change?: () => Promise<unknown>;
@@ -19,6 +26,8 @@ interface Act {
 
 interface Scene {
   readonly client: Client;
+  /** Without members. */
+  readonly plain: Client;
   readonly vaultId: string;
 }
 
@@ -64,6 +73,19 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
       ...{ tool: "file_delete", args: { files: ids } },
       isDone: async () => (await client.files.get(ids[0] ?? "")).trashedAt !== null,
       change: () => client.files.replace(ids[3] ?? "", { body: "other" }),
+    };
+  },
+  "a local file is replaced": async ({ plain, vaultId }) => {
+    const folder = makeDirectory();
+    const dest = join(folder, "coffer", "report.txt");
+    await mkdir(join(folder, "coffer"), { mode: 0o700 });
+    await writeFile(dest, "before");
+    const { file } = await plain.files.upload({ vaultId, name: "report.txt", body: "after" });
+    return {
+      client: plain,
+      ...{ tool: "file_download", args: { files: [file.id], dest, ifExists: "replace" }, folders: [folder] },
+      isDone: async () => (await readFile(dest, "utf8")) === "after",
+      change: () => writeFile(dest, "changed since"),
     };
   },
   "an invite is made": ({ client, vaultId }) =>
@@ -126,10 +148,12 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
 };
 
 async function openAct(make: (scene: Scene) => Promise<Act>) {
-  const client = withMembers((await openFakeService()).client);
+  const { client: plain } = await openFakeService();
+  const client = withMembers(plain);
   const { id: vaultId } = await client.vaults.create({ name: "V", type: "public" });
-  const act = await make({ client, vaultId });
-  const open = (options: Partial<ToolsHereOptions> = {}): Promise<ToolsHere> => openToolsHere({ client, ...options });
+  const act = await make({ client, plain, vaultId });
+  const open = (options: Partial<ToolsHereOptions> = {}): Promise<ToolsHere> =>
+    openToolsHere({ client: act.client ?? client, folders: act.folders ?? [], ...options });
   return { act, open };
 }
 
@@ -312,6 +336,6 @@ it("every tool that asks is in the matrix", async () => {
   const asking = TOOLS.filter((tool) => JSON.stringify(tool.inputSchema(false)).includes('"confirm"'));
   const client = withMembers((await openFakeService()).client);
   const { id: vaultId } = await client.vaults.create({ name: "V", type: "public" });
-  const here = await Promise.all(Object.values(ACTS).map(async (make) => (await make({ client, vaultId })).tool));
+  const here = await Promise.all(Object.values(ACTS).map(async (make) => (await make({ client, plain: client, vaultId })).tool));
   expect([...new Set(here)].toSorted()).toEqual(asking.map(({ name }) => name).toSorted());
 });
