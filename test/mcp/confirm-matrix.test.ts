@@ -336,6 +336,8 @@ it("every tool that asks is in the matrix", async () => {
   const asking = TOOLS.filter((tool) => JSON.stringify(tool.inputSchema(false)).includes('"confirm"'));
   const client = withMembers((await openFakeService()).client);
   const { id: vaultId } = await client.vaults.create({ name: "V", type: "public" });
-  const here = await Promise.all(Object.values(ACTS).map(async (make) => (await make({ client, plain: client, vaultId })).tool));
+  const here = await Promise.all(
+    Object.values(ACTS).map(async (make) => (await make({ client, plain: client, vaultId })).tool),
+  );
   expect([...new Set(here)].toSorted()).toEqual(asking.map(({ name }) => name).toSorted());
 });

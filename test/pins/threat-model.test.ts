@@ -58,14 +58,20 @@ function problemsOfTest(named: NamedTest): string[] {
   return runsByDefault(file) ? [] : [`not in the default run: ${file}`];
 }
 
+interface Project {
+  readonly name: string;
+  readonly include?: string[];
+  readonly exclude?: string[];
+}
+
 /** With `npm test` or with the deep tests: `.ci/run` calls both. */
 function runsByDefault(file: string): boolean {
   // Hundreds of them are the path of one file, and a pattern takes long to read.
   const matches = (patterns: readonly string[]) =>
     patterns.some((pattern) => pattern === file || (/[*?{[(]/.test(pattern) && matchesGlob(file, pattern)));
   return (configuration.test?.projects ?? []).some((project) => {
-    const { include = [], exclude = [] } = (project as { test: { include?: string[]; exclude?: string[] } }).test;
-    return matches(include) && !matches(exclude);
+    const { name, include = [], exclude = [] } = (project as { test: Project }).test;
+    return !name.startsWith("nightly") && matches(include) && !matches(exclude);
   });
 }
 

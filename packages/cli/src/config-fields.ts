@@ -1,7 +1,14 @@
 /** The fields of a profile that `coffer config` reads and changes. Keys are not among those that it sets. */
 import type { Profile } from "@coffer/sdk/node";
 
-export const FIELDS = ["base-url", "network-file", "content-origins", "agent-program", "default-profile", "key-store"] as const;
+export const FIELDS = [
+  "base-url",
+  "network-file",
+  "content-origins",
+  "agent-program",
+  "default-profile",
+  "key-store",
+] as const;
 export const SECRETS = ["api-key", "session", "chain-key"] as const;
 
 export type Field = (typeof FIELDS)[number];

@@ -268,7 +268,9 @@ describe("objects", () => {
   it("tells an abort by its place and code, and charges gas for it", async () => {
     const [owner, eve] = [new Ed25519Keypair(), new Ed25519Keypair()];
     const vault = await createVault(owner);
-    await expect(signed(add(vault, NOBODY, (await readVault(vault)).last), eve)).rejects.toThrow(/abort code: 1.*assert_owner/s);
+    await expect(signed(add(vault, NOBODY, (await readVault(vault)).last), eve)).rejects.toThrow(
+      /abort code: 1.*assert_owner/s,
+    );
     // Funded by the attempt above.
     const { object } = await client().core.getObject({ objectId: vault });
     const initialSharedVersion = (object.owner as { Shared: { initialSharedVersion: string } }).Shared

@@ -54,6 +54,10 @@ describe("Idempotency-Key", () => {
     expectStatus(await rename(key, "first"), 200);
     expect(objectIn(fieldsAt(await service().ask("GET", path), 200), "folder")["name"]).toBe("second");
     expectError(await rename(key, "third"), 422, "idempotency_mismatch");
-    expectError(await service().ask("DELETE", path, { headers: { "idempotency-key": key } }), 422, "idempotency_mismatch");
+    expectError(
+      await service().ask("DELETE", path, { headers: { "idempotency-key": key } }),
+      422,
+      "idempotency_mismatch",
+    );
   });
 });
