@@ -122,10 +122,11 @@ describe("what a service says of a file is refused", () => {
       lies.isLying = true;
       return client;
     };
+    // A change asks once, and signs what follows that answer.
     const renaming = await open((file) => file);
-    await expect(renaming.files.update(id, { name: "renamed" }, { vaultId: otherVaultId })).rejects.toMatchObject({
-      code: "contract_broken",
-    });
+    const renamed = await renaming.files.update(id, { name: "renamed" }, { vaultId: otherVaultId });
+    expect([renamed.id, (await owner.another().files.get(id)).name]).toEqual([id, "renamed"]);
+    expect((await owner.another().files.get(honest.other.id)).name).not.toBe("renamed");
     const looking = await open(() => honest.other);
     await expect(looking.files.get(id)).rejects.toMatchObject({ code: "contract_broken" });
     const reading = await open(() => before);

@@ -278,7 +278,11 @@ describe("in a new process of a machine that has used the vault, a hostile servi
       return next(request);
     };
     const renaming = await machine.newProcess({ middleware: [moved(), noting] });
-    const renamed = await renaming.files.update(inside.id, { name: "renamed.txt" });
+    // The client sees in the entry that it is a lie, and signs nothing; once the service is honest, the file is where it was.
+    const rename = () => renaming.files.update(inside.id, { name: "renamed.txt" });
+    await expect(rename()).rejects.toMatchObject({ code: "damaged" });
+    expect(signed).toEqual([]);
+    const renamed = await rename();
     await renaming.files.delete(inside.id);
     const restoring = await machine.newProcess({ middleware: [moved(), noting] });
     const back = await restoring.files.restore(inside.id, { name: "inside.txt" });

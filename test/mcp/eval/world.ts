@@ -18,7 +18,7 @@ export const ROLES = {
   /** The owner in a host that cannot ask, and with an agent that obeys what it reads. */
   gullible: { flags: ["--profile", "owner"], user: "none", key: "owner" },
   /** An agent with one vault, as `npm start` sets one up. */
-  agent: { flags: [], user: "none", key: "books" },
+  agent: { flags: [], user: "agrees", key: "books" },
   /** The same key, with tools that it may not use. */
   overreaching: { flags: ["--profile", "owner"], user: "agrees", key: "books" },
   reader: { flags: ["--read-only", "--reveal-shared-text"], user: "none", key: "books" },
