@@ -117,9 +117,9 @@ const alone = new Set(
 
 /**
  * Files of one tier. Those that share a process, one after the other, leave nothing behind but modules, which need not be loaded and
- * warmed again.
+ * warmed again. In the deep tests none do: some set the environment (`test/engines`).
  */
-function projectsOf(tier: string, files: string[]): TestProjectConfiguration[] {
+function projectsOf(tier: string, files: string[], shares: boolean): TestProjectConfiguration[] {
   const seal = new Set(find(SEAL, []));
   const project = (name: string, include: string[], isolate: boolean, env = {}): TestProjectConfiguration[] =>
     include.length === 0 ? [] : [{ extends: true, test: { name: `${tier}${name}`, include, isolate, env } }];
@@ -128,7 +128,7 @@ function projectsOf(tier: string, files: string[]): TestProjectConfiguration[] {
     ...project(
       "",
       others.filter((file) => !alone.has(file)),
-      false,
+      !shares,
     ),
     ...project(
       "-alone",
@@ -138,7 +138,7 @@ function projectsOf(tier: string, files: string[]): TestProjectConfiguration[] {
     ...project(
       "-seal",
       files.filter((file) => seal.has(file)),
-      false,
+      !shares,
       { [OWN_CURVE_VARIABLE]: "1" },
     ),
   ];
@@ -152,9 +152,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["coffer-source"] } },
   test: {
     projects: [
-      ...projectsOf("tests", find(TESTS, [...NOWHERE, ...DEEP, ...NIGHTLY])),
-      ...projectsOf("deep", find(DEEP, NOWHERE)),
-      ...projectsOf("nightly", find(NIGHTLY, NOWHERE)),
+      ...projectsOf("tests", find(TESTS, [...NOWHERE, ...DEEP, ...NIGHTLY]), true),
+      ...projectsOf("deep", find(DEEP, NOWHERE), false),
+      ...projectsOf("nightly", find(NIGHTLY, NOWHERE), false),
     ],
     // A door: the engine behind it starts with the first test that asks.
     globalSetup: "test/kit/ceph/ceph-run.ts",

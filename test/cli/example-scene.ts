@@ -150,6 +150,7 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
   doctor: { type: "shared" },
   download: { prepare: async ({ shell }) => rmSync(join(shell.home, "report.pdf")) },
   mv: { prepare: lines(["rm", "Team:b.txt"]) },
+  sync: { prepare: lines(["sync", "Team:site", "copy"]) },
   "folders create": { prepare: lines(["folders", "delete", "Team:2027/May"]) },
   "vaults create": {
     prepare: lines(["vaults", "update", "Team", "--name", "T"], ["vaults", "update", "Website", "--name", "W"]),

@@ -260,7 +260,9 @@ describe.each(["shared", "public"])("[D5-rewind D5-rewind-shared] a rewind in a 
     await agent.client.folders.delete(folder.id);
     const fresh = [await made(agent.client), await made(agent.client)];
     const three = [1, 2, 3].map(() => rewound(input, stack.owner.another()));
-    expect((await Promise.all(three)).map(reasons)).toEqual([[], [], []]);
+    // One of them may find an item that another has just brought back, and leaves it as it is.
+    const left = (await Promise.all(three)).flatMap(reasons);
+    expect(left.filter(([, , reason]) => reason !== "changed_since")).toEqual([]);
     for (const file of files) expect([await isTrashed(file), await seen(file)]).toEqual([false, [file.name, "first"]]);
     for (const file of fresh) expect(await isTrashed(file)).toBe(true);
     expect((await client.folders.get(folder.id)).trashedAt).toBeNull();
