@@ -55,7 +55,6 @@ export default defineConfig(
       eqeqeq: ["error", "always", { null: "ignore" }],
       // An interface of its own is a name that an editor shows.
       "@typescript-eslint/no-empty-object-type": ["error", { allowInterfaces: "with-single-extends" }],
-      "max-lines": ["error", { max: 400 }],
       "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
       "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "inline-type-imports" }],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
@@ -101,11 +100,6 @@ export default defineConfig(
     },
   },
   {
-    files: ["**/*.ts"],
-    ignores: TESTS,
-    rules: { "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }] },
-  },
-  {
     // Assertions look at parsed JSON and at matchers that are typed any; a forgotten await is still an error here.
     files: TESTS,
     rules: {
@@ -118,11 +112,6 @@ export default defineConfig(
     },
   },
   {
-    // Made by `npm run generate`: nobody edits them.
-    files: ["packages/sdk/src/resources/*-types.ts"],
-    rules: { "max-lines": "off" },
-  },
-  {
     // They take methods off their prototypes and put others there, which call them on the same object.
     files: ["test/kit/scan/tap-*.ts"],
     rules: { "@typescript-eslint/unbound-method": "off" },
@@ -130,6 +119,6 @@ export default defineConfig(
   {
     files: ["**/*.js", "**/*.mjs", "**/*.cjs"],
     extends: [tseslint.configs.base],
-    rules: { "no-unused-vars": "error", "no-undef": "off", eqeqeq: "error", "max-lines": ["error", { max: 400 }] },
+    rules: { "no-unused-vars": "error", "no-undef": "off", eqeqeq: "error" },
   },
 );

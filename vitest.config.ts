@@ -102,8 +102,15 @@ const SEAL = [
 ];
 
 /** Programs that end with their process, and what looks at a whole process: each has one of its own, as has what replaces globals or the clock. */
-const ALONE = ["packages/devstack/**", "test/client-*.test.ts", "test/fuzz/**", "test/kill/**", "test/scan/**"];
-const REPLACES = /\bvi\.(mock|doMock|stubGlobal|stubEnv|useFakeTimers|resetModules)\(/;
+const ALONE = [
+  "packages/devstack/**",
+  "test/client-*.test.ts",
+  "test/engines/**",
+  "test/fuzz/**",
+  "test/kill/**",
+  "test/scan/**",
+];
+const REPLACES = /\bvi\.(mock|doMock|stubGlobal|stubEnv|hoisted|useFakeTimers|resetModules)\(/;
 
 const find = (include: string[], exclude: string[]): string[] =>
   globSync(include, { cwd: import.meta.dirname, exclude });
@@ -115,31 +122,21 @@ const alone = new Set(
   ),
 );
 
-/**
- * Files of one tier. Those that share a process, one after the other, leave nothing behind but modules, which need not be loaded and
- * warmed again. In the deep tests none do: some set the environment (`test/engines`).
- */
-function projectsOf(tier: string, files: string[], shares: boolean): TestProjectConfiguration[] {
+/** Files of one tier share processes, one file after the other, so that modules are loaded once; those of `alone` do not. */
+function projectsOf(tier: string, files: string[]): TestProjectConfiguration[] {
   const seal = new Set(find(SEAL, []));
-  const project = (name: string, include: string[], isolate: boolean, env = {}): TestProjectConfiguration[] =>
-    include.length === 0 ? [] : [{ extends: true, test: { name: `${tier}${name}`, include, isolate, env } }];
+  const project = (name: string, include: string[], settings = {}): TestProjectConfiguration[] =>
+    include.length === 0 ? [] : [{ extends: true, test: { name: `${tier}${name}`, include, ...settings } }];
   const others = files.filter((file) => !seal.has(file));
+  const together = others.filter((file) => !alone.has(file));
+  const separate = others.filter((file) => alone.has(file));
   return [
-    ...project(
-      "",
-      others.filter((file) => !alone.has(file)),
-      !shares,
-    ),
-    ...project(
-      "-alone",
-      others.filter((file) => alone.has(file)),
-      true,
-    ),
+    ...project("", together, { isolate: false }),
+    ...project("-alone", separate),
     ...project(
       "-seal",
       files.filter((file) => seal.has(file)),
-      !shares,
-      { [OWN_CURVE_VARIABLE]: "1" },
+      { isolate: false, env: { [OWN_CURVE_VARIABLE]: "1" } },
     ),
   ];
 }
@@ -152,9 +149,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["coffer-source"] } },
   test: {
     projects: [
-      ...projectsOf("tests", find(TESTS, [...NOWHERE, ...DEEP, ...NIGHTLY]), true),
-      ...projectsOf("deep", find(DEEP, NOWHERE), false),
-      ...projectsOf("nightly", find(NIGHTLY, NOWHERE), false),
+      ...projectsOf("tests", find(TESTS, [...NOWHERE, ...DEEP, ...NIGHTLY])),
+      ...projectsOf("deep", find(DEEP, NOWHERE)),
+      ...projectsOf("nightly", find(NIGHTLY, NOWHERE)),
     ],
     // A door: the engine behind it starts with the first test that asks.
     globalSetup: "test/kit/ceph/ceph-run.ts",

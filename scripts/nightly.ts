@@ -12,17 +12,30 @@ import type { VitestResults } from "./vitest-results.ts";
 const ROOT = path.dirname(import.meta.dirname);
 const RESULTS = path.join("test", "nightly.json");
 
-/** By suite, its test files: vitest takes each word as a part of a path. */
-const SUITES: Readonly<Record<string, readonly string[]>> = {
-  peers: ["test/cli/executable", "test/cli/recording", "test/cli/completion", "test/cli/keychain"],
-  formats: ["packages/crypto", "packages/contract", "packages/localnet", "test/move", "test/chain"],
-  clients: ["packages/sdk", "packages/tasks", "packages/mcp/src/tool.test.ts", "test/signers"],
-  server: ["server/src/features", "server/src/jobs", "server/src/drivers", "test/permissions"],
-  races: ["server/src/races", "server/src/drivers/database/races", "server/src/drivers/database/postgres-races"],
-  crashes: ["crash"],
-  kills: ["test/kill"],
-  campaigns: ["test/any-answer", "test/attack", "test/fuzz"],
-  journeys: ["test/acceptance/journeys", "test/engines"],
+/** Test files, of which vitest takes each word as a part of a path, or a script of package.json with its arguments. */
+type Suite = { readonly files: readonly string[] } | { readonly script: readonly string[] };
+
+const SUITES: Readonly<Record<string, Suite>> = {
+  peers: { files: ["test/cli/executable", "test/cli/recording", "test/cli/completion", "test/cli/keychain"] },
+  formats: { files: ["packages/crypto", "packages/contract", "packages/localnet", "test/move", "test/chain"] },
+  clients: {
+    files: [
+      "packages/sdk",
+      "packages/tasks",
+      "packages/mcp/src/tool.test.ts",
+      "test/signers",
+      "test/shared-vaults/scale",
+    ],
+  },
+  server: { files: ["server/src/features", "server/src/jobs", "server/src/drivers", "test/permissions"] },
+  races: {
+    files: ["server/src/races", "server/src/drivers/database/races", "server/src/drivers/database/postgres-races"],
+  },
+  crashes: { files: ["crash"] },
+  kills: { files: ["test/kill"] },
+  campaigns: { files: ["test/any-answer", "test/attack", "test/fuzz"] },
+  journeys: { files: ["test/acceptance/journeys", "test/engines"] },
+  pages: { script: ["docs:check", "--all"] },
 };
 
 interface SuiteResult {
@@ -72,10 +85,10 @@ function isCurrent(result: SuiteResult | undefined): boolean {
 }
 
 async function runSuite(name: string): Promise<SuiteResult> {
-  const files = SUITES[name];
-  if (files === undefined) throw new Error(`There is no suite ${name}: name one of ${Object.keys(SUITES).join(", ")}`);
+  const suite = SUITES[name];
+  if (suite === undefined) throw new Error(`There is no suite ${name}: name one of ${Object.keys(SUITES).join(", ")}`);
   const started = performance.now();
-  const { passed, failed, skipped } = await runVitest(files);
+  const { passed, failed, skipped } = "files" in suite ? await runVitest(suite.files) : await runScript(suite.script);
   const minutes = Math.round((performance.now() - started) / 6000) / 10;
   const counts = `${passed} passed, ${failed} failed, ${skipped.length} skipped`;
   console.log(
@@ -85,19 +98,24 @@ async function runSuite(name: string): Promise<SuiteResult> {
   return { commit, passed, failed, skipped: skipped.length, minutes };
 }
 
-/** What vitest prints goes to standard error as it comes. */
-async function runVitest(files: readonly string[]): Promise<Pick<VitestResults, "passed" | "failed" | "skipped">> {
+type Counts = Pick<VitestResults, "passed" | "failed" | "skipped">;
+
+/** It counts as one test. */
+async function runScript([name = "", ...args]: readonly string[]): Promise<Counts> {
+  const code = await runNode(["--run", name, "--", ...args]);
+  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [] };
+}
+
+async function runVitest(files: readonly string[]): Promise<Counts> {
   const scratch = mkdtempSync(path.join(tmpdir(), "coffer-nightly-"));
   try {
     const file = path.join(scratch, "results.json");
     const reporters = ["default", path.join(ROOT, "scripts/vitest-results.ts")].map((name) => `--reporter=${name}`);
     const vitest = path.join(ROOT, "node_modules", "vitest", "vitest.mjs");
-    const child = spawn(process.execPath, [vitest, "run", ...reporters, ...files], {
-      cwd: ROOT,
-      env: { ...process.env, NO_COLOR: "1", COFFER_TEST_COUNTS: "full", COFFER_TEST_RESULTS: file },
-      stdio: ["ignore", 2, 2],
+    const code = await runNode([vitest, "run", ...reporters, ...files], {
+      COFFER_TEST_COUNTS: "full",
+      COFFER_TEST_RESULTS: file,
     });
-    const code = await new Promise<number>((resolve) => child.once("close", (status) => resolve(status ?? 1)));
     if (!existsSync(file)) return { passed: 0, failed: 1, skipped: [] };
     const { passed, failed, skipped } = JSON.parse(readFileSync(file, "utf8")) as VitestResults;
     // Nothing collected, or an error that no test owns: vitest says so with its exit code alone.
@@ -105,6 +123,16 @@ async function runVitest(files: readonly string[]): Promise<Pick<VitestResults, 
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** What the program prints goes to standard error as it comes. Resolves with its exit code. */
+function runNode(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<number> {
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env: { ...process.env, NO_COLOR: "1", ...env },
+    stdio: ["ignore", 2, 2],
+  });
+  return new Promise((resolve) => child.once("close", (status) => resolve(status ?? 1)));
 }
 
 function git(...words: string[]): string {

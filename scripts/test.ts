@@ -64,7 +64,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
       script("lint"),
       script("format:check"),
     ]);
-    await inLanes([script("docs:check", ["--all"])]);
+    await inLanes([script("docs:check")]);
     await runSuite("deep");
   },
 };

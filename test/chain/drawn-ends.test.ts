@@ -20,6 +20,8 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
+const SCHEDULES = FULL ? 40 : 10;
 const SERVERS = [0, 1, 2] as const;
 /** Of the key servers, in milliseconds. */
 const STALENESS = 120_000;
@@ -209,7 +211,7 @@ class Schedule {
 }
 
 test(
-  "in forty schedules the key servers give each key to whom the model gives it, and to nobody else",
+  `in ${String(SCHEDULES)} schedules the key servers give each key to whom the model gives it, and to nobody else (seed 15)`,
   { timeout: 600_000 },
   async () => {
     const property = fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 12 }), async (steps) => {
@@ -238,8 +240,8 @@ test(
         schedule.end();
       }
     });
-    await fc.assert(property, { numRuns: 40, seed: 15, endOnFailure: true });
+    await fc.assert(property, { numRuns: SCHEDULES, seed: 15, endOnFailure: true });
     // Neither answer is rare.
-    expect(Math.min(answers.given, answers.refused)).toBeGreaterThan(40);
+    expect(Math.min(answers.given, answers.refused)).toBeGreaterThanOrEqual(SCHEDULES);
   },
 );

@@ -7,6 +7,8 @@ const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const PROCESSES = 5;
 /** In the full counts another one every day; what everybody runs does not depend on the day. */
 const SEED = FULL ? Math.floor(Date.now() / 86_400_000) * 1000 : 1;
+/** How long the writes and kills of all accounts go on, in seconds. */
+const SECONDS = FULL ? 30 : 12;
 /** Schedules of 5 seconds; those of a group have their processes and their directory together. */
 const SHORT = FULL ? 200 : 4;
 const GROUP = 20;
@@ -14,17 +16,17 @@ const AT_ONCE = 4;
 /** Longer than the lease of a killed writer. */
 const PATIENCE = 90_000;
 
-it(`agree with a model of each account after 30 seconds of writes and kills (seed ${String(SEED)})`, async () => {
+it(`agree with a model of each account after ${String(SECONDS)} seconds of writes and kills (seed ${String(SEED)})`, async () => {
   await using fleet = await openFleet(PROCESSES);
   const { findings, counts } = await runSchedule(fleet, {
-    ...{ seed: SEED, milliseconds: 30_000, accounts: 50, patience: PATIENCE },
+    ...{ seed: SEED, milliseconds: SECONDS * 1_000, accounts: 50, patience: PATIENCE },
   });
   expect(findings.join("\n")).toBe("");
   expect((await inspectAll(fleet)).join("\n")).toBe("");
   // There was something to agree on.
   expect(fleet.kills).toBeGreaterThan(0);
-  expect(counts.acknowledged).toBeGreaterThan(500);
-  expect(counts.resumed).toBeGreaterThan(10);
+  expect(counts.acknowledged).toBeGreaterThan(FULL ? 500 : 150);
+  expect(counts.resumed).toBeGreaterThan(FULL ? 10 : 0);
   expect(counts.replayed).toBeGreaterThan(0);
 }, 600_000);
 

@@ -9,7 +9,7 @@ import { type Fleet, openFleet } from "./accounts/fleet.ts";
 import { openRowReader } from "./row-reader.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
-const KILLS = FULL ? 60 : 5;
+const KILLS = FULL ? 60 : 3;
 const WRITERS = 20;
 /** From the first request to the kill, at most: some kills find every request under way, some none. Milliseconds. */
 const LONGEST_RACE = 60;

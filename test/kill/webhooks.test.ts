@@ -3,8 +3,8 @@ import { createDatabase } from "../kit/postgres/databases.ts";
 import { holdOneAttempt, runWebhookKills } from "./webhooks.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
-const KILLS = FULL ? 50 : 5;
-const EVENTS = FULL ? 1000 : 200;
+const KILLS = FULL ? 50 : 3;
+const EVENTS = FULL ? 1000 : 100;
 /** In the full counts another one every day; what everybody runs does not depend on the day. */
 const SEED = FULL ? Math.floor(Date.now() / 86_400_000) : 1;
 

@@ -33,6 +33,7 @@ import { sharedChanges } from "./shared-j23.ts";
 import { foundInShared } from "./shared-j24.ts";
 import { onNetwork, onStack, type Openers, type Program, type SharedProgram } from "./run.ts";
 import type { SharedService } from "../kit/shared-service.ts";
+import type { Stack } from "../kit/stack.ts";
 
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   J1: ownerSignsUp,
@@ -72,10 +73,14 @@ export const SHARED_PROGRAMS: Readonly<Record<string, SharedProgram>> = {
   J24: foundInShared,
 };
 
-/** Runs what is observed on a stack. */
-export function stackOpeners(journey: string): Openers {
+/** Journeys that read what the stack printed and wrote since its start, or that need settings of their own. */
+const OWN_STACK: readonly string[] = ["J1", "J4", "J8", "J9", "J12", "J19"];
+
+/** Runs what is observed on a stack: on the shared one, where one is given and the journey can share it. */
+export function stackOpeners(journey: string, shared?: Stack): Openers {
   const program = PROGRAMS[journey];
-  return { stack: program === undefined ? undefined : onStack(program) };
+  const stack = OWN_STACK.includes(journey) ? undefined : shared;
+  return { stack: program === undefined ? undefined : onStack(program, stack) };
 }
 
 /** Runs what is observed on a service beside a local network. */

@@ -20,7 +20,7 @@ interface Place {
 }
 
 export interface World extends Place {
-  /** Base URL, credentials and data directory of a stack started for this journey alone. */
+  /** Started for this journey alone, or shared with others. */
   readonly stack: Stack;
 }
 
@@ -42,10 +42,10 @@ export type Outcome =
   | { readonly observable: Observable; readonly kind: "failed"; readonly reason: string }
   | { readonly observable: Observable; readonly kind: "pending"; readonly reason: string };
 
-/** A stack for the journey alone. */
-export function onStack(program: Program): Opener {
+/** Starts a stack for the journey alone where no shared one is given. */
+export function onStack(program: Program, shared?: Stack): Opener {
   return async ({ scratch, cleanup }) => {
-    const stack = cleanup.use(await startStack({ dataDirectory: join(scratch, "data") }));
+    const stack = shared ?? cleanup.use(await startStack({ dataDirectory: join(scratch, "data") }));
     return program({ stack, scratch, cleanup });
   };
 }

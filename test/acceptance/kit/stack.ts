@@ -10,11 +10,8 @@ import { recordSecret, requireClean } from "../../kit/secret-recorder.ts";
 
 export const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
-/**
- * What the main job stores and fetches back before a journey begins. `npm start` without a folder takes all of `docs`, far more
- * than a journey needs.
- */
-const FOLDER = join(REPOSITORY, "docs", "guides");
+/** What the main job stores and fetches back before a journey begins: two files. `npm start` without a folder takes all of `docs`. */
+const FOLDER = join(REPOSITORY, ".ci");
 
 /** The longest that a start may take here, in milliseconds. */
 const START_LIMIT = 240_000;
