@@ -12,7 +12,7 @@ import { ROUTES } from "./routes.ts";
 import { placesOf, type Place } from "./all-commands.ts";
 
 const SEED = Number(process.env["COFFER_LINES_SEED"] ?? Date.now() % 1_000_000);
-const [IN_PROCESS, SPAWNED] = [5_000, 200];
+const [IN_PROCESS, SPAWNED] = process.env["COFFER_TEST_COUNTS"] === "full" ? [5_000, 200] : [1_000, 30];
 const places = await placesOf(ROUTES);
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);

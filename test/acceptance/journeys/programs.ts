@@ -73,8 +73,8 @@ export const SHARED_PROGRAMS: Readonly<Record<string, SharedProgram>> = {
   J24: foundInShared,
 };
 
-/** Journeys that read what the stack printed and wrote since its start, or that need settings of their own. */
-const OWN_STACK: readonly string[] = ["J1", "J4", "J8", "J9", "J12", "J19"];
+/** Journeys that read what the stack printed and wrote since its start, or all of what its owner has. */
+const OWN_STACK: readonly string[] = ["J1", "J4", "J8", "J9", "J12", "J14", "J19", "J23", "J24"];
 
 /** Runs what is observed on a stack: on the shared one, where one is given and the journey can share it. */
 export function stackOpeners(journey: string, shared?: Stack): Openers {

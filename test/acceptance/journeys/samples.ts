@@ -6,12 +6,19 @@ import { isBuilt, renderOutcome, runJourney, type Openers } from "./run.ts";
 /** Starting a stack, a second server and a tool server takes its time on a busy machine. Milliseconds. */
 export const LIMIT = 600_000;
 
+/** It changes a copy of the repository and runs its tests there, which takes minutes: with full counts alone. */
+const NIGHTLY = process.env["COFFER_TEST_COUNTS"] === "full" ? [] : ["J18"];
+
 const SAMPLES: Readonly<Record<Ground, string>> = { stack: "J9", network: "J7" };
 
-/** Those with something built on this ground. Every journey is in "sample" or in "rest". */
+/** Those with something built on this ground. Every journey is in "sample" or in "rest", but for those of the nightly tests. */
 export function journeysOn(ground: Ground, which: "all" | "sample" | "rest"): Journey[] {
   const built = JOURNEYS.filter(({ observables }) => observables.some((one) => isBuilt(one, ground)));
-  return built.filter(({ name }) => which === "all" || (name === SAMPLES[ground]) === (which === "sample"));
+  if (which === "all") return built;
+  const isSample = ({ name }: Journey): boolean => name === SAMPLES[ground];
+  return built.filter((journey) =>
+    which === "sample" ? isSample(journey) : !isSample(journey) && !NIGHTLY.includes(journey.name),
+  );
 }
 
 /** Runs a journey; one line for each observable that failed. */
