@@ -25,6 +25,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       "packages/mcp/src/tool.test.ts",
       "test/signers",
       "test/shared-vaults/scale",
+      "packages/cli/src/random-lines",
     ],
   },
   server: { files: ["server/src/features", "server/src/jobs", "server/src/drivers", "test/permissions"] },

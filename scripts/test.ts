@@ -35,6 +35,8 @@ interface Outcome {
 
 /** By suite, what it runs of the projects in `vitest.config.ts`. */
 const PROJECTS = { tests: "tests*", deep: "deep*" };
+/** By suite, how many files at a time. Many of the deep tests wait for programs that they killed or started. */
+const WORKERS = { tests: 2, deep: 3 };
 
 /** Test files that are run and scanned together. */
 interface Suite {
@@ -219,7 +221,14 @@ async function runVitest(suite: Suite): Promise<Outcome> {
     const { code, output, processorSeconds } = await runNode(
       [
         path.join("node_modules", "vitest", "vitest.mjs"),
-        ...["run", "--project", PROJECTS[suite.name], ...reporters.map((reporter) => `--reporter=${reporter}`)],
+        ...[
+          "run",
+          "--project",
+          PROJECTS[suite.name],
+          "--maxWorkers",
+          String(WORKERS[suite.name]),
+          ...reporters.map((reporter) => `--reporter=${reporter}`),
+        ],
       ],
       { COFFER_TEST_RESULTS: file, COFFER_TEST_PROGRESS: String(PROGRESS), [TALLY_VARIABLE]: suite.tallies },
     );
