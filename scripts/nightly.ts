@@ -3,7 +3,7 @@
 // sources is not run again, so a run that was cut off goes on where it stopped; `-- --suite NAME` runs one whatever it holds.
 // The last line is `N passed, N failed, N skipped`, of this run's suites alone.
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -12,30 +12,28 @@ import type { VitestResults } from "./vitest-results.ts";
 const ROOT = path.dirname(import.meta.dirname);
 const RESULTS = path.join("test", "nightly.json");
 
-/** Test files, of which vitest takes each word as a part of a path, or a script of package.json with its arguments. */
-type Suite = { readonly files: readonly string[] } | { readonly script: readonly string[] };
+/**
+ * `counted`: patterns of test files, of which those run that have full counts. `whole`: paths, of which vitest takes each for a part
+ * of a file's. Or a script of package.json with its arguments.
+ */
+type Suite =
+  | { readonly counted: readonly string[]; readonly whole?: readonly string[] }
+  | { readonly whole: readonly string[] }
+  | { readonly script: readonly string[] };
 
 const SUITES: Readonly<Record<string, Suite>> = {
-  peers: { files: ["test/cli/executable", "test/cli/recording", "test/cli/completion", "test/cli/keychain"] },
-  formats: { files: ["packages/crypto", "packages/contract", "packages/localnet", "test/move", "test/chain"] },
-  clients: {
-    files: [
-      "packages/sdk",
-      "packages/tasks",
-      "packages/mcp/src/tool.test.ts",
-      "test/signers",
-      "test/shared-vaults/scale",
-      "packages/cli/src/random-lines",
-    ],
+  peers: { whole: ["test/cli/executable", "test/cli/recording"] },
+  formats: { counted: ["packages/{chain,contract,crypto,localnet}/src/**/*", "test/{chain,move}/*"] },
+  clients: { counted: ["packages/{cli,mcp,sdk,tasks}/src/**/*", "test/signers/*", "test/shared-vaults/scale*"] },
+  server: {
+    counted: ["server/src/{features,jobs,drivers/blobs,drivers/mail,drivers/webhook-sender}/**/*", "test/permissions*"],
+    whole: ["server/src/drivers/message-signatures"],
   },
-  server: { files: ["server/src/features", "server/src/jobs", "server/src/drivers", "test/permissions"] },
-  races: {
-    files: ["server/src/races", "server/src/drivers/database/races", "server/src/drivers/database/postgres-races"],
-  },
-  crashes: { files: ["crash"] },
-  kills: { files: ["test/kill"] },
-  campaigns: { files: ["test/any-answer", "test/attack", "test/fuzz"] },
-  journeys: { files: ["test/acceptance/journeys", "test/engines"] },
+  races: { counted: ["server/src/{races,drivers/database}/**/*"] },
+  crashes: { whole: ["crash"] },
+  kills: { counted: ["test/kill/*"] },
+  campaigns: { whole: ["test/any-answer", "test/attack", "test/fuzz"] },
+  journeys: { whole: ["test/acceptance/journeys", "test/engines"] },
   pages: { script: ["docs:check", "--all"] },
 };
 
@@ -89,7 +87,8 @@ async function runSuite(name: string): Promise<SuiteResult> {
   const suite = SUITES[name];
   if (suite === undefined) throw new Error(`There is no suite ${name}: name one of ${Object.keys(SUITES).join(", ")}`);
   const started = performance.now();
-  const { passed, failed, skipped } = "files" in suite ? await runVitest(suite.files) : await runScript(suite.script);
+  const { passed, failed, skipped } =
+    "script" in suite ? await runScript(suite.script) : await runVitest(filesOf(suite));
   const minutes = Math.round((performance.now() - started) / 6000) / 10;
   const counts = `${passed} passed, ${failed} failed, ${skipped.length} skipped`;
   console.log(
@@ -97,6 +96,15 @@ async function runSuite(name: string): Promise<SuiteResult> {
   );
   for (const { title, reason } of skipped) console.log(`       skipped: ${title}: ${reason}`);
   return { commit, passed, failed, skipped: skipped.length, minutes };
+}
+
+function filesOf(suite: Exclude<Suite, { readonly script: unknown }>): string[] {
+  const patterns = "counted" in suite ? suite.counted : [];
+  const counted = globSync(
+    patterns.map((pattern) => `${pattern}.test.ts`),
+    { cwd: ROOT, exclude: ["**/node_modules/**"] },
+  ).filter((file) => readFileSync(path.join(ROOT, file), "utf8").includes("COFFER_TEST_COUNTS"));
+  return [...counted, ...(suite.whole ?? [])];
 }
 
 type Counts = Pick<VitestResults, "passed" | "failed" | "skipped">;
