@@ -75,13 +75,13 @@ async function serveMany(launch: Launch, http: HttpLaunch, redaction: Redaction)
     refuse(`${shell}.`);
     return;
   }
-  log(`listening at ${shell.url}`);
   const end = (): void => {
     stop.abort();
     setTimeout(() => process.exit(0), END_MS).unref();
     void shell.close().then(() => process.exit(0));
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
+  log(`listening at ${shell.url}`);
 }
 
 function logTo(redaction: Redaction): (line: string) => void {
