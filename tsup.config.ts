@@ -170,7 +170,8 @@ async function mergeStart(name: string): Promise<void> {
     hoistTransitiveImports: false,
     manualChunks: (id, { getModuleInfo }) => (isOfStart(id, input, getModuleInfo) ? "start" : undefined),
     chunkFileNames: `${PARTS}/[name]-[hash].js`,
-    plugins: [{ name: "quick-builtins", renderChunk: quickBuiltins }],
+    // The entry is read by a Node of any age, which has only imports.
+    plugins: [{ name: "quick-builtins", renderChunk: (code, { isEntry }) => (isEntry ? null : quickBuiltins(code)) }],
   });
   await bundle.close();
   rmSync(unmerged(name), { recursive: true });

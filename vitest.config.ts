@@ -84,6 +84,7 @@ const DEEP = [
   "test/scan/{identity,webhooks}.test.ts",
   "test/shared-files/*.test.ts",
   "test/shared-vaults/*.test.ts",
+  "test/shipped/*.test.ts",
   "test/signers/invites.test.ts",
   "test/signers/life.test.ts",
   "test/start*.test.ts",

@@ -138,6 +138,8 @@ async function runCoffer({ baseUrl }: Stack): Promise<void> {
   const { items } = (await coffer("ls", "Files:")) as { items?: readonly unknown[] };
   if (items?.length !== 1) throw new Error("coffer ls does not list the one file");
   await coffer("mcp", "status");
+  for (const words of [["status"], ["install", "--client", "cursor", "--allow", ".", "--dry-run"], ["audit", "verify"]])
+    await execute("npx", ["--no-install", "coffer-mcp", ...words], { cwd: programs, env });
 }
 
 /** Users of public vaults alone install nothing of the chain. */

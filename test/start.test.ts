@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { createClient, type SharedVaults } from "@coffer/sdk";
 import { openSharedVaults, readConfig, resolveSettings } from "@coffer/sdk/node";
-import { openToolClient } from "@coffer/devstack";
+import { openToolClient, type ToolClient } from "@coffer/devstack";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { allOf } from "./kit/bytes.ts";
 import { makeDirectory } from "./kit/directory.ts";
@@ -56,6 +57,29 @@ interface Document {
   };
 }
 
+/** What the printed agent is for: it stores, lists, finds, downloads and restores a file in the vault that it is a member of. */
+async function useAsAgent(tools: ToolClient, folder: string): Promise<void> {
+  const vaultId = "My files";
+  const name = `report ${randomUUID()}.txt`;
+  const local = join(folder, name);
+  for (const words of ["first", "second"]) {
+    await writeFile(local, words);
+    const stored = await tools.call("file_upload", { paths: [local], vaultId, ifExists: "version" });
+    expect(stored.facts).toMatchObject({ fileId: expect.any(String) });
+  }
+  const listed = await tools.call("file_list", { vaultId });
+  expect(listed.text).toContain(name);
+  const found = await tools.call("file_search", { query: name.slice(0, 20), vaultId });
+  expect(found.text).toContain(name);
+  const restored = await tools.call("file_restore", { files: [name], vaultId, version: "1" });
+  expect(restored.code).toBeNull();
+  const dest = join(folder, "coffer", "back.txt");
+  const fetched = await tools.call("file_download", { files: [name], vaultId, dest });
+  expect(fetched.code).toBeNull();
+  expect(await readFile(dest, "utf8")).toBe("first");
+  await rm(dest);
+}
+
 async function ready(run: Run): Promise<Document> {
   await until(run, "up until Ctrl-C");
   return JSON.parse(run.stdout) as Document;
@@ -80,7 +104,8 @@ describe("npm start --json", () => {
     expect(names.toSorted()).toEqual(["a.txt", "b.txt", "later.txt", expect.stringMatching(/^welcome /)]);
     expect((await owner.vaults.get(document.job.vaultId)).type).toBe("shared");
     expect(await owner.vaults.members.list(document.job.vaultId)).toMatchObject([{ role: "owner" }]);
-    for (const file of [document.credentialsFile, join(base, "data", "agent.json"), document.chain.networkFile]) {
+    const agents = ["agent.json", "demonstration.json"].map((name) => join(base, "data", name));
+    for (const file of [document.credentialsFile, ...agents, document.chain.networkFile]) {
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       expect(secretsIn(await readFile(file, "utf8")).filter((secret) => printed(run).includes(secret))).toEqual([]);
     }
@@ -135,7 +160,20 @@ describe("npm start --json", () => {
     expect(status.facts).toMatchObject({ signedIn: true, accessLevel: "agent", allowedFolders: [folder] });
     const { expires } = status.facts["key"] as { expires: string };
     expect(Date.parse(expires)).toBeGreaterThan(Date.now() + 80 * 86_400_000);
+    await useAsAgent(tools, folder);
   }
+
+  it("serves at once on the data of an earlier run, and its agent is a member still", async () => {
+    const folder = await makeFolder(base, { "a.txt": "a" });
+    const first = npmStart([...json(join(base, "data")), "--folder", folder]);
+    const { mcp, job, chain } = await ready(first);
+    expect(job).not.toBeNull();
+    await first.stop();
+    const second = await ready(npmStart([...json(join(base, "data")), "--folder", folder]));
+    expect(second).toMatchObject({ newAccount: false, job: null, mcp });
+    expect(second.chain.networkFile).toBe(chain.networkFile);
+    await pasteConfiguration(second, folder);
+  });
 
   it("keeps the account, the vault and the agent for the next run, from another directory", async () => {
     await makeFolder(base, { "a.txt": "a" });
@@ -215,11 +253,14 @@ describe("what npm start prints to paste", () => {
     const folder = await makeFolder(base, { "a.txt": "a" });
     const run = npmStart(["--port", "0", "--data", join(base, "it's data"), "--folder", folder], { cwd: base });
     await until(run, "up until Ctrl-C");
-    const [configuration = "", curl = "", example = ""] = blocksOf(run.stdout);
+    const [first = "", curl = "", example = ""] = blocksOf(run.stdout);
+    const [configuration = "", ask = ""] = first.split("\n\n");
+    expect(ask.trim()).toBe(`Then ask it: "Store the files of ${folder} in my vault, and tell me what is there."`);
     const { command, args, env } = (JSON.parse(configuration) as Document["mcp"]).mcpServers.coffer;
     const credentialsFile = env["SERVICE_CONFIG_FILE"] ?? "";
     await using tools = await openToolClient({ credentialsFile, folders: [], launcher: { command, args } });
     expect((await tools.call("status_check")).facts).toMatchObject({ signedIn: true, sharedVaults: "ready" });
+    await useAsAgent(tools, folder);
     const { account } = JSON.parse(await pasted(curl, base)) as { account: { email: string } };
     expect(account.email).toMatch(/@example\.com$/);
     expect(await pasted(example, base)).toMatch(/every claim holds\s*$/);

@@ -1,6 +1,6 @@
-/** The agent of a development stack: its own chain key, and an API key that it got by an invite. */
+/** Agents of a development stack: each has its own chain key, an API key that it got by an invite, and one vault of the owner. */
 import { basename, dirname, join } from "node:path";
-import { ApiError, chainKeySigner, createClient, Secret, type Client } from "@coffer/sdk";
+import { ApiError, chainKeySigner, createClient, Secret, type Client, type Vault } from "@coffer/sdk";
 import { readConfig, writeConfig } from "@coffer/sdk/node";
 import { newChainKey, PROFILE } from "./account.ts";
 import { openClientSide, type Stack } from "./stack.ts";
@@ -14,6 +14,14 @@ export interface StackAgent {
   readonly isNew: boolean;
 }
 
+/** The user's agent is a member of the user's vault for as long as its key lives. The other one is of the demonstration, which removes it. */
+export type AgentName = "agent" | "demonstration";
+
+const LABELS: Readonly<Record<AgentName, string>> = {
+  agent: "npm start's agent",
+  demonstration: "npm start's demonstration",
+};
+
 export type AgentStack = Pick<Stack, "baseUrl" | "credentialsFile" | "dataDirectory" | "networkFile">;
 
 /** 90 days. The next run after that invites the agent again. */
@@ -22,11 +30,16 @@ const KEY_LIFE_MS = 90 * 86_400_000;
 const QUARTER_MS = 900_000;
 
 /**
- * Lets the agent of this stack into the account, for one vault. It uses the key of an earlier run if the service still
+ * Lets an agent of this stack into the account, for one vault. It uses the key of an earlier run if the service still
  * accepts it, else a fresh invite. Its chain key stays the same, and neither owner nor service ever sees it.
  */
-export async function inviteAgent(stack: AgentStack, owner: Client, vaultId: string): Promise<StackAgent> {
-  const credentialsFile = agentFile(stack.credentialsFile);
+export async function inviteAgent(
+  stack: AgentStack,
+  owner: Client,
+  name: AgentName,
+  vaultId: string,
+): Promise<StackAgent> {
+  const credentialsFile = agentFile(stack.credentialsFile, name);
   const profile = (await readConfig(credentialsFile))?.profiles[PROFILE] ?? null;
   const chainPrivateKey = profile?.chainPrivateKey ?? (await newChainKey());
   const signer = await chainKeySigner(chainPrivateKey);
@@ -39,10 +52,10 @@ export async function inviteAgent(stack: AgentStack, owner: Client, vaultId: str
   const isNew = known === null || !(await isGoodFor(known, { baseUrl, vaultId, chainAddress: signer.chainAddress }));
   // The chain key is kept before anything is bound to it.
   await keep(isNew ? null : known);
-  const sharedVaults = await openClientSide(stack, "agent", chainPrivateKey);
+  const sharedVaults = await openClientSide(stack, name, chainPrivateKey);
   if (isNew) {
-    const accessUntil = new Date(Math.ceil((Date.now() + KEY_LIFE_MS) / QUARTER_MS) * QUARTER_MS).toISOString();
-    const wish = { name: "npm start's agent", vaultIds: [vaultId], expiresInHours: 1, accessUntil };
+    const accessUntil = endOfAccess().toISOString();
+    const wish = { name: LABELS[name], vaultIds: [vaultId], expiresInHours: 1, accessUntil };
     const invite = await owner.invites.create(wish);
     const { key } = await createClient({ baseUrl, sharedVaults }).invites.redeem(invite.text, signer);
     await keep(new Secret(key));
@@ -52,9 +65,49 @@ export async function inviteAgent(stack: AgentStack, owner: Client, vaultId: str
   return { chainAddress: signer.chainAddress, client, credentialsFile, isNew };
 }
 
+const USERS_VAULT = "My files";
+
+/** The user's own vault and agent: what the printed configuration starts. Both are there again in every run on the same data. */
+export async function openUsersAgent(stack: AgentStack, owner: Client): Promise<StackAgent> {
+  const vault = await findOrMakeVault(owner, USERS_VAULT);
+  const agent = await inviteAgent(stack, owner, "agent", vault.id);
+  const members = await owner.vaults.members.list(vault.id);
+  const isMember = members.some(
+    ({ chainAddress, endsAt }) =>
+      chainAddress === agent.chainAddress && (endsAt === null || Date.parse(endsAt) > Date.now()),
+  );
+  // A key of an earlier run may have been invited without its membership: that run was stopped in between.
+  if (!isMember)
+    await owner.vaults.members.add(vault.id, agent.chainAddress, { label: LABELS.agent, until: endOfAccess() });
+  return agent;
+}
+
+function endOfAccess(): Date {
+  return new Date(Math.ceil((Date.now() + KEY_LIFE_MS) / QUARTER_MS) * QUARTER_MS);
+}
+
+/** The owner's shared vault of that name. */
+export async function findOrMakeVault(owner: Client, name: string): Promise<Vault> {
+  const known = await findVault(owner, name);
+  if (known !== null) return known;
+  try {
+    return await owner.vaults.create({ name, type: "shared" });
+  } catch (error) {
+    // Another stack on the same data was faster.
+    const made = error instanceof ApiError && error.code === "name_exists" ? await findVault(owner, name) : null;
+    if (made === null) throw error;
+    return made;
+  }
+}
+
+async function findVault(owner: Client, name: string): Promise<Vault | null> {
+  for await (const vault of owner.vaults.list({ type: "shared" })) if (vault.name === name) return vault;
+  return null;
+}
+
 /** Beside the owner's: where two stacks run on the same data, each has its own. */
-export function agentFile(ownersFile: string): string {
-  return join(dirname(ownersFile), basename(ownersFile).replace("credentials", "agent"));
+export function agentFile(ownersFile: string, name: AgentName = "agent"): string {
+  return join(dirname(ownersFile), basename(ownersFile).replace("credentials", name));
 }
 
 interface Purpose {

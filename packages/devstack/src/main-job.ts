@@ -6,8 +6,8 @@
 import { randomBytes } from "node:crypto";
 import { realpath, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { ApiError, createClient, type Client, type Vault } from "@coffer/sdk";
-import { inviteAgent, type StackAgent } from "./agent.ts";
+import { createClient, type Client, type Vault } from "@coffer/sdk";
+import { findOrMakeVault, inviteAgent, type StackAgent } from "./agent.ts";
 import { scanDisk, windowsOf, type Needle } from "./disk-scan.ts";
 import {
   createFolder,
@@ -63,7 +63,7 @@ export interface JobResult {
   readonly stored: readonly string[];
 }
 
-const VAULT_NAME = "npm start";
+const DEMONSTRATION_VAULT = "npm start";
 
 interface Job extends JobOptions {
   readonly owner: Client;
@@ -87,7 +87,10 @@ export async function runMainJob(options: JobOptions): Promise<JobResult> {
   const { baseUrl, sharedVaults } = stack;
   const owner = createClient({ baseUrl, credentials: { apiKey: stack.apiKey }, sharedVaults });
   const story = new Story(say, signal);
-  const vault = await story.begin("vault", () => findOrMakeVault(owner));
+  const vault = await story.begin("vault", async () => {
+    const value = await findOrMakeVault(owner, DEMONSTRATION_VAULT);
+    return { value, said: `the owner has a shared vault for the demonstration: ${value.id}` };
+  });
   const welcome = await welcomeTo(owner, vault, folder);
   const agent = await story.begin("joined", () => letIn(stack, owner, vault));
   using opened = openScratch();
@@ -96,27 +99,8 @@ export async function runMainJob(options: JobOptions): Promise<JobResult> {
   return await tell({ ...options, ...{ owner, vault, agent, tools, scratch, began, story }, ...welcome });
 }
 
-async function findOrMakeVault(owner: Client): Promise<{ value: Vault; said: string }> {
-  const known = await findVault(owner);
-  if (known !== null) return { value: known, said: `the owner's shared vault of an earlier run is there: ${known.id}` };
-  try {
-    const value = await owner.vaults.create({ name: VAULT_NAME, type: "shared" });
-    return { value, said: `the owner made a shared vault: ${value.id}` };
-  } catch (error) {
-    // Another stack on the same data was faster.
-    const made = error instanceof ApiError && error.code === "name_exists" ? await findVault(owner) : null;
-    if (made === null) throw error;
-    return { value: made, said: `the owner's shared vault of another run is there: ${made.id}` };
-  }
-}
-
-async function findVault(owner: Client): Promise<Vault | null> {
-  for await (const vault of owner.vaults.list({ type: "shared" })) if (vault.name === VAULT_NAME) return vault;
-  return null;
-}
-
 async function letIn(stack: Stack, owner: Client, { id }: Vault): Promise<{ value: StackAgent; said: string }> {
-  const value = await inviteAgent(stack, owner, id);
+  const value = await inviteAgent(stack, owner, "demonstration", id);
   // An earlier run may have ended between adding and removing it.
   const members = await owner.vaults.members.list(id);
   if (members.some(({ chainAddress }) => chainAddress === value.chainAddress))
@@ -156,7 +140,7 @@ function openTools({ stack, folder, say }: JobOptions, agent: StackAgent, scratc
     folders: [folder, scratch],
     flags: ["--downloads", scratch],
     // Pins, and journals of large uploads, go to the stack's data, not into the user's own configuration.
-    environment: { SERVICE_CONFIG_DIR: clientDirectory(stack.dataDirectory, "agent") },
+    environment: { SERVICE_CONFIG_DIR: clientDirectory(stack.dataDirectory, "demonstration") },
     onLog: (text) => {
       say(text.trimEnd());
     },
@@ -224,7 +208,7 @@ function unexpectedly(who: string, answer: ToolAnswer): Found {
 }
 
 async function added({ owner, vault, agent }: Job): Promise<Found> {
-  await owner.vaults.members.add(vault.id, agent.chainAddress, { label: "npm start's agent" });
+  await owner.vaults.members.add(vault.id, agent.chainAddress, { label: "npm start's demonstration" });
   return "the owner added the agent's chain address to the vault";
 }
 

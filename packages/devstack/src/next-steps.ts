@@ -1,11 +1,12 @@
 /** What a person does after `npm start`: three blocks, each works as it is pasted. */
 import { join } from "node:path";
-import { agentFile } from "./agent.ts";
 import { clientConfiguration } from "./launcher.ts";
 
 export interface Surroundings {
   readonly baseUrl: string;
   readonly credentialsFile: string;
+  /** The keys of the user's agent. */
+  readonly agentFile: string;
   /** The folder that the agent may touch. */
   readonly folder: string;
   readonly repository: string;
@@ -18,9 +19,11 @@ export function nextSteps(around: Surroundings): string[] {
   return [
     "What next",
     "",
-    "1. Let an agent use it, with a key of its own for 90 days. Paste this into the configuration of your MCP client:",
+    '1. Let an agent use it. It is a member of your shared vault "My files" for 90 days. Paste this into the configuration of your MCP client:',
     "",
-    JSON.stringify(clientConfiguration(agentFile(around.credentialsFile), around.folder), null, 2),
+    JSON.stringify(clientConfiguration(around.agentFile, around.folder), null, 2),
+    "",
+    `   Then ask it: ${firstAsk(around.folder)}`,
     "",
     "2. Call the API. Paste this into another shell; the key comes from its file and shows nowhere:",
     "",
@@ -31,6 +34,10 @@ export function nextSteps(around: Surroundings): string[] {
     exampleLine(around),
     "",
   ];
+}
+
+function firstAsk(folder: string): string {
+  return `"Store the files of ${folder} in my vault, and tell me what is there."`;
 }
 
 /** The header goes through a pipe: a key among the arguments would show in the list of processes. */

@@ -8,6 +8,8 @@ export interface StartOptions {
   readonly dataDirectory: string;
   readonly folder: string;
   readonly once: boolean;
+  /** Tells the demonstration also where an earlier run on the same data did. */
+  readonly demo: boolean;
   /** PostgreSQL, an S3 store and two server processes; the data directory is not used. */
   readonly scale: boolean;
   readonly json: boolean;
@@ -30,6 +32,7 @@ const OPTIONS = {
   data: { type: "string" },
   folder: { type: "string" },
   once: { type: "boolean" },
+  demo: { type: "boolean" },
   scale: { type: "boolean" },
   json: { type: "boolean" },
   help: { type: "boolean" },
@@ -71,6 +74,7 @@ export function parseStart(
       dataDirectory: at(values.data, ".coffer"),
       folder: at(values.folder, "docs"),
       once: values.once ?? false,
+      demo: values.demo ?? false,
       scale: values.scale ?? false,
       json: values.json ?? false,
     },
@@ -92,13 +96,16 @@ export function limitsIn(
 }
 
 export const HELP = `npm start [-- OPTIONS]: starts the whole stack (service, local chain, key servers).
-It runs the main job once on a shared vault and a real folder. An agent is refused, and then let in.
-It stores the folder encrypted, reads it back, and is removed. A page shows the webhook deliveries.
+The first start on its data demonstrates the main job on a shared vault and a real folder. An agent is refused, and
+then let in. It stores the folder encrypted, reads it back, and is removed. A page shows the webhook deliveries. Later
+starts serve at once. Every start prints the configuration of an agent that is a member of your vault "My files".
 
-  --folder PATH   The folder to store, fetch back and compare. Default: the repository's docs.
+  --folder PATH   The folder that your agent may touch, and that the demonstration stores, fetches back and compares.
+                  Default: the repository's docs.
   --data DIR      The directory of accounts, chain, files and keys. Default: .coffer in the repository.
   --port N        The service's port; 0 takes any. Default: 8787, or the next free one.
-  --once          Stops after the job. Exits with 0 if every step succeeded, every byte came back
+  --demo          Demonstrates also on data of an earlier run.
+  --once          Demonstrates, and stops. Exits with 0 if every step succeeded, every byte came back
                   and the webhook got every upload. Exits with 1 if not.
   --scale         PostgreSQL, an S3 store (Ceph) and two server processes behind a proxy, instead of one process
                   on SQLite and disk. npm run scale:setup installs the store. Nothing is kept afterwards.

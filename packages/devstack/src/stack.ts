@@ -152,12 +152,15 @@ async function describeStack(
   };
 }
 
+/** The owner, and the agents of agent.ts. */
+type ClientName = "owner" | "agent" | "demonstration";
+
 type ChainKey = Parameters<typeof openSharedVaults>[0]["chainPrivateKey"];
 
 /** Shared vaults for one of the clients of a stack; its pins are kept with the stack's data, not in the user's own configuration. */
 export async function openClientSide(
   { dataDirectory, networkFile }: Pick<Stack, "dataDirectory" | "networkFile">,
-  who: "owner" | "agent",
+  who: ClientName,
   chainPrivateKey: NonNullable<ChainKey>,
 ): Promise<SharedVaults> {
   const pins = join(clientDirectory(dataDirectory, who), "vault-pins.json");
@@ -167,6 +170,6 @@ export async function openClientSide(
 }
 
 /** What a client keeps between runs: `SERVICE_CONFIG_DIR` of its tool server. */
-export function clientDirectory(dataDirectory: string, who: "owner" | "agent"): string {
+export function clientDirectory(dataDirectory: string, who: ClientName): string {
   return join(dataDirectory, "client", who);
 }

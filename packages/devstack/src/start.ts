@@ -1,13 +1,14 @@
-/** `npm start`: the stack, the main job once, then up until a signal. */
+/** `npm start`: the stack, the demonstration on new data, then up until a signal. */
 import { realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ApiError, createClient } from "@coffer/sdk";
+import { ApiError, createClient, type Client } from "@coffer/sdk";
+import { openUsersAgent } from "./agent.ts";
 import { failureSentence } from "./failure-sentence.ts";
 import { StartError } from "./start-error.ts";
 import { runMainJob, type JobReport } from "./main-job.ts";
 import { HELP, limitsIn, parseStart, type StartOptions } from "./options.ts";
-import { renderDocument, renderTable, shown, type StartReport } from "./report.ts";
+import { renderDocument, renderTable, shown, type Demonstration, type StartReport } from "./report.ts";
 import { startStack, type Stack } from "./stack.ts";
 import { Arrivals, type ArrivalReport } from "./webhook-sink/arrivals.ts";
 import { registerSink, type Registration } from "./webhook-sink/registration.ts";
@@ -62,16 +63,30 @@ async function run(options: StartOptions): Promise<number> {
   await using sink = await startWebhookSink();
   await using endpoint = await openEndpoint(stack, sink);
   say(`webhook deliveries are shown at ${sink.pageUrl}`);
+  const { hookUrl, pageUrl } = sink;
+  const shownAt = { pageUrl, hookUrl, webhookId: endpoint.webhookId };
+  const demonstration =
+    stack.newAccount || options.demo || options.once ? await demonstrate(stack, folder, sink) : null;
+  const agent = await openUsersAgent(stack, ownerOf(stack));
+  const report: StartReport = { stack, folder, agent, demonstration, shownAt };
+  process.stdout.write(options.json ? renderDocument(report) : renderTable(report, PLACES, !options.once));
+  if (demonstration !== null) {
+    say(verdict(demonstration.job));
+    say(deliveryVerdict(demonstration.arrived));
+  }
+  if (!options.once) await untilStopped();
+  return options.once && demonstration?.ok !== true ? 1 : 0;
+}
+
+async function demonstrate(stack: Stack, folder: string, sink: WebhookSink): Promise<Demonstration> {
   using arrivals = new Arrivals(sink.deliveries);
   const { report: job, stored } = await runMainJob({ stack, folder, signal: stop.signal, say });
   const arrived = await arrivals.of(stored, stop.signal);
-  const { hookUrl, pageUrl } = sink;
-  const report: StartReport = { stack, job, webhooks: { pageUrl, hookUrl, webhookId: endpoint.webhookId, ...arrived } };
-  process.stdout.write(options.json ? renderDocument(report) : renderTable(report, PLACES, !options.once));
-  say(verdict(job));
-  say(deliveryVerdict(arrived));
-  if (!options.once) await untilStopped();
-  return options.once && !(job.ok && arrived.ok) ? 1 : 0;
+  return { job, arrived, ok: job.ok && arrived.ok };
+}
+
+function ownerOf({ baseUrl, apiKey, sharedVaults }: Stack): Client {
+  return createClient({ baseUrl, credentials: { apiKey }, sharedVaults });
 }
 
 async function openEndpoint({ baseUrl, apiKey }: Stack, sink: WebhookSink): Promise<Registration> {

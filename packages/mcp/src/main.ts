@@ -1,4 +1,15 @@
 #!/usr/bin/env node
-/** Begins: Node keeps what it compiled of the next module, so that the next start is quicker. */
-globalThis.process.getBuiltinModule("node:module").enableCompileCache();
-await import("./process.ts");
+/** Begins. A Node that is too old is refused here, since it could not even load the next module: this one imports nothing. */
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major > 22 || (major === 22 && minor >= 18)) {
+  // Node keeps what it compiled of the next module, so that the next start is quicker.
+  globalThis.process.getBuiltinModule("node:module").enableCompileCache();
+  void import("./process.ts");
+} else {
+  process.stderr.write(
+    `coffer-mcp: needs Node 22.18 or newer, and this is Node ${process.versions.node} at ${process.execPath}. Install a newer one, or run coffer-mcp with it\n`,
+  );
+  process.exitCode = 1;
+}
+
+export {};

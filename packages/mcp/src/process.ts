@@ -24,11 +24,13 @@ const END_MS = 2_000;
 async function main(): Promise<void> {
   const [command, ...rest] = process.argv.slice(2);
   if (isCommand(command)) {
+    endWithReader();
     process.exitCode = await runNamed(command, rest);
     return;
   }
   const parsed = parseFlags(process.argv.slice(2), process.env, SERVER_VERSION);
   if (parsed.kind === "print") {
+    endWithReader();
     process.stdout.write(`${parsed.text}\n`);
     return;
   }
@@ -41,6 +43,15 @@ async function main(): Promise<void> {
   }
   const { launch } = parsed;
   await (launch.http === null ? serve(launch, redaction) : serveMany(launch, launch.http, redaction));
+}
+
+/** Of `coffer-mcp status | head -3` nobody reads the rest. */
+function endWithReader(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      process.exit();
+    });
 }
 
 async function runNamed(name: CommandName, args: readonly string[]): Promise<number> {
@@ -64,13 +75,13 @@ async function serveMany(launch: Launch, http: HttpLaunch, redaction: Redaction)
     refuse(`${shell}.`);
     return;
   }
-  log(`listening at ${shell.url}`);
   const end = (): void => {
     stop.abort();
     setTimeout(() => process.exit(0), END_MS).unref();
     void shell.close().then(() => process.exit(0));
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
+  log(`listening at ${shell.url}`);
 }
 
 function logTo(redaction: Redaction): (line: string) => void {
@@ -125,4 +136,5 @@ function refuse(sentence: string): void {
   process.exitCode = 2;
 }
 
-await main();
+// Not awaited here: parts of the bundle import this one, and would wait for its end.
+void main();

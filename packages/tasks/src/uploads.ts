@@ -248,10 +248,16 @@ export async function foresee(
   folder: OpenFolder,
   path: string,
 ): Promise<Transferred[]> {
-  const { isLocalTrash } = await import("@coffer/sdk/node");
+  const { isLocalTrash, namesNotUtf8 } = await import("@coffer/sdk/node");
   const rows: Transferred[] = [];
+  for (const name of await namesNotUtf8(folder.way))
+    rows.push(
+      outcome(path === "" ? name : `${path}/${name}`, "failed", "invalid_name", "The name is not UTF-8. Rename it"),
+    );
   for (const entry of await readdir(folder.way, { withFileTypes: true })) {
     task.signal.throwIfAborted();
+    // One of those above, or gone since.
+    if (!(await isThere(join(folder.way, entry.name)))) continue;
     const at = path === "" ? entry.name : `${path}/${entry.name}`;
     if (isLocalTrash(entry.name)) rows.push(outcome(at, "skipped", "trash", null));
     else if (!isAllowed(allowed, join(folder.path, entry.name))) rows.push(outcome(at, "skipped", "filter", null));
@@ -261,6 +267,16 @@ export async function foresee(
     } else rows.push(await foreseeFile(allowed, join(folder.way, entry.name), at));
   }
   return rows;
+}
+
+function isThere(place: string): Promise<boolean> {
+  return lstat(place).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+      return false;
+    },
+  );
 }
 
 async function foreseeFile(allowed: AllowedFolders, place: string, path: string): Promise<Transferred> {

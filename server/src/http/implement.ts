@@ -244,6 +244,11 @@ function describeByteBody(headers: unknown, { length, contentType }: IncomingByt
   return JSON.stringify([length, { ...(headers as Record<string, unknown> | undefined), "content-type": mediaType }]);
 }
 
+const FORM_TYPE = "application/x-www-form-urlencoded";
+/** What `curl -d @file` sends is no longer the file. */
+const FORM_REFUSED =
+  "Unsupported media type: a form is not stored. curl -d drops line ends: send the file with --data-binary @FILE and its own Content-Type";
+
 function requireMediaType(endpoint: EndpointDefinition, request: FastifyRequest): void {
   if (!announcesBody(request.raw)) return;
   const encoding = request.headers["content-encoding"];
@@ -251,8 +256,11 @@ function requireMediaType(endpoint: EndpointDefinition, request: FastifyRequest)
     throw new ServiceError("unsupported_media_type", "Content-Encoding is not supported");
   }
   const required = requiredMediaType(endpoint);
-  if (required === null) return;
   const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (required === null) {
+    if (isBytes(endpoint.body) && given === FORM_TYPE) throw new ServiceError("unsupported_media_type", FORM_REFUSED);
+    return;
+  }
   if (given !== required) throw new ServiceError("unsupported_media_type", `Unsupported media type: send ${required}`);
 }
 

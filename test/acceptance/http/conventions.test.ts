@@ -31,6 +31,15 @@ describe("shapes", () => {
     expect(expectError(answer, 400, "validation_failed")).toMatch(/^body\.name: /);
   });
 
+  it("of a body that a form has changed are refused, with what to send instead", async () => {
+    // What `curl -d @file` sends: the file without its line ends.
+    const answer = await service().ask("POST", "/api/files?name=notes.txt", {
+      body: new TextEncoder().encode("one two"),
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
+    expect(expectError(answer, 415, "unsupported_media_type")).toContain("--data-binary @FILE");
+  });
+
   it("of the OpenAPI document say a semantic version [D1-openapi-semver]", async () => {
     const fields = fieldsAt(await service().ask("GET", "/openapi.json"), 200);
     expect(fields["openapi"]).toEqual(expect.stringMatching(/^3\.1\./));

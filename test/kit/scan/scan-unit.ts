@@ -27,7 +27,7 @@ const PIECE = 16 * 1024 * 1024;
  * What is in a development stack's directory and no service's (`packages/devstack`): the configuration of its owner and of the
  * agent of its main job, which hold their chain keys for them alone, and what the clients on that machine keep for themselves.
  */
-const OF_CLIENTS = /(?:^|\/)(?:client\/|(?:credentials|agent)(?:-\d+)?\.json$)/;
+const OF_CLIENTS = /(?:^|\/)(?:client\/|(?:credentials|agent|demonstration)(?:-\d+)?\.json$)/;
 
 /** Reads everything of the unit once. The directory stays. */
 export function scanUnit(directory: string): ScanOutcome {

@@ -40,6 +40,7 @@ export type {
   SyncFolderOptions,
   UploadFolderOptions,
 } from "./folders/options.ts";
+export { namesNotUtf8 } from "./folders/local-tree.ts";
 export { isLocalTrash } from "./folders/trash-name.ts";
 export { ProfileMissingError } from "./profile-missing.ts";
 export { fileNames, namesDirectory } from "./name-files.ts";

@@ -1,4 +1,5 @@
 /** What is below a directory of this machine. Links are never followed, so nothing outside of it is read. */
+import { isUtf8 } from "node:buffer";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { BigIntStats, Dirent } from "node:fs";
@@ -45,9 +46,10 @@ export async function walk(root: string, walking: Walking): Promise<LocalTree> {
       await walkFolder(folder, place, { files, folders, walking });
     } catch (error) {
       if (folder === "") throw error;
-      // A directory that vanished is one that is not there.
-      if (fileErrorCode(error) === "ENOENT") folders.delete(folder);
-      else walking.outcome.fail(folder, error);
+      if (fileErrorCode(error) === "ENOENT") {
+        folders.delete(folder);
+        walking.outcome.hold(folder);
+      } else walking.outcome.fail(folder, error);
     }
   }
   folders.delete("");
@@ -64,6 +66,12 @@ async function walkFolder(folder: string, place: string, found: Found): Promise<
   const { outcome, tidy } = found.walking;
   await using held = await holdDirectory(place);
   const entries = await readdir(held.way, { withFileTypes: true });
+  // Node replaces what it cannot decode, and then finds nothing under the name.
+  if (entries.some(({ name }) => name.includes(REPLACEMENT)))
+    for (const name of await namesNotUtf8(held.way)) {
+      outcome.refuse(pathIn(folder, name), "invalid_name", `The name ${name} is not UTF-8`, RENAME);
+      outcome.holdFolder(folder);
+    }
   held.confirm();
   const plain: Dirent[] = [];
   for (const entry of entries) {
@@ -78,15 +86,39 @@ async function walkFolder(folder: string, place: string, found: Found): Promise<
   await inLanes(plain, LOOKS, async ({ name }) => {
     const path = pathIn(folder, name.normalize("NFC"));
     const stats = await look(join(held.way, name));
-    if (stats === null || (!stats.isFile() && !stats.isDirectory())) return;
+    if (stats === null) {
+      if (!name.includes(REPLACEMENT)) outcome.hold(path);
+      return;
+    }
+    if (!stats.isFile() && !stats.isDirectory()) return;
     if (found.files.has(path) || found.folders.has(path))
-      outcome.refuse(path, "name_collision", `Two names here are both ${JSON.stringify(path)} at the service`, RENAME);
+      outcome.refuse(
+        path,
+        "name_collision",
+        `Two names here are both ${JSON.stringify(path)} at the service`,
+        RENAME_ONE,
+      );
     else if (stats.isDirectory()) found.folders.set(path, join(place, name));
     else found.files.set(path, { path, place: join(place, name), mark: markOf(stats) });
   });
 }
 
-const RENAME = "Rename one of them, then call again.";
+const RENAME = "Rename it, then call again.";
+const RENAME_ONE = "Rename one of them, then call again.";
+const REPLACEMENT = "\u{fffd}";
+
+/** Names in the directory that are not UTF-8, with each byte that does not belong spelled out: `caf\\xe9.txt`. */
+export async function namesNotUtf8(directory: string): Promise<string[]> {
+  const names = await readdir(directory, { encoding: "buffer" });
+  return names.filter((name) => !isUtf8(name)).map(escapedName);
+}
+
+function escapedName(name: Buffer): string {
+  return Array.from(name.toString("latin1"), (byte) => {
+    const code = byte.charCodeAt(0);
+    return code >= 0x20 && code < 0x7f ? byte : `\\x${code.toString(16).padStart(2, "0")}`;
+  }).join("");
+}
 
 function isFit(path: string, name: string, { walking: { outcome } }: Found): boolean {
   const problem = nameProblem(name);

@@ -10,6 +10,8 @@ export class Outcome {
   readonly failed: FolderFailure[] = [];
   /** Paths that failed or are skipped: nothing is decided about them or below them. */
   readonly #blocked = new Set<string>();
+  /** Folders here in which something may lie that was not found by its name. */
+  readonly #uncertain = new Set<string>();
 
   skip(path: string, reason: SkippedItem["reason"]): void {
     this.skipped.push({ path, reason });
@@ -19,6 +21,24 @@ export class Outcome {
   /** Neither side has it, as far as the call goes. */
   leaveOut(path: string): void {
     this.skipped.push({ path, reason: "filter" });
+  }
+
+  /** It was there a moment ago: nothing is decided about it in this call. */
+  hold(path: string): void {
+    this.#blocked.add(path);
+  }
+
+  /** What is missing below this folder may be there under a name that could not be read: nothing of it is removed at the other side. */
+  holdFolder(folder: string): void {
+    this.#uncertain.add(folder);
+  }
+
+  /** Whether what is missing here may be taken for deleted. */
+  mayBeGone(path: string): boolean {
+    if (this.isBlocked(path)) return false;
+    if (this.#uncertain.size === 0) return true;
+    for (let at = path; at !== ""; at = parentOf(at)) if (this.#uncertain.has(parentOf(at))) return false;
+    return true;
   }
 
   refuse(path: string, code: string, message: string, nextStep: string): void {

@@ -14,13 +14,14 @@ export async function planTransfers(work: Work): Promise<Plan> {
 }
 
 function planFolders(work: Work): string[] {
-  const { direction, dryRun, local, outcome, remote, state } = work;
+  const { direction, dryRun, going, local, outcome, remote, state } = work;
   const [from, to] = direction === "up" ? [local, remote] : [remote, local];
   const made: string[] = [];
   for (const path of from.folders.keys()) {
     if (isHindered(work, path)) continue;
     const folderId = remote.folders.get(path)?.id ?? null;
-    if (to.files.has(path)) outcome.refuse(path, "name_collision", `On the other side ${path} is a file`, OTHER_KIND);
+    if (to.files.has(path) && !going.has(path))
+      outcome.refuse(path, "name_collision", `On the other side ${path} is a file`, OTHER_KIND);
     else if (to.folders.has(path) && folderId !== null) {
       if (!dryRun) state.noteFolder(path, folderId);
       outcome.folders.push({ path, act: "unchanged", folderId });
@@ -30,14 +31,14 @@ function planFolders(work: Work): string[] {
 }
 
 async function planFiles(work: Work): Promise<Transfer[]> {
-  const { direction, lanes, local, outcome, remote, signal } = work;
+  const { direction, going, lanes, local, outcome, remote, signal } = work;
   const [from, to] = direction === "up" ? [local, remote] : [remote, local];
   const transfers: Transfer[] = [];
   const unsure: string[] = [];
   for (const path of from.files.keys()) {
     if (isHindered(work, path)) continue;
     const [here, there] = [local.files.get(path), remote.files.get(path)];
-    if (to.folders.has(path))
+    if (to.folders.has(path) && !going.has(path))
       outcome.refuse(path, "name_collision", `On the other side ${path} is a folder`, OTHER_KIND);
     else if (here === undefined || there === undefined)
       transfers.push({ path, size: here?.mark.size ?? there?.size ?? 0, act: "created" });

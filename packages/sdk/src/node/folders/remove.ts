@@ -18,7 +18,7 @@ export function planRemovals(work: Work): Removals {
     for (let at = parentOf(path); at !== "" && !staying.has(at); at = parentOf(at)) staying.add(at);
   };
   for (const [path, file] of remote.files) {
-    if (local.files.has(path) || outcome.isBlocked(path)) stay(path);
+    if (local.files.has(path) || !outcome.mayBeGone(path)) stay(path);
     else {
       const known = state.files.get(path);
       if (known?.fileId === file.id && known.versionId === file.versionId) going.set(path, { path, item: file });
@@ -30,7 +30,7 @@ export function planRemovals(work: Work): Removals {
   }
   // From below: a folder stays when something in it does.
   for (const [path, folder] of [...remote.folders].reverse()) {
-    if (local.folders.has(path) || outcome.isBlocked(path)) staying.add(path);
+    if (local.folders.has(path) || !outcome.mayBeGone(path)) staying.add(path);
     else if (!staying.has(path) && state.folders.get(path) === folder.id) {
       going.set(path, { path, item: folder });
       continue;

@@ -68,14 +68,16 @@ export async function runFolder(
   const work: Work = {
     ...{ client, direction, place, root: top, local, remote, state, outcome, lanes, signal, dryRun },
     isPublic: await isPublic(connection, place, signal),
+    going: new Set(),
     progress: new ProgressCount(options.onProgress),
     overwrite: typeof options.overwrite === "function" ? options.overwrite : () => options.overwrite === true,
     replaceKnown: call === "syncFolder",
     padded: options.padded === true,
     uploadJournals: options.journalDirectory === undefined ? undefined : join(options.journalDirectory, "uploads"),
   };
-  const plan = await planTransfers(work);
   const removals = await (options.delete === true ? REMOVAL[direction](work) : NO_REMOVAL);
+  for (const path of [...removals.files, ...removals.folders]) work.going.add(path);
+  const plan = await planTransfers(work);
   const counts = countsOf(work, plan, removals.files.length + removals.folders.length);
   work.progress.begin(plan.transfers.length, counts.bytes);
   if (dryRun) foresee(work, plan, removals);
@@ -125,16 +127,20 @@ function leaveOut<File, Folder>(
 }
 
 async function carryOut(work: Work, plan: Plan, removals: Removal): Promise<void> {
+  // What is stored before anything goes is never missing; only what stands in the way of a new file or folder goes first.
+  const isInTheWay = [...plan.folders, ...plan.transfers.map(({ path }) => path)].some((path) => work.going.has(path));
   if (work.direction === "up") {
+    if (isInTheWay) await removals.run(null);
     await sendAll(work, plan);
-    await removals.run(null);
+    if (!isInTheWay) await removals.run(null);
     return;
   }
   const losses = lossesOf(work, plan, removals);
   const isNone = losses.files.length + losses.folders.length === 0;
   await using trash = isNone ? null : await TrashRun.open(work.root, losses, Date.now());
+  if (isInTheWay) await removals.run(trash);
   await fetchAll(work, plan, trash);
-  await removals.run(trash);
+  if (!isInTheWay) await removals.run(trash);
   if (work.replaceKnown) await clearTrash(work.root, Date.now());
 }
 

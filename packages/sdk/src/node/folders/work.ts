@@ -18,6 +18,8 @@ export interface Work {
   readonly remote: RemoteTree;
   readonly state: FolderState;
   readonly outcome: Outcome;
+  /** Paths that the receiving side loses. */
+  readonly going: Set<string>;
   readonly progress: ProgressCount;
   readonly lanes: number;
   readonly signal: AbortSignal | undefined;
