@@ -42,6 +42,7 @@ export const LOCAL: ReadonlySet<string> = new Set([
     "ProfileMissingError",
     "knowsFolder",
     "isLocalTrash",
+    "namesNotUtf8",
     "restoreRemoved",
   ],
 ]);
