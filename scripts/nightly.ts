@@ -13,8 +13,8 @@ const ROOT = path.dirname(import.meta.dirname);
 const RESULTS = path.join("test", "nightly.json");
 
 /**
- * `counted`: patterns of test files, of which those run that have full counts. `whole`: paths, of which vitest takes each for a part
- * of a file's. Or a script of package.json with its arguments.
+ * `counted`: globs; of the test files that they match, those run that have full counts. `whole`: every test file runs whose path contains
+ * one of these. `script`: a script of package.json, with its arguments.
  */
 type Suite =
   | { readonly counted: readonly string[]; readonly whole?: readonly string[] }

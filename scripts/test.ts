@@ -221,14 +221,10 @@ async function runVitest(suite: Suite): Promise<Outcome> {
     const { code, output, processorSeconds } = await runNode(
       [
         path.join("node_modules", "vitest", "vitest.mjs"),
-        ...[
-          "run",
-          "--project",
-          PROJECTS[suite.name],
-          "--maxWorkers",
-          String(WORKERS[suite.name]),
-          ...reporters.map((reporter) => `--reporter=${reporter}`),
-        ],
+        "run",
+        `--project=${PROJECTS[suite.name]}`,
+        `--maxWorkers=${String(WORKERS[suite.name])}`,
+        ...reporters.map((reporter) => `--reporter=${reporter}`),
       ],
       { COFFER_TEST_RESULTS: file, COFFER_TEST_PROGRESS: String(PROGRESS), [TALLY_VARIABLE]: suite.tallies },
     );

@@ -195,6 +195,17 @@ describe("what scripts rely on [J13]", () => {
     expect(ran.err).toBe("");
   });
 
+  it("a name that is not UTF-8: exit 5, by its escaped name, and foreseen by a dry run", async () => {
+    const folder = join(work, "latin");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "tea.txt"), "tea");
+    writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from("caf\xe9.txt", "latin1")]), "coffee");
+    for (const more of [["--dry-run"], []]) {
+      const { code, out, err } = await run(["upload", "latin", "--vault", "Open", ...more]);
+      expect([code, out + err]).toEqual([5, expect.stringContaining(String.raw`caf\xe9.txt`)]);
+    }
+  });
+
   it("a file that may not be read, and a folder that may not be written [EACCES]", async () => {
     const guarded = join(work, "guarded");
     mkdirSync(guarded);

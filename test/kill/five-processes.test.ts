@@ -19,15 +19,20 @@ const PATIENCE = 90_000;
 it(`agree with a model of each account after ${String(SECONDS)} seconds of writes and kills (seed ${String(SEED)})`, async () => {
   await using fleet = await openFleet(PROCESSES);
   const { findings, counts } = await runSchedule(fleet, {
-    ...{ seed: SEED, milliseconds: SECONDS * 1_000, accounts: 50, patience: PATIENCE },
+    seed: SEED,
+    milliseconds: SECONDS * 1_000,
+    accounts: 50,
+    patience: PATIENCE,
   });
   expect(findings.join("\n")).toBe("");
   expect((await inspectAll(fleet)).join("\n")).toBe("");
   // There was something to agree on.
   expect(fleet.kills).toBeGreaterThan(0);
   expect(counts.acknowledged).toBeGreaterThan(FULL ? 500 : 150);
-  expect(counts.resumed).toBeGreaterThanOrEqual(FULL ? 11 : 0);
-  expect(counts.replayed).toBeGreaterThanOrEqual(FULL ? 1 : 0);
+  // A short schedule leaves these to chance.
+  if (!FULL) return;
+  expect(counts.resumed).toBeGreaterThan(10);
+  expect(counts.replayed).toBeGreaterThan(0);
 }, 600_000);
 
 it(`agree after ${String(SHORT)} schedules of 5 seconds, four at a time (from seed ${String(SEED + 1)} on)`, async () => {

@@ -53,7 +53,8 @@ it(
     // There was something to agree on.
     expect(fleet.kills + done.restarts + done.cuts).toBeGreaterThan(FULL ? 20 : 2);
     expect(counts.acknowledged).toBeGreaterThan(FULL ? 100 : 30);
-    expect(counts.resumed).toBeGreaterThanOrEqual(FULL ? 1 : 0);
+    // A short schedule leaves it to chance.
+    if (FULL) expect(counts.resumed).toBeGreaterThan(0);
   },
   LONGEST,
 );
@@ -84,7 +85,8 @@ it(
     expect(slowest).toBeLessThanOrEqual(RECOVERY);
     expect(counts.unavailable).toBeGreaterThan(0);
     expect(counts.acknowledged).toBeGreaterThan(FULL ? 100 : 30);
-    expect(counts.resumed).toBeGreaterThanOrEqual(FULL ? 1 : 0);
+    // A short schedule leaves it to chance.
+    if (FULL) expect(counts.resumed).toBeGreaterThan(0);
   },
   LONGEST,
 );

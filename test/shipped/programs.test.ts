@@ -32,7 +32,9 @@ function withoutWarnings(stderr: string): string {
 }
 
 const INITIALIZE = JSON.stringify({
-  ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "0" } },
 });
 

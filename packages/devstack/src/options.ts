@@ -98,7 +98,7 @@ export function limitsIn(
 export const HELP = `npm start [-- OPTIONS]: starts the whole stack (service, local chain, key servers).
 The first start on its data demonstrates the main job on a shared vault and a real folder. An agent is refused, and
 then let in. It stores the folder encrypted, reads it back, and is removed. A page shows the webhook deliveries. Later
-starts serve at once. Every start prints the configuration of an agent that is a member of your vault "My files".
+starts serve at once. A start that stays up prints the configuration of an agent: a member of your vault "My files".
 
   --folder PATH   The folder that your agent may touch, and that the demonstration stores, fetches back and compares.
                   Default: the repository's docs.

@@ -60,6 +60,18 @@ describe("a file that became a folder of the same name, and a folder that became
     expect([again.failed, new Set(Object.values(acts(again)))]).toEqual([[], new Set(["unchanged"])]);
   });
 
+  it("fail where the journal does not know what is in the way, which stays", async () => {
+    const { client, copy, options, root, vaultId } = await openTree();
+    await client.files.upload({ vaultId, name: "one", body: "theirs" });
+    await fill(root, { "one/in": "mine" });
+    const up = await syncFolder(client, root, { ...options, direction: "up", delete: true });
+    expect(codes(up)).toEqual({ one: "name_collision" });
+    await fill(copy, { "one/in": "mine" });
+    const down = await syncFolder(client, copy, { ...options, direction: "down", delete: true, maxDelete: 100 });
+    expect(codes(down)).toEqual({ one: "name_collision" });
+    expect(await read(copy)).toMatchObject({ "one/in": "mine" });
+  });
+
   it("come down with --delete, and a second sync has nothing to do", async () => {
     const { client, copy, options, root } = await openTree();
     const up = { ...options, direction: "up", delete: true, maxDelete: 100 } as const;

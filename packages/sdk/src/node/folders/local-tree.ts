@@ -48,7 +48,7 @@ export async function walk(root: string, walking: Walking): Promise<LocalTree> {
       if (folder === "") throw error;
       if (fileErrorCode(error) === "ENOENT") {
         folders.delete(folder);
-        walking.outcome.hold(folder);
+        walking.outcome.doubt(folder);
       } else walking.outcome.fail(folder, error);
     }
   }
@@ -70,7 +70,7 @@ async function walkFolder(folder: string, place: string, found: Found): Promise<
   if (entries.some(({ name }) => name.includes(REPLACEMENT)))
     for (const name of await namesNotUtf8(held.way)) {
       outcome.refuse(pathIn(folder, name), "invalid_name", `The name ${name} is not UTF-8`, RENAME);
-      outcome.holdFolder(folder);
+      outcome.doubt(folder);
     }
   held.confirm();
   const plain: Dirent[] = [];
@@ -87,7 +87,7 @@ async function walkFolder(folder: string, place: string, found: Found): Promise<
     const path = pathIn(folder, name.normalize("NFC"));
     const stats = await look(join(held.way, name));
     if (stats === null) {
-      if (!name.includes(REPLACEMENT)) outcome.hold(path);
+      if (!name.includes(REPLACEMENT)) outcome.doubt(path);
       return;
     }
     if (!stats.isFile() && !stats.isDirectory()) return;
@@ -107,7 +107,7 @@ const RENAME = "Rename it, then call again.";
 const RENAME_ONE = "Rename one of them, then call again.";
 const REPLACEMENT = "\u{fffd}";
 
-/** Names in the directory that are not UTF-8, with each byte that does not belong spelled out: `caf\\xe9.txt`. */
+/** Names in the directory that are not UTF-8, with each byte that is not printable ASCII as hexadecimal digits: `caf\xe9.txt`. */
 export async function namesNotUtf8(directory: string): Promise<string[]> {
   const names = await readdir(directory, { encoding: "buffer" });
   return names.filter((name) => !isUtf8(name)).map(escapedName);

@@ -10,8 +10,8 @@ export class Outcome {
   readonly failed: FolderFailure[] = [];
   /** Paths that failed or are skipped: nothing is decided about them or below them. */
   readonly #blocked = new Set<string>();
-  /** Folders here in which something may lie that was not found by its name. */
-  readonly #uncertain = new Set<string>();
+  /** Paths at which, or below which, something may lie here that was not found by its name. */
+  readonly #doubted = new Set<string>();
 
   skip(path: string, reason: SkippedItem["reason"]): void {
     this.skipped.push({ path, reason });
@@ -23,22 +23,17 @@ export class Outcome {
     this.skipped.push({ path, reason: "filter" });
   }
 
-  /** It was there a moment ago: nothing is decided about it in this call. */
-  hold(path: string): void {
-    this.#blocked.add(path);
-  }
-
-  /** What is missing below this folder may be there under a name that could not be read: nothing of it is removed at the other side. */
-  holdFolder(folder: string): void {
-    this.#uncertain.add(folder);
+  /**
+   * What is missing at the path, or below it, is not taken for deleted in this call: it was there a moment ago, or may be there under a
+   * name that cannot be read.
+   */
+  doubt(path: string): void {
+    this.#doubted.add(path);
   }
 
   /** Whether what is missing here may be taken for deleted. */
   mayBeGone(path: string): boolean {
-    if (this.isBlocked(path)) return false;
-    if (this.#uncertain.size === 0) return true;
-    for (let at = path; at !== ""; at = parentOf(at)) if (this.#uncertain.has(parentOf(at))) return false;
-    return true;
+    return !this.isBlocked(path) && !isAtOrBelow(path, this.#doubted);
   }
 
   refuse(path: string, code: string, message: string, nextStep: string): void {
@@ -55,10 +50,14 @@ export class Outcome {
 
   /** Whether the path, or a folder above it, failed or is skipped. */
   isBlocked(path: string): boolean {
-    if (this.#blocked.size === 0) return false;
-    for (let at = path; at !== ""; at = parentOf(at)) if (this.#blocked.has(at)) return true;
-    return this.#blocked.has("");
+    return isAtOrBelow(path, this.#blocked);
   }
+}
+
+function isAtOrBelow(path: string, places: ReadonlySet<string>): boolean {
+  if (places.size === 0) return false;
+  for (let at = path; at !== ""; at = parentOf(at)) if (places.has(at)) return true;
+  return places.has("");
 }
 
 /** "" for what is at the top. */

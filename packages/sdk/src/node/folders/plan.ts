@@ -18,11 +18,14 @@ function planFolders(work: Work): string[] {
   const [from, to] = direction === "up" ? [local, remote] : [remote, local];
   const made: string[] = [];
   for (const path of from.folders.keys()) {
+    // First of all: also what `delete` leaves in the way is a collision, and no success.
+    if (to.files.has(path) && !going.has(path)) {
+      outcome.refuse(path, "name_collision", `On the other side ${path} is a file`, OTHER_KIND);
+      continue;
+    }
     if (isHindered(work, path)) continue;
     const folderId = remote.folders.get(path)?.id ?? null;
-    if (to.files.has(path) && !going.has(path))
-      outcome.refuse(path, "name_collision", `On the other side ${path} is a file`, OTHER_KIND);
-    else if (to.folders.has(path) && folderId !== null) {
+    if (to.folders.has(path) && folderId !== null) {
       if (!dryRun) state.noteFolder(path, folderId);
       outcome.folders.push({ path, act: "unchanged", folderId });
     } else made.push(path);
@@ -36,11 +39,13 @@ async function planFiles(work: Work): Promise<Transfer[]> {
   const transfers: Transfer[] = [];
   const unsure: string[] = [];
   for (const path of from.files.keys()) {
+    if (to.folders.has(path) && !going.has(path)) {
+      outcome.refuse(path, "name_collision", `On the other side ${path} is a folder`, OTHER_KIND);
+      continue;
+    }
     if (isHindered(work, path)) continue;
     const [here, there] = [local.files.get(path), remote.files.get(path)];
-    if (to.folders.has(path) && !going.has(path))
-      outcome.refuse(path, "name_collision", `On the other side ${path} is a folder`, OTHER_KIND);
-    else if (here === undefined || there === undefined)
+    if (here === undefined || there === undefined)
       transfers.push({ path, size: here?.mark.size ?? there?.size ?? 0, act: "created" });
     else {
       const comparison = compareMarks(work, here, there);
