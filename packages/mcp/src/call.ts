@@ -16,7 +16,7 @@ export interface ConfirmRequest {
 
 /** What a tool needs for its work: one value per call. */
 export interface Call extends Task {
-  /** The local folders of this call: the configured ones, narrowed by the client's roots. */
+  /** The local folders of this call: the configured ones, narrowed by the client's roots (`--roots`). */
   readonly folders: AllowedFolders;
   /** The one folder that downloads of this call go below. */
   readonly downloads: AllowedFolders;

@@ -147,7 +147,7 @@ async function answer(
     const narrows = tool.touchesFiles && parts.folders.folders.length > 0;
     const roots = narrows ? await clientRoots(mcp, context) : [];
     if (roots === "ask") return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
-    const folders = await narrowByRoots(parts.folders, roots);
+    const folders = await narrowByRoots(parts.folders, roots, parts.launch.roots);
     const downloads = await downloadsOf(folders, parts.launch.downloads);
     const outcome = await tool.invoke(
       args,

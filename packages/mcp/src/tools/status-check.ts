@@ -34,6 +34,7 @@ export const statusCheck = defineTool({
       budgets: OBJECT,
       allowedFolders: TEXTS,
       missingFolders: TEXTS,
+      ignoredRoots: TEXTS,
       folderStep: TEXT,
       downloadsFolder: TEXT,
       downloadsStep: TEXT,
@@ -45,7 +46,7 @@ export const statusCheck = defineTool({
   run: async (_args, call) => {
     const setup = await call.setup();
     const signIn = await signInFacts(call);
-    const folders = call.folders.folders;
+    const { folders, ignoredRoots = [] } = call.folders;
     const [downloadsFolder] = call.isRemote ? [] : call.downloads.folders;
     // Only one of the two is a mistake. Without both, the user wants no shared vaults.
     const half = setup.sharedVaults === "no chain key" || setup.sharedVaults === "no network file";
@@ -56,9 +57,14 @@ export const statusCheck = defineTool({
         allowedFolders: folders,
         ...(folders.length > 0
           ? {}
-          : { folderStep: "Ask the user to start this server with --allow DIR, or to set SERVICE_ALLOWED_DIRS." }),
+          : {
+              folderStep:
+                call.folders.outside?.nextStep ??
+                "Ask the user to start this server with --allow DIR, or to set SERVICE_ALLOWED_DIRS.",
+            }),
         ...(downloadsFolder === undefined ? {} : { downloadsFolder, downloadsStep: DOWNLOADS_STEP }),
         missingFolders: call.folders.missing?.length === 0 ? null : (call.folders.missing ?? null),
+        ignoredRoots: ignoredRoots.length === 0 ? null : ignoredRoots.map(untrusted),
         vaultId: call.pinnedVault,
         ...setup,
         ...(half ? { sharedVaultsStep: stepFor("shared_vault") } : {}),
