@@ -1,5 +1,5 @@
 /** Runs a parsed command and prints what came of it: exactly one document with `--json`, whatever happens. */
-import { untrusted } from "@coffer/tasks/start";
+import { LOCAL_FAILURES, untrusted } from "@coffer/tasks/start";
 import { createContext, type Context } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { failureText, reportOf, usage, type FailureReport } from "./failure.ts";
@@ -28,7 +28,7 @@ export async function execute({ command, flags, args }: Parsed, world: World): P
   }
 }
 
-/** Says which service did not answer, and that one has to be named where none is. */
+/** Says which service did not answer where the cause is not known, and that one has to be named where none is. */
 async function withAddress(report: FailureReport, context: Context): Promise<FailureReport> {
   const { code, nextStep } = report;
   if (code !== "unreachable" && code !== "signed_out") return report;
@@ -37,7 +37,9 @@ async function withAddress(report: FailureReport, context: Context): Promise<Fai
     return baseUrl === null
       ? { ...report, nextStep: nextStep.replaceAll(/coffer (login|signup)/g, "coffer $1 --base-url URL") }
       : report;
-  return baseUrl === null ? report : { ...report, message: `The service at ${baseUrl} did not answer` };
+  return baseUrl === null || report.message !== LOCAL_FAILURES.unreachable.message
+    ? report
+    : { ...report, message: `The service at ${baseUrl} did not answer` };
 }
 
 /** How far a transfer of several files was. */

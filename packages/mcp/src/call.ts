@@ -1,5 +1,5 @@
 import type { Transfers } from "./transfers.ts";
-import type { AllowedFolders, SetupReport, Task } from "@coffer/tasks";
+import type { AllowedFolders, Session, SetupReport, Task } from "@coffer/tasks";
 
 export interface ConfirmRequest {
   /** What would happen: counts, names, bytes. Trusted text only. */
@@ -45,4 +45,6 @@ export interface Call extends Task {
   readonly revealsSharedText: boolean;
   /** How this server is set up; no secrets. */
   setup(): Promise<SetupReport>;
+  /** Whether chain and key servers answer; null: this server opens no shared vaults. */
+  network: Session["network"];
 }
