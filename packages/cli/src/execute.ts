@@ -4,6 +4,7 @@ import { createContext, type Context } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { failureText, reportOf, usage, type FailureReport } from "./failure.ts";
 import { globalsOf } from "./globals.ts";
+import { splitPlace } from "./split-place.ts";
 import { isTaken, OutputLost } from "./output.ts";
 import { printResult } from "./print.ts";
 import type { Parsed, Reading } from "./reading.ts";
@@ -22,7 +23,7 @@ export async function execute({ command, flags, args }: Parsed, world: World): P
     // Its examples begin with its name.
     const group = command.examples[0].line.split(" ")[1];
     const report = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut, group });
-    const told = withCount(await withAddress(report, context), context);
+    const told = withCount(await withAddress(withNames(report, { command, flags, args }), context), context);
     await printFailure(told, context, globals.json || globals.jsonLines);
     return report.exit;
   }
@@ -40,6 +41,35 @@ async function withAddress(report: FailureReport, context: Context): Promise<Fai
   return baseUrl === null || report.message !== LOCAL_FAILURES.unreachable.message
     ? report
     : { ...report, message: `The service at ${baseUrl} did not answer` };
+}
+
+/** The next command with what the line names, in place of VAULT and FILE. */
+function withNames(report: FailureReport, { command, flags, args }: Parsed): FailureReport {
+  const declared = "each" in command.args ? [command.args.each] : command.args;
+  const given = (name: string): string | null => {
+    const value = args[declared.findIndex((argument) => argument.name.toUpperCase() === name)];
+    return typeof value === "string" ? value : null;
+  };
+  const { vault: flag } = flags;
+  const [first] = args;
+  const vault =
+    typeof flag === "string"
+      ? flag
+      : (given("VAULT") ?? (typeof first === "string" ? (splitPlace(first)?.vault ?? null) : null));
+  const file = given("FILE");
+  const nextStep = report.nextStep
+    .replaceAll(/\bVAULT\b/g, vault === null ? "VAULT" : quoted(vault))
+    .replaceAll(
+      /\bFILE\b/g,
+      file === null ? "FILE" : `${quoted(file)}${typeof flag === "string" ? ` --vault ${quoted(flag)}` : ""}`,
+    );
+  return { ...report, nextStep };
+}
+
+/** A word as a shell takes it. */
+function quoted(text: string): string {
+  const visible = untrusted(text).visible();
+  return /^[\w./:@-]+$/.test(visible) ? visible : `"${visible.replaceAll(/["\\$`]/g, "\\$&")}"`;
 }
 
 /** How far a transfer of several files was. */

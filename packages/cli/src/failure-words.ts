@@ -248,8 +248,8 @@ const nextFor = (code: FailureCode, group: string): string =>
   NEXT.get(code) ??
   "coffer doctor";
 
-/** Whether the table has words of its own for the code. */
-export const hasWords = (code: string): boolean => NEXT.has(code);
+/** Whether the code is of a catalogue: the table has words of its own for each. */
+export const isFailureCode = (code: string): code is FailureCode => NEXT.has(code);
 
 /** Sentences of tasks that speak of the tool server. */
 const SENTENCES: Readonly<Partial<Record<FailureCode, string>>> = {

@@ -158,7 +158,7 @@ export class TaskFailure extends Error {
     super(details.message ?? known.message, { cause: details.cause });
     this.code = code;
     this.about = details.about ?? null;
-    this.nextStep = details.nextStep ?? known.nextStep;
+    this.nextStep = details.nextStep ?? stepFor(code);
     this.retryable = details.retryable ?? known.retryable;
     this.detail = details.detail ?? null;
     this.requestId = details.requestId ?? null;
@@ -166,6 +166,19 @@ export class TaskFailure extends Error {
     this.preview = details.preview ?? null;
     this.confirm = details.confirm ?? null;
   }
+}
+
+/** The failure with another step: where more is known than when it was thrown. */
+export function withStep(failure: TaskFailure, nextStep: string): TaskFailure {
+  const { about, candidates, cause, code, confirm, detail, message, preview, requestId, retryable } = failure;
+  return new TaskFailure(code, {
+    ...{ message, nextStep, retryable, candidates, cause },
+    ...(about === null ? {} : { about }),
+    ...(confirm === null ? {} : { confirm }),
+    ...(detail === null ? {} : { detail }),
+    ...(preview === null ? {} : { preview }),
+    ...(requestId === null ? {} : { requestId }),
+  });
 }
 
 function isVaultCode(code: string): code is keyof typeof VAULT_FAILURES {
@@ -176,10 +189,42 @@ function isLocal(code: string): code is keyof typeof LOCAL_FAILURES {
   return Object.hasOwn(LOCAL_FAILURES, code);
 }
 
+/** Steps of the service's catalogue that speak of HTTP, as a tool can take them. */
+const TOOL_STEPS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  malformed_json: "Call again; if it repeats, tell the user.",
+  malformed_request: "Call again; if it repeats, tell the user.",
+  not_encrypted: "Tell the user to update this server.",
+  invalid_credential: LOCAL_FAILURES.signed_out.nextStep,
+  development_origin: "Tell the user that this server needs a key: SERVICE_API_KEY, or the config file.",
+  form_origin: "Tell the user.",
+  owner_proof_required: "Ask the account's owner: it takes a client with the owner's chain key.",
+  method_not_allowed: "Tell the user to update this server.",
+  offset_mismatch: "Call again: what was sent is kept.",
+  upload_locked: "Call again in a minute: what was sent is kept.",
+  vault_not_empty: "Delete its content first.",
+  generation_moved: "Call again.",
+  names_outdated: "Call again.",
+  key_exists: "Call again.",
+  idempotency_mismatch: "Pass another idempotencyKey.",
+  idempotency_in_progress: "Call again in a minute.",
+  unsupported_tus_version: "Tell the user to update this server.",
+  unsupported_media_type: "Tell the user to update this server.",
+  range_not_satisfiable: "Pass a smaller offset.",
+  rate_limited: "Call again in a minute.",
+  budget_exceeded: "Call again in a minute, or ask the account's owner for a key with a larger budget.",
+  headers_too_large: "Pass shorter arguments.",
+  internal: "Call again. If it fails again, tell the user, with the requestId.",
+  chain_unavailable: "Call again in a minute; status_check says whether the chain answers.",
+  provider_unavailable: "Call again in a minute.",
+  unavailable: "Call again in a minute.",
+};
+
 /** What to do about a code; of one that is in no catalogue, where to look. */
 export function stepFor(code: string): string {
   if (isLocal(code)) return LOCAL_FAILURES[code].nextStep;
-  return isErrorCode(code) ? ERRORS[code].nextStep : "Call vault_access_check for the vault.";
+  return isErrorCode(code)
+    ? (TOOL_STEPS[code] ?? ERRORS[code].nextStep)
+    : "Call vault_access_check for the vault.";
 }
 
 /** Turns anything thrown into a failure. It recognises errors of the SDK by their fields: the SDK is loaded lazily. */

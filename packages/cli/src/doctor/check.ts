@@ -1,4 +1,5 @@
 import type { LayerCheck } from "@coffer/sdk";
+import { inCommandWords } from "@coffer/tasks";
 
 /** One thing that was looked at, with where its value came from and what to do. */
 export interface Check {
@@ -20,7 +21,8 @@ export const problem = (name: string, value: string, nextStep: string, source: s
 });
 
 /** Of what the SDK says about a layer between this machine and what is in a vault. */
-export function ofLayer(name: string, { state, cause, nextStep }: LayerCheck): Check {
+export function ofLayer(name: string, { state, cause, nextStep: step }: LayerCheck, vaultId?: string): Check {
+  const nextStep = inCommandWords(step, vaultId);
   if (state === "ok") return ok(name, nextStep);
   return state === "failed" ? problem(name, cause ?? "failed", nextStep) : unset(name, nextStep);
 }

@@ -102,5 +102,5 @@ async function ofVault(context: Context, vault: string): Promise<readonly Check[
   const client = await context.client();
   const { id } = await findVault(context.task, vault);
   const access = await client.vaults.checkAccess(id, { signal: context.signal });
-  return LAYERS.map((layer) => ofLayer(`vault: ${layer}`, access[layer]));
+  return LAYERS.map((layer) => ofLayer(`vault: ${layer}`, access[layer], id));
 }

@@ -1,6 +1,6 @@
 import { api, type Account, type Credential } from "@coffer/contract";
 import type { LayerCheck } from "@coffer/sdk";
-import { DOWNLOADS_STEP, stepFor, TaskFailure, toFailure, untrusted } from "@coffer/tasks";
+import { DOWNLOADS_STEP, inToolWords, stepFor, TaskFailure, toFailure, untrusted } from "@coffer/tasks";
 import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
 import { FLAG, OBJECT, TEXT, TEXTS } from "../schema.ts";
@@ -135,7 +135,7 @@ async function networkFacts(call: Call): Promise<Network> {
     return {
       ready: wrong === undefined,
       layers: { chain: stateOf(chain), keyServers: stateOf(keyServers) },
-      step: wrong?.nextStep ?? null,
+      step: wrong === undefined ? null : inToolWords(wrong.nextStep),
     };
   } catch (thrown) {
     const { code, nextStep } = toFailure(thrown, call.signal);
