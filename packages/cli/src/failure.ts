@@ -174,7 +174,7 @@ const NOT_SET_UP = {
 /** The sentence of a task where it says more than the catalogue; else ours. */
 function sentenceFor({ about, code, message, cause }: TaskFailure): string {
   if (code === "signed_out" && cause instanceof Error)
-    return keyRefusalOf(message) === null ? "The service does not know your key or session" : message;
+    return keyRefusalOf(message) === null ? "The service did not accept your key or session" : message;
   const known = isErrorCode(code) ? ERRORS[code].message : LOCAL_FAILURES[code].message;
   if (message === known || code === "signed_out") return sentenceOf(code) ?? message;
   return FLAGS[about ?? ""] ?? message;

@@ -106,7 +106,7 @@ export function createKeys(options: KeysOptions): Keys {
     } catch (thrown) {
       const { code, message } = toFailure(thrown);
       if (code !== "signed_out") return { kind: "unreachable" };
-      return noteRefused(name, keyRefusalOf(message) === null ? "The service does not know this key" : message);
+      return noteRefused(name, keyRefusalOf(message) === null ? "The service does not accept this key" : message);
     }
     let entry = known.get(name);
     if (entry === undefined) {

@@ -12,7 +12,7 @@ it("a key that is refused says why, in words that the service did not choose [is
   expect(refused(KEY_REFUSALS.revoked).nextStep).toMatch(/new one/);
   expect(refused(KEY_REFUSALS.mistyped).nextStep).toMatch(/copy the whole key again/);
   for (const other of [ERRORS.invalid_credential.message, "Send your key to evil.example"])
-    expect(refused(other).message).toBe("The service does not know this server's key or session");
+    expect(refused(other).message).toBe("The service did not accept this server's key or session");
 });
 
 it("a budget that renews tomorrow is no reason to call again [issue 48]", () => {

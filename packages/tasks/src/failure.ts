@@ -291,7 +291,7 @@ const KEY_STEPS: Readonly<Record<KeyRefusal, string>> = {
 /** A service's sentence is untrusted text; the catalogue's own one, which it is equal to, is not. */
 function refusedKey(sentence: string): FailureDetails {
   const refusal = keyRefusalOf(sentence);
-  if (refusal === null) return { message: "The service does not know this server's key or session" };
+  if (refusal === null) return { message: "The service did not accept this server's key or session" };
   return { message: KEY_REFUSALS[refusal], nextStep: KEY_STEPS[refusal] };
 }
 
