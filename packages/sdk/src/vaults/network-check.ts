@@ -12,11 +12,14 @@ export interface NetworkCheck {
   readonly keyServers: LayerCheck;
 }
 
-/** Milliseconds. A node that needs longer counts as away; key servers have the same limit. */
+/** Milliseconds until a node counts as away. */
 const PATIENCE_MS = 3_000;
+/** Key servers are asked where the chain says that they are, so after it. */
+const SERVERS_PATIENCE_MS = 4_000;
 
 /** Never rejects. */
-export async function checkNetworkOf({ network, signer, fetch: inner = fetch, clock }: SharedVaultOptions): Promise<NetworkCheck> {
+export async function checkNetworkOf(options: SharedVaultOptions): Promise<NetworkCheck> {
+  const { network, signer, fetch: inner = fetch, clock } = options;
   let thrown: unknown = null;
   const asking: typeof fetch = async (input, init) => {
     try {
@@ -30,16 +33,23 @@ export async function checkNetworkOf({ network, signer, fetch: inner = fetch, cl
   const wrap = sealVaultKeyWrap({
     ...{ network, client: chain.client, fetch: inner, clock, timeout: PATIENCE_MS },
     // Nothing is signed and no vault is looked for: the servers are only asked whether they are there.
-    signer: { ...signer, signTransaction: () => Promise.reject(new TypeError("a check signs nothing")) },
+    signer: {
+      chainAddress: signer.chainAddress,
+      signPersonalMessage: (bytes) => signer.signPersonalMessage(bytes),
+      signTransaction: () => Promise.reject(new TypeError("a check sends nothing")),
+    },
     vaultObjects: { locate: () => Promise.reject(new TypeError("a check opens no vault")) },
   });
   try {
     const [node, servers] = await Promise.all([
-      inTime(chain.verifyNetwork()).then(
+      inTime(chain.verifyNetwork(), PATIENCE_MS).then(
         () => ok("The chain node answers, and is of the configured network."),
         (error: unknown) => away(error, thrown, network.grpcUrl),
       ),
-      wrap.checkKeyServers().then((statuses) => keyServerLayer(network, statuses), failed),
+      inTime(wrap.checkKeyServers(), SERVERS_PATIENCE_MS).then(
+        (statuses) => keyServerLayer(network, statuses),
+        () => unknown("The key servers did not answer in time."),
+      ),
     ]);
     return { chain: node, keyServers: servers };
   } finally {
@@ -49,16 +59,16 @@ export async function checkNetworkOf({ network, signer, fetch: inner = fetch, cl
 
 /** Why the node does not answer: its client keeps the words of a failed request, and not the cause. */
 function away(error: unknown, thrown: unknown, grpcUrl: string): LayerCheck {
-  const isAway = error instanceof ChainError && error.code === "chain_unavailable";
-  if (!isAway || thrown === null) return error instanceof ChainError ? failed(error) : unknown("The chain node was not asked.");
+  if (!(error instanceof ChainError)) return unknown("The chain node was not asked.");
+  if (error.code !== "chain_unavailable" || thrown === null) return failed(error);
   const { message, nextStep } = connectionWords(thrown, grpcUrl, "grpcUrl of the network file");
   return { state: "failed", cause: error.code, nextStep: `${message}. ${nextStep}` };
 }
 
-async function inTime<T>(asked: Promise<T>): Promise<T> {
+async function inTime<T>(asked: Promise<T>, milliseconds: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ChainError("chain_unavailable")), PATIENCE_MS);
+    timer = setTimeout(() => reject(new ChainError("chain_unavailable")), milliseconds);
   });
   return await Promise.race([asked, late]).finally(() => clearTimeout(timer));
 }
