@@ -192,7 +192,7 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
 
 it("each next step names commands and flags that exist, and doctor does not name itself [issue 48]", async () => {
   const flags = (await placesOf(ROUTES)).flatMap(({ command }) => Object.keys(command.flags).map((name) => `--${kebab(name)}`));
-  const known = new Set([...flags, ...Object.keys({ ...GLOBAL_FLAGS, ...LIST_FLAGS }).map((name) => `--${kebab(name)}`)]);
+  const known = new Set(["--help", ...flags, ...Object.keys({ ...GLOBAL_FLAGS, ...LIST_FLAGS }).map((name) => `--${kebab(name)}`)]);
   const groups = ["", "upload", "doctor", "webhooks", "invites", "agents", "api-keys", "sessions"];
   const steps = CODES.flatMap((code) => groups.map((group): [string, string] => [`${group} ${code}`, nextOf(code, group)]));
   for (const [name, { command }] of Object.entries(METHOD_WORDS)) steps.push([name, command]);

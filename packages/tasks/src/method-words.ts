@@ -7,9 +7,14 @@ interface Words {
 }
 
 export const METHOD_WORDS: Readonly<Record<string, Words>> = {
+  "account.linkChain": { command: "coffer account link-chain" },
+  "apiKeys.revoke": { command: "coffer api-keys revoke ID", tool: "access_revoke" },
   "vaults.checkAccess": { command: "coffer vaults check VAULT", tool: "vault_access_check" },
   "vaults.forgetSeen": { command: "coffer vaults forget-seen VAULT" },
   "vaults.leave": { command: "coffer vaults leave VAULT" },
+  "vaults.members.add": { command: "coffer vaults members add VAULT ADDRESS", tool: "access_grant" },
+  "vaults.members.remove": { command: "coffer vaults members remove VAULT ADDRESS", tool: "access_revoke" },
+  "vaults.members.setUntil": { command: "coffer vaults members set-until VAULT ADDRESS" },
   "vaults.offerOwnership": { command: "coffer vaults offer VAULT ADDRESS" },
   "vaults.rotate": { command: "coffer vaults rotate VAULT" },
   "vaults.setSigningKey": { command: "coffer vaults set-signing-key VAULT" },
@@ -28,7 +33,7 @@ export function inToolWords(sentence: string, vault = "VAULT"): string {
 }
 
 function replaced(sentence: string, wordsFor: (words: Words) => string): string {
-  return sentence.replaceAll(/`?\b(vaults\.[a-zA-Z]+)\b`?/g, (said, method: string) => {
+  return sentence.replaceAll(/`?\b((?:[a-zA-Z]+\.){1,2}[a-zA-Z]+)(?:\([^)]*\))?`?/g, (said, method: string) => {
     const words = Object.hasOwn(METHOD_WORDS, method) ? METHOD_WORDS[method] : undefined;
     return words === undefined ? said : wordsFor(words);
   });
