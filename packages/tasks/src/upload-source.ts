@@ -68,6 +68,8 @@ export function withPath<Wish extends { readonly name?: string | undefined; read
   const names = segmentsOf(wish.name ?? "");
   const name = names.pop();
   if (name === undefined || names.length === 0) return wish;
+  // Before its folders are made.
+  checkedName(name);
   return { ...wish, name, folder: names.reduce<string | null>(pathBelow, wish.folder) };
 }
 
