@@ -59,7 +59,7 @@ export function exitOf(code: FailureCode, retryable?: boolean): ExitCode {
   if (own !== undefined) return own;
   const known = isLocal(code) ? LOCAL_FAILURES[code] : ERRORS[code];
   if (retryable ?? known.retryable) return EXIT.temporary;
-  return "status" in known ? (BY_STATUS[known.status] ?? EXIT.failed) : EXIT.failed;
+  return isLocal(code) ? EXIT.failed : (BY_STATUS[ERRORS[code].status] ?? EXIT.failed);
 }
 
 const isLocal = (code: FailureCode): code is keyof typeof LOCAL_FAILURES => Object.hasOwn(LOCAL_FAILURES, code);
