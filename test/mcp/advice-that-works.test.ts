@@ -47,10 +47,18 @@ describe("a name that is a path [issue 48]", () => {
 
 it("whoever names the version that is to be replaced need not say that it is to be replaced [issue 48]", async () => {
   const write = (text: string, expectedVersion?: unknown) =>
-    tools.call("file_write", { name: "a.txt", text, vaultId, ...(expectedVersion === undefined ? {} : { expectedVersion }) });
+    tools.call("file_write", {
+      name: "a.txt",
+      text,
+      vaultId,
+      ...(expectedVersion === undefined ? {} : { expectedVersion }),
+    });
   const first = await write("one");
   const taken = errorOf(await write("two"));
-  expect(taken).toMatchObject({ code: "name_exists", nextStep: expect.stringContaining("ifExists: version") as string });
+  expect(taken).toMatchObject({
+    code: "name_exists",
+    nextStep: expect.stringContaining("ifExists: version") as string,
+  });
   const second = await write("two", first.facts["versionId"]);
   expect(second.text).toContain("new version");
   expect(errorOf(await write("three", first.facts["versionId"]))?.code).toBe("precondition_failed");

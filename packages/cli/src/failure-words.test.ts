@@ -191,10 +191,18 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
 });
 
 it("each next step names commands and flags that exist, and doctor does not name itself [issue 48]", async () => {
-  const flags = (await placesOf(ROUTES)).flatMap(({ command }) => Object.keys(command.flags).map((name) => `--${kebab(name)}`));
-  const known = new Set(["--help", ...flags, ...Object.keys({ ...GLOBAL_FLAGS, ...LIST_FLAGS }).map((name) => `--${kebab(name)}`)]);
+  const flags = (await placesOf(ROUTES)).flatMap(({ command }) =>
+    Object.keys(command.flags).map((name) => `--${kebab(name)}`),
+  );
+  const known = new Set([
+    "--help",
+    ...flags,
+    ...Object.keys({ ...GLOBAL_FLAGS, ...LIST_FLAGS }).map((name) => `--${kebab(name)}`),
+  ]);
   const groups = ["", "upload", "doctor", "webhooks", "invites", "agents", "api-keys", "sessions"];
-  const steps = CODES.flatMap((code) => groups.map((group): [string, string] => [`${group} ${code}`, nextOf(code, group)]));
+  const steps = CODES.flatMap((code) =>
+    groups.map((group): [string, string] => [`${group} ${code}`, nextOf(code, group)]),
+  );
   for (const [name, { command }] of Object.entries(METHOD_WORDS)) steps.push([name, command]);
   for (const text of SOURCES) steps.push(["a text of the sources", text]);
   for (const [name, step] of steps) {
@@ -204,7 +212,8 @@ it("each next step names commands and flags that exist, and doctor does not name
       expect([name, line, found !== null || path.length === words.length]).toEqual([name, line, true]);
     }
     if (name !== "a text of the sources")
-      for (const [flag] of step.matchAll(/--[a-z-]+/g)) expect([name, flag, known.has(flag)]).toEqual([name, flag, true]);
+      for (const [flag] of step.matchAll(/--[a-z-]+/g))
+        expect([name, flag, known.has(flag)]).toEqual([name, flag, true]);
   }
   for (const code of CODES) expect(nextOf(code, "doctor")).not.toContain("coffer doctor");
 });

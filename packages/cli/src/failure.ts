@@ -201,7 +201,8 @@ function nextFor(failure: TaskFailure, group: string | undefined): string {
   return code === "signed_out" && !(cause instanceof Error) ? `${next}, or coffer signup for a new account` : next;
 }
 
-const NEW_KEY = "ask the account's owner for a new key, then coffer login --api-key-stdin, or set SERVICE_API_KEY to it";
+const NEW_KEY =
+  "ask the account's owner for a new key, then coffer login --api-key-stdin, or set SERVICE_API_KEY to it";
 
 const KEY_STEPS: Readonly<Record<KeyRefusal, string>> = {
   revoked: NEW_KEY,
@@ -210,7 +211,8 @@ const KEY_STEPS: Readonly<Record<KeyRefusal, string>> = {
 };
 
 /** A step of the SDK as a line after `next:`. */
-const asNext = (sentence: string): string => `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, "");
+const asNext = (sentence: string): string =>
+  `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, "");
 
 function traceOf(thrown: unknown): string {
   return causesOf(thrown)

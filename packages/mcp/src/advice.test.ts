@@ -26,10 +26,12 @@ it("each next step of a failure names tools, arguments, flags and commands that 
   for (const [code, step] of TEXTS) {
     // The words of other surfaces: methods of the SDK, parts of HTTP.
     expect([code, step]).toEqual([code, expect.not.stringMatching(OF_OTHERS)]);
-    for (const [word] of step.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)) expect([code, names.has(word)]).toEqual([code, true]);
+    for (const [word] of step.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g))
+      expect([code, names.has(word)]).toEqual([code, true]);
     for (const [word] of step.matchAll(/\b[a-z]+[A-Z][A-Za-z]*\b/g))
       expect([code, word, ARGUMENTS.has(word) || FACTS.has(word)]).toEqual([code, word, true]);
-    for (const [flag] of step.matchAll(/--[a-z-]+/g)) expect([code, HELP]).toEqual([code, expect.stringContaining(flag)]);
+    for (const [flag] of step.matchAll(/--[a-z-]+/g))
+      expect([code, HELP]).toEqual([code, expect.stringContaining(flag)]);
     for (const [, line = ""] of step.matchAll(/\bcoffer ((?:[a-z-]+ ?)+)/g)) {
       const { found } = await findRoute(ROUTES, line.trim().split(" "));
       expect([code, line, found !== null]).toEqual([code, line, true]);

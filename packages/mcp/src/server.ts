@@ -1,6 +1,14 @@
 /** Binds tools to the protocol. imports.test.ts lists the modules that import an MCP library. */
 import { api } from "@coffer/contract";
-import { type AllowedFolders, downloadsOf, findVault, narrowByRoots, toFailure, TaskFailure, withStep } from "@coffer/tasks";
+import {
+  type AllowedFolders,
+  downloadsOf,
+  findVault,
+  narrowByRoots,
+  toFailure,
+  TaskFailure,
+  withStep,
+} from "@coffer/tasks";
 import {
   inputRequired,
   McpServer,
@@ -204,10 +212,7 @@ async function explained(failure: TaskFailure, parts: ServerParts, args: unknown
   if (chainAddress === null && !failure.nextStep.includes("VAULT")) return failure;
   const vaultId = launch.vaultId ?? (await vaultOf(args, parts));
   if (chainAddress === null) return withStep(failure, failure.nextStep.replaceAll("VAULT", vaultId ?? "VAULT"));
-  return withStep(
-    failure,
-    `${membershipStep(chainAddress, vaultId)} vault_access_check says which part is missing.`,
-  );
+  return withStep(failure, `${membershipStep(chainAddress, vaultId)} vault_access_check says which part is missing.`);
 }
 
 /** The vault that valid arguments name, or the vault of the file that they name. null when the arguments name neither. */
@@ -219,10 +224,17 @@ async function vaultOf(args: unknown, { session, stop }: ServerParts): Promise<s
   try {
     const client = await session.client();
     const open = () => Promise.resolve(client);
-    const task = { signal: stop, progress: () => undefined, client: open, clientFor: open, chainAddress: session.chainAddress };
+    const task = {
+      signal: stop,
+      progress: () => undefined,
+      client: open,
+      clientFor: open,
+      chainAddress: session.chainAddress,
+    };
     if (vault !== null) return (await findVault(task, vault)).id;
     // The file as the service shows it: a non-member cannot open any of it.
-    if (file !== null && isId(file)) return (await client.call(api.files.get, { params: { fileId: file } })).file.vaultId;
+    if (file !== null && isId(file))
+      return (await client.call(api.files.get, { params: { fileId: file } })).file.vaultId;
     const { files } = await client.call(api.files.list, { query: { idPrefix: file ?? "", limit: 2 } });
     return files.length === 1 ? (files[0]?.vaultId ?? null) : null;
   } catch {

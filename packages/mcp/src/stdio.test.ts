@@ -57,7 +57,12 @@ const LINES: readonly (readonly [name: string, sent: string, id: string | number
   ["params that are null", line({ id: "k", method: "ping", params: null }), "k", 0],
   ["_meta that is null", line({ id: "l", method: "ping", params: { _meta: null } }), "l", 0],
   ["a cursor that is null", line({ id: "m", method: "tools/list", params: { cursor: null } }), "m", 0],
-  ["arguments that are null", line({ id: "n", method: "tools/call", params: { name: "x", arguments: null } }), "n", -32602],
+  [
+    "arguments that are null",
+    line({ id: "n", method: "tools/call", params: { name: "x", arguments: null } }),
+    "n",
+    -32602,
+  ],
   ["a member that no message has", line({ id: "o", method: "ping", extra: 1 }), "o", 0],
 ];
 
@@ -102,7 +107,10 @@ describe("lines that are not well formed are answered [issue 48]", () => {
   });
 
   it("nulls of a tool's own arguments stay, and answers of the client without an id get none", () => {
-    const [read] = readLine(line({ id: 1, method: "tools/call", params: { name: "x", arguments: { a: null } } }), false);
+    const [read] = readLine(
+      line({ id: 1, method: "tools/call", params: { name: "x", arguments: { a: null } } }),
+      false,
+    );
     expect(read).toMatchObject({ message: { params: { arguments: { a: null } } } });
     expect(readLine('{"id":1,"result":{}}', false)).toEqual([{ kind: "dropped" }]);
   });

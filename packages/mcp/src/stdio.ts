@@ -72,8 +72,7 @@ class LineTransport implements Transport {
       const line = this.#line === null ? null : Buffer.concat(this.#line).toString("utf8");
       this.#line = [];
       this.#length = 0;
-      if (line !== null && line.trim() !== "")
-        for (const read of readLine(line, this.#takesBatches)) this.#take(read);
+      if (line !== null && line.trim() !== "") for (const read of readLine(line, this.#takesBatches)) this.#take(read);
     }
     this.#keep(chunk.subarray(start));
   };
@@ -104,7 +103,9 @@ class LineTransport implements Transport {
     } catch {
       const { id } = read.message;
       const isId = typeof id === "string" || typeof id === "number";
-      this.#answer(refuse(RPC_ERRORS.params, "params are not of the form that the method takes", isId ? id : null).answer);
+      this.#answer(
+        refuse(RPC_ERRORS.params, "params are not of the form that the method takes", isId ? id : null).answer,
+      );
       return;
     }
     if (isInitializeRequest(message)) this.#takesBatches = message.params.protocolVersion === "2025-03-26";

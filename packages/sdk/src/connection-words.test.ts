@@ -49,14 +49,23 @@ describe("a failure to connect names its cause and what to set [issue 48]", () =
     await once(gone, "close");
     for (const [url, message, nextStep, retryable] of [
       [`http://127.0.0.1:${String(free)}`, /^Nothing listens at .*ECONNREFUSED/, /the port of the base URL/, true],
-      ["http://no-such-name.invalid", /^The name no-such-name\.invalid is not known here/, /the name in the base URL/, true],
+      [
+        "http://no-such-name.invalid",
+        /^The name no-such-name\.invalid is not known here/,
+        /the name in the base URL/,
+        true,
+      ],
       [`http://127.0.0.1:${String(port)}`, /ended the connection/, /Begin the base URL with https:/, true],
       [plain.baseUrl, /redirects to another address/, /as the base URL/, false],
       [plain.baseUrl.replace("http:", "https:"), /does not speak TLS/, /Begin the base URL with http:/, false],
     ] as const)
       expect([url, await failureAt(url)]).toMatchObject([
         url,
-        { message: expect.stringMatching(message) as string, nextStep: expect.stringMatching(nextStep) as string, retryable },
+        {
+          message: expect.stringMatching(message) as string,
+          nextStep: expect.stringMatching(nextStep) as string,
+          retryable,
+        },
       ]);
     server.close();
   });
@@ -69,10 +78,7 @@ describe("a failure to connect names its cause and what to set [issue 48]", () =
   ])("of %s", (code, message, nextStep) => {
     const error = new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code }) });
     const words = connectionWords(error, "https://coffer.example.com/base");
-    expect([words.message, words.nextStep]).toEqual([
-      expect.stringMatching(message),
-      expect.stringMatching(nextStep),
-    ]);
+    expect([words.message, words.nextStep]).toEqual([expect.stringMatching(message), expect.stringMatching(nextStep)]);
   });
 });
 

@@ -39,7 +39,12 @@ export function connectionWords(error: unknown, address: string, setting = "base
   return code === null ? words : { ...words, message: `${words.message} (${code})` };
 }
 
-function wordsOf(error: unknown, code: string | null, { protocol, origin, hostname }: URL, setting: string): ConnectionWords {
+function wordsOf(
+  error: unknown,
+  code: string | null,
+  { protocol, origin, hostname }: URL,
+  setting: string,
+): ConnectionWords {
   const isOneOf = (codes: readonly string[]): boolean => code !== null && codes.includes(code);
   if (isOneOf(TRUST))
     return lasting(

@@ -33,7 +33,10 @@ it("a budget that renews tomorrow is no reason to call again [issue 48]", () => 
 });
 
 it("what does not pass by itself is not worth a repeat", () => {
-  const lasting = new ConnectionError("This machine does not trust it", undefined, { retryable: false, nextStep: "Set X." });
+  const lasting = new ConnectionError("This machine does not trust it", undefined, {
+    retryable: false,
+    nextStep: "Set X.",
+  });
   expect(toFailure(lasting)).toMatchObject({
     ...{ code: "unreachable", message: "This machine does not trust it", nextStep: "Set X.", retryable: false },
   });

@@ -222,9 +222,7 @@ const TOOL_STEPS: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** What to do about a code; of one that is in no catalogue, where to look. */
 export function stepFor(code: string): string {
   if (isLocal(code)) return LOCAL_FAILURES[code].nextStep;
-  return isErrorCode(code)
-    ? (TOOL_STEPS[code] ?? ERRORS[code].nextStep)
-    : "Call vault_access_check for the vault.";
+  return isErrorCode(code) ? (TOOL_STEPS[code] ?? ERRORS[code].nextStep) : "Call vault_access_check for the vault.";
 }
 
 /** Turns anything thrown into a failure. It recognises errors of the SDK by their fields: the SDK is loaded lazily. */

@@ -36,7 +36,11 @@ export async function checkMachine(context: Context): Promise<MachineReport> {
       settings,
     };
   } catch (thrown) {
-    const { message } = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut, group: "doctor" });
+    const { message } = reportOf(thrown, {
+      interrupted: world.interrupted,
+      timedOut: context.timedOut,
+      group: "doctor",
+    });
     const next = isKeychainClosed(thrown)
       ? "coffer config set key-store file, once it opens; coffer chain import --replace, if the key is lost"
       : "coffer profiles list, or coffer login";

@@ -3,7 +3,10 @@ import type { AccessLevel } from "@coffer/contract";
 import type { ApiKeyRow, SessionRow } from "../../ports/tables.ts";
 
 /** Why the service takes the key no longer; null: it does. */
-export function keyRefusal(row: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: number): "revoked" | "expired" | null {
+export function keyRefusal(
+  row: Pick<ApiKeyRow, "revoked_at" | "expires_at">,
+  now: number,
+): "revoked" | "expired" | null {
   if (row.revoked_at !== null) return "revoked";
   return row.expires_at === null || row.expires_at > now ? null : "expired";
 }

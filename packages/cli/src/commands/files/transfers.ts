@@ -1,5 +1,12 @@
 /** What transfers show while they run, and when they are done. */
-import { inCommandWords, untrusted, type FileProgress, type Task, type Transferred, type Untrusted } from "@coffer/tasks";
+import {
+  inCommandWords,
+  untrusted,
+  type FileProgress,
+  type Task,
+  type Transferred,
+  type Untrusted,
+} from "@coffer/tasks";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { isFailureCode, nextOf } from "../../failure-words.ts";

@@ -29,7 +29,10 @@ export function failed(error: unknown): LayerCheck {
 }
 
 /** Of the set for writing. */
-export function keyServerLayer({ keyServerSets: [set] }: NetworkConfiguration, statuses: readonly KeyServerStatus[]): LayerCheck {
+export function keyServerLayer(
+  { keyServerSets: [set] }: NetworkConfiguration,
+  statuses: readonly KeyServerStatus[],
+): LayerCheck {
   const weightOf = (state: KeyServerStatus["state"]): number =>
     statuses
       .filter((status) => status.state === state)
