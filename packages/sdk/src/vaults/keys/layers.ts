@@ -39,7 +39,7 @@ export function keyServerLayer(
       .reduce((sum, { objectId }) => sum + (set?.servers.find((each) => each.objectId === objectId)?.weight ?? 0), 0);
   const threshold = set?.threshold ?? 0;
   const told = statuses.flatMap(({ name, state, detail }) =>
-    state === "ok" ? [] : [`${name}: ${detail ?? "unknown"}`],
+    state === "ok" ? [] : [`${name}: ${(detail ?? "unknown").replace(/\.$/, "")}`],
   );
   if (weightOf("ok") >= threshold)
     return ok(told.length === 0 ? "All key servers answer." : `Enough key servers answer. ${told.join("; ")}.`);
