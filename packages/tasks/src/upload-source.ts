@@ -6,7 +6,8 @@ import type { Task } from "./task.ts";
 import { TaskFailure, toFailure } from "./failure.ts";
 import type { SourceFile } from "./paths/local-files.ts";
 import { digestLocal, digestStored, type Digest } from "./digests.ts";
-import { ensureFolder } from "./folders.ts";
+import { ensureFolder, pathBelow } from "./folders.ts";
+import { segmentsOf } from "./places.ts";
 
 export interface UploadWish {
   readonly vaultId: string;
@@ -40,12 +41,9 @@ export async function uploadSource(task: Task, source: SourceFile, wish: UploadW
 export async function storeText(
   task: Task,
   bytes: Uint8Array,
-  {
-    folder,
-    name,
-    ...wish
-  }: Omit<UploadWish, "folderId" | "name"> & { readonly name: string; readonly folder: string | null },
+  given: Omit<UploadWish, "folderId" | "name"> & { readonly name: string; readonly folder: string | null },
 ): Promise<Stored> {
+  const { folder, name, ...wish } = withPath(given);
   const folderId = await ensureFolder(task, wish.vaultId, folder);
   const place = folderId === null ? {} : { folderId };
   return await storeContent(task, textContent(bytes, name), { ...wish, ...place, name });
@@ -55,11 +53,24 @@ export async function storeText(
 export async function storeStream(
   task: Task,
   pieces: AsyncIterable<Uint8Array>,
-  { folder, ...wish }: Omit<UploadWish, "folderId"> & { readonly name: string; readonly folder: string | null },
+  given: Omit<UploadWish, "folderId"> & { readonly name: string; readonly folder: string | null },
 ): Promise<Stored> {
+  const { folder, ...wish } = withPath(given);
   const folderId = await ensureFolder(task, wish.vaultId, folder);
   const place = folderId === null ? {} : { folderId };
   return await storeContent(task, streamContent(pieces, wish.name), { ...wish, ...place });
+}
+
+/** A name that is a path, as models and people write it: its folders lie below the one that is named. */
+export function withPath<Wish extends { readonly name?: string | undefined; readonly folder: string | null }>(
+  wish: Wish,
+): Wish {
+  const names = segmentsOf(wish.name ?? "");
+  const name = names.pop();
+  if (name === undefined || names.length === 0) return wish;
+  // Before its folders are made.
+  checkedName(name);
+  return { ...wish, name, folder: names.reduce<string | null>(pathBelow, wish.folder) };
 }
 
 /** What is stored, wherever its bytes lie. */
@@ -158,8 +169,11 @@ async function guessType<Other extends string | undefined>(name: string, other: 
   return (await guessContentType(name)) ?? other;
 }
 
-async function storeContent(task: Task, source: Content, wish: UploadWish): Promise<Stored> {
-  const name = wish.name ?? storedName(source.name);
+async function storeContent(task: Task, source: Content, given: UploadWish): Promise<Stored> {
+  // Whoever names the version that a file must have wants it replaced.
+  const isReplacing = given.expectedVersion !== undefined && given.ifExists === "error";
+  const wish: UploadWish = isReplacing ? { ...given, ifExists: "version" } : given;
+  const name = wish.name === undefined ? storedName(source.name) : checkedName(wish.name);
   if (source.size !== null) await judgeRoom(task, source.size, wish);
   if (wish.ifExists === "version") return await uploadVersion(task, source, wish, name);
   if (wish.ifExists === "rename") return await uploadRenamed(task, source, wish, name);
@@ -184,6 +198,13 @@ export function storedName(name: string): string {
   const problem = newNameProblem(name);
   if (problem === null) return name.normalize("NFC");
   throw new TaskFailure("invalid_arguments", { message: `The file's own name ${problem}`, nextStep: "Pass name." });
+}
+
+/** The caller's own choice, as it is. */
+function checkedName(name: string): string {
+  const problem = newNameProblem(name);
+  if (problem === null) return name;
+  throw new TaskFailure("invalid_arguments", { message: `name ${problem}` });
 }
 
 /**

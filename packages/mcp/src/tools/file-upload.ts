@@ -8,7 +8,6 @@ import { RECEIPT } from "./own-file.ts";
 import { folderRef, localPath, vaultRef } from "./places.ts";
 import { REPORT, reportOf } from "./transfer-rows.ts";
 
-const upload = api.files.upload;
 /** Paths of one call. A folder is one path, however much is in it. */
 const MOST_PATHS = 500;
 
@@ -26,7 +25,7 @@ export const fileUpload = defineTool({
     paths: z.array(localPath).check(z.minLength(1), z.maxLength(MOST_PATHS)),
     vaultId: z.optional(vaultRef),
     folder: z.optional(folderRef),
-    name: upload.query.shape.name,
+    name: z.optional(z.string().check(z.maxLength(1024))),
     ifExists: z._default(z.enum(["error", "version", "rename", "skip"]), "error"),
     expectedVersion: z.optional(z.string().check(z.maxLength(80))),
     idempotencyKey: z.optional(

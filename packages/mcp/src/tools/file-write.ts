@@ -15,7 +15,7 @@ export const fileWrite = defineTool({
   description: "Stores a text of up to 64 KiB as a file in a vault. Use file_upload for local files.",
   endpoints: [api.account.get, api.files.list, api.files.upload, api.files.replace],
   input: {
-    name: z.string().check(z.minLength(1), z.maxLength(255)),
+    name: z.string().check(z.minLength(1), z.maxLength(1024)),
     text: z.string().check(z.maxLength(MOST_BYTES)),
     vaultId: z.optional(vaultRef),
     folder: z.optional(folderRef),
