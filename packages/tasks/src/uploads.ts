@@ -275,9 +275,9 @@ export async function foresee(
 function isThere(place: string): Promise<boolean> {
   return lstat(place).then(
     () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-      return false;
+    (error: unknown) => {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+      throw error;
     },
   );
 }
