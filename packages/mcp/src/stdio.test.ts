@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -26,6 +27,7 @@ async function exchange(lines: readonly string[], answers: number): Promise<Answ
     stdio: ["pipe", "pipe", "ignore"],
     env: { PATH: process.env["PATH"], HOME: makeDirectory() },
   });
+  const ended = once(child, "exit");
   child.stdin.write(lines.map((each) => `${each}\n`).join(""));
   const read: Answer[] = [];
   for await (const text of createInterface(child.stdout)) {
@@ -33,6 +35,7 @@ async function exchange(lines: readonly string[], answers: number): Promise<Answ
     if (read.length === answers) break;
   }
   child.stdin.end();
+  await ended;
   return read;
 }
 
