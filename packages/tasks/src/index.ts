@@ -98,5 +98,5 @@ export {
   vaultOf,
   type ActOutcome,
 } from "./item-acts.ts";
-export { storeStream, storeText, uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
+export { storeStream, storeText, uploadSource, withPath, type Stored, type UploadWish } from "./upload-source.ts";
 export { uploadPaths, type Transferred, type UploadPlan, type UploadReport } from "./uploads.ts";

@@ -41,9 +41,12 @@ export async function uploadSource(task: Task, source: SourceFile, wish: UploadW
 export async function storeText(
   task: Task,
   bytes: Uint8Array,
-  given: Omit<UploadWish, "folderId" | "name"> & { readonly name: string; readonly folder: string | null },
+  {
+    folder,
+    name,
+    ...wish
+  }: Omit<UploadWish, "folderId" | "name"> & { readonly name: string; readonly folder: string | null },
 ): Promise<Stored> {
-  const { folder, name, ...wish } = withPath(given);
   const folderId = await ensureFolder(task, wish.vaultId, folder);
   const place = folderId === null ? {} : { folderId };
   return await storeContent(task, textContent(bytes, name), { ...wish, ...place, name });
@@ -53,15 +56,14 @@ export async function storeText(
 export async function storeStream(
   task: Task,
   pieces: AsyncIterable<Uint8Array>,
-  given: Omit<UploadWish, "folderId"> & { readonly name: string; readonly folder: string | null },
+  { folder, ...wish }: Omit<UploadWish, "folderId"> & { readonly name: string; readonly folder: string | null },
 ): Promise<Stored> {
-  const { folder, ...wish } = withPath(given);
   const folderId = await ensureFolder(task, wish.vaultId, folder);
   const place = folderId === null ? {} : { folderId };
   return await storeContent(task, streamContent(pieces, wish.name), { ...wish, ...place });
 }
 
-/** A name that is a path, as models and people write it: its folders lie below the one that is named. */
+/** A name that is a path, as models write it: its folders lie below the one that is named. People have a flag for the folder. */
 export function withPath<Wish extends { readonly name?: string | undefined; readonly folder: string | null }>(
   wish: Wish,
 ): Wish {
@@ -69,7 +71,8 @@ export function withPath<Wish extends { readonly name?: string | undefined; read
   const name = names.pop();
   if (name === undefined || names.length === 0) return wish;
   // Before its folders are made.
-  checkedName(name);
+  const problem = newNameProblem(name);
+  if (problem !== null) throw new TaskFailure("invalid_arguments", { message: `name ${problem}` });
   return { ...wish, name, folder: names.reduce<string | null>(pathBelow, wish.folder) };
 }
 
@@ -173,7 +176,7 @@ async function storeContent(task: Task, source: Content, given: UploadWish): Pro
   // Whoever names the version that a file must have wants it replaced.
   const isReplacing = given.expectedVersion !== undefined && given.ifExists === "error";
   const wish: UploadWish = isReplacing ? { ...given, ifExists: "version" } : given;
-  const name = wish.name === undefined ? storedName(source.name) : checkedName(wish.name);
+  const name = wish.name ?? storedName(source.name);
   if (source.size !== null) await judgeRoom(task, source.size, wish);
   if (wish.ifExists === "version") return await uploadVersion(task, source, wish, name);
   if (wish.ifExists === "rename") return await uploadRenamed(task, source, wish, name);
@@ -198,13 +201,6 @@ export function storedName(name: string): string {
   const problem = newNameProblem(name);
   if (problem === null) return name.normalize("NFC");
   throw new TaskFailure("invalid_arguments", { message: `The file's own name ${problem}`, nextStep: "Pass name." });
-}
-
-/** The caller's own choice, as it is. */
-function checkedName(name: string): string {
-  const problem = newNameProblem(name);
-  if (problem === null) return name;
-  throw new TaskFailure("invalid_arguments", { message: `name ${problem}` });
 }
 
 /**

@@ -9,7 +9,7 @@ import { holdsSecret, openBelow, openFolder, openSource, type OpenFolder } from 
 import { inLanes } from "./lanes.ts";
 import type { Task } from "./task.ts";
 import { TransferCount } from "./transfer-count.ts";
-import { uploadSource, withPath, type Stored, type UploadWish } from "./upload-source.ts";
+import { uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
 import { untrusted, type Untrusted } from "./untrusted.ts";
 
 export interface UploadPlan {
@@ -55,9 +55,8 @@ export async function uploadPaths(
   task: Task,
   allowed: AllowedFolders,
   paths: readonly string[],
-  given: UploadPlan,
+  plan: UploadPlan,
 ): Promise<UploadReport> {
-  const plan = withPath(given);
   if (paths.length > 1 && plan.name !== undefined)
     throw new TaskFailure("invalid_arguments", { about: "name", message: "name is for a single file" });
   const call: UploadCall = { task, allowed, plan, count: new TransferCount(task), folderId: folderOnce(task, plan) };

@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { findPlace, type Stored, untrusted, uploadPaths, writableVault } from "@coffer/tasks";
+import { findPlace, type Stored, untrusted, uploadPaths, withPath, writableVault } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Outcome } from "../result.ts";
 import { FLAG } from "../schema.ts";
@@ -51,9 +51,10 @@ export const fileUpload = defineTool({
     // A user who has to agree is asked now: after 20 seconds the call answers, and its transfer goes on alone.
     if (!args.dryRun) await call.clientFor(vaultId);
     const { paths, folder = null, ...wish } = args;
+    const plan = withPath({ ...wish, vaultId, folder });
     return await call.transfers.run(async (progress) => {
       const task = call.withProgress(progress);
-      const { files, only } = await uploadPaths(task, call.folders, paths, { ...wish, vaultId, folder });
+      const { files, only } = await uploadPaths(task, call.folders, paths, plan);
       return only === null ? call.transfers.report((start) => reportOf(files, start)) : receiptOf(only);
     });
   },

@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { storeText, TaskFailure, writableVault } from "@coffer/tasks";
+import { storeText, TaskFailure, withPath, writableVault } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { defineTool } from "../tool.ts";
 import { receiptOf } from "./file-upload.ts";
@@ -35,6 +35,6 @@ export const fileWrite = defineTool({
     if (bytes.length > MOST_BYTES)
       throw new TaskFailure("invalid_arguments", { message: "text: at most 65,536 bytes; use file_upload for more" });
     const vault = await writableVault(call, vaultId ?? null);
-    return receiptOf(await storeText(call, bytes, { ...wish, vaultId: vault, folder: folder ?? null }));
+    return receiptOf(await storeText(call, bytes, withPath({ ...wish, vaultId: vault, folder: folder ?? null })));
   },
 });

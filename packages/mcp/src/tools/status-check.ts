@@ -15,7 +15,7 @@ export const statusCheck = defineTool({
   profile: "read",
   title: "Check the setup",
   description:
-    "Your account, rights, budgets, chain address, allowed local folders and downloadsFolder; whether service, chain and key servers answer; what is wrong, and the next step. Start here when a call fails.",
+    "Your account, rights, budgets, chain address, allowed local folders and downloadsFolder; what is wrong, and the next step. Start here when a call fails.",
   endpoints: [api.account.get],
   // Its folders are those that the client's roots leave.
   touchesFiles: true,
