@@ -229,7 +229,7 @@ async function vaultOf(args: unknown, { session, stop }: ServerParts): Promise<s
       progress: () => undefined,
       client: open,
       clientFor: open,
-      chainAddress: session.chainAddress,
+      chainAddress: () => session.chainAddress(),
     };
     if (vault !== null) return (await findVault(task, vault)).id;
     // The file as the service shows it: a non-member cannot open any of it.

@@ -1,7 +1,7 @@
 import { ERRORS, KEY_REFUSALS } from "@coffer/contract";
 import { BudgetError, ConnectionError } from "@coffer/sdk";
 import { expect, it } from "vitest";
-import { TaskFailure, toFailure } from "./failure.ts";
+import { toFailure, type TaskFailure } from "./failure.ts";
 
 const refused = (message: string): TaskFailure =>
   toFailure(Object.assign(new Error(message), { code: "invalid_credential", status: 401, nextStep: "x" }));
