@@ -2,10 +2,10 @@
 import { ERRORS } from "@coffer/contract";
 import { LOCAL_FAILURES, METHOD_WORDS, stepFor, TaskFailure, type FailureCode } from "@coffer/tasks";
 import { expect, it } from "vitest";
-import { findRoute } from "../../cli/src/find-route.ts";
-import { ROUTES } from "../../cli/src/routes.ts";
-import { parseFlags } from "./flags.ts";
-import { TOOLS } from "./registry.ts";
+import { findRoute } from "../../packages/cli/src/find-route.ts";
+import { ROUTES } from "../../packages/cli/src/routes.ts";
+import { parseFlags } from "../../packages/mcp/src/flags.ts";
+import { TOOLS } from "../../packages/mcp/src/registry.ts";
 
 const CODES = [...Object.keys(ERRORS), ...Object.keys(LOCAL_FAILURES)] as FailureCode[];
 const TEXTS = new Map<string, string>([

@@ -3,9 +3,9 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { METHOD_WORDS } from "@coffer/tasks";
 import { expect, it } from "vitest";
-import { openService } from "./test-service.ts";
+import { openService } from "../packages/sdk/src/test-service.ts";
 
-const PACKAGES = join(import.meta.dirname, "..", "..");
+const PACKAGES = join(import.meta.dirname, "..", "packages");
 /** Texts of the sources, without comments: a sentence is what has spaces in it. */
 const SENTENCES = ["sdk", "chain", "crypto"].flatMap((name) =>
   globSync("src/**/*.ts", { cwd: join(PACKAGES, name) })
