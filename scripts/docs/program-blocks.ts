@@ -29,7 +29,7 @@ const IMPORTABLE = {
     "nodeTransport",
     "uploadFile",
   ],
-  "@coffer/sdk/shared": ["sharedVaults"],
+  "@coffer/sdk/shared": ["checkNetwork", "sharedVaults"],
   "@coffer/sdk/testing": ["Failure"],
   "@coffer/sdk/testing/msw": ["mock"],
   "@coffer/sdk/webhooks": ["isEvent", "isKnownEvent", "verifyWebhook"],

@@ -23,6 +23,7 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
       revealSharedText: true,
       confirm: "token",
       allowConfigFiles: false,
+      roots: "narrow",
       downloads: directory,
       http: null,
     },

@@ -96,7 +96,8 @@ it("a machine without a sign-in says how to begin [issue 19]", async () => {
     home,
     {},
   );
-  await refused([[["ls"], 8, "The service at http://127.0.0.1:1 did not answer", "coffer doctor"]], home, {
+  const away = "No answer from http://127.0.0.1:1";
+  await refused([[["ls"], 8, away, "check the base URL and that the service runs; then repeat it"]], home, {
     ...{ SERVICE_BASE_URL: "http://127.0.0.1:1", SERVICE_API_KEY: `cof_${"A".repeat(49)}` },
   });
 });

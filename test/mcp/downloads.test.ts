@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
@@ -217,8 +217,28 @@ describe("the folder for downloads [issue 46.5]", () => {
     expect(await treeOf(project)).toEqual(["package.json", "sub/coffer/a.txt"]);
     // Inside of a repository there is no place for it.
     expect((await get({ era, roots: [join(project, ".git")] })).code).toBe("config_file");
-    expect((await get({ era, roots: [makeDirectory()] })).code).toBe("path_not_allowed");
+    const elsewhere = { era, roots: [makeDirectory()] };
+    expect((await get({ ...elsewhere, launch: { roots: "only" } })).code).toBe("path_not_allowed");
+    expect((await get(elsewhere)).folder).toBe(downloads);
   });
+
+  it.each(["legacy", { pin: "2026-07-28" }] as const)(
+    "and status_check names the ignored ones (%j) [issue 48]",
+    async (era) => {
+      const root = await realpath(makeDirectory());
+      await using tools = await open({ era, roots: [root] });
+      const { facts } = await tools.call("status_check");
+      expect(facts["allowedFolders"]).toEqual([project]);
+      expect(JSON.stringify(facts["ignoredRoots"])).toContain(root);
+      await using strict = await open({ era, roots: [root], launch: { roots: "only" } });
+      expect((await strict.call("status_check")).facts).toMatchObject({
+        allowedFolders: [],
+        folderStep: expect.stringContaining("without --roots only") as string,
+      });
+      const refused = await strict.call("file_upload", { paths: ["package.json"], vaultId });
+      expect(refused.text).toContain("The client's roots lie outside the allowed folders");
+    },
+  );
 
   it.each(["legacy", { pin: "2026-07-28" }] as const)("is the same while its user is asked (%j)", async (era) => {
     await store("a.txt", "new");

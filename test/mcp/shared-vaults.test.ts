@@ -1,5 +1,5 @@
 /** The tools on a shared vault, by a real client over stdio: an agent outside, let in, at work, and out again. */
-import { readFile, rm, stat } from "node:fs/promises";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openToolClient, sourceLauncher, startStack, textFact, type Stack, type ToolClient } from "@coffer/devstack";
 import { chainKeySigner, createClient, generateChainKey, type Client, type Vault } from "@coffer/sdk";
@@ -74,10 +74,31 @@ describe("an agent that is no member", () => {
   it("is set up all the same, and knows its address", async () => {
     expect((await tools.call("status_check")).facts).toMatchObject({
       ...{ signedIn: true, accessLevel: "agent", sharedVaults: "ready", chainAddress: address },
+      layers: { service: "ok", chain: "ok", keyServers: "ok" },
     });
     expect((await tools.call("vault_list")).facts["rows"]).toEqual([
-      [vault.id.slice(0, 8), "shared", "owner", "not_a_member", expect.any(String), expect.stringContaining("Shared")],
+      [vault.id.slice(0, 8), "shared", "agent", "not_a_member", expect.any(String), expect.stringContaining("Shared")],
     ]);
+  });
+
+  it("is told that the chain or the key servers are away, where they are [issue 48]", async () => {
+    const network = JSON.parse(await readFile(stack.networkFile, "utf8")) as { grpcUrl: string };
+    const deaf = join(folder, "deaf.json");
+    await writeFile(deaf, JSON.stringify({ ...network, grpcUrl: "http://127.0.0.1:9" }));
+    const [apiKey = "", privateKey = ""] = secrets;
+    const away = { SERVICE_API_KEY: apiKey, SERVICE_CHAIN_PRIVATE_KEY: privateKey, SERVICE_NETWORK_FILE: deaf };
+    const cut = await open(away);
+    const { facts, text } = await cut.call("status_check");
+    expect(facts["layers"]).toMatchObject({ service: "ok", chain: "chain_unavailable" });
+    expect(facts["layersStep"]).toMatch(/127\.0\.0\.1:9.*grpcUrl of the network file/);
+    expect(text).toContain("Something is missing.");
+    await cut.close();
+  });
+
+  it("finds the vault that the owner needs by the name that was called, too [issue 48]", async () => {
+    const { facts } = await tools.call("file_write", { name: "a", text: "a", vaultId: "Shared" });
+    const { nextStep } = facts["error"] as { nextStep: string };
+    expect(nextStep).toContain(`coffer vaults members add ${vault.id} ${address}`);
   });
 
   it("neither reads nor writes; both answers hold its address and what the owner does", async () => {

@@ -1,9 +1,10 @@
 /** Runs a parsed command and prints what came of it: exactly one document with `--json`, whatever happens. */
-import { untrusted } from "@coffer/tasks/start";
+import { LOCAL_FAILURES, untrusted } from "@coffer/tasks/start";
 import { createContext, type Context } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { failureText, reportOf, usage, type FailureReport } from "./failure.ts";
 import { globalsOf } from "./globals.ts";
+import { splitPlace } from "./split-place.ts";
 import { isTaken, OutputLost } from "./output.ts";
 import { printResult } from "./print.ts";
 import type { Parsed, Reading } from "./reading.ts";
@@ -22,13 +23,13 @@ export async function execute({ command, flags, args }: Parsed, world: World): P
     // Its examples begin with its name.
     const group = command.examples[0].line.split(" ")[1];
     const report = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut, group });
-    const told = withCount(await withAddress(report, context), context);
+    const told = withCount(await withAddress(withNames(report, { command, flags, args }), context), context);
     await printFailure(told, context, globals.json || globals.jsonLines);
     return report.exit;
   }
 }
 
-/** Says which service did not answer, and that one has to be named where none is. */
+/** Says which service did not answer where the cause is not known, and that one has to be named where none is. */
 async function withAddress(report: FailureReport, context: Context): Promise<FailureReport> {
   const { code, nextStep } = report;
   if (code !== "unreachable" && code !== "signed_out") return report;
@@ -37,7 +38,38 @@ async function withAddress(report: FailureReport, context: Context): Promise<Fai
     return baseUrl === null
       ? { ...report, nextStep: nextStep.replaceAll(/coffer (login|signup)/g, "coffer $1 --base-url URL") }
       : report;
-  return baseUrl === null ? report : { ...report, message: `The service at ${baseUrl} did not answer` };
+  return baseUrl === null || report.message !== LOCAL_FAILURES.unreachable.message
+    ? report
+    : { ...report, message: `The service at ${baseUrl} did not answer` };
+}
+
+/** The next command with what the line names, in place of VAULT and FILE. */
+function withNames(report: FailureReport, { command, flags, args }: Parsed): FailureReport {
+  const declared = "each" in command.args ? [command.args.each] : command.args;
+  const given = (name: string): string | null => {
+    const value = args[declared.findIndex((argument) => argument.name.toUpperCase() === name)];
+    return typeof value === "string" ? value : null;
+  };
+  const { vault: flag } = flags;
+  const [first] = args;
+  const vault =
+    typeof flag === "string"
+      ? flag
+      : (given("VAULT") ?? (typeof first === "string" ? (splitPlace(first)?.vault ?? null) : null));
+  const file = given("FILE");
+  const nextStep = report.nextStep
+    .replaceAll(/\bVAULT\b/g, vault === null ? "VAULT" : quoted(vault))
+    .replaceAll(
+      /\bFILE\b/g,
+      file === null ? "FILE" : `${quoted(file)}${typeof flag === "string" ? ` --vault ${quoted(flag)}` : ""}`,
+    );
+  return { ...report, nextStep };
+}
+
+/** A word as a shell takes it. */
+function quoted(text: string): string {
+  const visible = untrusted(text).visible();
+  return /^[\w./:@-]+$/.test(visible) ? visible : `"${visible.replaceAll(/["\\$`]/g, "\\$&")}"`;
 }
 
 /** How far a transfer of several files was. */

@@ -2,15 +2,23 @@ import { ERRORS } from "@coffer/contract";
 import { ContractError, SdkError, type ClientErrorCode } from "@coffer/sdk";
 import { ProfileMissingError } from "@coffer/sdk/node";
 import { LOCAL_FAILURES, TaskFailure, type FailureCode } from "@coffer/tasks";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { METHOD_WORDS } from "@coffer/tasks";
 import { describe, expect, it } from "vitest";
+import { placesOf } from "./all-commands.ts";
+import { findRoute } from "./find-route.ts";
+import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
+import { kebab } from "./help-words.ts";
+import { ROUTES } from "./routes.ts";
 import { EXIT } from "./exit-codes.ts";
-import { exitOf, hasWords, nextOf } from "./failure-words.ts";
+import { exitOf, isFailureCode, nextOf } from "./failure-words.ts";
 import { CommandFailure, reportOf } from "./failure.ts";
 
 const CODES = [...new Set([...Object.keys(ERRORS), ...Object.keys(LOCAL_FAILURES)])].sort() as FailureCode[];
 
 it("every code of the catalogues has an exit code and words of its own [issue 19]", () => {
-  expect(CODES.filter((code) => !hasWords(code))).toEqual([]);
+  expect(CODES.filter((code) => !isFailureCode(code))).toEqual([]);
   const byExit = Object.groupBy(CODES, (code) => String(exitOf(code)));
   expect(byExit).toMatchInlineSnapshot(`
     {
@@ -181,6 +189,42 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
   `);
   for (const code of CODES) expect(nextOf(code)).not.toMatch(/\.$|\b(vault|file|status)_[a-z]+\b/);
 });
+
+it("each next step names commands and flags that exist, and doctor does not name itself [issue 48]", async () => {
+  const flags = (await placesOf(ROUTES)).flatMap(({ command }) =>
+    Object.keys(command.flags).map((name) => `--${kebab(name)}`),
+  );
+  const known = new Set([
+    "--help",
+    ...flags,
+    ...Object.keys({ ...GLOBAL_FLAGS, ...LIST_FLAGS }).map((name) => `--${kebab(name)}`),
+  ]);
+  const groups = ["", "upload", "doctor", "webhooks", "invites", "agents", "api-keys", "sessions"];
+  const steps = CODES.flatMap((code) =>
+    groups.map((group): [string, string] => [`${group} ${code}`, nextOf(code, group)]),
+  );
+  for (const [name, { command }] of Object.entries(METHOD_WORDS)) steps.push([name, command]);
+  for (const text of SOURCES) steps.push(["a text of the sources", text]);
+  for (const [name, step] of steps) {
+    for (const [, line = ""] of step.matchAll(/\bcoffer ((?:[a-z-]+ ?)+)/g)) {
+      const words = line.trim().split(" ");
+      const { found, path } = await findRoute(ROUTES, words);
+      expect([name, line, found !== null || path.length === words.length]).toEqual([name, line, true]);
+    }
+    if (name !== "a text of the sources")
+      for (const [flag] of step.matchAll(/--[a-z-]+/g))
+        expect([name, flag, known.has(flag)]).toEqual([name, flag, true]);
+  }
+  for (const code of CODES) expect(nextOf(code, "doctor")).not.toContain("coffer doctor");
+});
+
+/** Whatever this program prints of its own commands: texts that are no comment, from a backtick or a quote on. */
+const SOURCES = globSync("**/*.ts", { cwd: import.meta.dirname })
+  .filter((path) => !path.endsWith(".test.ts"))
+  .flatMap((path) => readFileSync(join(import.meta.dirname, path), "utf8").split("\n"))
+  .filter((line) => !/^\s*(?:\*|\/\/|\/\*)/.test(line))
+  .flatMap((line) => [...line.matchAll(/["'`](coffer [a-z][^"'`]*)["'`]/g)].map(([, text]) => text ?? ""))
+  .filter((text) => !/^coffer (?:is|keeps|stores|key|holds)\b/.test(text));
 
 const calm = { interrupted: new AbortController().signal, timedOut: new AbortController().signal };
 

@@ -49,14 +49,17 @@ const BY_STATUS: Readonly<Record<number, ExitCode>> = {
   404: EXIT.notFound,
   409: EXIT.conflict,
   412: EXIT.conflict,
+  // A budget that renews so late that waiting is no plan.
+  429: EXIT.forbidden,
 };
 
-export function exitOf(code: FailureCode): ExitCode {
+/** `retryable`: whether a repeat of this very failure can help. Default: as the catalogue says of the code. */
+export function exitOf(code: FailureCode, retryable?: boolean): ExitCode {
   const own = EXITS[code];
   if (own !== undefined) return own;
-  if (isLocal(code)) return LOCAL_FAILURES[code].retryable ? EXIT.temporary : EXIT.failed;
-  const { status, retryable } = ERRORS[code];
-  return retryable ? EXIT.temporary : (BY_STATUS[status] ?? EXIT.failed);
+  const known = isLocal(code) ? LOCAL_FAILURES[code] : ERRORS[code];
+  if (retryable ?? known.retryable) return EXIT.temporary;
+  return isLocal(code) ? EXIT.failed : (BY_STATUS[ERRORS[code].status] ?? EXIT.failed);
 }
 
 const isLocal = (code: FailureCode): code is keyof typeof LOCAL_FAILURES => Object.hasOwn(LOCAL_FAILURES, code);
@@ -103,7 +106,6 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
     "idempotency_mismatch",
     "source_changed",
     "cancelled",
-    "chain_unavailable",
     "provider_unavailable",
     "unavailable",
     "rate_limited",
@@ -117,8 +119,12 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
   ],
   ["wait a minute, then run the same command again", "key_servers_unavailable", "key_servers_behind", "disk_full"],
   [
-    "coffer doctor",
+    "check that the service runs at that address (coffer config get base-url), then run the same command again",
     "unreachable",
+  ],
+  ["wait a minute, then run the same command again; coffer doctor shows what does not answer", "chain_unavailable"],
+  [
+    "coffer doctor",
     "not_configured",
     "unexpected_answer",
     "clock_skew",
@@ -226,7 +232,15 @@ const LISTS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** The next command, or what to do where there is none. `group`: the first word of the command that failed. */
-export const nextOf = (code: FailureCode, group = ""): string =>
+export const nextOf = (code: FailureCode, group = ""): string => {
+  const next = nextFor(code, group);
+  return group === "doctor" && next.includes("coffer doctor") ? OF_DOCTOR : next;
+};
+
+/** It cannot send its reader to itself. */
+const OF_DOCTOR = "correct what the message names; if that is right, tell the operator what --verbose shows";
+
+const nextFor = (code: FailureCode, group: string): string =>
   (code === "not_found" ? LISTS[group] : undefined) ??
   (code === "name_exists" && group === "upload"
     ? "pass --if-exists version, rename or skip, or another --name"
@@ -234,8 +248,8 @@ export const nextOf = (code: FailureCode, group = ""): string =>
   NEXT.get(code) ??
   "coffer doctor";
 
-/** Whether the table has words of its own for the code. */
-export const hasWords = (code: string): boolean => NEXT.has(code);
+/** Whether the code is of a catalogue: the table has words of its own for each. */
+export const isFailureCode = (code: string): code is FailureCode => NEXT.has(code);
 
 /** Sentences of tasks that speak of the tool server. */
 const SENTENCES: Readonly<Partial<Record<FailureCode, string>>> = {

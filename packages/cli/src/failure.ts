@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import type { ContractError, SdkError } from "@coffer/sdk";
 import type { ProfileMissingError } from "@coffer/sdk/node";
-import { ERRORS, isErrorCode } from "@coffer/contract/catalogue";
+import { ERRORS, isErrorCode, keyRefusalOf, type KeyRefusal } from "@coffer/contract/catalogue";
 import {
   LOCAL_FAILURES,
   TaskFailure,
@@ -86,7 +86,7 @@ export function reportOf(thrown: unknown, { interrupted, timedOut, group }: Circ
   return {
     ...{ code, message: message.join(": "), retryable, requestId, trace },
     nextStep: isOwn && failure.hasOwnStep ? failure.nextStep : isDiskFull(thrown) ? MAKE_ROOM : nextFor(failure, group),
-    exit: isOwn ? failure.exit : exitOf(code),
+    exit: isOwn ? failure.exit : exitOf(code, retryable),
   };
 }
 
@@ -173,7 +173,8 @@ const NOT_SET_UP = {
 
 /** The sentence of a task where it says more than the catalogue; else ours. */
 function sentenceFor({ about, code, message, cause }: TaskFailure): string {
-  if (code === "signed_out" && cause instanceof Error) return "The service did not accept your key or session";
+  if (code === "signed_out" && cause instanceof Error)
+    return keyRefusalOf(message) === null ? "The service did not accept your key or session" : message;
   const known = isErrorCode(code) ? ERRORS[code].message : LOCAL_FAILURES[code].message;
   if (message === known || code === "signed_out") return sentenceOf(code) ?? message;
   return FLAGS[about ?? ""] ?? message;
@@ -190,11 +191,28 @@ const GROUPS: Readonly<Record<string, string>> = { vault: "", key: "agents" };
 
 function nextFor(failure: TaskFailure, group: string | undefined): string {
   const { about, cause, code } = failure;
+  if (code === "unreachable" && failure.nextStep !== LOCAL_FAILURES.unreachable.nextStep)
+    return asNext(failure.nextStep);
+  const refusal = code === "signed_out" ? keyRefusalOf(failure.message) : null;
+  if (refusal !== null) return KEY_STEPS[refusal];
   const next = nextOf(code, GROUPS[about ?? ""] ?? group);
   if (isKeychainClosed(failure))
     return `${next}. Where the keychain is gone for good: coffer config set key-store file --lost-keys`;
   return code === "signed_out" && !(cause instanceof Error) ? `${next}, or coffer signup for a new account` : next;
 }
+
+const NEW_KEY =
+  "ask the account's owner for a new key, then coffer login --api-key-stdin, or set SERVICE_API_KEY to it";
+
+const KEY_STEPS: Readonly<Record<KeyRefusal, string>> = {
+  revoked: NEW_KEY,
+  expired: NEW_KEY,
+  mistyped: "copy the whole key again: coffer login --api-key-stdin, or SERVICE_API_KEY",
+};
+
+/** A step of the SDK as a line after `next:`. */
+const asNext = (sentence: string): string =>
+  `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, "");
 
 function traceOf(thrown: unknown): string {
   return causesOf(thrown)

@@ -131,7 +131,8 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   "vault.type": "`public`: the service can read the files. `shared`: only members can.",
   chainObjectId: "Sui id of the vault's allowlist: `0x` and 64 lower-case hex digits. null: a public vault.",
   isDefault: "Whether files go here when you name no vault. The default vault cannot be deleted.",
-  "vault.role": "`owner`: the vault is yours. `member`: it belongs to another account, whose storage it uses.",
+  "vault.role":
+    "`owner`: the vault is yours. `agent`: it is the account's whose agent you are. `member`: it belongs to another account, whose storage it uses.",
   generation: "Number that rises when the vault changes keys. null: a public vault.",
   plainNames: "Whether the service can read file and folder names. Fixed at creation. null: a public vault.",
   leftVaults: "Shared vaults whose trash was left alone. Empty each by its id, with the owner's proof.",

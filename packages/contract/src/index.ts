@@ -22,6 +22,7 @@ export { MAX_FOLDER_DEPTH, type Folder } from "./folders.ts";
 export { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
 export type { ZkloginProof } from "./identity-provider.ts";
 export type { CreatedInvite, Invite, RedeemedInvite } from "./invites.ts";
+export { KEY_REFUSALS, keyRefusalOf, type KeyRefusal } from "./key-refusals.ts";
 export { INVITE_PREFIX, INVITE_SCANNING_REGEX, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX } from "./key-form.ts";
 export {
   ACCESS_TOKEN_SECONDS,

@@ -23,8 +23,8 @@ export const vault = z.object({
   chainObjectId: z.nullable(chainAddress),
   /** The vault of calls that name none; nobody can delete it. */
   isDefault: z.boolean(),
-  /** `member`: the vault belongs to another account, whose storage its files count for. */
-  role: openEnum(["owner", "member"]),
+  /** `agent`: the vault is of the account whose agent the key is. `member`: it belongs to another account, whose storage its files count for. */
+  role: openEnum(["owner", "agent", "member"]),
   /** What the service last read on the chain. If it is higher than yours, read the chain again; null for a public vault. */
   generation: z.nullable(z.int()),
   /** Names are not encrypted; fixed when the vault is made; null for a public vault. */

@@ -1,5 +1,5 @@
 import type { Transfers } from "./transfers.ts";
-import type { AllowedFolders, SetupReport, Task } from "@coffer/tasks";
+import type { AllowedFolders, Session, SetupReport, Task } from "@coffer/tasks";
 
 export interface ConfirmRequest {
   /** What would happen: counts, names, bytes. Trusted text only. */
@@ -16,7 +16,7 @@ export interface ConfirmRequest {
 
 /** What a tool needs for its work: one value per call. */
 export interface Call extends Task {
-  /** The local folders of this call: the configured ones, narrowed by the client's roots. */
+  /** The local folders of this call: the configured ones, narrowed by the client's roots (`--roots`). */
   readonly folders: AllowedFolders;
   /** The one folder that downloads of this call go below. */
   readonly downloads: AllowedFolders;
@@ -45,4 +45,6 @@ export interface Call extends Task {
   readonly revealsSharedText: boolean;
   /** How this server is set up; no secrets. */
   setup(): Promise<SetupReport>;
+  /** Whether chain and key servers answer; null: this server opens no shared vaults. */
+  network: Session["network"];
 }

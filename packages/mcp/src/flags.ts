@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { chooseTools, TOOL_NAMES } from "./tool-list.ts";
 import { COMMAND_HELP } from "./command-names.ts";
 import { parseHttp } from "./http-flags.ts";
-import { CONFIRM_MODES, PROFILES, type Profile, type Launch } from "./launch.ts";
+import { CONFIRM_MODES, PROFILES, ROOTS_MODES, type Profile, type Launch } from "./launch.ts";
 
 export type ParsedFlags =
   | { readonly kind: "serve"; readonly launch: Launch }
@@ -27,6 +27,7 @@ const OPTIONS = {
   config: { type: "string" },
   allow: { type: "string", multiple: true },
   downloads: { type: "string" },
+  roots: { type: "string" },
   "allow-config-files": { type: "boolean" },
   http: { type: "string" },
   "public-url": { type: "string" },
@@ -47,6 +48,9 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
   const confirm = CONFIRM_MODES.find((mode) => mode === (values.confirm ?? "auto"));
   if (confirm === undefined)
     return refuse(`Unknown --confirm ${JSON.stringify(values.confirm)}: use ${CONFIRM_MODES.join(", ")}`);
+  const roots = ROOTS_MODES.find((mode) => mode === (values.roots ?? "narrow"));
+  if (roots === undefined)
+    return refuse(`Unknown --roots ${JSON.stringify(values.roots)}: use ${ROOTS_MODES.join(", ")}`);
   const problem = problemOf(values.profile, values.vault, [
     ...namesIn(values.tools),
     ...namesIn(values["exclude-tools"]),
@@ -55,7 +59,9 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
   if (values.downloads === "") return refuse("--downloads needs a folder");
   const http = parseHttp({
     ...{ listen: values.http, publicUrl: values["public-url"], origins: values["allow-origin"] ?? [] },
-    usesFiles: [values.allow, values.downloads, values["allow-config-files"]].some((each) => each !== undefined),
+    usesFiles: [values.allow, values.downloads, values.roots, values["allow-config-files"]].some(
+      (each) => each !== undefined,
+    ),
   });
   if (typeof http === "string") return refuse(http);
   const launch: Launch = {
@@ -69,6 +75,7 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
     revealSharedText: values["reveal-shared-text"] ?? false,
     downloads: values.downloads === undefined ? null : resolve(values.downloads),
     configFile: values.config ?? filled(env["SERVICE_CONFIG_FILE"]),
+    roots,
     http,
     // A server for many keys opens no folder of this machine.
     allowedFolders:
@@ -130,6 +137,9 @@ const HELP = `coffer-mcp: Coffer storage as MCP tools, over stdio or HTTP
 
   --allow DIR [DIR ...]  Folders whose files the tools may read. One that is missing is reported.
                          Default: SERVICE_ALLOWED_DIRS, separated by "${delimiter}". Without both, no file leaves.
+  --roots HOW            What the client's own folders (roots) do to those of --allow.
+                         narrow: one that lies inside a folder is all that is left of that folder; others are ignored.
+                         only: nothing outside the roots is left. Default: narrow.
   --downloads DIR        The folder that downloads go below, made if its parent exists. Clients' roots do not move it.
                          The tools read there only if --allow names it as well.
                          Default: coffer in the first allowed folder that the client's roots leave.

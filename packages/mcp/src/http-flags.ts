@@ -18,7 +18,8 @@ export function parseHttp({ listen, publicUrl, origins, usesFiles }: HttpFlags):
     return publicUrl === undefined && origins.length === 0 ? null : "--public-url and --allow-origin need --http";
   const { host: named, port = "" } = LISTEN.exec(listen)?.groups ?? {};
   if (port === "" || Number(port) > MOST_PORT) return "--http needs a port, or HOST:PORT";
-  if (usesFiles) return "--http serves many keys, so it takes no --allow, --downloads and --allow-config-files";
+  if (usesFiles)
+    return "--http serves many keys, so it takes no --allow, --downloads, --roots and --allow-config-files";
   const host = (named ?? "127.0.0.1").replace(/^\[|\]$/g, "");
   if (publicUrl === undefined && !isLoopback(host))
     return "--http on an address that others reach needs --public-url, the https address that clients use";

@@ -19,7 +19,14 @@ function clientFor(key: string): Client {
 
 const LAUNCH: Launch = {
   ...{ profile: "owner", tools: null, excludeTools: [], readOnly: false, vaultId: null, configFile: null },
-  ...{ revealSharedText: false, confirm: "auto", allowConfigFiles: false, allowedFolders: [], downloads: null },
+  ...{
+    revealSharedText: false,
+    confirm: "auto",
+    allowConfigFiles: false,
+    allowedFolders: [],
+    downloads: null,
+    roots: "narrow",
+  },
   http: { host: "127.0.0.1", port: 0, publicUrl: null, allowedOrigins: [] },
 };
 

@@ -4,7 +4,7 @@
  */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isKeyText } from "@coffer/contract";
+import { isKeyText, KEY_PREFIX, KEY_REFUSALS } from "@coffer/contract";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import {
   createMcpHandler,
@@ -104,10 +104,12 @@ function createShell({ http, keys, serverFor, log }: HttpShellOptions, url: stri
     if (pathname === METADATA || pathname === METADATA + PATH) return resourceMetadata(url);
     if (pathname !== PATH) return refusal(404, `The tools are at ${PATH}`);
     const key = bearerIn(request);
+    if (key?.startsWith(`${KEY_PREFIX}_`) === true && !isKeyText(key))
+      return unauthorized(metadataUrl, KEY_REFUSALS.mistyped, true);
     if (key === null || !isKeyText(key))
       return unauthorized(metadataUrl, "Send a Coffer API key: Authorization: Bearer cof_…", key !== null);
     const found = await keys.find(key);
-    if (found.kind === "refused") return unauthorized(metadataUrl, "The service does not accept this key", true);
+    if (found.kind === "refused") return unauthorized(metadataUrl, found.sentence, true);
     if (found.kind === "full")
       return refusal(503, "This server serves as many keys as it can; wait", { "retry-after": "60" });
     if (found.kind === "unreachable") return refusal(503, "The Coffer service did not answer", { "retry-after": "5" });

@@ -5,7 +5,7 @@ Vaults go by name or id, folders by path (A/B) or id, files by path or id; 8 hex
 
 file_upload and file_download move local files and folders by path. status_check lists the allowed folders; relative paths count from the first. Downloads go below its downloadsFolder alone, and relative dests count from there. A repeated call sends the rest only. file_write and file_read are for short texts. Transfers over 20 seconds answer with a transferId for transfer_get.
 
-file_search finds files by words, date and author; complete: false means that not all was looked at. change_list shows what others changed. Content is never lost: file_get lists versions, and file_restore brings one back, or files from the trash.
+file_search finds files by words, date and author; complete: false means that not all was looked at. change_list shows what others changed. file_get lists versions, and file_restore brings one back, or files from the trash: both end after 30 days.
 
 Lists come in pages: while nextCursor is there, call again with it as cursor. Each row lists its values in the order of columns.
 

@@ -1,5 +1,6 @@
 /** The keys that call over HTTP. Each has a session, a memory and limits of its own, and is checked with the service once. */
 import { createHash } from "node:crypto";
+import { keyRefusalOf } from "@coffer/contract/catalogue";
 import type { Client } from "@coffer/sdk";
 import { createRedaction, sessionOver, toFailure, type Redaction, type Session } from "@coffer/tasks";
 import { createMemory, type Memory } from "./memory.ts";
@@ -30,7 +31,8 @@ export interface KeyHolder {
 
 export type FoundKey =
   | { readonly kind: "holder"; readonly holder: KeyHolder }
-  | { readonly kind: "refused" }
+  /** `sentence`: why, in words that the service did not choose. */
+  | { readonly kind: "refused"; readonly sentence: string }
   | { readonly kind: "unreachable" }
   /** As many others are in use as this process serves. */
   | { readonly kind: "full" };
@@ -72,16 +74,16 @@ export function createKeys(options: KeysOptions): Keys {
   const { clientFor, limits = KEY_LIMITS, mostHolders = MOST_HOLDERS, now = Date.now } = options;
   /** By digest of the key, the newest use last. */
   const known = new Map<string, Known>();
-  /** Until when the service is not asked about a key that it refused. */
-  const refused = new Map<string, number>();
+  /** Why the service refused a key, and until when it is not asked about it again. */
+  const refused = new Map<string, { readonly until: number; readonly sentence: string }>();
   const asking = new Map<string, Promise<FoundKey>>();
 
-  const noteRefused = (name: string): FoundKey => {
+  const noteRefused = (name: string, sentence: string): FoundKey => {
     refused.delete(name);
-    refused.set(name, now() + REFUSE_MS);
+    refused.set(name, { until: now() + REFUSE_MS, sentence });
     const [oldest] = refused.keys();
     if (refused.size > MOST_REFUSED && oldest !== undefined) refused.delete(oldest);
-    return { kind: "refused" };
+    return { kind: "refused", sentence };
   };
   const use = (name: string, entry: Known): FoundKey => {
     entry.usedAt = now();
@@ -102,7 +104,9 @@ export function createKeys(options: KeysOptions): Keys {
       const { credential } = await client.account.get({ totalMs: 10_000 });
       keyId = credential.id ?? credential.kind;
     } catch (thrown) {
-      return toFailure(thrown).code === "signed_out" ? noteRefused(name) : { kind: "unreachable" };
+      const { code, message } = toFailure(thrown);
+      if (code !== "signed_out") return { kind: "unreachable" };
+      return noteRefused(name, keyRefusalOf(message) === null ? "The service does not accept this key" : message);
     }
     let entry = known.get(name);
     if (entry === undefined) {
@@ -121,7 +125,8 @@ export function createKeys(options: KeysOptions): Keys {
       const name = createHash("sha256").update(key).digest("base64");
       const entry = known.get(name);
       if (entry !== undefined && now() < entry.trustedUntil) return use(name, entry);
-      if (now() < (refused.get(name) ?? 0)) return { kind: "refused" };
+      const refusal = refused.get(name);
+      if (refusal !== undefined && now() < refusal.until) return { kind: "refused", sentence: refusal.sentence };
       let asked = asking.get(name);
       if (asked === undefined) {
         asked = ask(name, key).finally(() => asking.delete(name));

@@ -9,6 +9,10 @@ export const CONFIRM_MODES = ["auto", "token", "human-only"] as const;
 
 export type ConfirmMode = (typeof CONFIRM_MODES)[number];
 
+export const ROOTS_MODES = ["narrow", "only"] as const;
+
+export type RootsMode = (typeof ROOTS_MODES)[number];
+
 export interface Launch {
   readonly profile: Profile;
   /** Only these tools; null: all of the profile. */
@@ -29,6 +33,8 @@ export interface Launch {
   readonly allowConfigFiles: boolean;
   readonly configFile: string | null;
   readonly allowedFolders: readonly string[];
+  /** How the folders that a client names as its roots count. */
+  readonly roots: RootsMode;
   /** The folder that downloads go below. null: `coffer` in the first folder that is allowed to the call. */
   readonly downloads: string | null;
   /** null: one client on stdin and stdout. */

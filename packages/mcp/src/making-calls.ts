@@ -68,6 +68,7 @@ export function callOf(making: Making): Call {
     pinnedVault: launch.vaultId,
     revealsSharedText: launch.revealSharedText,
     setup: () => session.setup(),
+    network: () => session.network(),
     chainAddress: () => session.chainAddress(),
     taint: () => {
       taint.isTainted = true;

@@ -1,4 +1,4 @@
-/** The folders that a client names as its roots. They only narrow what the flags allow. */
+/** The folders that a client names as its roots. They never widen what the flags allow. */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   inputRequired,
@@ -20,8 +20,8 @@ const ROOTS_WAIT_MS = 5_000;
 
 /**
  * The client's roots. A 2025-era client is asked over the connection. A 2026-era one answers in the next round of the
- * same call ("ask"). A client that declares roots but does not list them gets no folder: a failure here must not widen
- * access.
+ * same call ("ask"). A client that declares roots but does not list them has one that is nowhere: with `--roots only` a
+ * failure here must not widen access.
  */
 export async function clientRoots(mcp: McpServer, context: ServerContext): Promise<readonly string[] | "ask"> {
   const envelope = context.mcpReq.envelope;
@@ -30,7 +30,7 @@ export async function clientRoots(mcp: McpServer, context: ServerContext): Promi
     if (peer.getClientCapabilities()?.roots === undefined) return [];
     const told = await peer
       .listRoots(undefined, { timeout: ROOTS_WAIT_MS })
-      .catch(() => ({ roots: [{ uri: NOWHERE }] }));
+      .catch(() => ({ roots: [{ uri: UNLISTED }] }));
     return told.roots.map((root) => root.uri);
   }
   if (!declaresRoots(Object.entries(envelope))) return [];
@@ -50,14 +50,14 @@ function declaresRoots(envelope: readonly [string, unknown][]): boolean {
   return typeof capabilities === "object" && capabilities !== null && "roots" in capabilities;
 }
 
-/** A root that resolves to no folder. */
-const NOWHERE = "none:";
+/** It resolves to no folder, and status_check shows it. */
+const UNLISTED = "what the client did not list";
 
-/** The library did not check this answer: anything but a list of roots narrows to nothing. */
+/** The library did not check this answer. */
 function rootUris(response: unknown): string[] {
   if (typeof response !== "object" || response === null || !("roots" in response) || !Array.isArray(response.roots))
-    return [NOWHERE];
+    return [UNLISTED];
   return response.roots.map((root: unknown) =>
-    typeof root === "object" && root !== null && "uri" in root && typeof root.uri === "string" ? root.uri : NOWHERE,
+    typeof root === "object" && root !== null && "uri" in root && typeof root.uri === "string" ? root.uri : UNLISTED,
   );
 }

@@ -1,6 +1,14 @@
 /** Binds tools to the protocol. imports.test.ts lists the modules that import an MCP library. */
 import { api } from "@coffer/contract";
-import { type AllowedFolders, downloadsOf, narrowByRoots, type Session, toFailure, TaskFailure } from "@coffer/tasks";
+import {
+  type AllowedFolders,
+  downloadsOf,
+  findVault,
+  narrowByRoots,
+  toFailure,
+  TaskFailure,
+  withStep,
+} from "@coffer/tasks";
 import {
   inputRequired,
   McpServer,
@@ -147,7 +155,7 @@ async function answer(
     const narrows = tool.touchesFiles && parts.folders.folders.length > 0;
     const roots = narrows ? await clientRoots(mcp, context) : [];
     if (roots === "ask") return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
-    const folders = await narrowByRoots(parts.folders, roots);
+    const folders = await narrowByRoots(parts.folders, roots, parts.launch.roots);
     const downloads = await downloadsOf(folders, parts.launch.downloads);
     const outcome = await tool.invoke(
       args,
@@ -196,41 +204,48 @@ function bytesOf(fact: unknown): number | null {
   return typeof fact === "number" ? fact : null;
 }
 
-/** A non-member can only send its address to the owner: the answer holds that address and what the owner does with it. */
+/** A step says which vault, where that is known. A non-member's holds the address too, and what the owner does with it. */
 async function explained(failure: TaskFailure, parts: ServerParts, args: unknown): Promise<TaskFailure> {
   const { session, launch } = parts;
   if (failure.code === "shared_vault" && parts.handOut === null) return new TaskFailure("remote_server");
-  if (failure.code !== "not_a_member") return failure;
-  const chainAddress = await session.chainAddress();
-  if (chainAddress === null) return failure;
-  const { message, detail, requestId } = failure;
-  return new TaskFailure("not_a_member", {
-    message,
-    nextStep: `${membershipStep(chainAddress, launch.vaultId ?? (await vaultOf(args, session)))} vault_access_check says which part is missing.`,
-    ...(detail === null ? {} : { detail }),
-    ...(requestId === null ? {} : { requestId }),
-    cause: failure.cause,
-  });
+  const chainAddress = failure.code === "not_a_member" ? await session.chainAddress() : null;
+  if (chainAddress === null && !failure.nextStep.includes("VAULT")) return failure;
+  const vaultId = launch.vaultId ?? (await vaultOf(args, parts));
+  if (chainAddress === null) return withStep(failure, failure.nextStep.replaceAll("VAULT", vaultId ?? "VAULT"));
+  return withStep(failure, `${membershipStep(chainAddress, vaultId)} vault_access_check says which part is missing.`);
 }
 
 /** The vault that valid arguments name, or the vault of the file that they name. null when the arguments name neither. */
-async function vaultOf(args: unknown, session: Session): Promise<string | null> {
-  const given = idIn(args, "vaultId");
-  const fileId = idIn(args, "file") ?? idIn(args, "files");
-  if (given !== null || fileId === null) return given;
+async function vaultOf(args: unknown, { session, stop }: ServerParts): Promise<string | null> {
+  const vault = textIn(args, "vaultId");
+  const file = textIn(args, "file") ?? textIn(args, "files");
+  if (vault === null && file === null) return null;
+  if (vault !== null && isId(vault)) return vault;
   try {
+    const client = await session.client();
+    const open = () => Promise.resolve(client);
+    const task = {
+      signal: stop,
+      progress: () => undefined,
+      client: open,
+      clientFor: open,
+      chainAddress: () => session.chainAddress(),
+    };
+    if (vault !== null) return (await findVault(task, vault)).id;
     // The file as the service shows it: a non-member cannot open any of it.
-    const { file } = await (await session.client()).call(api.files.get, { params: { fileId } });
-    return file.vaultId;
+    if (file !== null && isId(file))
+      return (await client.call(api.files.get, { params: { fileId: file } })).file.vaultId;
+    const { files } = await client.call(api.files.list, { query: { idPrefix: file ?? "", limit: 2 } });
+    return files.length === 1 ? (files[0]?.vaultId ?? null) : null;
   } catch {
     return null;
   }
 }
 
-function idIn(args: unknown, name: "vaultId" | "file" | "files"): string | null {
+function textIn(args: unknown, name: "vaultId" | "file" | "files"): string | null {
   const given: unknown = typeof args === "object" && args !== null && name in args ? Reflect.get(args, name) : null;
-  const id: unknown = Array.isArray(given) ? given[0] : given;
-  return typeof id === "string" && isId(id) ? id : null;
+  const text: unknown = Array.isArray(given) ? given[0] : given;
+  return typeof text === "string" && text !== "" ? text : null;
 }
 
 /**

@@ -25,6 +25,7 @@ const call: Call = {
   isRemote: false,
   requireHandOut: () => undefined,
   handOut: () => Promise.resolve(null),
+  network: () => Promise.resolve(null),
   setup: () =>
     Promise.resolve({
       baseUrl: null,

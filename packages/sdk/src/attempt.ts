@@ -3,7 +3,7 @@ import { HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
 import type { BinaryBody, WireBody } from "./byte-body.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
 import type { EncodedRequest } from "./encode-request.ts";
-import { ConnectionError, ContractError, credentialMissing, SdkError } from "./errors.ts";
+import { ConnectionError, ContractError, credentialMissing, SdkError, TimeoutError } from "./errors.ts";
 import { once } from "./once.ts";
 import type { Bearer, Connection, CallOptions } from "./options.ts";
 import { errorCode, sanitizeCause } from "./redaction.ts";
@@ -55,7 +55,7 @@ export async function attemptOnce(call: Call, attempt: number): Promise<RawAnswe
     }
     return { ...answer, output: await watch.race(readOutput(connection, endpoint, response)) };
   } catch (error) {
-    throw watch.failure ?? asSdkError(error, connection.baseUrl);
+    throw await named(watch.failure ?? error, connection.baseUrl);
   } finally {
     if (!kept) watch.release();
   }
@@ -154,4 +154,18 @@ function asSdkError(error: unknown, baseUrl: string): SdkError {
   const code = errorCode(error);
   const { origin } = new URL(baseUrl);
   return new ConnectionError(`No answer from ${origin}${code === null ? "" : ` (${code})`}`, sanitizeCause(error));
+}
+
+/** The failure with its cause in words, and what to set. If the words cannot be loaded, the system's code must do. */
+async function named(error: unknown, baseUrl: string): Promise<SdkError> {
+  const isLate = error instanceof TimeoutError && error.limit !== "stall";
+  if (error instanceof SdkError && !isLate) return error;
+  const words = await import("./connection-words.ts").catch(() => null);
+  if (words === null) return asSdkError(error, baseUrl);
+  if (isLate) {
+    const step = words.proxyStep(new URL(baseUrl));
+    return step === null ? error : new TimeoutError(error.limit, error.afterMs, step);
+  }
+  const { message, ...facts } = words.connectionWords(error, baseUrl);
+  return new ConnectionError(message, sanitizeCause(error), facts);
 }

@@ -32,7 +32,7 @@ it("[D4-key-budgets] a key of the fake has its budgets, and its errors say which
   await agent.files.upload({ name: "a", body: new Uint8Array(50) });
   const refused: unknown = await agent.files.upload({ name: "b", body: new Uint8Array(20) }).catch((e: unknown) => e);
   expect(refused).toBeInstanceOf(BudgetError);
-  expect(refused).toMatchObject({ code: "budget_exceeded", status: 429, budget: "bytesPerDay", retryable: true });
+  expect(refused).toMatchObject({ code: "budget_exceeded", status: 429, budget: "bytesPerDay", retryable: false });
   expect((refused as BudgetError).retryAt?.getTime()).toBeGreaterThan(Date.now() + 24 * HOUR);
   const next = connect((await owner.apiKeys.rotate(made.id)).key);
   const { credential } = await next.account.get();

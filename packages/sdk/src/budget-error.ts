@@ -1,4 +1,5 @@
 import type { BudgetName } from "@coffer/contract";
+import { DEFAULT_RETRY } from "./retry.ts";
 import { SdkError, type AnswerFacts, type BudgetErrorCode, type BudgetFacts } from "./errors.ts";
 
 /**
@@ -18,7 +19,9 @@ export class BudgetError extends SdkError implements BudgetFacts {
     nowEpochMs: number,
   ) {
     const { retryAfterMs } = facts;
-    super(message, { ...facts, code, retryable: code === "budget_exceeded" });
+    // One of a day may renew tomorrow: the same call does not succeed later in any time that a caller waits.
+    const isSoon = retryAfterMs !== null && retryAfterMs <= DEFAULT_RETRY.maxRetryAfterMs;
+    super(message, { ...facts, code, retryable: code === "budget_exceeded" && isSoon });
     this.budget = isBudgetName(facts.budget) ? facts.budget : null;
     this.retryAt = retryAfterMs === null ? null : new Date(nowEpochMs + retryAfterMs);
   }

@@ -172,13 +172,14 @@ export class SessionEndedError extends SdkError {
 export class ConnectionError extends SdkError {
   override readonly name = "ConnectionError";
   declare readonly code: "connection_failed";
-  constructor(message: string, cause?: Error) {
+  /** `facts`: what is known of the cause. */
+  constructor(message: string, cause?: Error, facts: Partial<Omit<ErrorFacts, "code">> = {}) {
     super(
       message,
       {
         code: "connection_failed",
-        retryable: true,
-        nextStep: "Check the base URL and that the service runs; then repeat.",
+        retryable: facts.retryable ?? true,
+        nextStep: facts.nextStep ?? "Check the base URL and that the service runs; then repeat.",
       },
       cause,
     );
@@ -192,12 +193,12 @@ export class TimeoutError extends SdkError {
   readonly limit: "attempt" | "total" | "stall";
   readonly afterMs: number;
 
-  constructor(limit: "attempt" | "total" | "stall", afterMs: number) {
+  constructor(limit: "attempt" | "total" | "stall", afterMs: number, nextStep = "Repeat it, or raise the time limit.") {
     const what = limit === "stall" ? "No byte moved for" : "No answer within";
     super(`${what} ${String(afterMs)} ms`, {
       code: "timeout",
       retryable: true,
-      nextStep: "Repeat it, or raise the time limit.",
+      nextStep,
     });
     this.limit = limit;
     this.afterMs = afterMs;

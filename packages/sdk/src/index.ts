@@ -108,7 +108,8 @@ export type {
   UploadManyOptions,
   UploadOptions,
 } from "./upload/input.ts";
-export type { AccessCheck, LayerCheck } from "./vaults/keys/check-access.ts";
+export type { AccessCheck } from "./vaults/keys/check-access.ts";
+export type { LayerCheck } from "./vaults/keys/layers.ts";
 export type { CreatedVault, NewSharedVault } from "./vaults/create.ts";
 export type { CreationJournal } from "./journals.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "./vaults/export/export.ts";

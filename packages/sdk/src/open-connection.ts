@@ -117,7 +117,7 @@ async function bearerOf(connection: Connection, held: Held): Promise<Bearer | nu
 function parseBaseUrl(text: string | URL): string {
   const url = URL.parse(String(text));
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw configurationError("The base URL must be an http or https address");
+    throw configurationError("The base URL must be an http or https address, such as https://coffer.example.com");
   if (url.username !== "" || url.password !== "") throw configurationError("The base URL must not hold a credential");
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }

@@ -49,12 +49,11 @@ export class RetryBudget {
 }
 
 /**
- * Whether a repeat can help soon. A budget of a day renews too late to wait for it. An unknown error (a bug, a
+ * Whether a repeat can help soon. An unknown error (a bug, a
  * middleware's throw) is never repeated.
  */
 export function isWorthRepeating(error: unknown): boolean {
   if (!(error instanceof SdkError) || !error.retryable) return false;
-  if (error.code === "budget_exceeded") return (error.retryAfterMs ?? Infinity) <= DEFAULT_RETRY.maxRetryAfterMs;
   if (error instanceof TimeoutError) return error.limit !== "total";
   return error.code !== "integrity_failed";
 }

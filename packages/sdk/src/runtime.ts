@@ -6,6 +6,11 @@ export function nodeVersion(): string | null {
   return scope.process?.versions?.node ?? null;
 }
 
+/** The environment of the process, and what Node was started with; nothing in browsers. */
+export function processFacts(): Partial<Pick<NodeJS.Process, "env" | "execArgv">> {
+  return scope.process ?? {};
+}
+
 /** Whether request bodies may be streams: Node, Bun and Deno; not browsers. */
 export function canStreamRequests(): boolean {
   return nodeVersion() !== null;

@@ -8,8 +8,10 @@ import { once } from "./once.ts";
 import { requireNetwork } from "./network-option.ts";
 import type { SharedVaultOptions, SharedVaults } from "./options.ts";
 import type { SharedCode } from "./shared-code.ts";
+import type { NetworkCheck } from "./vaults/network-check.ts";
 
 export type { SharedVaultOptions, SharedVaults } from "./options.ts";
+export type { NetworkCheck } from "./vaults/network-check.ts";
 
 /**
  * The value of `sharedVaults` for `createClient`. Sends nothing, and loads nothing yet.
@@ -24,6 +26,21 @@ export type { SharedVaultOptions, SharedVaults } from "./options.ts";
 export function sharedVaults(options: SharedVaultOptions): SharedVaults {
   requireNetwork(options.network);
   return { ...options, code: { ...CODE } };
+}
+
+/**
+ * Whether the chain node and the key servers of the network answer, within a few seconds and without a vault. Never rejects for what it finds.
+ * @throws SdkError `configuration` if `@coffer/chain` is not installed.
+ *
+ * @example
+ * ```ts
+ * const { chain, keyServers } = await checkNetwork(sharedVaults({ signer, network }));
+ * if (chain.state !== "ok") console.log(chain.nextStep);
+ * ```
+ */
+export async function checkNetwork(vaults: SharedVaults): Promise<NetworkCheck> {
+  const { checkNetworkOf } = await loaded(import("./vaults/network-check.ts"));
+  return await checkNetworkOf(vaults);
 }
 
 const CODE: SharedCode = {

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { File, Folder } from "@coffer/sdk";
 import type { FolderOptions, FolderResult } from "@coffer/sdk/node";
-import { TaskFailure, toFailure } from "./failure.ts";
+import { stepFor, TaskFailure, toFailure } from "./failure.ts";
 import { findPlace, isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { openDestination, openFolder, type Destination, type OpenFolder, type Replacing } from "./paths/local-files.ts";
 import { createWriteJudge } from "./paths/writable.ts";
@@ -148,7 +148,7 @@ export async function downloadFolderTo(
     overwrite: placing(plan.overwrite),
     onProgress: reporter(task, basename(open.path)),
   });
-  return rowsOf(result, basename(open.path), plan.skips);
+  return rowsOf(result, basename(open.path), { skips: plan.skips, differs: stepFor("destination_exists") });
 }
 
 /** The local files that the same download with `overwrite` would replace. */

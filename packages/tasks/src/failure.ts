@@ -2,7 +2,14 @@
  * A tool's answer when it fails: a code for programs, a sentence, the next step, and whether the same call may succeed
  * later. Every failure of a tool becomes one of these; nothing else reaches the model.
  */
-import { ERRORS, isErrorCode, type ErrorCode } from "@coffer/contract/catalogue";
+import {
+  ERRORS,
+  isErrorCode,
+  KEY_REFUSALS,
+  keyRefusalOf,
+  type ErrorCode,
+  type KeyRefusal,
+} from "@coffer/contract/catalogue";
 import { entry, VAULT_FAILURES, type FailureEntry } from "./vault-failures.ts";
 import { untrusted, type Untrusted } from "./untrusted.ts";
 
@@ -75,7 +82,11 @@ export const LOCAL_FAILURES = {
     "The bytes do not match their digest; nothing was kept",
     "Call again; if it repeats, the stored file is damaged: tell the user.",
   ),
-  unreachable: entry(true, "The service did not answer", "Check the base URL with status_check, then call again."),
+  unreachable: entry(
+    true,
+    "The service did not answer",
+    "Call again in a minute; if it repeats, tell the user to check that the service runs at the baseUrl of status_check.",
+  ),
   not_configured: entry(
     false,
     "The configuration cannot be used",
@@ -116,6 +127,8 @@ export interface FailureDetails {
   /** Replaces the catalogue's sentence. Trusted text only. */
   readonly message?: string;
   readonly nextStep?: string;
+  /** Replaces the catalogue's: some causes of a code pass, and others stay. */
+  readonly retryable?: boolean;
   /** Words from outside that help: fenced when shown. */
   readonly detail?: Untrusted;
   readonly requestId?: string;
@@ -145,14 +158,27 @@ export class TaskFailure extends Error {
     super(details.message ?? known.message, { cause: details.cause });
     this.code = code;
     this.about = details.about ?? null;
-    this.nextStep = details.nextStep ?? known.nextStep;
-    this.retryable = known.retryable;
+    this.nextStep = details.nextStep ?? stepFor(code);
+    this.retryable = details.retryable ?? known.retryable;
     this.detail = details.detail ?? null;
     this.requestId = details.requestId ?? null;
     this.candidates = details.candidates ?? [];
     this.preview = details.preview ?? null;
     this.confirm = details.confirm ?? null;
   }
+}
+
+/** The failure with another step: where more is known than when it was thrown. */
+export function withStep(failure: TaskFailure, nextStep: string): TaskFailure {
+  const { about, candidates, cause, code, confirm, detail, message, preview, requestId, retryable } = failure;
+  return new TaskFailure(code, {
+    ...{ message, nextStep, retryable, candidates, cause },
+    ...(about === null ? {} : { about }),
+    ...(confirm === null ? {} : { confirm }),
+    ...(detail === null ? {} : { detail }),
+    ...(preview === null ? {} : { preview }),
+    ...(requestId === null ? {} : { requestId }),
+  });
 }
 
 function isVaultCode(code: string): code is keyof typeof VAULT_FAILURES {
@@ -163,10 +189,40 @@ function isLocal(code: string): code is keyof typeof LOCAL_FAILURES {
   return Object.hasOwn(LOCAL_FAILURES, code);
 }
 
+/** Steps of the service's catalogue that speak of HTTP, as a tool can take them. */
+const TOOL_STEPS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  malformed_json: "Call again; if it repeats, tell the user.",
+  malformed_request: "Call again; if it repeats, tell the user.",
+  not_encrypted: "Tell the user to update this server.",
+  invalid_credential: LOCAL_FAILURES.signed_out.nextStep,
+  development_origin: "Tell the user that this server needs a key: SERVICE_API_KEY, or the config file.",
+  form_origin: "Tell the user.",
+  owner_proof_required: "Ask the account's owner: it takes a client with the owner's chain key.",
+  method_not_allowed: "Tell the user to update this server.",
+  offset_mismatch: "Call again: what was sent is kept.",
+  upload_locked: "Call again in a minute: what was sent is kept.",
+  vault_not_empty: "Delete its content first.",
+  generation_moved: "Call again.",
+  names_outdated: "Call again.",
+  key_exists: "Call again.",
+  idempotency_mismatch: "Pass another idempotencyKey.",
+  idempotency_in_progress: "Call again in a minute.",
+  unsupported_tus_version: "Tell the user to update this server.",
+  unsupported_media_type: "Tell the user to update this server.",
+  range_not_satisfiable: "Pass a smaller offset.",
+  rate_limited: "Call again in a minute.",
+  budget_exceeded: "Call again in a minute, or ask the account's owner for a key with a larger budget.",
+  headers_too_large: "Pass shorter arguments.",
+  internal: "Call again. If it fails again, tell the user, with the requestId.",
+  chain_unavailable: "Call again in a minute; status_check says whether the chain answers.",
+  provider_unavailable: "Call again in a minute.",
+  unavailable: "Call again in a minute.",
+};
+
 /** What to do about a code; of one that is in no catalogue, where to look. */
 export function stepFor(code: string): string {
   if (isLocal(code)) return LOCAL_FAILURES[code].nextStep;
-  return isErrorCode(code) ? ERRORS[code].nextStep : "Call vault_access_check for the vault.";
+  return isErrorCode(code) ? (TOOL_STEPS[code] ?? ERRORS[code].nextStep) : "Call vault_access_check for the vault.";
 }
 
 /** Turns anything thrown into a failure. It recognises errors of the SDK by their fields: the SDK is loaded lazily. */
@@ -207,17 +263,56 @@ function fromSdkError(error: Error): TaskFailure | null {
   const isRefused =
     code === "invalid_credential" || code === "session_ended" || ("status" in error && error.status === 401);
   if (isRefused && code !== "wrong_credentials") {
-    return new TaskFailure("signed_out", { ...facts, message: "The service did not accept this server's credential" });
+    return new TaskFailure("signed_out", { ...facts, ...refusedKey(error.message) });
   }
-  if (isErrorCode(code))
-    return new TaskFailure(
-      code,
-      error.message === ERRORS[code].message ? facts : { ...facts, detail: untrusted(error.message) },
-    );
+  if (isErrorCode(code)) {
+    const detail = error.message === ERRORS[code].message ? {} : { detail: untrusted(error.message) };
+    return new TaskFailure(code, { ...facts, ...detail, ...(code === "budget_exceeded" ? budgetFacts(error) : {}) });
+  }
   if (isVaultCode(code)) return new TaskFailure(code, { ...facts, detail: untrusted(error.message) });
   const own = SDK_CODES[code];
   if (own === undefined) return new TaskFailure("unexpected", facts);
+  if (own === "unreachable") return new TaskFailure(own, { ...facts, ...connectionFacts(error) });
   return new TaskFailure(own, TELLING.has(own) ? { ...facts, detail: untrusted(error.message) } : facts);
+}
+
+const NEW_KEY =
+  "The account's owner can make a new one: ask the user to put it into SERVICE_API_KEY of this server's environment, or into the config file that status_check names. Never ask for a key in the conversation.";
+
+const KEY_STEPS: Readonly<Record<KeyRefusal, string>> = {
+  revoked: NEW_KEY,
+  expired: NEW_KEY,
+  mistyped:
+    "Ask the user to copy the whole key again into SERVICE_API_KEY of this server's environment, or into the config file that status_check names. Never ask for a key in the conversation.",
+};
+
+/** A service's sentence is untrusted text; the catalogue's own one, which it is equal to, is not. */
+function refusedKey(sentence: string): FailureDetails {
+  const refusal = keyRefusalOf(sentence);
+  if (refusal === null) return { message: "The service did not accept this server's key or session" };
+  return { message: KEY_REFUSALS[refusal], nextStep: KEY_STEPS[refusal] };
+}
+
+/** A budget that renews within a minute is worth a repeat; of another one the user should know when. */
+function budgetFacts(error: Error): FailureDetails {
+  const retryAt: unknown = "retryAt" in error ? error.retryAt : null;
+  if (isRetryable(error) || !(retryAt instanceof Date)) return { retryable: isRetryable(error) };
+  return {
+    retryable: false,
+    nextStep: `Tell the user: it renews at ${retryAt.toISOString()}. The account's owner can make a key with a larger budget.`,
+  };
+}
+
+/** The client knows why no answer came, and says what to set. Of a time limit it knows no more than a proxy that was passed by. */
+function connectionFacts(error: Error): FailureDetails {
+  const nextStep = textField(error, "nextStep");
+  const isLimit = textField(error, "code") === "timeout";
+  if (nextStep === undefined || (isLimit && !nextStep.includes("proxy"))) return {};
+  return { nextStep, retryable: isRetryable(error), ...(isLimit ? {} : { message: error.message }) };
+}
+
+function isRetryable(error: Error): boolean {
+  return !("retryable" in error) || error.retryable !== false;
 }
 
 const SYSTEM_CODES: Readonly<Record<string, FailureCode>> = {

@@ -8,6 +8,7 @@ export {
   stepFor,
   TaskFailure,
   toFailure,
+  withStep,
   type Candidate,
   type FailureCode,
   type FailureDetails,
@@ -31,6 +32,7 @@ export { readAudit, type AuditPart, type AuditWish } from "./audit.ts";
 export { joinByInvite, type Joined, type Joining } from "./join.ts";
 export { findInvite, findKey, findTrashedVault, findWebhook } from "./owned.ts";
 export { findProfile, saveProfile, type ProfileChanges, type ProfilePlace, type ProfileWish } from "./profiles.ts";
+export { inCommandWords, inToolWords, METHOD_WORDS } from "./method-words.ts";
 export { parseEnd, parseMoment } from "./moments.ts";
 export { dropSecretFile, readSecretFile, writeSecretFile } from "./secret-file.ts";
 export {
@@ -96,5 +98,5 @@ export {
   vaultOf,
   type ActOutcome,
 } from "./item-acts.ts";
-export { storeStream, storeText, uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
+export { storeStream, storeText, uploadSource, withPath, type Stored, type UploadWish } from "./upload-source.ts";
 export { uploadPaths, type Transferred, type UploadPlan, type UploadReport } from "./uploads.ts";

@@ -3,6 +3,7 @@
  * loaded. Credentials are read; only a saved web session's new tokens are written. A 401 changes nothing on disk.
  */
 import type { Client, Middleware, SharedVaults } from "@coffer/sdk";
+import type { NetworkCheck } from "@coffer/sdk/shared";
 import type { Settings, SettingsFlags } from "@coffer/sdk/node";
 import { stat } from "node:fs/promises";
 import { TaskFailure } from "./failure.ts";
@@ -12,6 +13,8 @@ export interface Session {
   /** Throws TaskFailure `signed_out` when there is no key, SdkError `configuration` when the settings cannot be used. */
   client(): Promise<Client>;
   setup(): Promise<SetupReport>;
+  /** Whether chain and key servers answer; null where there is no chain key or no network. Throws SdkError `configuration`. */
+  network(): Promise<NetworkCheck | null>;
   /** This server's own address on the chain; null where it has no chain key. Never rejects. */
   chainAddress(): Promise<string | null>;
   /** Reads the settings anew before the next call: the user may have signed in again. */
@@ -45,6 +48,10 @@ export function createSession(options: SessionOptions): Session {
   return {
     client: async () => (await open()).client,
     setup: async () => reportOf(await readSettings(options)),
+    network: async () => {
+      const vaults = await openVaults(await readSettings(options), { env: options.env });
+      return vaults === null ? null : await (await import("@coffer/sdk/shared")).checkNetwork(vaults);
+    },
     chainAddress: async () => (await opened?.catch(() => undefined))?.sharedVaults?.signer.chainAddress ?? null,
     forget: () => {
       opened = undefined;
@@ -60,6 +67,7 @@ export function sessionOver(client: Client, chainAddress: string | null = null):
   return {
     client: () => Promise.resolve(client),
     setup: () => Promise.resolve(report),
+    network: () => Promise.resolve(null),
     chainAddress: () => Promise.resolve(chainAddress),
     forget: () => undefined,
   };
@@ -148,7 +156,10 @@ async function usableSettings(options: SessionOptions): Promise<UsableSettings> 
 }
 
 /** With one of the two alone, public vaults work as they do without both; what needs the other says so. */
-async function openVaults(settings: Settings, { env, sharedVaults }: SessionOptions): Promise<SharedVaults | null> {
+async function openVaults(
+  settings: Settings,
+  { env, sharedVaults }: Pick<SessionOptions, "env" | "sharedVaults">,
+): Promise<SharedVaults | null> {
   if (readiness(settings) !== "ready") return null;
   const { openSharedVaults, pinFile } = await import("@coffer/sdk/node");
   const opened = await openSharedVaults(settings, pinFile(env));

@@ -6,7 +6,8 @@ import type { Task } from "./task.ts";
 import { TaskFailure, toFailure } from "./failure.ts";
 import type { SourceFile } from "./paths/local-files.ts";
 import { digestLocal, digestStored, type Digest } from "./digests.ts";
-import { ensureFolder } from "./folders.ts";
+import { ensureFolder, pathBelow } from "./folders.ts";
+import { segmentsOf } from "./places.ts";
 
 export interface UploadWish {
   readonly vaultId: string;
@@ -60,6 +61,19 @@ export async function storeStream(
   const folderId = await ensureFolder(task, wish.vaultId, folder);
   const place = folderId === null ? {} : { folderId };
   return await storeContent(task, streamContent(pieces, wish.name), { ...wish, ...place });
+}
+
+/** A name that is a path, as models write it: its folders lie below the one that is named. People have a flag for the folder. */
+export function withPath<Wish extends { readonly name?: string | undefined; readonly folder: string | null }>(
+  wish: Wish,
+): Wish {
+  const names = segmentsOf(wish.name ?? "");
+  const name = names.pop();
+  if (name === undefined || names.length === 0) return wish;
+  // Before its folders are made.
+  const problem = newNameProblem(name);
+  if (problem !== null) throw new TaskFailure("invalid_arguments", { message: `name ${problem}` });
+  return { ...wish, name, folder: names.reduce<string | null>(pathBelow, wish.folder) };
 }
 
 /** What is stored, wherever its bytes lie. */
@@ -158,7 +172,10 @@ async function guessType<Other extends string | undefined>(name: string, other: 
   return (await guessContentType(name)) ?? other;
 }
 
-async function storeContent(task: Task, source: Content, wish: UploadWish): Promise<Stored> {
+async function storeContent(task: Task, source: Content, given: UploadWish): Promise<Stored> {
+  // Whoever names the version that a file must have wants it replaced.
+  const isReplacing = given.expectedVersion !== undefined && given.ifExists === "error";
+  const wish: UploadWish = isReplacing ? { ...given, ifExists: "version" } : given;
   const name = wish.name ?? storedName(source.name);
   if (source.size !== null) await judgeRoom(task, source.size, wish);
   if (wish.ifExists === "version") return await uploadVersion(task, source, wish, name);

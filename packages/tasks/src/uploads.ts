@@ -37,6 +37,8 @@ export interface Transferred {
   /** Code of a failure; null otherwise. */
   readonly code: string | null;
   readonly why: Untrusted | null;
+  /** What to do about a failure, in the words of tools or of the SDK. */
+  readonly nextStep?: string;
 }
 
 export interface UploadReport {
@@ -219,7 +221,7 @@ async function uploadDirectory(
     },
     onProgress: reporter(task, name),
   });
-  return rowsOf(result, name, plan.ifExists === "skip", secrets);
+  return rowsOf(result, name, { skips: plan.ifExists === "skip", differs: TAKEN, secrets });
 }
 
 /** Hands on how far a folder is. `name`: of the folder, which its paths begin with; null: they do not. */
@@ -286,12 +288,20 @@ async function foreseeFile(allowed: AllowedFolders, place: string, path: string)
   return { path, act: "would send", fileId: null, bytes: stats.size, sha256: null, code: null, why: null };
 }
 
+const TAKEN = "Pass ifExists: version if it may be replaced, or rename one of the two.";
+
+interface RowWords {
+  readonly skips: boolean;
+  /** What to do about a file that the other side has and that differs: the SDK's step names an option of its own. */
+  readonly differs: string;
+  readonly secrets?: ReadonlySet<string>;
+}
+
 /** Receipts, and failures after them. Paths begin with the folder's name. */
 export function rowsOf(
   { dryRun, files, skipped, failed: failures }: FolderResult,
   name: string,
-  skips: boolean,
-  secrets: ReadonlySet<string> = new Set(),
+  { differs, secrets = new Set(), skips }: RowWords,
 ): Transferred[] {
   const done = files.map(({ path, act, fileId, size, sha256 }): Transferred => {
     const isOpen = dryRun && (act === "created" || act === "replaced");
@@ -312,7 +322,10 @@ export function rowsOf(
   const not = failures.map(({ path, code, message, nextStep }) =>
     skips && code === "destination_exists"
       ? outcome(`${name}/${path}`, "skipped", "exists", null)
-      : outcome(`${name}/${path}`, "failed", code, `${message}. ${nextStep}`),
+      : {
+          ...outcome(`${name}/${path}`, "failed", code, message),
+          nextStep: code === "destination_exists" ? differs : nextStep,
+        },
   );
   return [...done, ...left, ...not];
 }
@@ -322,5 +335,5 @@ function outcome(path: string, act: "skipped" | "failed", code: string, why: str
 }
 
 export function failed(path: string, { code, message, nextStep }: TaskFailure): Transferred {
-  return outcome(path, "failed", code, `${message}. ${nextStep}`);
+  return { ...outcome(path, "failed", code, message), nextStep };
 }

@@ -71,7 +71,7 @@ const OPENING = {
   signing_key_missing: entry(
     false,
     "The vault names no key with which this server could sign what it writes",
-    "Reading works. To write, ask the user to call vaults.setSigningKey of the SDK once with this server's chain key. For an agent of the owner's account, the owner can remove and add the chain address instead.",
+    "Reading works. To write, ask the user to run coffer vaults set-signing-key VAULT once with this server's chain key. For an agent of the owner's account, the owner can remove and add the chain address instead.",
   ),
 } as const satisfies Partial<Record<VaultErrorCode, FailureEntry>>;
 

@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { type AccessLevel, isKeyText } from "@coffer/contract";
+import { type AccessLevel, isKeyText, KEY_PREFIX, KEY_REFUSALS } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
 import {
   type CredentialRow,
@@ -13,7 +13,7 @@ import {
   findFirstAccount,
 } from "../features/api-keys/store.ts";
 import { findKeyLife } from "../features/account/lives-store.ts";
-import { accessLevelOf, isLiveKey } from "../features/account/lives.ts";
+import { accessLevelOf, keyRefusal } from "../features/account/lives.ts";
 import { parseBudgets } from "../features/budgets/rules.ts";
 import { parseRights } from "../features/api-keys/rules.ts";
 import {
@@ -32,7 +32,7 @@ import { LastUsed } from "./last-used.ts";
 import { OutlivedKeys } from "./outlived-keys.ts";
 
 export interface Authenticator {
-  /** Rejects with `invalid_credential`, the same for every reason (specification §5.3). */
+  /** Rejects with `invalid_credential`. Only who holds the whole key learns more: that it was revoked, or has expired. */
   authenticate(headers: IncomingHttpHeaders, origin: RequestOrigin): Promise<Principal>;
   /**
    * Rejects when the principal's key was revoked or has expired since, or its session was ended or has expired. A transfer
@@ -55,11 +55,12 @@ export function createAuthenticator(deps: Needs): Authenticator {
   const lastUsed = new LastUsed();
   const outlived = new OutlivedKeys();
   const requireLiveKey = <Row extends KeyLife>(row: Row | null, now: number): Row => {
-    if (row !== null && !outlived.has(row.id)) {
-      if (isLiveKey(row, now)) return row;
-      if (row.revoked_at === null) outlived.add(row.id);
-    }
-    throw new ServiceError("invalid_credential");
+    if (row === null) throw new ServiceError("invalid_credential");
+    // The clock may have been set back since.
+    const refusal = keyRefusal(row, now) ?? (outlived.has(row.id) ? "expired" : null);
+    if (refusal === null) return row;
+    if (refusal === "expired") outlived.add(row.id);
+    throw new ServiceError("invalid_credential", KEY_REFUSALS[refusal]);
   };
   const development = deps.settings.mode === "development";
   const tokens = createAccessTokens(deps.jwtKeys);
@@ -69,8 +70,10 @@ export function createAuthenticator(deps: Needs): Authenticator {
       const { authorization } = headers;
       if (authorization === undefined && development) return authenticateDevelopment(deps, headers, origin);
       const text = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
-      // The checksum spares the look-up of texts that cannot be keys; the answer is the same.
       if (text === undefined) throw new ServiceError("invalid_credential");
+      // The checksum spares the look-up of texts that cannot be keys.
+      if (text.startsWith(`${KEY_PREFIX}_`) && !isKeyText(text))
+        throw new ServiceError("invalid_credential", KEY_REFUSALS.mistyped);
       if (!isKeyText(text)) return authenticateSession(deps, tokens, text, origin);
       const found = await deps.database.first(findCredential(deps.database, { hash: hash("sha256", text, "hex") }));
       const now = deps.clock.now();

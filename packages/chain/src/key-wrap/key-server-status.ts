@@ -90,8 +90,16 @@ async function askService(
     return failed(`It answers with HTTP status ${response.status}.`);
   } catch (error) {
     const slow = error instanceof Error && error.name === "TimeoutError";
-    return failed(slow ? "It takes too long to answer." : "It cannot be reached.");
+    const code = systemCode(error);
+    return failed(slow ? "It takes too long to answer." : `It cannot be reached${code === null ? "" : ` (${code})`}.`);
   }
+}
+
+/** What the system says of a failed request: ECONNREFUSED, or of a certificate. */
+function systemCode(error: unknown): string | null {
+  for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth += 1)
+    if ("code" in each && typeof each.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(each.code)) return each.code;
+  return null;
 }
 
 /** Key servers require the version; they refuse versions that are too old. */

@@ -1,3 +1,6 @@
+import type { LayerCheck } from "@coffer/sdk";
+import { inCommandWords } from "@coffer/tasks";
+
 /** One thing that was looked at, with where its value came from and what to do. */
 export interface Check {
   readonly name: string;
@@ -16,6 +19,13 @@ export const ok = (name: string, value: string, source: string | null = null): C
 export const problem = (name: string, value: string, nextStep: string, source: string | null = null): Check => ({
   ...{ name, value, source, nextStep, state: "problem" },
 });
+
+/** Of what the SDK says about a layer between this machine and what is in a vault. */
+export function ofLayer(name: string, { state, cause, nextStep: step }: LayerCheck, vaultId?: string): Check {
+  const nextStep = inCommandWords(step, vaultId);
+  if (state === "ok") return ok(name, nextStep);
+  return state === "failed" ? problem(name, cause ?? "failed", nextStep) : unset(name, nextStep);
+}
 
 export const unset = (name: string, nextStep: string): Check => ({
   ...{ name, nextStep, state: "unset", value: null, source: null },

@@ -1,12 +1,13 @@
 /** What lies on this machine: the configuration, and where each value comes from. */
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { SharedVaults } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
 import type { Context } from "../context.ts";
 import { isKeychainClosed, reportOf } from "../failure.ts";
 import { findChainKey } from "../chain-keys.ts";
 import { VERSION } from "../version.ts";
-import { ok, problem, unset, type Check } from "./check.ts";
+import { ofLayer, ok, problem, unset, type Check } from "./check.ts";
 
 export interface MachineReport {
   readonly checks: readonly Check[];
@@ -35,7 +36,11 @@ export async function checkMachine(context: Context): Promise<MachineReport> {
       settings,
     };
   } catch (thrown) {
-    const { message } = reportOf(thrown, { interrupted: world.interrupted, timedOut: context.timedOut });
+    const { message } = reportOf(thrown, {
+      interrupted: world.interrupted,
+      timedOut: context.timedOut,
+      group: "doctor",
+    });
     const next = isKeychainClosed(thrown)
       ? "coffer config set key-store file, once it opens; coffer chain import --replace, if the key is lost"
       : "coffer profiles list, or coffer login";
@@ -92,12 +97,19 @@ async function ofChain(context: Context, settings: Settings): Promise<Check[]> {
   if (key === null || key === "unusable") return [keyCheck, ok("network-file", networkFile, source)];
   try {
     const { openSharedVaults } = await import("@coffer/sdk/node");
-    await openSharedVaults({ chainPrivateKey: key.privateKey, networkFile });
-    return [keyCheck, ok("network-file", networkFile, source)];
+    const vaults = await openSharedVaults({ chainPrivateKey: key.privateKey, networkFile });
+    return [keyCheck, ok("network-file", networkFile, source), ...(vaults === null ? [] : await ofNetwork(vaults))];
   } catch (thrown) {
     const { message } = reportOf(thrown, { interrupted: context.world.interrupted, timedOut: context.timedOut });
     return [keyCheck, problem("network-file", message, "coffer config set network-file FILE", source)];
   }
+}
+
+/** Whether the chain and the key servers answer, within three seconds each. */
+async function ofNetwork(vaults: SharedVaults): Promise<Check[]> {
+  const { checkNetwork } = await import("@coffer/sdk/shared");
+  const { chain, keyServers } = await checkNetwork(vaults);
+  return [ofLayer("chain", chain), ofLayer("key-servers", keyServers)];
 }
 
 /** Most have none, and need none. */

@@ -7,7 +7,7 @@ import { findChainKey } from "../chain-keys.ts";
 import type { Context } from "../context.ts";
 import { reportOf } from "../failure.ts";
 import { APPLICATION } from "../version.ts";
-import { ok, problem, unset, type Check } from "./check.ts";
+import { ofLayer, ok, problem, unset, type Check } from "./check.ts";
 
 /** Signatures with times are refused beyond it. */
 const MOST_AHEAD_MS = 5 * 60_000;
@@ -43,6 +43,7 @@ async function attempt(
     const { message, nextStep } = reportOf(thrown, {
       interrupted: context.world.interrupted,
       timedOut: context.timedOut,
+      group: "doctor",
     });
     return [problem(name, message, nextStep)];
   }
@@ -101,10 +102,5 @@ async function ofVault(context: Context, vault: string): Promise<readonly Check[
   const client = await context.client();
   const { id } = await findVault(context.task, vault);
   const access = await client.vaults.checkAccess(id, { signal: context.signal });
-  return LAYERS.map((layer) => {
-    const { state, cause, nextStep } = access[layer];
-    const name = `vault: ${layer}`;
-    if (state === "ok") return ok(name, nextStep);
-    return state === "failed" ? problem(name, cause ?? "failed", nextStep) : unset(name, nextStep);
-  });
+  return LAYERS.map((layer) => ofLayer(`vault: ${layer}`, access[layer], id));
 }

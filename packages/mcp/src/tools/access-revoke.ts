@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { type AccessHolder, findHolder, parseMoment, revokeHolder, rewindHolder } from "@coffer/tasks";
+import { inToolWords, type AccessHolder, findHolder, parseMoment, revokeHolder, rewindHolder } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { COUNT, OBJECT, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
@@ -41,7 +41,7 @@ export const accessRevoke = defineTool({
       facts: {
         ended: done.what,
         memberships: done.memberships,
-        effect: done.effect,
+        effect: done.effect === null ? null : inToolWords(done.effect),
         ...(undone === null ? {} : { undone: { ...undone.counts }, left: undone.left.length }),
       },
     };

@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { findPlace, type Stored, untrusted, uploadPaths, writableVault } from "@coffer/tasks";
+import { findPlace, type Stored, untrusted, uploadPaths, withPath, writableVault } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Outcome } from "../result.ts";
 import { FLAG } from "../schema.ts";
@@ -8,7 +8,6 @@ import { RECEIPT } from "./own-file.ts";
 import { folderRef, localPath, vaultRef } from "./places.ts";
 import { REPORT, reportOf } from "./transfer-rows.ts";
 
-const upload = api.files.upload;
 /** Paths of one call. A folder is one path, however much is in it. */
 const MOST_PATHS = 500;
 
@@ -26,7 +25,7 @@ export const fileUpload = defineTool({
     paths: z.array(localPath).check(z.minLength(1), z.maxLength(MOST_PATHS)),
     vaultId: z.optional(vaultRef),
     folder: z.optional(folderRef),
-    name: upload.query.shape.name,
+    name: z.optional(z.string().check(z.maxLength(1024))),
     ifExists: z._default(z.enum(["error", "version", "rename", "skip"]), "error"),
     expectedVersion: z.optional(z.string().check(z.maxLength(80))),
     idempotencyKey: z.optional(
@@ -52,9 +51,10 @@ export const fileUpload = defineTool({
     // A user who has to agree is asked now: after 20 seconds the call answers, and its transfer goes on alone.
     if (!args.dryRun) await call.clientFor(vaultId);
     const { paths, folder = null, ...wish } = args;
+    const plan = withPath({ ...wish, vaultId, folder });
     return await call.transfers.run(async (progress) => {
       const task = call.withProgress(progress);
-      const { files, only } = await uploadPaths(task, call.folders, paths, { ...wish, vaultId, folder });
+      const { files, only } = await uploadPaths(task, call.folders, paths, plan);
       return only === null ? call.transfers.report((start) => reportOf(files, start)) : receiptOf(only);
     });
   },

@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { storeText, TaskFailure, writableVault } from "@coffer/tasks";
+import { storeText, TaskFailure, withPath, writableVault } from "@coffer/tasks";
 import * as z from "zod/mini";
 import { defineTool } from "../tool.ts";
 import { receiptOf } from "./file-upload.ts";
@@ -15,7 +15,7 @@ export const fileWrite = defineTool({
   description: "Stores a text of up to 64 KiB as a file in a vault. Use file_upload for local files.",
   endpoints: [api.account.get, api.files.list, api.files.upload, api.files.replace],
   input: {
-    name: z.string().check(z.minLength(1), z.maxLength(255)),
+    name: z.string().check(z.minLength(1), z.maxLength(1024)),
     text: z.string().check(z.maxLength(MOST_BYTES)),
     vaultId: z.optional(vaultRef),
     folder: z.optional(folderRef),
@@ -35,6 +35,6 @@ export const fileWrite = defineTool({
     if (bytes.length > MOST_BYTES)
       throw new TaskFailure("invalid_arguments", { message: "text: at most 65,536 bytes; use file_upload for more" });
     const vault = await writableVault(call, vaultId ?? null);
-    return receiptOf(await storeText(call, bytes, { ...wish, vaultId: vault, folder: folder ?? null }));
+    return receiptOf(await storeText(call, bytes, withPath({ ...wish, vaultId: vault, folder: folder ?? null })));
   },
 });

@@ -1,5 +1,6 @@
 import { api, type Account, type Credential } from "@coffer/contract";
-import { DOWNLOADS_STEP, stepFor, TaskFailure, toFailure, untrusted } from "@coffer/tasks";
+import type { LayerCheck } from "@coffer/sdk";
+import { DOWNLOADS_STEP, inToolWords, stepFor, TaskFailure, toFailure, untrusted } from "@coffer/tasks";
 import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
 import { FLAG, OBJECT, TEXT, TEXTS } from "../schema.ts";
@@ -34,31 +35,43 @@ export const statusCheck = defineTool({
       budgets: OBJECT,
       allowedFolders: TEXTS,
       missingFolders: TEXTS,
+      ignoredRoots: TEXTS,
       folderStep: TEXT,
       downloadsFolder: TEXT,
       downloadsStep: TEXT,
       problem: TEXT,
       nextStep: TEXT,
     },
+    ...{ layers: OBJECT, layersStep: TEXT },
     ...{ chainStep: TEXT, sharedVaults: TEXT, sharedVaultsStep: TEXT, vaultId: TEXT, baseUrl: TEXT, configFile: TEXT },
   },
   run: async (_args, call) => {
     const setup = await call.setup();
-    const signIn = await signInFacts(call);
-    const folders = call.folders.folders;
+    const [signIn, network] = await Promise.all([signInFacts(call, setup.baseUrl), networkFacts(call)]);
+    const { folders, ignoredRoots = [] } = call.folders;
     const [downloadsFolder] = call.isRemote ? [] : call.downloads.folders;
     // Only one of the two is a mistake. Without both, the user wants no shared vaults.
     const half = setup.sharedVaults === "no chain key" || setup.sharedVaults === "no network file";
     return {
-      summary: signIn.ready && folders.length > 0 && !half ? "Everything is in place." : "Something is missing.",
+      summary:
+        signIn.ready && network.ready && folders.length > 0 && !half
+          ? "Everything is in place."
+          : "Something is missing.",
       facts: {
         ...signIn.facts,
+        layers: { service: signIn.service, ...network.layers },
+        ...(network.step === null ? {} : { layersStep: network.step }),
         allowedFolders: folders,
         ...(folders.length > 0
           ? {}
-          : { folderStep: "Ask the user to start this server with --allow DIR, or to set SERVICE_ALLOWED_DIRS." }),
+          : {
+              folderStep:
+                call.folders.outside?.nextStep ??
+                "Ask the user to start this server with --allow DIR, or to set SERVICE_ALLOWED_DIRS.",
+            }),
         ...(downloadsFolder === undefined ? {} : { downloadsFolder, downloadsStep: DOWNLOADS_STEP }),
         missingFolders: call.folders.missing?.length === 0 ? null : (call.folders.missing ?? null),
+        ignoredRoots: ignoredRoots.length === 0 ? null : ignoredRoots.map(untrusted),
         vaultId: call.pinnedVault,
         ...setup,
         ...(half ? { sharedVaultsStep: stepFor("shared_vault") } : {}),
@@ -67,11 +80,18 @@ export const statusCheck = defineTool({
   },
 });
 
-async function signInFacts(call: Call): Promise<{ ready: boolean; facts: Record<string, Fact> }> {
+interface SignIn {
+  readonly ready: boolean;
+  /** Whether the service answered. */
+  readonly service: "ok" | "away" | "unknown";
+  readonly facts: Record<string, Fact>;
+}
+
+async function signInFacts(call: Call, baseUrl: string | null): Promise<SignIn> {
   try {
-    const { account, credential } = await soon(call, async (signal) => {
+    const { account, credential } = await soon(call, baseUrl, async (signal) => {
       const client = await call.client();
-      return await client.account.get({ signal, totalMs: WAIT_MS, attemptMs: WAIT_MS });
+      return await client.account.get({ signal, totalMs: WAIT_MS - 200, attemptMs: WAIT_MS - 200 });
     });
     const bound = credential.chainAddress ?? account.chainAddress;
     const own = await call.chainAddress();
@@ -79,6 +99,7 @@ async function signInFacts(call: Call): Promise<{ ready: boolean; facts: Record<
     const chainStep = `The key belongs to ${bound ?? ""}: ask the user for the chain key of that address.`;
     return {
       ready: !differs,
+      service: "ok",
       facts: {
         signedIn: true,
         accessLevel: word(account.accessLevel),
@@ -91,19 +112,47 @@ async function signInFacts(call: Call): Promise<{ ready: boolean; facts: Record<
   } catch (thrown) {
     const failure = toFailure(thrown, call.signal);
     if (failure.code === "cancelled" || failure.code === "unexpected") throw failure;
-    return { ready: false, facts: { signedIn: false, ...problemFacts(failure) } };
+    const service = failure.code === "unreachable" ? "away" : failure.requestId === null ? "unknown" : "ok";
+    return { ready: false, service, facts: { signedIn: false, ...problemFacts(failure) } };
+  }
+}
+
+interface Network {
+  readonly ready: boolean;
+  readonly layers: Readonly<Record<string, Fact>>;
+  /** Of the first layer that does not answer. */
+  readonly step: string | null;
+}
+
+/** The chain and the key servers, where this server has what opens shared vaults. Each is asked for three seconds at most. */
+async function networkFacts(call: Call): Promise<Network> {
+  try {
+    const network = await call.network();
+    if (network === null) return { ready: true, layers: {}, step: null };
+    const { chain, keyServers } = network;
+    const wrong = [chain, keyServers].find(({ state }) => state !== "ok");
+    const stateOf = ({ state, cause }: LayerCheck): Fact => (cause === null ? state : word(cause));
+    return {
+      ready: wrong === undefined,
+      layers: { chain: stateOf(chain), keyServers: stateOf(keyServers) },
+      step: wrong === undefined ? null : inToolWords(wrong.nextStep),
+    };
+  } catch (thrown) {
+    const { code, nextStep } = toFailure(thrown, call.signal);
+    return { ready: false, layers: { chain: code, keyServers: code }, step: nextStep };
   }
 }
 
 /** Whatever hangs — the settings, the chain's code, the service —, the answer does not. */
-async function soon<T>(call: Call, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function soon<T>(call: Call, baseUrl: string | null, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const late = new AbortController();
   const timer = setTimeout(() => {
     late.abort();
   }, WAIT_MS);
   const waited = new Promise<never>((_resolve, reject) => {
     late.signal.addEventListener("abort", () => {
-      reject(new TaskFailure("unreachable", { message: "The service did not answer in 4 seconds" }));
+      const nextStep = `Ask the user to check that the service runs at ${baseUrl ?? "its base URL"}, and that this machine reaches it.`;
+      reject(new TaskFailure("unreachable", { message: "The service did not answer in 4 seconds", nextStep }));
     });
   });
   try {

@@ -1,5 +1,5 @@
 /** How a report of many files is shown: counts, then what failed, and never more than a screen of it. */
-import { type Transferred, untrusted } from "@coffer/tasks";
+import { inToolWords, type Transferred, untrusted } from "@coffer/tasks";
 import type { Fact, Outcome } from "../result.ts";
 import { COUNT, TEXT } from "../schema.ts";
 
@@ -49,13 +49,14 @@ export function reportOf(files: readonly Transferred[], start = 0): Outcome {
   };
 }
 
-function rowOf({ act, fileId, bytes, path, code, why }: Transferred): Fact[] {
+function rowOf({ act, fileId, bytes, path, code, why, nextStep }: Transferred): Fact[] {
+  const step = nextStep === undefined ? "" : `. ${inToolWords(nextStep)}`;
   return [
     act,
     fileId === null ? null : fileId.slice(0, 8),
     fileId === null ? null : bytes,
     untrusted(path),
-    why ?? code,
+    why === null ? code : untrusted(`${why.visible()}${step}`),
   ];
 }
 

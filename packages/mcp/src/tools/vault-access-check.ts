@@ -1,6 +1,6 @@
 import { api } from "@coffer/contract";
 import type { AccessCheck, LayerCheck } from "@coffer/sdk";
-import { ACCESS_LAYERS, type ExplainedAccess, explainAccess, untrusted } from "@coffer/tasks";
+import { ACCESS_LAYERS, type ExplainedAccess, explainAccess, inToolWords, untrusted } from "@coffer/tasks";
 import type { Fact } from "../result.ts";
 import { TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
@@ -57,5 +57,5 @@ function tableOf(check: AccessCheck): { name: string; columns: string[]; rows: F
 
 /** A step may hold texts of a service or a key server. The step about membership has this server's own words. */
 function stepOf({ vaultId, chainAddress }: AccessCheck, { cause, nextStep }: LayerCheck): Fact {
-  return cause === "not_a_member" ? membershipStep(chainAddress, vaultId) : untrusted(nextStep);
+  return cause === "not_a_member" ? membershipStep(chainAddress, vaultId) : untrusted(inToolWords(nextStep, vaultId));
 }

@@ -722,8 +722,11 @@ export interface Vault {
   readonly chainObjectId: string | null;
   /** Whether files go here when you name no vault. The default vault cannot be deleted. */
   readonly isDefault: boolean;
-  /** `owner`: the vault is yours. `member`: it belongs to another account, whose storage it uses. */
-  readonly role: OpenEnum<"owner" | "member">;
+  /**
+   * `owner`: the vault is yours. `agent`: it is the account's whose agent you are. `member`: it belongs to another
+   * account, whose storage it uses.
+   */
+  readonly role: OpenEnum<"owner" | "agent" | "member">;
   /** Number that rises when the vault changes keys. null: a public vault. */
   readonly generation: number | null;
   /** Whether the service can read file and folder names. Fixed at creation. null: a public vault. */

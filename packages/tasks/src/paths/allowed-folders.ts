@@ -15,6 +15,8 @@ export interface AllowedFolders {
   readonly denied: DenyList;
   /** Configured folders that are not there. Default: none. */
   readonly missing?: readonly string[];
+  /** Roots of the client that changed nothing, since they lie in none of the folders. Default: none. */
+  readonly ignoredRoots?: readonly string[];
   /** How a path outside is refused. Default: in the words of `path_not_allowed`. */
   readonly outside?: FailureDetails;
 }
@@ -58,15 +60,35 @@ async function resolveFolder(directory: string): Promise<string | null> {
   }
 }
 
+/** How the client's roots count: they `narrow` the folders that they lie in, or `only` what they name is left. */
+export type RootsMode = "narrow" | "only";
+
+const ROOTS_ELSEWHERE: FailureDetails = {
+  message: "The client's roots lie outside the allowed folders, and --roots only leaves nothing else",
+  nextStep:
+    "Ask the user to open a folder inside the allowed ones in the client, or to start this server without --roots only.",
+};
+
 /**
- * The configured folders cut down to what the client's roots name as well; roots never add anything.
- * An empty list of roots names nothing and changes nothing; roots that resolve nowhere leave no folder.
+ * The configured folders cut down by the client's roots; roots never add anything. The user named the folders, and the client does not
+ * know them: a folder without a root in it stays as it is, unless only the roots shall count. An empty list of roots changes nothing.
  */
-export async function narrowByRoots(allowed: AllowedFolders, rootUris: readonly string[]): Promise<AllowedFolders> {
+export async function narrowByRoots(
+  allowed: AllowedFolders,
+  rootUris: readonly string[],
+  mode: RootsMode = "narrow",
+): Promise<AllowedFolders> {
   if (rootUris.length === 0) return allowed;
-  const roots = (await Promise.all(rootUris.map(realPathOfRoot))).filter((root) => root !== null);
-  const folders = allowed.folders.flatMap((folder) => roots.flatMap((root) => intersection(folder, root)));
-  return { ...allowed, folders: [...new Set(folders)] };
+  const roots = await Promise.all(rootUris.map(async (uri) => ({ uri, path: await realPathOfRoot(uri) })));
+  const folders = allowed.folders.flatMap((folder) => {
+    const shared = roots.flatMap(({ path }) => (path === null ? [] : intersection(folder, path)));
+    return shared.length === 0 && mode === "narrow" ? [folder] : shared;
+  });
+  const ignoredRoots = roots
+    .filter(({ path }) => path === null || !allowed.folders.some((folder) => intersection(folder, path).length > 0))
+    .map(({ uri, path }) => path ?? uri);
+  const outside = folders.length === 0 ? ROOTS_ELSEWHERE : allowed.outside;
+  return { ...allowed, folders: [...new Set(folders)], ignoredRoots, ...(outside === undefined ? {} : { outside }) };
 }
 
 async function realPathOfRoot(uri: string): Promise<string | null> {
@@ -99,7 +121,7 @@ export function isAllowed(allowed: AllowedFolders, path: string): boolean {
 export async function findPlace(allowed: AllowedFolders, given: string): Promise<Place> {
   const first = allowed.folders[0];
   if (first === undefined)
-    throw new TaskFailure("path_not_allowed", { message: "No folder is allowed on this server" });
+    throw new TaskFailure("path_not_allowed", allowed.outside ?? { message: "No folder is allowed on this server" });
   const problem = textProblem(given);
   if (problem !== null) throw new TaskFailure("path_not_allowed", { message: problem });
   const path = isAbsolute(given) ? resolve(given) : resolve(first, given);

@@ -24,7 +24,8 @@ const OUTSIDE: FailureDetails = {
 export async function downloadsOf(allowed: AllowedFolders, named: string | null): Promise<AllowedFolders> {
   const [first] = allowed.folders;
   const path = named ?? (first === undefined ? null : join(first, USUAL_NAME));
-  return { ...allowed, folders: path === null ? [] : [await placeOf(resolve(path))], outside: OUTSIDE };
+  if (path === null) return { ...allowed, folders: [] };
+  return { ...allowed, folders: [await placeOf(resolve(path))], outside: OUTSIDE };
 }
 
 /** Not through a link as the last component: a project could bring one of this name that leads elsewhere. */

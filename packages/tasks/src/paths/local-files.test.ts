@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { TaskFailure, toFailure } from "../failure.ts";
-import { contains, narrowByRoots, resolveFolders, type AllowedFolders } from "./allowed-folders.ts";
+import { contains, findPlace, narrowByRoots, resolveFolders, type AllowedFolders } from "./allowed-folders.ts";
 import { openDestination, openSource, type SourceFile } from "./local-files.ts";
 
 const CASES = process.env["COFFER_TEST_COUNTS"] === "full" ? 10_000 : 1_000;
@@ -171,12 +171,29 @@ describe("openDestination", () => {
 describe("roots of the client", () => {
   const root = (...parts: string[]) => pathToFileURL(join(base, ...parts)).href;
 
-  it("only narrow", async () => {
-    expect((await narrowByRoots(allowed, [root("root", "sub")])).folders).toEqual([join(base, "root", "sub")]);
-    expect((await narrowByRoots(allowed, [root()])).folders).toEqual([join(base, "root")]);
-    expect((await narrowByRoots(allowed, [root("outside")])).folders).toEqual([]);
-    expect((await narrowByRoots(allowed, ["https://example.org/", root("none")])).folders).toEqual([]);
-    expect((await narrowByRoots(allowed, [])).folders).toEqual(allowed.folders);
+  it.each(["narrow", "only"] as const)("only narrow (%s)", async (mode) => {
+    const narrowed = async (...uris: string[]) => (await narrowByRoots(allowed, uris, mode)).folders;
+    expect(await narrowed(root("root", "sub"))).toEqual([join(base, "root", "sub")]);
+    expect(await narrowed(root("root", "sub"), root("outside"))).toEqual([join(base, "root", "sub")]);
+    expect(await narrowed(root())).toEqual([join(base, "root")]);
+    expect(await narrowed()).toEqual(allowed.folders);
+    const elsewhere = mode === "narrow" ? allowed.folders : [];
+    expect(await narrowed(root("outside"))).toEqual(elsewhere);
+    expect(await narrowed("https://example.org/", root("none"))).toEqual(elsewhere);
+  });
+
+  it("leave the folders that they do not touch, and those that lie elsewhere are named [issue 48]", async () => {
+    const both = { ...allowed, folders: [join(base, "root"), join(base, "outside")] };
+    const uris = [root("root", "sub"), root("none"), "https://example.org/"];
+    expect(await narrowByRoots(both, uris)).toMatchObject({
+      folders: [join(base, "root", "sub"), join(base, "outside")],
+      ignoredRoots: [root("none"), "https://example.org/"],
+    });
+    expect((await narrowByRoots(both, uris, "only")).folders).toEqual([join(base, "root", "sub")]);
+    const elsewhere = await narrowByRoots(allowed, [root("outside")]);
+    expect(elsewhere).toMatchObject({ folders: allowed.folders, ignoredRoots: [join(base, "outside")] });
+    const none = await narrowByRoots(allowed, [root("outside")], "only");
+    await expect(findPlace(none, "x")).rejects.toThrow(/client's roots lie outside/);
   });
 });
 

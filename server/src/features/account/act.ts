@@ -3,12 +3,13 @@
  * of it, which begins by locking its row. So all that an act reads of its account is as it is now, until the end, and nobody counts,
  * chains or changes beside it.
  */
+import { KEY_REFUSALS } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import type { Queries, TransactionOptions } from "../../ports/database.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { accessLevelOf, isLiveKey } from "./lives.ts";
+import { accessLevelOf, keyRefusal } from "./lives.ts";
 import { findKeyLife } from "./lives-store.ts";
 import { type Change, insertChained } from "../changes/store.ts";
 import { isLiveSession } from "./lives.ts";
@@ -134,7 +135,9 @@ export class AccountAct implements Queries {
       throw new ServiceError("invalid_credential");
     if (keyId === null) return;
     const key = await this.first(findKeyLife(this, { id: keyId }));
-    if (key === null || !isLiveKey(key, now)) throw new ServiceError("invalid_credential");
+    if (key === null) throw new ServiceError("invalid_credential");
+    const refusal = keyRefusal(key, now);
+    if (refusal !== null) throw new ServiceError("invalid_credential", KEY_REFUSALS[refusal]);
     const level = accessLevelOf(key.chain_address, key.account_chain_address);
     if (accessLevel === "owner" && level !== "owner") throw new ServiceError("owner_only");
   }

@@ -2,6 +2,7 @@
 import {
   AGENT_SCOPES,
   MAX_CLOCK_SKEW,
+  renderKey,
   renderKeyAddressText,
   renderLinkText,
   renderRedeemText,
@@ -212,6 +213,20 @@ describe("[D4-keys-rotate] rotating a key", () => {
     expect((await small.ask("GET", "/api/account", { key })).status).toBe(200);
     expect((await small.ask("POST", path, { key })).status).toBe(201);
   });
+});
+
+it("a revoked, an expired and a mistyped key each say what they are, and an unknown one no more than that [issue 48]", async () => {
+  const said = async (key: unknown) => (await service.ask("GET", "/api/account", { key: String(key) })).body["error"];
+  const { body } = await create({});
+  await service.ask("DELETE", `/api/auth/api-keys/${String(body["id"])}`, { key: owner.key });
+  expect(await said(body["key"])).toBe("The API key was revoked");
+  const { body: short } = await create({ expiresInDays: 1 });
+  service.clock.advance(86_400_001);
+  expect(await said(short["key"])).toBe("The API key has expired");
+  const [whole, unknown] = [String(body["key"]), renderKey(new Uint8Array(32).fill(7))];
+  for (const wrong of [whole.slice(0, -1), `${whole}0`, whole.replace(/.$/, (last) => (last === "0" ? "1" : "0"))])
+    expect(await said(wrong)).toBe("The API key is mistyped or cut off: its check digits do not fit");
+  expect(await said(unknown)).toBe("Missing or invalid credential");
 });
 
 it("a revoked key fails on the next request, and says when it was last used", async () => {

@@ -15,7 +15,7 @@ import { createVault, readWantedObject } from "./creating.ts";
 import { requireWritten } from "../items/changing.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
 import { deleteVault, restoreVault } from "./deleting.ts";
-import { toVault } from "./rules.ts";
+import { toOwnVault, toVault } from "./rules.ts";
 import { listVaults, listVaultsOfMember, updateVault } from "./store.ts";
 import { type IdRange, idRangeOf } from "../items/id-prefix.ts";
 import type { OwnedVault } from "../reach/store.ts";
@@ -27,7 +27,7 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
     const object = await readWantedObject(deps, context.principal, body);
     return actAs(deps, context.principal, async (act) => {
       const row = await createVault(act, deps, context.principal, { name: body.name, object });
-      return context.record(act, { vault: toVault(row, "owner") });
+      return context.record(act, { vault: toOwnVault(row, context.principal) });
     });
   },
   list: async ({ query }, { principal }) => {
@@ -38,10 +38,10 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
       ids: idRangeOf(query.idPrefix),
     });
     const { rows, nextCursor } = toPage(found, page);
-    return { vaults: rows.map((row) => toVault(row, shared ? "member" : "owner")), nextCursor };
+    return { vaults: rows.map((row) => (shared ? toVault(row, "member") : toOwnVault(row, principal))), nextCursor };
   },
   get: async ({ params }, { principal }) => ({
-    vault: render(await readVaultOrTrashed(deps.database, principal, params.vaultId)),
+    vault: render(await readVaultOrTrashed(deps.database, principal, params.vaultId), principal),
   }),
   update: async ({ params, headers, body }, context) => {
     const { principal } = context;
@@ -69,17 +69,17 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
     const vault = await withOwnerProof(deps, context, wanted, (grantFor) =>
       actAs(deps, principal, (act) => change(act, grantFor)),
     );
-    return { vault: render(vault) };
+    return { vault: render(vault, principal) };
   },
   delete: async ({ params, query, headers }, context) => {
     const { force = false, permanent = false } = query;
     const proof = headers["coffer-proof"];
     const vault = await deleteVault(deps, context, { vaultId: params.vaultId, force, permanent, proof });
-    return permanent ? new Reply(undefined, { status: 204 }) : { vault: toVault(vault, "owner") };
+    return permanent ? new Reply(undefined, { status: 204 }) : { vault: toOwnVault(vault, context.principal) };
   },
   restore: async ({ params, body }, { principal }) => {
     const vault = await restoreVault(deps, principal, { vaultId: params.vaultId, name: body?.name });
-    return { vault: toVault(vault, "owner") };
+    return { vault: toOwnVault(vault, principal) };
   },
 });
 
@@ -109,6 +109,6 @@ async function listOfOthers(
   return listVaultsOfMember(queries, { chainAddress, accountId: principal.accountId, ids }, page);
 }
 
-function render(vault: SeenVault) {
-  return toVault(vault, vault.standing === "member" ? "member" : "owner");
+function render(vault: SeenVault, principal: Principal) {
+  return vault.standing === "member" ? toVault(vault, "member") : toOwnVault(vault, principal);
 }

@@ -3,9 +3,15 @@ import type { Vault } from "@coffer/contract";
 import { toTimestamp } from "../timestamps.ts";
 import type { OwnedVault } from "../reach/store.ts";
 import type { VaultContents } from "./store.ts";
+import type { Principal } from "../../handler.ts";
+
+/** To its account's owner and to the account's agents. The caller has judged that the account is the caller's. */
+export function toOwnVault(row: OwnedVault, { accessLevel }: Pick<Principal, "accessLevel">): Vault {
+  return toVault(row, accessLevel);
+}
 
 /** `member`: the vault is another account's, which has a default vault of its own. */
-export function toVault(row: OwnedVault, role: "owner" | "member"): Vault {
+export function toVault(row: OwnedVault, role: "owner" | "agent" | "member"): Vault {
   return {
     id: row.id,
     name: row.name,

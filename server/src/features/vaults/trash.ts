@@ -12,7 +12,7 @@ import { toFile } from "../files/rules.ts";
 import { removeFolder } from "../folders/deleting.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readVaultFor, requireOwner } from "../reach/access.ts";
-import { toVault } from "./rules.ts";
+import { toOwnVault } from "./rules.ts";
 import { listLiveVaults } from "../reach/store.ts";
 import { listVaults } from "./store.ts";
 import {
@@ -52,16 +52,17 @@ export const trashHandlers = (deps: TrashDeps): GroupHandlers<typeof api.trash> 
 
 async function listTrashedVaults(
   { database }: TrashDeps,
-  { accountId, vaultIds }: Principal,
+  principal: Principal,
   query: HandlerInput<typeof api.trash.list, never>["query"],
 ) {
   if (query.vaultId !== undefined) {
     throw new ServiceError("validation_failed", "query.vaultId: not allowed with kind=vaults");
   }
   const page = parsePage("trashed-vaults", query);
+  const { accountId, vaultIds } = principal;
   const filter = { accountId, vaultIds, type: undefined, trashed: true };
   const { rows, nextCursor } = toPage(await listVaults(database, filter, page), page);
-  return { files: [], vaults: rows.map((row) => toVault(row, "owner")), nextCursor };
+  return { files: [], vaults: rows.map((row) => toOwnVault(row, principal)), nextCursor };
 }
 
 /** Shared vaults are left alone and named: each asks for a proof of its own. */

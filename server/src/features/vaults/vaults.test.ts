@@ -146,3 +146,12 @@ test("[D5-vault-delete] a vault with content, trash included, is only deleted by
   expect(await usage()).toEqual({ usage_bytes: 5, usage_files: 1 });
   expect(await database.all(database.build.selectFrom("blob_deletions").select("blob_key"))).toHaveLength(2);
 });
+
+test("an agent of the account is none of its vaults' owners [issue 48]", async () => {
+  const { id } = await create(service, "V");
+  const agent: Principal = { ...service.owner, accessLevel: "agent", chainAddress: `0x${"a".repeat(64)}` };
+  const seen = async (as: Principal) =>
+    answerOf(await service.handlers.vaults.get({ params: { vaultId: id } }, contextOf(as))).vault.role;
+  expect([await seen(service.owner), await seen(agent)]).toEqual(["owner", "agent"]);
+  expect(new Set((await list(agent)).map(({ role }) => role))).toEqual(new Set(["agent"]));
+});

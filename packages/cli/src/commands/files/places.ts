@@ -14,6 +14,7 @@ import type { File, Folder } from "@coffer/sdk";
 import type { Task } from "@coffer/tasks";
 import { text } from "../../declarations.ts";
 import { CommandFailure, usage } from "../../failure.ts";
+import { splitPlace } from "../../split-place.ts";
 
 /** A place in a vault, or an id that needs none. */
 export interface Place {
@@ -30,13 +31,6 @@ export const VAULT = text("Vault that the paths are in, for paths without VAULT:
 });
 
 const ID_OR_PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;
-
-/** `VAULT:PATH`. null: the text has no such form. A single letter is a drive of Windows. */
-export function splitPlace(given: string): { readonly vault: string; readonly path: string } | null {
-  const colon = given.indexOf(":");
-  if (colon < 1 || /^(\.{0,2}[/\\]|[a-z]:[/\\])/i.test(given)) return null;
-  return { vault: given.slice(0, colon), path: given.slice(colon + 1) };
-}
 
 /** Where the text leads. A path without any vault is in the only one that the credential has. */
 export async function placeOf(task: Task, given: string, vault: string | undefined): Promise<Place> {

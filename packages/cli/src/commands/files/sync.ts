@@ -7,7 +7,8 @@ import { usage } from "../../failure.ts";
 import { done, type Document, type Shown } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { localPaths } from "./local-paths.ts";
-import { isTop, orListOf, splitPlace, vaultIdOf } from "./places.ts";
+import { isTop, orListOf, vaultIdOf } from "./places.ts";
+import { splitPlace } from "../../split-place.ts";
 import { withProgress } from "./transfers.ts";
 
 export default command({

@@ -1,7 +1,15 @@
 /** What transfers show while they run, and when they are done. */
-import { untrusted, type FileProgress, type Task, type Transferred, type Untrusted } from "@coffer/tasks";
+import {
+  inCommandWords,
+  untrusted,
+  type FileProgress,
+  type Task,
+  type Transferred,
+  type Untrusted,
+} from "@coffer/tasks";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit-codes.ts";
+import { isFailureCode, nextOf } from "../../failure-words.ts";
 import { done, type Document } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
 
@@ -60,9 +68,10 @@ export function transferReport(
     [moved]: sent.length,
     ...{ unchanged: of("unchanged").length, failed: of("failed").length, skipped: of("skipped").length },
   };
-  const files = rows.map(({ act, why, ...row }) => ({
+  const files = rows.map(({ act, why, nextStep, ...row }) => ({
     ...{ ...row, act: act === "would send" ? "planned" : act },
     why: why?.visible() ?? null,
+    ...(nextStep === undefined ? {} : { nextStep: stepOf(row.code, nextStep) }),
   }));
   const words = Object.entries(counts).map(([word, count]) => `${word} ${String(count)}`);
   const summary = `${dryRun ? "Would be " : ""}${words.join(", ")} (${sizeText(bytes)})`;
@@ -77,5 +86,13 @@ export function transferReport(
   );
 }
 
-const failedLine = ({ code, path, why }: Transferred, differs: string): Untrusted =>
-  untrusted(`failed: ${path}: ${code === "destination_exists" ? differs : (why?.visible() ?? code ?? "")}`);
+function failedLine({ code, nextStep, path, why }: Transferred, differs: string): Untrusted {
+  if (code === "destination_exists") return untrusted(`failed: ${path}: ${differs}`);
+  const step = nextStep === undefined ? "" : `; ${stepOf(code, nextStep)}`;
+  return untrusted(`failed: ${path}: ${why?.visible() ?? code ?? ""}${step}`);
+}
+
+/** Codes of the catalogues have words for people; what the SDK alone says of a folder names its methods. */
+function stepOf(code: string | null, nextStep: string): string {
+  return code !== null && isFailureCode(code) ? nextOf(code, "upload") : inCommandWords(nextStep);
+}

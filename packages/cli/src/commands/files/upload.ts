@@ -5,7 +5,8 @@ import { done, type Document } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { plain } from "./items.ts";
 import { localPaths } from "./local-paths.ts";
-import { splitPlace, vaultIdOf } from "./places.ts";
+import { vaultIdOf } from "./places.ts";
+import { splitPlace } from "../../split-place.ts";
 import { existsSync } from "node:fs";
 import { digestLine, transferReport, withProgress, type TransferWords } from "./transfers.ts";
 

@@ -20,18 +20,6 @@ export const scopesText = (scopes: readonly string[] | null): string | Untrusted
 export const vaultsText = (vaultIds: readonly string[] | null, shorten: (id: string) => string): string =>
   vaultIds === null ? "all" : vaultIds.map(shorten).join(" ");
 
-const COMMANDS = [
-  ["vaults.rotate", "coffer vaults rotate VAULT"],
-  ["vaults.setSigningKey", "coffer vaults set-signing-key VAULT"],
-  ["vaults.trustOwner", "coffer vaults trust-owner VAULT ADDRESS"],
-  ["vaults.trust", "coffer vaults trust VAULT"],
-  ["vaults.leave", "coffer vaults leave VAULT"],
-] as const;
-
-/** The SDK's sentences name its calls. People use commands. */
-export const inCommands = (sentence: string): string =>
-  COMMANDS.reduce((said, [call, line]) => said.replaceAll(new RegExp(`\\b${call}\\b(?! VAULT)`, "g"), line), sentence);
-
 /** Remarks of the chain about an act. */
 export function noteWarnings({ note }: Context, warnings: readonly { readonly message: string }[]): void {
   for (const { message } of warnings) note("warning: ", message);

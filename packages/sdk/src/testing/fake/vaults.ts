@@ -28,9 +28,11 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
           beginsWith(value.id, query.idPrefix),
       );
       const { items, nextCursor } = pageOf(rows, query);
-      return { vaults: items, nextCursor };
+      return { vaults: items.map((value) => shownTo(caller, value)), nextCursor };
     },
-    get: ({ params }, caller) => ({ vault: readVaultOrTrashed(state, caller, params.vaultId).value }),
+    get: ({ params }, caller) => ({
+      vault: shownTo(caller, readVaultOrTrashed(state, caller, params.vaultId).value),
+    }),
     update: ({ params, body }, caller) => {
       const row = readVault(state, caller, params.vaultId);
       const { name = row.value.name, keepVersionsDays = row.value.keepVersionsDays } = body;
@@ -85,6 +87,10 @@ function makeVault(state: State, name: string): Vault {
     updatedAt: createdAt,
     trashedAt: null,
   };
+}
+
+function shownTo({ key }: Caller, value: Vault): Vault {
+  return { ...value, role: key.value.accessLevel };
 }
 
 function isLive({ value }: Row<Vault>): boolean {

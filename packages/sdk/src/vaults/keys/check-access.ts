@@ -1,28 +1,19 @@
 /** Why a vault does not open, in words: five layers, each checked by itself. For people: no decision depends on it. */
 import { type Vault } from "@coffer/contract";
 import { vaultsGroup } from "@coffer/contract/vaults";
-import { ChainError, findMember, LAG_MS, type KeyServerStatus, type VaultObject } from "@coffer/chain";
+import { ChainError, findMember, LAG_MS, type VaultObject } from "@coffer/chain";
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { callOn, send } from "../../call.ts";
 import { SdkError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { requireBinding } from "../memory/newest.ts";
 import { describeEnd, hasEnded, renderEnd } from "../members/ends.ts";
+import { failed, keyServerLayer, ok, unknown, type LayerCheck } from "./layers.ts";
 import { requireHeld } from "./opening.ts";
 import { vaultError } from "../vault-error.ts";
 import { toVaultError } from "../vault-terms.ts";
 import type { VaultSession } from "../session.ts";
 import { requireSameNetwork, vaultSession } from "../vault-session.ts";
-
-/** The state of one layer. */
-export interface LayerCheck {
-  /** `unknown`: it was not asked, or did not answer. */
-  readonly state: "ok" | "failed" | "unknown";
-  /** A code of the error catalogue or of VaultError; null when all is well or nothing is known. */
-  readonly cause: string | null;
-  /** What to do, or the present state: one or two sentences. */
-  readonly nextStep: string;
-}
 
 /** The state of each layer for this client and one vault. */
 export interface AccessCheck {
@@ -60,7 +51,7 @@ export async function checkVaultAccess(
       clock.state === "failed" && object instanceof SdkError
         ? unknown("Set the clock first.")
         : await checkAllowlist(session, vaultId, object),
-    keyServers: checkServers(session, await session.wrap().checkKeyServers()),
+    keyServers: keyServerLayer(session.chain.network, await session.wrap().checkKeyServers()),
     clock,
     // A session key depends on the clock, too.
     key: clock.state === "failed" ? checkSigningKey(session, object) : await checkKey(session, object),
@@ -164,24 +155,6 @@ function endOf({ signer }: VaultSession, object: VaultObject | SdkError | null):
   return member === null ? null : renderEnd(member.endsAt);
 }
 
-function checkServers({ chain }: VaultSession, statuses: readonly KeyServerStatus[]): LayerCheck {
-  const [set] = chain.network.keyServerSets;
-  const weightOf = (state: KeyServerStatus["state"]): number =>
-    statuses
-      .filter((status) => status.state === state)
-      .reduce((sum, { objectId }) => sum + (set?.servers.find((each) => each.objectId === objectId)?.weight ?? 0), 0);
-  const threshold = set?.threshold ?? 0;
-  const told = statuses.flatMap(({ name, state, detail }) =>
-    state === "ok" ? [] : [`${name}: ${detail ?? "unknown"}`],
-  );
-  if (weightOf("ok") >= threshold)
-    return ok(told.length === 0 ? "All key servers answer." : `Enough key servers answer. ${told.join("; ")}.`);
-  if (weightOf("ok") + weightOf("unknown") >= threshold) return unknown(`${told.join("; ")}.`);
-  const code = statuses.find(({ code }) => code !== undefined)?.code ?? "key_servers_unavailable";
-  const nextStep = `${threshold} shares are needed. ${told.join("; ")}. Wait until they answer, then repeat it.`;
-  return { state: "failed", cause: code, nextStep };
-}
-
 /** Compares with the service and the chain node, each by itself. A node is read only by a clock that agrees with it. */
 function checkClock({ ahead }: ServiceAnswer, object: VaultObject | SdkError | null): LayerCheck {
   const isRead = object !== null && !(object instanceof SdkError);
@@ -245,19 +218,4 @@ function checkSigningKey({ signer }: VaultSession, object: VaultObject | SdkErro
 
 function toHexKey(key: Uint8Array): string {
   return Array.from(key, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-function ok(nextStep: string): LayerCheck {
-  return { state: "ok", cause: null, nextStep };
-}
-
-function unknown(nextStep: string): LayerCheck {
-  return { state: "unknown", cause: null, nextStep };
-}
-
-function failed(error: unknown): LayerCheck {
-  const named = toVaultError(error);
-  if (named instanceof SdkError)
-    return { state: "failed", cause: named.code, nextStep: `${named.message.replace(/\.$/, "")}. ${named.nextStep}` };
-  throw error;
 }

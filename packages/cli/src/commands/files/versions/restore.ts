@@ -6,7 +6,8 @@ import { findVersionOf } from "./version-of.ts";
 
 export default command({
   brief: "Make a version of a file its newest content again",
-  description: "Nothing is lost: the content of now stays as a version.",
+  description:
+    "The content of now stays as a version, like every replaced one for as long as the vault keeps them (30 days).",
   examples: [{ line: "coffer versions restore Team:report.pdf 2", does: "the second version" }],
   flags: { vault: VAULT },
   args: [argument("file", "VAULT:PATH or an id"), argument("version", "Number or id of the version")] as const,

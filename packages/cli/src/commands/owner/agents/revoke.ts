@@ -1,9 +1,9 @@
-import { findKey, revokeHolder, untrusted, type Revoked } from "@coffer/tasks";
+import { inCommandWords, findKey, revokeHolder, untrusted, type Revoked } from "@coffer/tasks";
 import type { ApiKey } from "@coffer/sdk";
 import { argument, command } from "../../../declarations.ts";
 import { EXIT } from "../../../exit-codes.ts";
 import { done, type Document } from "../../../result.ts";
-import { inCommands, noteWarnings } from "../words.ts";
+import { noteWarnings } from "../words.ts";
 
 export default command({
   brief: "End an agent's access: its key, its memberships, and what is written next",
@@ -39,7 +39,7 @@ function shown({ id, chainAddress }: ApiKey, { agent, effect }: Revoked, isParti
         ? `Vault ${vaultId}: removed from the allowlist; the generation is ${String(generation)}, and what is written next has a fresh key`
         : `Vault ${vaultId}: no member`,
     ),
-    ...(effect === null ? [] : [inCommands(effect)]),
+    ...(effect === null ? [] : [inCommandWords(effect)]),
     "What it has downloaded, it still has.",
     ...(isPartial
       ? ["Its memberships stay: this machine has no chain key. Run it again where SERVICE_CHAIN_PRIVATE_KEY is set."]

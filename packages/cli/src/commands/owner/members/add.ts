@@ -1,10 +1,10 @@
-import { findVault, parseEnd } from "@coffer/tasks";
+import { inCommandWords, findVault, parseEnd } from "@coffer/tasks";
 import { command, optionalArgument, text } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
 import { inviteText } from "../invites/invite-text.ts";
-import { endText, inCommands, noteWarnings } from "../words.ts";
+import { endText, noteWarnings } from "../words.ts";
 
 export default command({
   brief: "Add a member to a shared vault",
@@ -43,7 +43,7 @@ export default command({
     noteWarnings(context, warnings);
     return done({ vaultId: vault.id, member, effect, warnings }, [
       `${member.chainAddress} is a member of ${vault.id}. Its access ends: ${endText(member.endsAt)}`,
-      inCommands(effect),
+      inCommandWords(effect, vault.id),
     ]);
   },
 });

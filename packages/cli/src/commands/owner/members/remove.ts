@@ -1,11 +1,11 @@
-import { findVault } from "@coffer/tasks";
+import { inCommandWords, findVault } from "@coffer/tasks";
 import { argument, command, toggle } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
 import { EXIT } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
 import { rotateVault, rotationLines } from "../vaults/rotating.ts";
-import { inCommands, noteWarnings } from "../words.ts";
+import { noteWarnings } from "../words.ts";
 
 export default command({
   brief: "Remove a member from a shared vault",
@@ -32,7 +32,7 @@ export default command({
     const removed = await client.vaults.members.remove(vault.id, address, { signal });
     noteWarnings(context, removed.warnings);
     const json = { ...removed, vaultId: vault.id, chainAddress: address, generation: Number(removed.generation) };
-    const lines = [`${address} is no member of ${vault.id} any more.`, inCommands(removed.effect)];
+    const lines = [`${address} is no member of ${vault.id} any more.`, inCommandWords(removed.effect, vault.id)];
     if (!rotate) return done({ ...json, rotation: null }, lines);
     const rotation = await rotateVault(context, vault.id);
     return done({ ...json, rotation }, [...lines, ...rotationLines(rotation)], {

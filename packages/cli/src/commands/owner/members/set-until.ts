@@ -1,8 +1,8 @@
-import { findVault, parseEnd } from "@coffer/tasks";
+import { inCommandWords, findVault, parseEnd } from "@coffer/tasks";
 import { argument, command } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
 import { done } from "../../../result.ts";
-import { endText, inCommands, noteWarnings } from "../words.ts";
+import { endText, noteWarnings } from "../words.ts";
 
 export default command({
   brief: "Set when a member's access ends",
@@ -33,7 +33,7 @@ export default command({
     noteWarnings(context, warnings);
     return done({ vaultId: vault.id, member, generation: Number(generation), effect, warnings }, [
       `The access of ${member.chainAddress} ends: ${endText(member.endsAt)}`,
-      inCommands(effect),
+      inCommandWords(effect, vault.id),
     ]);
   },
 });

@@ -1,9 +1,9 @@
-import { ACCESS_LAYERS, explainAccess, untrusted } from "@coffer/tasks";
+import { ACCESS_LAYERS, explainAccess, inCommandWords, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
 import { EXIT } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { endText, inCommands } from "../words.ts";
+import { endText } from "../words.ts";
 
 const TITLES = { api: "service", clock: "clock", chain: "chain", keyServers: "key servers", key: "key" } as const;
 const SAID = { yes: "The vault opens.", no: "The vault does not open.", unknown: "Not everything could be looked at." };
@@ -20,12 +20,13 @@ export default command({
       return done({ vaultId: access.vaultId, type: "public", opens: "yes" }, [line]);
     }
     const { check, opens, firstFailed } = access;
+    const { vaultId } = check;
     const layers = ACCESS_LAYERS.map((layer) => {
       const { state, cause, nextStep } = check[layer];
-      return { layer: TITLES[layer], state, cause, nextStep: inCommands(nextStep) };
+      return { layer: TITLES[layer], state, cause, nextStep: inCommandWords(nextStep, vaultId) };
     });
-    const nextStep = firstFailed === null ? null : inCommands(firstFailed.nextStep);
-    const json = { vaultId: check.vaultId, type: "shared", opens, chainAddress: check.chainAddress };
+    const nextStep = firstFailed === null ? null : inCommandWords(firstFailed.nextStep, vaultId);
+    const json = { vaultId, type: "shared", opens, chainAddress: check.chainAddress };
     const lines = [
       SAID[opens],
       `your chain address: ${check.chainAddress}, access ends: ${endText(check.endsAt)}`,

@@ -1,9 +1,9 @@
-import { untrusted } from "@coffer/tasks";
+import { inCommandWords, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
 import { EXIT } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { inCommands, noteWarnings } from "../words.ts";
+import { noteWarnings } from "../words.ts";
 
 export default command({
   brief: "Seal the keys of a shared vault for other key servers",
@@ -23,7 +23,7 @@ export default command({
       ...failed.map(({ generation, code, message }) =>
         untrusted(`not sealed: a key of generation ${String(generation)}: ${code}: ${message}`),
       ),
-      inCommands(effect),
+      inCommandWords(effect, vaultId),
     ];
     return done({ vaultId, resealed, already, failed, effect, warnings }, lines, {
       exit: failed.length === 0 ? EXIT.done : EXIT.someFailed,

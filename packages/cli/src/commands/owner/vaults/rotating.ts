@@ -1,6 +1,7 @@
 /** Encrypting a shared vault again, with progress. */
+import { inCommandWords } from "@coffer/tasks";
 import type { Context } from "../../../context.ts";
-import { inCommands, noteWarnings } from "../words.ts";
+import { noteWarnings } from "../words.ts";
 
 export interface Rotated {
   readonly files: number;
@@ -29,5 +30,5 @@ export async function rotateVault(context: Context, vaultId: string): Promise<Ro
 export const rotationLines = ({ files, folders, failed, effect }: Rotated): string[] => [
   `Encrypted again: ${String(files)} contents, names in ${String(folders)} folders`,
   ...failed.map(({ kind, id, code }) => `not encrypted again: ${kind} ${id ?? "(top)"}: ${code}`),
-  inCommands(effect),
+  inCommandWords(effect),
 ];
