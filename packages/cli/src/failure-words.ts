@@ -115,6 +115,7 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
     "statement_invalid",
     "transfer_unknown",
   ],
+  ["wait until the other one has ended, then run the same command again", "locked"],
   ["wait a minute, then run the same command again", "key_servers_unavailable", "key_servers_behind", "disk_full"],
   [
     "coffer doctor",

@@ -316,7 +316,7 @@ describe("a call that ends early", () => {
       uploadFolder(client, root, options),
     ]);
     const reasons = [one, two].flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
-    expect(reasons).toMatchObject([{ code: "configuration" }]);
+    expect(reasons).toMatchObject([{ code: "locked", retryable: true }]);
     expect(writes(lines())).toEqual(["POST /api/files", "POST /api/files"]);
   });
 
