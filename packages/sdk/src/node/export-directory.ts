@@ -14,7 +14,7 @@ import { fileErrorCode, located, makePrivateDirectory, syncDirectory } from "./d
 import { acquireLock } from "./lock-file.ts";
 
 /**
- * Writes everything of a shared vault into a directory of mode 0700, encrypted as it is at the service. It adds the
+ * Writes a shared vault, without its trash, into a directory of mode 0700, encrypted as it is at the service. It adds the
  * chain's facts that a reader needs: `openExport` opens it when the service is gone. Names are inside and decide no
  * path. Repeat it after a failure, or to bring the directory up to date: it does not fetch again what is there. The
  * directory must hold nothing else: the call leaves foreign files alone and fails.
