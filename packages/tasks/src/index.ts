@@ -35,6 +35,7 @@ export { parseEnd, parseMoment } from "./moments.ts";
 export { dropSecretFile, readSecretFile, writeSecretFile } from "./secret-file.ts";
 export {
   findPlace,
+  notFound,
   foldersOfPerson,
   narrowByRoots,
   resolveFolders,
@@ -81,7 +82,7 @@ export {
   type Fetched,
 } from "./downloads.ts";
 export { onlyThese, type Replaced } from "./replaced.ts";
-export { ensureFolder, pathBelow } from "./folders.ts";
+export { ensureFolder } from "./folders.ts";
 export {
   deleteItems,
   itemsBelow,

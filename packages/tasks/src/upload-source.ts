@@ -46,6 +46,7 @@ export async function storeText(
     ...wish
   }: Omit<UploadWish, "folderId" | "name"> & { readonly name: string; readonly folder: string | null },
 ): Promise<Stored> {
+  nameIn({ name }, name);
   const folderId = await ensureFolder(task, wish.vaultId, folder);
   const place = folderId === null ? {} : { folderId };
   return await storeContent(task, textContent(bytes, name), { ...wish, ...place, name });
@@ -57,6 +58,7 @@ export async function storeStream(
   pieces: AsyncIterable<Uint8Array>,
   { folder, ...wish }: Omit<UploadWish, "folderId"> & { readonly name: string; readonly folder: string | null },
 ): Promise<Stored> {
+  nameIn(wish, wish.name);
   const folderId = await ensureFolder(task, wish.vaultId, folder);
   const place = folderId === null ? {} : { folderId };
   return await storeContent(task, streamContent(pieces, wish.name), { ...wish, ...place });
@@ -159,7 +161,7 @@ async function guessType<Other extends string | undefined>(name: string, other: 
 }
 
 async function storeContent(task: Task, source: Content, wish: UploadWish): Promise<Stored> {
-  const name = wish.name ?? storedName(source.name);
+  const name = nameIn(wish, source.name);
   if (source.size !== null) await judgeRoom(task, source.size, wish);
   if (wish.ifExists === "version") return await uploadVersion(task, source, wish, name);
   if (wish.ifExists === "rename") return await uploadRenamed(task, source, wish, name);
@@ -177,6 +179,20 @@ async function storeContent(task: Task, source: Content, wish: UploadWish): Prom
   const earlier = await findEarlier(task, source, wish, name);
   if (earlier !== null) return earlier;
   return await send(task, source, { wish, name, key: wish.idempotencyKey, replaces: null });
+}
+
+/**
+ * The name that the file gets: the one that was wished for, or its own. It is asked for before a folder is made for the file.
+ * @throws TaskFailure `invalid_arguments` for a name that the service does not take.
+ */
+export function nameIn({ name }: Pick<UploadWish, "name">, own: string): string {
+  if (name === undefined) return storedName(own);
+  const problem = newNameProblem(name);
+  if (problem === null) return name;
+  throw new TaskFailure("invalid_arguments", {
+    message: `The name ${problem}`,
+    nextStep: "Pass the last part of a path as name, and what is before it as folder.",
+  });
 }
 
 /** @throws TaskFailure `invalid_arguments` for a name that the service does not take. */

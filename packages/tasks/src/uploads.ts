@@ -3,13 +3,13 @@ import { lstat, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { FolderProgress, FolderResult } from "@coffer/sdk/node";
 import { TaskFailure, toFailure } from "./failure.ts";
-import { ensureFolder, pathBelow } from "./folders.ts";
+import { ensureFolder, lookForFolder } from "./folders.ts";
 import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { holdsSecret, openBelow, openFolder, openSource, type OpenFolder } from "./paths/local-files.ts";
 import { inLanes } from "./lanes.ts";
 import type { Task } from "./task.ts";
 import { TransferCount } from "./transfer-count.ts";
-import { uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
+import { nameIn, uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
 import { untrusted, type Untrusted } from "./untrusted.ts";
 
 export interface UploadPlan {
@@ -144,7 +144,16 @@ async function uploadPath(call: UploadCall, path: string): Promise<UploadReport>
 
 /** What meets every file. */
 const ENDING: ReadonlySet<string> = new Set([
-  ...["cancelled", "signed_out", "unreachable", "not_configured", "not_a_member", "membership_ended", "shared_vault"],
+  ...[
+    "cancelled",
+    "signed_out",
+    "unreachable",
+    "not_configured",
+    "locked",
+    "not_a_member",
+    "membership_ended",
+    "shared_vault",
+  ],
   ...["missing_scope", "vault_required", "storage_quota", "budget_storage", "budget_exceeded", "rate_limited"],
   ...["confirmation_required", "signing_key_missing", "invalid_arguments"],
 ]);
@@ -171,6 +180,7 @@ async function uploadOne({ allowed, count, folderId: place, plan, task }: Upload
   await using source = await openSource(allowed, path);
   const row = { path, bytes: source.size, sha256: null, fileId: null, code: null, why: null };
   await source.refuseSecrets();
+  nameIn(plan, source.name);
   if (plan.dryRun) return { row: { ...row, act: "would send" }, stored: null };
   const folderId = await place();
   const { vaultId, expectedVersion, ifExists, name, mimeType, idempotencyKey } = plan;
@@ -197,11 +207,10 @@ async function uploadDirectory(
 ): Promise<Transferred[]> {
   const client = await task.clientFor(plan.dryRun ? null : plan.vaultId);
   const name = basename(directory.path);
-  const target = pathBelow(plan.folder, name);
   const { uploadFolder } = await import("@coffer/sdk/node");
   const folderId = plan.dryRun
-    ? await folderOrNull(task, plan, target)
-    : await ensureFolder(task, plan.vaultId, target);
+    ? await folderOrNull(task, plan, name)
+    : await ensureFolder(task, plan.vaultId, plan.folder, name);
   if (plan.dryRun && folderId === null) return await foresee(task, allowed, directory, name);
   const secrets = new Set<string>();
   const result = await uploadFolder(client, directory.way, {
@@ -235,9 +244,8 @@ export function reporter(task: Task, name: string | null): (progress: FolderProg
   };
 }
 
-async function folderOrNull(task: Task, plan: UploadPlan, target: string): Promise<string | null> {
-  const { walkFolders } = await import("./places.ts");
-  const { folder, missing } = await walkFolders(task, plan.vaultId, target);
+async function folderOrNull(task: Task, plan: UploadPlan, name: string): Promise<string | null> {
+  const { folder, missing } = await lookForFolder(task, plan.vaultId, plan.folder, name);
   return missing.length > 0 ? null : (folder?.id ?? null);
 }
 
@@ -305,6 +313,7 @@ function outcome(path: string, act: "skipped" | "failed", code: string, why: str
   return { path, act, fileId: null, bytes: 0, sha256: null, code, why: why === null ? null : untrusted(why) };
 }
 
-export function failed(path: string, { code, message, nextStep }: TaskFailure): Transferred {
-  return outcome(path, "failed", code, `${message}. ${nextStep}`);
+export function failed(path: string, { code, detail, message, nextStep }: TaskFailure): Transferred {
+  const what = detail === null ? message : `${message}: ${detail.visible()}`;
+  return outcome(path, "failed", code, `${what}. ${nextStep}`);
 }
