@@ -1,5 +1,5 @@
 /** The one place that gives every failure its exit code and the next command. */
-import { ERRORS } from "@coffer/contract/catalogue";
+import { ERRORS, isErrorCode } from "@coffer/contract/catalogue";
 import { LOCAL_FAILURES, type FailureCode } from "@coffer/tasks/start";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 
@@ -54,12 +54,12 @@ const BY_STATUS: Readonly<Record<number, ExitCode>> = {
 export function exitOf(code: FailureCode): ExitCode {
   const own = EXITS[code];
   if (own !== undefined) return own;
-  if (isLocal(code)) return LOCAL_FAILURES[code].retryable ? EXIT.temporary : EXIT.failed;
+  if (isLocalCode(code)) return LOCAL_FAILURES[code].retryable ? EXIT.temporary : EXIT.failed;
   const { status, retryable } = ERRORS[code];
   return retryable ? EXIT.temporary : (BY_STATUS[status] ?? EXIT.failed);
 }
 
-const isLocal = (code: FailureCode): code is keyof typeof LOCAL_FAILURES => Object.hasOwn(LOCAL_FAILURES, code);
+const isLocalCode = (code: string): code is keyof typeof LOCAL_FAILURES => Object.hasOwn(LOCAL_FAILURES, code);
 
 const AGAIN = "run the same command again";
 const LOOK = "coffer vaults check VAULT";
@@ -255,6 +255,18 @@ const SENTENCES: Readonly<Partial<Record<FailureCode, string>>> = {
   cancelled: "Interrupted",
   unexpected: "Something unforeseen went wrong",
 };
+
+/** How a code is shown that came as a fact of an item, and not as a failure. */
+export function wordsOf(code: string): {
+  readonly exit: ExitCode;
+  readonly message: string;
+  readonly nextStep: string;
+} {
+  if (!isErrorCode(code) && !isLocalCode(code))
+    return { exit: EXIT.failed, message: code, nextStep: nextOf("unexpected") };
+  const known = isLocalCode(code) ? LOCAL_FAILURES[code] : ERRORS[code];
+  return { exit: exitOf(code), message: sentenceOf(code) ?? known.message, nextStep: nextOf(code) };
+}
 
 /** Replaces a catalogue's own sentence. */
 export const sentenceOf = (code: FailureCode): string | undefined => SENTENCES[code];
