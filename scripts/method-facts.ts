@@ -219,7 +219,7 @@ const WHOLE_FOLDER: MethodFacts = {
     ...[...LOOKED, "vaults.get", "files.content", "folders.create", "files.trashMany"],
     ...["files.batch", "files.upload", "files.replace", ...PARTS],
   ],
-  codes: [...MOVED, "destination_exists", "configuration"],
+  codes: [...MOVED, "destination_exists", "configuration", "locked"],
 };
 
 /** Functions of the other entries that ask the service or the chain; the others only use this machine. */
@@ -235,7 +235,7 @@ export const FUNCTION_FACTS: Readonly<Record<string, MethodFacts>> = {
   restoreRemoved: { codes: ["configuration", "destination_exists", "source_changed"] },
   exportVault: {
     ...factsLike("vaults.export"),
-    codes: ["public_vault", "shared_vault", "integrity_failed", "configuration"],
+    codes: ["public_vault", "shared_vault", "integrity_failed", "locked"],
   },
   openExport: { codes: ["export_unsigned"], steps: ["opening", "reading"] },
   openSharedVaults: { codes: ["configuration", "keychain_unusable"] },

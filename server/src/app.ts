@@ -1,5 +1,5 @@
 /** The application: a Fastify instance made of its parts. It reads no environment and does not listen. */
-import { api, ERRORS } from "@coffer/contract";
+import { api, type ErrorCode, ERRORS } from "@coffer/contract";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Socket } from "node:net";
 import type { Deps } from "./deps.ts";
@@ -51,6 +51,8 @@ declare module "fastify" {
   interface FastifyInstance {
     /** Logs a fault of a request whose answer is already on its way. */
     noteFault: (error: unknown, request: FastifyRequest) => void;
+    /** Logs that an answer was cut on its way, and why. It gets no line as a request: it never finished. */
+    noteCut: (code: ErrorCode, request: FastifyRequest) => void;
   }
 }
 
@@ -79,6 +81,10 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   };
   app.decorate("noteFault", (error: unknown, request: FastifyRequest) => {
     logFault(log, error, { requestId: request.id, endpoint: request.call.endpointId });
+  });
+  app.decorate("noteCut", (errorCode: ErrorCode, { id: requestId, call }: FastifyRequest) => {
+    const { bytesOut, endpointId: endpoint, principal } = call;
+    log.events.info({ event: "cut", requestId, endpoint, errorCode, bytesOut, keyId: principal?.keyId ?? null });
   });
   observeRequests(app, log, metrics, crossOrigin);
   answerFailures(app);
@@ -200,7 +206,7 @@ function flushKeyNotes(
   { lastUsed, outlived }: Pick<ReturnType<typeof createAuthenticator>, "lastUsed" | "outlived">,
   log: Log,
 ): void {
-  const flush = async (): Promise<void> => {
+  const write = async (): Promise<void> => {
     try {
       await lastUsed.flush(database);
       await outlived.flush(database);
@@ -208,6 +214,10 @@ function flushKeyNotes(
       logFault(log, error, { task: "key-notes" });
     }
   };
+  // One after the other, so that the end waits for what is under way.
+  let written = Promise.resolve();
+  const flush = (): Promise<void> => (written = written.then(write));
+  lastUsed.onFirst = () => void flush();
   let timer: NodeJS.Timeout | null = null;
   app.addHook("onReady", (done) => {
     timer = setInterval(() => void flush(), settings.timing.lastUsedFlush).unref();

@@ -59,7 +59,7 @@ describe("a directory", () => {
     const first = exportVault(slow, vaultId, directory);
     await begun.promise;
     const second = exportVault(stack.owner.client, vaultId, directory);
-    await expect(second).rejects.toMatchObject({ code: "configuration" });
+    await expect(second).rejects.toMatchObject({ code: "locked", retryable: true });
     goOn.resolve(null);
     const { files } = await first;
     const opened = await open(directory);

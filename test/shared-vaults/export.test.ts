@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { appendFile, cp, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseExportStatement, signExportStatement } from "@coffer/crypto";
-import { exportVault, openExport, type ExportResult, type OpenedExport } from "@coffer/sdk/node";
+import { exportVault, openExport, type ExportProgress, type ExportResult, type OpenedExport } from "@coffer/sdk/node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { allOf } from "../kit/bytes.ts";
 import { edit, readAll, tampered, unsigned } from "../kit/changed-export.ts";
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const [independent, committee] = stack.network.keyServerSets;
   const named = committee!.servers.map((server) => ({ ...server, apiKeyName: "X-API-Key", apiKey: AGGREGATOR_KEY }));
   const network = { ...stack.network, keyServerSets: [independent!, { ...committee!, servers: named }] };
-  exported = await exportVault(stack.owner.another({ shared: { network } }), vaultId, bundle);
+  exported = await exportVault(stack.owner.another({ shared: { network } }), vaultId, bundle, { trash: true });
 });
 
 async function openAs(person: SharedPerson, directory = bundle, more = {}): Promise<OpenedExport> {
@@ -64,6 +64,23 @@ describe("an export", () => {
     await expect(stack.owner.client.files.upload({ vaultId, name: NAME, body: "x" })).rejects.toThrow();
   });
 
+  test("leaves out the trash unless asked, and says its size before it fetches anything", async () => {
+    const directory = makeDirectory();
+    const seen: (readonly [number, number])[] = [];
+    const onProgress = ({ bytes, totalBytes }: ExportProgress) => void seen.push([bytes, totalBytes]);
+    const result = await exportVault(stack.owner.client, vaultId, directory, { onProgress });
+    expect(result).toMatchObject({ files: 3, folders: 1, skipped: 0, totalFiles: 3 });
+    expect(seen[0]).toEqual([0, result.totalBytes]);
+    expect(result.bytes).toBe(result.totalBytes);
+    const files = await allOf((await openAs(member, directory)).files());
+    expect(files.map(({ name }) => name).sort()).toEqual(["..passwd", "by-member.bin", "one.txt"]);
+    const withTrash = await exportVault(stack.owner.client, vaultId, directory, { trash: true });
+    expect(withTrash).toMatchObject({ files: 4, totalFiles: 4 });
+    // Up to date means without it again.
+    expect(await exportVault(stack.owner.client, vaultId, directory)).toMatchObject({ files: 3, bytes: 0 });
+    expect(await readdir(join(directory, "content"))).toHaveLength(3);
+  });
+
   test("says who exported it and when, signed by a key that the vault names", async () => {
     expect(exported).toMatchObject({ files: 4, folders: 1, records: 1, signedBy: stack.owner.signer.chainAddress });
     const opened = await openAs(member);
@@ -83,7 +100,9 @@ describe("an export", () => {
     const reader = await stack.signUp("keyless");
     await stack.owner.client.vaults.members.add(vaultId, reader.signer.chainAddress);
     const directory = makeDirectory();
-    expect(await exportVault(reader.client, vaultId, directory)).toMatchObject({ signedBy: null, skipped: 1 });
+    expect(await exportVault(reader.client, vaultId, directory, { trash: true })).toMatchObject({
+      ...{ signedBy: null, skipped: 1 },
+    });
     const failure: unknown = await openAs(reader, directory).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "export_unsigned" });
     expect((failure as { nextStep: string }).nextStep).toContain("allowUnsigned");
@@ -129,10 +148,12 @@ describe("an export", () => {
     const added = await Promise.all(
       ["new-1", "new-2"].map(async (name) => (await client.files.upload({ vaultId, name, body: name })).file.id),
     );
-    await expect(exportVault(cut, vaultId, directory)).rejects.toThrow();
+    await expect(exportVault(cut, vaultId, directory, { trash: true })).rejects.toThrow();
     await expect(openAs(member, directory)).rejects.toMatchObject({ code: "damaged" });
     contents = 0;
-    expect(await exportVault(cut, vaultId, directory)).toMatchObject({ files: 6, folders: 1, skipped: 0 });
+    expect(await exportVault(cut, vaultId, directory, { trash: true })).toMatchObject({
+      ...{ files: 6, folders: 1, skipped: 0 },
+    });
     expect(contents).toBe(1);
     const opened = await openAs(member, directory);
     expect(text(await readAll(opened, added[0] ?? ""))).toBe("new-1");
@@ -140,7 +161,7 @@ describe("an export", () => {
     await client.files.delete(added[1] ?? "", { permanent: true });
     const older = makeDirectory();
     await cp(directory, older, { recursive: true });
-    expect(await exportVault(client, vaultId, directory)).toMatchObject({ files: 5 });
+    expect(await exportVault(client, vaultId, directory, { trash: true })).toMatchObject({ files: 5 });
     expect(text(await readAll(await openAs(member, directory), added[0] ?? ""))).toBe("changed");
     expect((await readdir(join(directory, "content"))).sort()).toEqual(
       (await readdir(join(directory, "files"))).map((name) => name.replace(".json", ".file")).sort(),

@@ -54,9 +54,9 @@ export function describeBrokenConnections(open: (setup?: SenderSetup) => Webhook
   });
 
   it.each([
-    [200, "connection reset"],
+    [200, null],
     [410, "HTTP 410"],
-  ])("says when a receiver resets in the body of a %i", async (status, failure) => {
+  ])("lets the status count when a receiver resets in the body of a %i", async (status, failure) => {
     const head = `HTTP/1.1 ${status} Some\r\ncontent-length: 10\r\n\r\nbegun`;
     await using receiver = await openRawReceiver((socket) => {
       socket.once("data", () => socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), 30)));

@@ -176,6 +176,7 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
         "internal",
         "key_servers_behind",
         "key_servers_unavailable",
+        "locked",
         "provider_unavailable",
         "rate_limited",
         "request_timeout",

@@ -1,5 +1,5 @@
 /** The one place that gives every failure its exit code and the next command. */
-import { ERRORS } from "@coffer/contract/catalogue";
+import { ERRORS, isErrorCode } from "@coffer/contract/catalogue";
 import { LOCAL_FAILURES, type FailureCode } from "@coffer/tasks/start";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 
@@ -57,12 +57,12 @@ const BY_STATUS: Readonly<Record<number, ExitCode>> = {
 export function exitOf(code: FailureCode, retryable?: boolean): ExitCode {
   const own = EXITS[code];
   if (own !== undefined) return own;
-  const known = isLocal(code) ? LOCAL_FAILURES[code] : ERRORS[code];
+  const known = isLocalCode(code) ? LOCAL_FAILURES[code] : ERRORS[code];
   if (retryable ?? known.retryable) return EXIT.temporary;
-  return isLocal(code) ? EXIT.failed : (BY_STATUS[ERRORS[code].status] ?? EXIT.failed);
+  return isLocalCode(code) ? EXIT.failed : (BY_STATUS[ERRORS[code].status] ?? EXIT.failed);
 }
 
-const isLocal = (code: FailureCode): code is keyof typeof LOCAL_FAILURES => Object.hasOwn(LOCAL_FAILURES, code);
+const isLocalCode = (code: string): code is keyof typeof LOCAL_FAILURES => Object.hasOwn(LOCAL_FAILURES, code);
 
 const AGAIN = "run the same command again";
 const LOOK = "coffer vaults check VAULT";
@@ -117,6 +117,7 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
     "statement_invalid",
     "transfer_unknown",
   ],
+  ["wait until the other one has ended, then run the same command again", "locked"],
   ["wait a minute, then run the same command again", "key_servers_unavailable", "key_servers_behind", "disk_full"],
   [
     "check that the service runs at that address (coffer config get base-url), then run the same command again",
@@ -268,6 +269,18 @@ const SENTENCES: Readonly<Partial<Record<FailureCode, string>>> = {
   cancelled: "Interrupted",
   unexpected: "Something unforeseen went wrong",
 };
+
+/** How a code is shown that came as a fact of an item, and not as a failure. */
+export function wordsOf(code: string): {
+  readonly exit: ExitCode;
+  readonly message: string;
+  readonly nextStep: string;
+} {
+  if (!isErrorCode(code) && !isLocalCode(code))
+    return { exit: EXIT.failed, message: code, nextStep: nextOf("unexpected") };
+  const known = isLocalCode(code) ? LOCAL_FAILURES[code] : ERRORS[code];
+  return { exit: exitOf(code), message: sentenceOf(code) ?? known.message, nextStep: nextOf(code) };
+}
 
 /** Replaces a catalogue's own sentence. */
 export const sentenceOf = (code: FailureCode): string | undefined => SENTENCES[code];

@@ -82,7 +82,7 @@ async function currentEpoch(context: Context): Promise<number> {
       "zkLogin needs the chain's network",
       "set SERVICE_NETWORK_FILE, or coffer config set network-file FILE",
     );
-  const { grpcUrl, network } = parseNetwork(await readFile(networkFile, "utf8"), networkFile);
+  const { grpcUrl, network } = parseNetwork((await readFile(networkFile, "utf8")).replace(/^\ufeff/, ""), networkFile);
   const { SuiGrpcClient } = await import("@mysten/sui/grpc");
   const { response } = await new SuiGrpcClient({ baseUrl: grpcUrl, network }).ledgerService.getServiceInfo({});
   return Number(response.epoch ?? 0n);

@@ -25,6 +25,7 @@ import {
 } from "./errors.ts";
 import { downloadFile } from "./node/download-file.ts";
 import { requireFew } from "./node/folders/deletion-limit.ts";
+import { FolderState } from "./node/folders/state.ts";
 import { KeychainSecret } from "./node/keychain.ts";
 import { ProfileMissingError } from "./node/profile-missing.ts";
 import { resolveSettings } from "./node/settings.ts";
@@ -54,6 +55,7 @@ const CLASSES = {
   configuration: SdkError,
   profile_missing: ProfileMissingError,
   keychain_unusable: SdkError,
+  locked: SdkError,
   credential_missing: SdkError,
   source_changed: SdkError,
   destination_exists: SdkError,
@@ -82,6 +84,12 @@ const FOUND: Record<Exclude<ClientErrorCode, VaultErrorCode> | "session_ended", 
   configuration: () => createClient({ baseUrl: "nowhere" }),
   profile_missing: () => resolveSettings({ SERVICE_CONFIG_DIR: "/nowhere" }, { profile: "work" }),
   keychain_unusable: () => new KeychainSecret("nobody").reveal(),
+  locked: async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), "coffer-sdk-"));
+    await using _holder = await FolderState.open(folder, "sync");
+    const done = () => rm(folder, { recursive: true });
+    return await FolderState.open(folder, "sync").finally(done);
+  },
   credential_missing: () => createClient({ baseUrl: BASE_URL, transport: silence }).account.get(),
   source_changed: () => sourceChanged("It changed"),
   destination_exists: async () => {

@@ -24,6 +24,8 @@ export type ClientErrorCode =
   | "configuration"
   | "profile_missing"
   | "keychain_unusable"
+  /** Another process works on the same files of this machine. */
+  | "locked"
   /** The endpoint needs a credential, and the client has none. Nothing was sent. */
   | "credential_missing"
   | "source_changed"
@@ -104,6 +106,12 @@ export class SdkError extends Error implements ErrorFacts {
 export function configurationError(message: string, cause?: Error): SdkError {
   const nextStep = "Correct the client's settings.";
   return new SdkError(message, { code: "configuration", retryable: false, nextStep }, cause);
+}
+
+/** Another process works on the same files of this machine. Its lock ends with it. */
+export function lockedError(message: string): SdkError {
+  const nextStep = "Wait until the other process has ended, then call again.";
+  return new SdkError(message, { code: "locked", retryable: true, nextStep });
 }
 
 /** Nothing was sent: a service in development would have acted as the first account's owner. */

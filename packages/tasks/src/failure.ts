@@ -92,6 +92,11 @@ export const LOCAL_FAILURES = {
     "The configuration cannot be used",
     "Correct the setting that the detail names, then call again.",
   ),
+  locked: entry(
+    true,
+    "Another process works on the same files of this machine",
+    "Wait until it has ended, then call again.",
+  ),
   source_changed: entry(
     true,
     "The local file changed while it was read; nothing was kept",
@@ -243,6 +248,7 @@ const SDK_CODES: Readonly<Record<string, FailureCode>> = {
   too_many_deletions: "too_many_deletions",
   source_changed: "source_changed",
   configuration: "not_configured",
+  locked: "locked",
   profile_missing: "not_configured",
   keychain_unusable: "not_configured",
   credential_missing: "signed_out",
@@ -252,7 +258,7 @@ const SDK_CODES: Readonly<Record<string, FailureCode>> = {
 };
 
 /** Their messages describe the file or the setting at fault; the others say no more than the catalogue. */
-const TELLING = new Set<FailureCode>(["not_configured", "invalid_arguments", "too_many_deletions"]);
+const TELLING = new Set<FailureCode>(["not_configured", "invalid_arguments", "too_many_deletions", "locked"]);
 
 function fromSdkError(error: Error): TaskFailure | null {
   const code = textField(error, "code");

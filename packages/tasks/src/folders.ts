@@ -1,21 +1,25 @@
 /** Folders in a vault, by path. */
-import { toFailure } from "./failure.ts";
-import { findFolder, ROOT, segmentsOf, walkFolders } from "./places.ts";
+import { MAX_FOLDER_DEPTH, newNameProblem } from "@coffer/contract";
+import { TaskFailure, toFailure } from "./failure.ts";
+import { findFolder, requireNames, ROOT, segmentsOf, walkFolders, type Walked } from "./places.ts";
 import type { Task } from "./task.ts";
 
 const ID_OR_PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;
 
 /**
- * The folder that an id or a path names, with the missing folders of a path made. null: the top of the vault.
- * @throws TaskFailure `not_found` for an id of no folder.
+ * The folder that an id or a path names, or the one that these names lead to inside it, with what is missing made. null: the top of the vault. The
+ * whole path is checked before its first folder is made.
+ * @throws TaskFailure `not_found` for an id of no folder, `invalid_arguments`, `too_deep`.
  */
-export async function ensureFolder(task: Task, vaultId: string, text: string | null): Promise<string | null> {
-  if (text === null) return null;
-  // Digits that are the beginning of no id would make a folder of that name, which nobody meant.
-  if (text.trim() === ROOT || ID_OR_PREFIX.test(text.trim()))
-    return (await findFolder(task, vaultId, text))?.id ?? null;
+export async function ensureFolder(
+  task: Task,
+  vaultId: string,
+  text: string | null,
+  inside: readonly string[] = [],
+): Promise<string | null> {
   for (let attempt = 0; ; attempt += 1) {
-    const { folder, missing } = await walkFolders(task, vaultId, text);
+    const { folder, missing } = await lookForFolder(task, vaultId, text, inside);
+    requireNames(missing, newNameProblem);
     try {
       return await makeFolders(task, vaultId, folder?.id ?? null, missing);
     } catch (thrown) {
@@ -23,6 +27,22 @@ export async function ensureFolder(task: Task, vaultId: string, text: string | n
       if (toFailure(thrown, task.signal).code !== "name_exists" || attempt > 2) throw thrown;
     }
   }
+}
+
+/** The same, as far as it exists. */
+export async function lookForFolder(
+  task: Task,
+  vaultId: string,
+  text: string | null,
+  inside: readonly string[] = [],
+): Promise<Walked> {
+  const given = text?.trim() ?? ROOT;
+  // Digits that are the beginning of no id would make a folder of that name, which nobody meant.
+  const isId = given === ROOT || ID_OR_PREFIX.test(given);
+  const names = [...(isId ? [] : segmentsOf(given)), ...inside];
+  if (names.length > MAX_FOLDER_DEPTH) throw new TaskFailure("too_deep");
+  const start = isId ? await findFolder(task, vaultId, given) : null;
+  return names.length === 0 ? { folder: start, missing: [] } : await walkFolders(task, vaultId, names, start);
 }
 
 async function makeFolders(
@@ -38,9 +58,4 @@ async function makeFolders(
     at = id;
   }
   return at;
-}
-
-/** The path of a folder below another, which {@link ensureFolder} takes. */
-export function pathBelow(folder: string | null, name: string): string {
-  return [...segmentsOf(folder ?? ""), name].join("/");
 }

@@ -37,6 +37,7 @@ export { parseEnd, parseMoment } from "./moments.ts";
 export { dropSecretFile, readSecretFile, writeSecretFile } from "./secret-file.ts";
 export {
   findPlace,
+  notFound,
   foldersOfPerson,
   narrowByRoots,
   resolveFolders,
@@ -83,7 +84,7 @@ export {
   type Fetched,
 } from "./downloads.ts";
 export { onlyThese, type Replaced } from "./replaced.ts";
-export { ensureFolder, pathBelow } from "./folders.ts";
+export { ensureFolder } from "./folders.ts";
 export {
   deleteItems,
   itemsBelow,

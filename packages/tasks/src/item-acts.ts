@@ -1,9 +1,10 @@
 /** Acts on several files and folders: each has its own outcome, and one that fails stops no other. */
+import { newNameProblem } from "@coffer/contract";
 import type { ConditionedItem, File, Folder } from "@coffer/sdk";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
 import { inLanes } from "./lanes.ts";
-import { findItem, wholeId, type Item } from "./places.ts";
+import { findItem, requireNames, wholeId, type Item } from "./places.ts";
 import type { Task } from "./task.ts";
 
 /** What became of one thing that the caller named. */
@@ -165,6 +166,7 @@ export async function renameItem(
   folder: string | null | undefined,
 ): Promise<void> {
   const vaultId = vaultOf(item);
+  requireNames([name], newNameProblem);
   const place = folder === undefined ? undefined : await ensureFolder(task, vaultId, folder);
   const client = await task.client();
   const options = { vaultId, ifMatch: tagOf(item), signal: task.signal };

@@ -5,6 +5,8 @@
 import type { Client, File, Folder, Vault } from "@coffer/sdk";
 import { TaskFailure, type Candidate } from "./failure.ts";
 import type { Task } from "./task.ts";
+import { nameProblem } from "@coffer/contract";
+import { looksLike } from "./near-names.ts";
 import { untrusted } from "./untrusted.ts";
 
 /** A file or a folder. */
@@ -19,6 +21,8 @@ const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/;
 /** Candidates that one refusal names. */
 const MOST_CANDIDATES = 10;
+/** Files or folders of a place that are compared with a name that none of them has. */
+const LOOKED_AT = 1_000;
 /** Vaults that a search for a name looks at. */
 const MOST_VAULTS = 1_000;
 
@@ -43,13 +47,10 @@ export async function findVault(task: Task, text: string): Promise<Vault> {
   if (id !== null) return await client.vaults.get(id, { signal: task.signal });
   const prefix = prefixIn(text);
   const byId = prefix === null ? [] : await vaultsOf(client, task, { idPrefix: prefix, limit: MOST_CANDIDATES });
-  const found = byId.length > 0 ? byId : await vaultsNamed(client, task, text);
-  return only(found, "vault", text, ({ id, name }) => ({ id, name: untrusted(name) }));
-}
-
-async function vaultsNamed(client: Client, task: Task, name: string): Promise<Vault[]> {
-  const wanted = name.trim().normalize("NFC");
-  return (await reachableVaults(client, task)).filter((vault) => vault.name.normalize("NFC") === wanted);
+  if (byId.length > 0) return only(byId, "vault", text, vaultCandidate);
+  const all = await reachableVaults(client, task);
+  const named = all.filter((vault) => isCalled(vault, text.trim()));
+  return only(named, "vault", text, vaultCandidate, () => looksLike(text.trim(), all));
 }
 
 type VaultQuery = NonNullable<Parameters<Client["vaults"]["list"]>[0]>;
@@ -112,28 +113,35 @@ export async function findFolder(task: Task, vaultId: string | null, text: strin
     const folders = starting((await client.folders.list(query, { signal: task.signal })).folders, prefix);
     if (folders.length > 0) return only(folders, "folder", given, folderCandidate);
   }
-  const walked = await walk(client, task, needed(vaultId, given), segmentsOf(given));
-  if (walked.kind === "top" || walked.missing.length > 0) throw notThere("folder", given);
-  return walked.folder;
+  const place = needed(vaultId, given);
+  const { folder, missing } = await walkFolders(task, place, segmentsOf(given));
+  const [name] = missing;
+  if (name !== undefined) throw notThere("folder", given, await foldersLike(client, task, place, folder, name));
+  return folder;
 }
 
 /** What of a path exists, from the top down. */
 export interface Walked {
-  readonly kind: "top" | "folder";
   /** The deepest folder that exists; null: the top of the vault. */
   readonly folder: Folder | null;
   /** Names of the folders that do not exist. */
   readonly missing: readonly string[];
 }
 
-/** Follows a path of folders as far as it exists. A caller makes the missing ones. */
-export async function walkFolders(task: Task, vaultId: string, path: string): Promise<Walked> {
-  return await walk(await task.client(), task, vaultId, segmentsOf(path));
-}
-
-async function walk(client: Client, task: Task, vaultId: string, names: readonly string[]): Promise<Walked> {
+/**
+ * Follows names of folders as far as they exist, from a folder or the top of the vault. A caller makes the missing ones.
+ * @throws TaskFailure `invalid_arguments` for a name that no folder can have, before anything is asked.
+ */
+export async function walkFolders(
+  task: Task,
+  vaultId: string,
+  names: readonly string[],
+  from: Folder | null = null,
+): Promise<Walked> {
+  requireNames(names, nameProblem);
+  const client = await task.client();
   await requireSearchable(client, task, vaultId);
-  let folder: Folder | null = null;
+  let folder = from;
   for (const [depth, name] of names.entries()) {
     const parentId: string = folder === null ? ROOT : folder.id;
     const found: { folders: Folder[] } = await client.folders.list(
@@ -141,10 +149,36 @@ async function walk(client: Client, task: Task, vaultId: string, names: readonly
       { signal: task.signal },
     );
     const next = found.folders.find((each) => isCalled(each, name));
-    if (next === undefined) return { kind: folder === null ? "top" : "folder", folder, missing: names.slice(depth) };
+    if (next === undefined) return { folder, missing: names.slice(depth) };
     folder = next;
   }
-  return { kind: folder === null ? "top" : "folder", folder, missing: [] };
+  return { folder, missing: [] };
+}
+
+/** Names of the path that cannot be any are refused before one of the others is looked for or made. */
+export function requireNames(names: readonly string[], problemOf: (name: string) => string | null): void {
+  for (const name of names) {
+    const problem = problemOf(name);
+    if (problem === null) continue;
+    throw new TaskFailure("invalid_arguments", {
+      message: `A name in a path of a vault ${problem}`,
+      nextStep: "Name each folder from the top of the vault: A/B.",
+      detail: untrusted(name),
+    });
+  }
+}
+
+/** What of a page of a folder's items looks like the name. It is asked for only where nothing has the name. */
+async function foldersLike(
+  client: Client,
+  { signal }: Task,
+  vaultId: string,
+  folder: Folder | null,
+  name: string,
+): Promise<Candidate[]> {
+  const query = { vaultId, parentId: folder?.id ?? ROOT, limit: LOOKED_AT };
+  const { folders } = await client.folders.list(query, { signal });
+  return looksLike(name, folders).map(folderCandidate);
 }
 
 /** Names of a path, from the top: `/A/B/` is A, then B. */
@@ -225,8 +259,11 @@ async function itemAt(client: Client, task: Task, vaultId: string, path: string)
   const names = segmentsOf(path);
   const name = names.at(-1);
   if (name === undefined) throw notThere("file", path);
-  const above = await walk(client, task, vaultId, names.slice(0, -1));
-  if (above.missing.length > 0) throw notThere("file", path);
+  requireNames([name], nameProblem);
+  const above = await walkFolders(task, vaultId, names.slice(0, -1));
+  const [missing] = above.missing;
+  if (missing !== undefined)
+    throw notThere("file", path, await foldersLike(client, task, vaultId, above.folder, missing));
   const place = above.folder === null ? ROOT : above.folder.id;
   const { signal } = task;
   const [files, folders] = await Promise.all([
@@ -237,7 +274,12 @@ async function itemAt(client: Client, task: Task, vaultId: string, path: string)
     ...files.files.filter((each) => isCalled(each, name)).map(fileItem),
     ...folders.folders.filter((each) => isCalled(each, name)).map(folderItem),
   ];
-  return only(found, "file", path, itemCandidate);
+  if (found.length > 0) return only(found, "file", path, itemCandidate);
+  const page = await client.files.list({ vaultId, folderId: place, limit: LOOKED_AT }, { signal });
+  throw notThere("file", path, [
+    ...(await foldersLike(client, task, vaultId, above.folder, name)),
+    ...looksLike(name, page.files).map((file) => itemCandidate(fileItem(file))),
+  ]);
 }
 
 /** What lies in the trash by this name and was in this folder. A single name may have been anywhere. */
@@ -245,7 +287,8 @@ async function trashedAt(client: Client, task: Task, vaultId: string, path: stri
   const names = segmentsOf(path);
   const name = names.at(-1);
   if (name === undefined) return [];
-  const above = names.length === 1 ? null : await walk(client, task, vaultId, names.slice(0, -1));
+  requireNames([name], nameProblem);
+  const above = names.length === 1 ? null : await walkFolders(task, vaultId, names.slice(0, -1));
   if (above === null) await requireSearchable(client, task, vaultId);
   else if (above.missing.length > 0) return [];
   const query = { vaultId, trashed: true, name, limit: MOST_CANDIDATES };
@@ -290,6 +333,7 @@ function starting<T extends { readonly id: string }>(items: readonly T[], prefix
 
 const fileItem = (file: File): Item => ({ kind: "file", id: file.id, file });
 const folderItem = (folder: Folder): Item => ({ kind: "folder", id: folder.id, folder });
+const vaultCandidate = ({ id, name }: Vault): Candidate => ({ id, name: untrusted(name) });
 const folderCandidate = ({ id, name }: Folder): Candidate => ({ id, name: untrusted(name) });
 const itemCandidate = (item: Item): Candidate => ({
   id: item.id,
@@ -323,10 +367,11 @@ function only<T extends { readonly id: string }>(
   kind: "vault" | "folder" | "file",
   text: string,
   show: (each: T) => Candidate,
+  similar: () => readonly T[] = () => [],
 ): T {
   const distinct = [...new Map(found.map((each) => [each.id, each])).values()];
   const [first, second] = distinct;
-  if (first === undefined) throw notThere(kind, text);
+  if (first === undefined) throw notThere(kind, text, similar().map(show));
   if (second === undefined) return first;
   throw new TaskFailure("ambiguous", { candidates: distinct.slice(0, MOST_CANDIDATES).map(show) });
 }
@@ -337,12 +382,18 @@ const WHERE = {
   file: "file_list and file_search show files.",
 };
 
-function notThere(kind: keyof typeof WHERE, text: string): TaskFailure {
+/** `similar`: what is there and looks the same, which the caller may have meant. */
+function notThere(kind: keyof typeof WHERE, text: string, similar: readonly Candidate[] = []): TaskFailure {
+  const candidates = similar.slice(0, MOST_CANDIDATES);
   return new TaskFailure("not_found", {
     about: kind,
-    message: `There is no such ${kind}`,
-    nextStep: `Check the id, name or path. ${WHERE[kind]}`,
+    message: candidates.length === 0 ? `There is no such ${kind}` : `There is no such ${kind}, only a similar name`,
+    nextStep:
+      candidates.length === 0
+        ? `Check the id, name or path. ${WHERE[kind]}`
+        : "If a candidate is meant, call again with its id.",
     detail: untrusted(text),
+    candidates,
   });
 }
 

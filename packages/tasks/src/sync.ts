@@ -3,7 +3,7 @@ import type { FolderResult, RestoreRemovedOptions, RestoreRemovedResult } from "
 import { ensureDirectory } from "./downloads.ts";
 import { TaskFailure, toFailure } from "./failure.ts";
 import { ensureFolder } from "./folders.ts";
-import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
+import { findPlace, isAllowed, notFound, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { openFolder, type OpenFolder } from "./paths/local-files.ts";
 import { findFolder } from "./places.ts";
 import type { Task } from "./task.ts";
@@ -53,19 +53,22 @@ export async function restoreSynced(
   options: Omit<RestoreRemovedOptions, "signal">,
 ): Promise<RestoreRemovedResult> {
   await using folder = await openFolder(allowed, path);
-  if (folder === null) throw noLocalFolder(path);
+  if (folder === null) throw await noLocalFolder(allowed, path);
   const { restoreRemoved } = await import("@coffer/sdk/node");
   return await restoreRemoved(folder.way, { ...options, signal });
 }
 
-const noLocalFolder = (path: string): TaskFailure =>
-  new TaskFailure("file_not_found", { message: "There is no such local folder", detail: untrusted(path) });
+async function noLocalFolder(allowed: AllowedFolders, path: string): Promise<TaskFailure> {
+  const failure = await notFound(allowed, await findPlace(allowed, path));
+  if (failure.detail !== null) return failure;
+  return new TaskFailure("file_not_found", { message: "There is no such local folder", detail: untrusted(path) });
+}
 
 /** null: a dry run into a folder that would be made. */
 async function localFolder(allowed: AllowedFolders, { direction, dryRun, path }: SyncPlan): Promise<OpenFolder | null> {
   if (direction === "down" && !dryRun) return await ensureDirectory(allowed, path);
   const folder = await openFolder(allowed, path);
-  if (folder === null && direction === "up") throw noLocalFolder(path);
+  if (folder === null && direction === "up") throw await noLocalFolder(allowed, path);
   return folder;
 }
 

@@ -6,7 +6,7 @@ import type { Task } from "./task.ts";
 import { TaskFailure, toFailure } from "./failure.ts";
 import type { SourceFile } from "./paths/local-files.ts";
 import { digestLocal, digestStored, type Digest } from "./digests.ts";
-import { ensureFolder, pathBelow } from "./folders.ts";
+import { ensureFolder } from "./folders.ts";
 import { segmentsOf } from "./places.ts";
 
 export interface UploadWish {
@@ -19,6 +19,14 @@ export interface UploadWish {
   /** Tag of the existing file, or id of the version that it must have; with `ifExists: "version"`. */
   readonly expectedVersion?: string | undefined;
   readonly idempotencyKey?: string | undefined;
+}
+
+/** The folder of a vault that an upload goes into. */
+export interface UploadFolder {
+  /** Id or path; null: the top of the vault. */
+  readonly folder: string | null;
+  /** Names of folders from there on down. */
+  readonly below?: readonly string[];
 }
 
 export interface Stored {
@@ -41,13 +49,10 @@ export async function uploadSource(task: Task, source: SourceFile, wish: UploadW
 export async function storeText(
   task: Task,
   bytes: Uint8Array,
-  {
-    folder,
-    name,
-    ...wish
-  }: Omit<UploadWish, "folderId" | "name"> & { readonly name: string; readonly folder: string | null },
+  { folder, below, name, ...wish }: Omit<UploadWish, "folderId" | "name"> & UploadFolder & { readonly name: string },
 ): Promise<Stored> {
-  const folderId = await ensureFolder(task, wish.vaultId, folder);
+  nameIn({ name }, name);
+  const folderId = await ensureFolder(task, wish.vaultId, folder, below);
   const place = folderId === null ? {} : { folderId };
   return await storeContent(task, textContent(bytes, name), { ...wish, ...place, name });
 }
@@ -56,24 +61,20 @@ export async function storeText(
 export async function storeStream(
   task: Task,
   pieces: AsyncIterable<Uint8Array>,
-  { folder, ...wish }: Omit<UploadWish, "folderId"> & { readonly name: string; readonly folder: string | null },
+  { folder, below, ...wish }: Omit<UploadWish, "folderId"> & UploadFolder & { readonly name: string },
 ): Promise<Stored> {
-  const folderId = await ensureFolder(task, wish.vaultId, folder);
+  nameIn(wish, wish.name);
+  const folderId = await ensureFolder(task, wish.vaultId, folder, below);
   const place = folderId === null ? {} : { folderId };
   return await storeContent(task, streamContent(pieces, wish.name), { ...wish, ...place });
 }
 
 /** A name that is a path, as models write it: its folders lie below the one that is named. People have a flag for the folder. */
-export function withPath<Wish extends { readonly name?: string | undefined; readonly folder: string | null }>(
-  wish: Wish,
-): Wish {
+export function withPath<Wish extends UploadFolder & Pick<UploadWish, "name">>(wish: Wish): Wish & UploadFolder {
   const names = segmentsOf(wish.name ?? "");
   const name = names.pop();
   if (name === undefined || names.length === 0) return wish;
-  // Before its folders are made.
-  const problem = newNameProblem(name);
-  if (problem !== null) throw new TaskFailure("invalid_arguments", { message: `name ${problem}` });
-  return { ...wish, name, folder: names.reduce<string | null>(pathBelow, wish.folder) };
+  return { ...wish, name, below: names };
 }
 
 /** What is stored, wherever its bytes lie. */
@@ -176,7 +177,7 @@ async function storeContent(task: Task, source: Content, given: UploadWish): Pro
   // Whoever names the version that a file must have wants it replaced.
   const isReplacing = given.expectedVersion !== undefined && given.ifExists === "error";
   const wish: UploadWish = isReplacing ? { ...given, ifExists: "version" } : given;
-  const name = wish.name ?? storedName(source.name);
+  const name = nameIn(wish, source.name);
   if (source.size !== null) await judgeRoom(task, source.size, wish);
   if (wish.ifExists === "version") return await uploadVersion(task, source, wish, name);
   if (wish.ifExists === "rename") return await uploadRenamed(task, source, wish, name);
@@ -194,6 +195,20 @@ async function storeContent(task: Task, source: Content, given: UploadWish): Pro
   const earlier = await findEarlier(task, source, wish, name);
   if (earlier !== null) return earlier;
   return await send(task, source, { wish, name, key: wish.idempotencyKey, replaces: null });
+}
+
+/**
+ * The name that the file gets: the one that was wished for, or its own. It is asked for before a folder is made for the file.
+ * @throws TaskFailure `invalid_arguments` for a name that the service does not take.
+ */
+export function nameIn({ name }: Pick<UploadWish, "name">, own: string): string {
+  if (name === undefined) return storedName(own);
+  const problem = newNameProblem(name);
+  if (problem === null) return name;
+  throw new TaskFailure("invalid_arguments", {
+    message: `The name ${problem}`,
+    nextStep: "Pass the last part of a path as name, and what is before it as folder.",
+  });
 }
 
 /** @throws TaskFailure `invalid_arguments` for a name that the service does not take. */

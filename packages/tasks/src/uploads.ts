@@ -3,19 +3,18 @@ import { lstat, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { FolderProgress, FolderResult } from "@coffer/sdk/node";
 import { TaskFailure, toFailure } from "./failure.ts";
-import { ensureFolder, pathBelow } from "./folders.ts";
+import { ensureFolder, lookForFolder } from "./folders.ts";
 import { isAllowed, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { holdsSecret, openBelow, openFolder, openSource, type OpenFolder } from "./paths/local-files.ts";
 import { inLanes } from "./lanes.ts";
 import type { Task } from "./task.ts";
 import { TransferCount } from "./transfer-count.ts";
-import { uploadSource, type Stored, type UploadWish } from "./upload-source.ts";
+import { nameIn, uploadSource, type Stored, type UploadFolder, type UploadWish } from "./upload-source.ts";
 import { untrusted, type Untrusted } from "./untrusted.ts";
 
-export interface UploadPlan {
+/** Missing folders are made. */
+export interface UploadPlan extends UploadFolder {
   readonly vaultId: string;
-  /** Id or path of a folder; missing ones of a path are made. null: the top of the vault. */
-  readonly folder: string | null;
   readonly ifExists: "error" | "version" | "rename" | "skip";
   /** The version that a single file must have. */
   readonly expectedVersion?: string | undefined;
@@ -103,9 +102,9 @@ async function smallRows(call: UploadCall, paths: readonly string[]): Promise<(r
   return rows;
 }
 
-function folderOnce(task: Task, { vaultId, folder }: UploadPlan): UploadCall["folderId"] {
+function folderOnce(task: Task, { vaultId, folder, below }: UploadPlan): UploadCall["folderId"] {
   let found: Promise<string | null> | undefined;
-  return () => (found ??= ensureFolder(task, vaultId, folder));
+  return () => (found ??= ensureFolder(task, vaultId, folder, below));
 }
 
 async function isFolder(allowed: AllowedFolders, path: string): Promise<boolean> {
@@ -146,7 +145,16 @@ async function uploadPath(call: UploadCall, path: string): Promise<UploadReport>
 
 /** What meets every file. */
 const ENDING: ReadonlySet<string> = new Set([
-  ...["cancelled", "signed_out", "unreachable", "not_configured", "not_a_member", "membership_ended", "shared_vault"],
+  ...[
+    "cancelled",
+    "signed_out",
+    "unreachable",
+    "not_configured",
+    "locked",
+    "not_a_member",
+    "membership_ended",
+    "shared_vault",
+  ],
   ...["missing_scope", "vault_required", "storage_quota", "budget_storage", "budget_exceeded", "rate_limited"],
   ...["confirmation_required", "signing_key_missing", "invalid_arguments"],
 ]);
@@ -173,6 +181,7 @@ async function uploadOne({ allowed, count, folderId: place, plan, task }: Upload
   await using source = await openSource(allowed, path);
   const row = { path, bytes: source.size, sha256: null, fileId: null, code: null, why: null };
   await source.refuseSecrets();
+  nameIn(plan, source.name);
   if (plan.dryRun) return { row: { ...row, act: "would send" }, stored: null };
   const folderId = await place();
   const { vaultId, expectedVersion, ifExists, name, mimeType, idempotencyKey } = plan;
@@ -199,11 +208,10 @@ async function uploadDirectory(
 ): Promise<Transferred[]> {
   const client = await task.clientFor(plan.dryRun ? null : plan.vaultId);
   const name = basename(directory.path);
-  const target = pathBelow(plan.folder, name);
   const { uploadFolder } = await import("@coffer/sdk/node");
   const folderId = plan.dryRun
-    ? await folderOrNull(task, plan, target)
-    : await ensureFolder(task, plan.vaultId, target);
+    ? await folderOrNull(task, plan, name)
+    : await ensureFolder(task, plan.vaultId, plan.folder, [...(plan.below ?? []), name]);
   if (plan.dryRun && folderId === null) return await foresee(task, allowed, directory, name);
   const secrets = new Set<string>();
   const result = await uploadFolder(client, directory.way, {
@@ -237,9 +245,8 @@ export function reporter(task: Task, name: string | null): (progress: FolderProg
   };
 }
 
-async function folderOrNull(task: Task, plan: UploadPlan, target: string): Promise<string | null> {
-  const { walkFolders } = await import("./places.ts");
-  const { folder, missing } = await walkFolders(task, plan.vaultId, target);
+async function folderOrNull(task: Task, plan: UploadPlan, name: string): Promise<string | null> {
+  const { folder, missing } = await lookForFolder(task, plan.vaultId, plan.folder, [...(plan.below ?? []), name]);
   return missing.length > 0 ? null : (folder?.id ?? null);
 }
 
@@ -334,6 +341,7 @@ function outcome(path: string, act: "skipped" | "failed", code: string, why: str
   return { path, act, fileId: null, bytes: 0, sha256: null, code, why: why === null ? null : untrusted(why) };
 }
 
-export function failed(path: string, { code, message, nextStep }: TaskFailure): Transferred {
-  return { ...outcome(path, "failed", code, message), nextStep };
+export function failed(path: string, { code, detail, message, nextStep }: TaskFailure): Transferred {
+  const what = detail === null ? message : `${message}: ${detail.visible()}`;
+  return { ...outcome(path, "failed", code, what), nextStep };
 }

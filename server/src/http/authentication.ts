@@ -78,7 +78,7 @@ export function createAuthenticator(deps: Needs): Authenticator {
       const found = await deps.database.first(findCredential(deps.database, { hash: hash("sha256", text, "hex") }));
       const now = deps.clock.now();
       const row = requireLiveKey(found, now);
-      lastUsed.touch(row.id, now);
+      lastUsed.touch(row.id, now, row.last_used_at);
       return renderPrincipal(row, origin);
     },
     async recheck(principal) {

@@ -11,6 +11,7 @@ import { openByteBody } from "./byte-bodies.ts";
 import { type Call, CallContext } from "./call.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Handlers, IncomingBytes, OutgoingBytes, Principal } from "../handler.ts";
+import { describeFailure } from "./failures.ts";
 import { deprecationHeadersOf, requireVersionForm } from "./headers.ts";
 import { type Idempotency, type Payload, type Reservation } from "./idempotency.ts";
 import { parseSection, parseSections, requiredMediaType } from "./input.ts";
@@ -285,14 +286,19 @@ async function sendStream(
     credentialId: credentialIdOf(call),
     recheck: () => context.recheckCredential(),
     lookAgain: () => call.lookAgain(),
-    abort: () => raw.destroy(),
+    abort: ({ code }) => {
+      raw.destroy();
+      request.server.noteCut(code, request);
+    },
   });
   try {
     await sendBytes(raw, body, { onBytes, recheck, idle: settings.timing.idleBody });
   } catch (error) {
-    // The status has been sent: all that is left is to say so in the log.
-    call.errorCode = error instanceof ServiceError ? error.code : "internal";
-    request.server.noteFault(error, request);
+    // The status has been sent: all that is left is to say so in the log. A credential that has ended is no fault of the service.
+    const { code, unexpected } = describeFailure(error);
+    call.errorCode = code;
+    if (unexpected) request.server.noteFault(error, request);
+    else request.server.noteCut(code, request);
   } finally {
     finished();
   }

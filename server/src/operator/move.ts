@@ -36,7 +36,7 @@ export const moveData: OperatorCommand = {
 };
 
 function settingsIn(path: string): Config {
-  return parseConfig(parseEnv(readFileSync(path, "utf8")));
+  return parseConfig(parseEnv(readFileSync(path, "utf8").replace(/^\ufeff/, "")));
 }
 
 function problemOf(from: Config, to: Config): string | null {

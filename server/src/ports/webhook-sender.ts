@@ -21,7 +21,7 @@ export type WebhookFailure =
 export interface WebhookOutcome {
   /** 0 when no HTTP answer came. */
   readonly httpStatus: number;
-  /** null: a 2xx, whose body ended or was as long as is read. A 2xx that broke off in its body is a failure of another word. */
+  /** null: the status of a 2xx has arrived, whatever became of the body behind it. */
   readonly failure: WebhookFailure | null;
   /** What `Retry-After` of a 429, 502, 503 or 504 asked for, in milliseconds, at most 24 hours; null: nothing. */
   readonly retryAfter: number | null;

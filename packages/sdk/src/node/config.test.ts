@@ -104,6 +104,15 @@ describe("the configuration file", () => {
     expect(Object.keys((await readConfig(target))?.profiles ?? {})).toEqual(["a", "b"]);
   });
 
+  it("may begin with a byte order mark, as some editors write it", async () => {
+    const file = join(makeDirectory(), "config.json");
+    await writeConfig({ profiles: { a: profile("a") } }, file);
+    await writeFile(file, `\ufeff${await readFile(file, "utf8")}`);
+    expect(Object.keys((await readConfig(file))?.profiles ?? {})).toEqual(["a"]);
+    await writeConfig({ profiles: { b: profile("b") } }, file);
+    expect(Object.keys((await readConfig(file))?.profiles ?? {})).toEqual(["a", "b"]);
+  });
+
   it.each([
     ["not JSON", `{"apiKey":"${KEY}" oops`],
     ["of another version", '{"version":2}'],

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { chmod, readFile } from "node:fs/promises";
+import { chmod } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describeIssues } from "@coffer/contract/issue-words";
 import * as z from "zod/mini";
 import { Secret } from "../secret.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
+import { readJsonFile } from "./json-file.ts";
 import { acquireLock } from "./lock-file.ts";
-import { configurationError, type SdkError } from "../errors.ts";
+import { configurationError, lockedError, type SdkError } from "../errors.ts";
 import { keepInKeychain, KeychainSecret, SYSTEM } from "./keychain.ts";
 import type { StoredSession } from "../session/state.ts";
 
@@ -152,7 +153,7 @@ const accountOf = (name: string, { id }: StoredKeychain, key: KeyName): string =
 export async function writeConfig(changes: ConfigChanges, file: string = configFile()): Promise<void> {
   await makePrivateDirectory(dirname(file));
   await using lock = await acquireLock(`${file}.lock`, LOCK_WAIT_MS);
-  if (lock === null) throw configurationError("Another process keeps the configuration locked");
+  if (lock === null) throw lockedError("Another process keeps the configuration locked");
   const stored: StoredConfig = (await readStored(file)) ?? { version: 1, defaultProfile: "default", profiles: {} };
   const moves = Object.entries(changes.profiles ?? {}).map(([name, profile]) =>
     moveOf(name, stored.profiles[name], profile),
@@ -284,20 +285,15 @@ function renderSession({ refreshToken, accessToken, expiresAt, presented }: Stor
 }
 
 async function readStored(file: string): Promise<StoredConfig | null> {
-  let text: string;
+  let value: unknown;
   try {
-    text = await readFile(file, "utf8");
+    value = await readJsonFile(file);
   } catch (error) {
     if (fileErrorCode(error) === "ENOENT") return null;
-    throw unreadable(file, fileErrorCode(error) ?? "unreadable");
-  }
-  try {
-    return parseStored(JSON.parse(text), file);
-  } catch (error) {
     // A JSON error quotes the text around it, which may be the key.
-    if (error instanceof SyntaxError) throw unreadable(file, "not JSON");
-    throw error;
+    throw unreadable(file, error instanceof SyntaxError ? "not JSON" : (fileErrorCode(error) ?? "unreadable"));
   }
+  return parseStored(value, file);
 }
 
 function parseStored(value: unknown, file: string): StoredConfig {

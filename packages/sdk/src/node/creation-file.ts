@@ -1,10 +1,10 @@
 /** Unfinished creations of shared vaults, in a file beside the configuration: a crash must not leave a second vault object on the chain. */
-import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod/mini";
-import { configurationError } from "../errors.ts";
+import { configurationError, lockedError } from "../errors.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
+import { readJsonFile } from "./json-file.ts";
 import { acquireLock } from "./lock-file.ts";
 import type { CreationJournal } from "../journals.ts";
 
@@ -35,7 +35,7 @@ export function fileCreations(path: string = creationFile()): CreationJournal {
     replace: async (creation, before, kept) => {
       await makePrivateDirectory(dirname(path));
       await using lock = await acquireLock(`${path}.lock`, LOCK_WAIT_MS);
-      if (lock === null) throw configurationError(`Another process keeps ${path} locked`);
+      if (lock === null) throw lockedError(`Another process keeps ${path} locked`);
       const stored = await read(path);
       if (keptIn(stored, creation) !== before) return false;
       const { [creation]: _former, ...others } = stored;
@@ -52,7 +52,7 @@ function keptIn(creations: Creations, creation: string): string | null {
 
 async function read(path: string): Promise<Creations> {
   try {
-    return z.parse(stored, JSON.parse(await readFile(path, "utf8"))).creations;
+    return z.parse(stored, await readJsonFile(path)).creations;
   } catch (error) {
     if (fileErrorCode(error) === "ENOENT") return {};
     throw configurationError(`The file ${path} does not hold unfinished creations of vaults: repair it from a copy`);

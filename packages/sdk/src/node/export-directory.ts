@@ -8,17 +8,17 @@ import type { ExportOptions, ExportResult } from "../vaults/export/export.ts";
 import type { ExportStore } from "../vaults/export/export-layout.ts";
 import type { OpenExportOptions } from "../vaults/export/open-export.ts";
 import type { OpenedExport } from "../vaults/export/opened-export.ts";
-import { configurationError } from "../errors.ts";
+import { lockedError } from "../errors.ts";
 import { loaded } from "../loaded.ts";
 import { fileErrorCode, located, makePrivateDirectory, syncDirectory } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
 
 /**
- * Writes everything of a shared vault into a directory of mode 0700, encrypted as it is at the service. It adds the
+ * Writes a shared vault, without its trash, into a directory of mode 0700, encrypted as it is at the service. It adds the
  * chain's facts that a reader needs: `openExport` opens it when the service is gone. Names are inside and decide no
  * path. Repeat it after a failure, or to bring the directory up to date: it does not fetch again what is there. The
  * directory must hold nothing else: the call leaves foreign files alone and fails.
- * @throws SdkError `configuration` while another process exports into it.
+ * @throws SdkError `locked` while another process exports into it.
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ export async function exportVault(
   for (const folder of ["", "records", "folders", "files", "content"]) await makePrivateDirectory(join(path, folder));
   // Two at once would each mistake the other's files for the rest of an earlier call, and sign them.
   await using lock = await acquireLock(join(path, "export.lock"), 0);
-  if (lock === null) throw configurationError(`Another process exports into ${path}`);
+  if (lock === null) throw lockedError(`Another process exports into ${path}`);
   const { exportVault: write } = await loaded(import("../vaults/export/export.ts"));
   return await write(connectionOf(client), vaultId, { ...directoryStore(path), list: emptied(path) }, options);
 }

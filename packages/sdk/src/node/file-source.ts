@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { constants, type BigIntStats } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { ContractError } from "../errors.ts";
@@ -21,10 +22,14 @@ export interface FileSource extends Source {
   readonly identity: FileIdentity;
 }
 
+/** Milliseconds. What was written so recently may be a log that grows while it is read. */
+const RECENT = 60_000;
+
 /**
  * Opens a regular file; `handle`, when given, is one already opened (and is closed with the source). Every read ends
  * with a check of the file's identity. If the file changed since it was opened, its bytes are refused with
- * `source_changed` before they are sent.
+ * `source_changed` before they are sent. A file that something appends to is read as far as it went when it was opened: the last read
+ * reads all of that again, and refuses other bytes than those that were given before.
  */
 export async function openFileSource(path: string, handle?: FileHandle): Promise<FileSource> {
   // O_NONBLOCK: a named pipe must not hang the open; it is refused below.
@@ -38,7 +43,10 @@ export async function openFileSource(path: string, handle?: FileHandle): Promise
       rereadable: true,
       readsAhead: true,
       identity,
-      read: (offset, target) => readUnchanged(file, identity, offset, target),
+      read:
+        Date.now() - Number(stats.mtimeMs) < RECENT
+          ? growingReader(file, identity)
+          : (offset, target) => readUnchanged(file, identity, offset, target),
       close: () => file.close(),
     };
   } catch (error) {
@@ -63,16 +71,65 @@ async function readUnchanged(
   offset: number,
   target: Uint8Array,
 ): Promise<number> {
+  const filled = await fill(file, offset, target);
+  if (!sameIdentity(identity, await identityNow(file))) throw changed();
+  return filled;
+}
+
+interface Given {
+  readonly offset: number;
+  readonly length: number;
+  readonly sha256: string;
+}
+
+/** Remembers the digests of what it gives, so that it can look at all of it once more if the file has grown meanwhile. */
+function growingReader(file: FileHandle, identity: FileIdentity): Source["read"] {
+  const size = Number(identity.size);
+  const given = new Map<string, Given>();
+  return async (offset, target) => {
+    const piece = target.subarray(0, Math.max(0, size - offset));
+    const filled = await fill(file, offset, piece);
+    const now = await identityNow(file);
+    const isSame = sameIdentity(identity, now);
+    const hasGrown = now.device === identity.device && now.inode === identity.inode && BigInt(now.size) >= size;
+    if (!isSame && !(hasGrown && filled === piece.length)) throw changed();
+    given.set(`${String(offset)} ${String(filled)}`, {
+      offset,
+      length: filled,
+      sha256: digestOf(piece.subarray(0, filled)),
+    });
+    if (!isSame && offset + filled === size) await requireSame(file, size, [...given.values()]);
+    return filled;
+  };
+}
+
+/** At the moment between the first reading and this one the file began with exactly these bytes. */
+async function requireSame(file: FileHandle, size: number, given: readonly Given[]): Promise<void> {
+  let end = 0;
+  for (const { length, offset, sha256 } of given.toSorted((one, other) => one.offset - other.offset)) {
+    const again = new Uint8Array(length);
+    const isWhole = offset <= end && (await fill(file, offset, again)) === length;
+    if (!isWhole || digestOf(again) !== sha256) throw changed();
+    end = Math.max(end, offset + length);
+  }
+  if (end !== size) throw changed();
+}
+
+async function fill(file: FileHandle, offset: number, target: Uint8Array): Promise<number> {
   let filled = 0;
   while (filled < target.length) {
     const { bytesRead } = await file.read(target, filled, target.length - filled, offset + filled);
     if (bytesRead === 0) break;
     filled += bytesRead;
   }
-  if (!sameIdentity(identity, identityOf(await file.stat({ bigint: true }))))
-    throw sourceChanged("The file changed while it was uploaded");
   return filled;
 }
+
+const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+const changed = () => sourceChanged("The file changed while it was uploaded");
+
+const identityNow = async (file: FileHandle): Promise<FileIdentity> => identityOf(await file.stat({ bigint: true }));
 
 function identityOf(stats: BigIntStats): FileIdentity {
   return {

@@ -14,7 +14,7 @@ import type {
  * time against its journal, by digest where those differ. So a repeated call sends only the rest, also after a crash.
  * A file that differs at the service is replaced only with `overwrite`. It never follows links. Failures of single
  * files are in `failed`, and the others go on.
- * @throws SdkError what ends all of it: `connection_failed`, `aborted`, `configuration` while another process does it, …
+ * @throws SdkError what ends all of it: `connection_failed`, `aborted`, `locked` while another process does it, …
  *
  * @example
  * ```ts

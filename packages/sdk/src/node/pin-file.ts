@@ -3,15 +3,15 @@
  * next one.
  */
 import { statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod/mini";
-import { configurationError } from "../errors.ts";
+import { configurationError, lockedError } from "../errors.ts";
 import { baseOf, laterOf } from "../vaults/memory/pin-facts.ts";
 import { isSamePin, type Candidate, type Highest, type PinStore, type VaultPin } from "../vaults/memory/pins.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { isSameMark, markOf, settled, type Mark } from "./file-mark.ts";
+import { readJsonFile } from "./json-file.ts";
 import { acquireLock, type LockFile } from "./lock-file.ts";
 
 const LOCK_WAIT_MS = 5_000;
@@ -202,7 +202,7 @@ function reader(path: string): () => Promise<Stored> {
 
 async function read(path: string): Promise<Stored> {
   try {
-    return z.parse(storedPins, JSON.parse(await readFile(path, "utf8")));
+    return z.parse(storedPins, await readJsonFile(path));
   } catch (error) {
     if (fileErrorCode(error) === "ENOENT") return { version: 1, pins: [], generations: {} };
     throw configurationError(`The file ${path} does not hold the pins of vaults: repair it from a copy`);
@@ -212,7 +212,7 @@ async function read(path: string): Promise<Stored> {
 async function lock(path: string): Promise<LockFile> {
   await makePrivateDirectory(dirname(path));
   const held = await acquireLock(`${path}.lock`, LOCK_WAIT_MS);
-  if (held === null) throw configurationError(`Another process keeps ${path} locked`);
+  if (held === null) throw lockedError(`Another process keeps ${path} locked`);
   return held;
 }
 

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { configurationError } from "../errors.ts";
+import { configurationError, lockedError } from "../errors.ts";
 import { sessionCredentials, type SessionCredentials } from "../session/credentials.ts";
 import { configFile, readConfig, writeConfig } from "./config.ts";
 import { makePrivateDirectory } from "./durable-file.ts";
@@ -43,7 +43,7 @@ function fileLock(file: string, profile: string): SessionLock {
   return async (work) => {
     await makePrivateDirectory(dirname(file));
     await using lock = await acquireLock(`${file}.${profile}.session.lock`, LOCK_WAIT_MS);
-    if (lock === null) throw configurationError("Another process keeps the session locked");
+    if (lock === null) throw lockedError("Another process keeps the session locked");
     return await work();
   };
 }

@@ -7,7 +7,7 @@ import { closeSync, existsSync, linkSync, openSync, rmSync, writeFileSync, write
 import { copyFile, open, stat, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SeenStatement } from "@coffer/crypto";
-import { configurationError } from "../errors.ts";
+import { configurationError, lockedError } from "../errors.ts";
 import type { SeenKind, SeenMemory, SeenStore } from "../vaults/memory/seen.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
@@ -129,7 +129,7 @@ class SeenFile implements SeenMemory {
     await this.flush();
     const keys = id === null ? null : new Set([keyOf("version", id), keyOf("entry", id)]);
     if (!(await this.#rewrite((key) => keys !== null && !keys.has(key), LOCK_WAIT_MS)))
-      throw configurationError(`Another process keeps ${this.#path} locked`);
+      throw lockedError(`Another process keeps ${this.#path} locked`);
     await this.#looking;
     await this.load();
   }

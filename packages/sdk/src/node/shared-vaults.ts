@@ -1,5 +1,4 @@
 /** Shared vaults from the settings of this machine: the chain key, the network's file, and the pins. */
-import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { chainKeySigner } from "../chain/chain-key.ts";
 import { configurationError } from "../errors.ts";
@@ -7,6 +6,7 @@ import type { SharedVaults } from "../options.ts";
 import { loaded } from "../loaded.ts";
 import { sharedVaults } from "../shared-vaults.ts";
 import { fileCreations } from "./creation-file.ts";
+import { readJsonFile } from "./json-file.ts";
 import { fileNames } from "./name-files.ts";
 import { filePins, pinFile } from "./pin-file.ts";
 import { fileSeen } from "./seen-file.ts";
@@ -59,7 +59,7 @@ async function readNetwork(path: string): Promise<SharedVaults["network"]> {
   const { safeParse } = await import("zod/mini");
   let value: unknown;
   try {
-    value = JSON.parse(await readFile(path, "utf8"));
+    value = await readJsonFile(path);
   } catch {
     throw configurationError(`The network configuration ${path} cannot be read as JSON`);
   }

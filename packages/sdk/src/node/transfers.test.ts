@@ -165,7 +165,7 @@ describe("uploadFile", () => {
     const scene = await open();
     const { connect, fake, journalDirectory, path } = scene;
     const change: Middleware = async (request, next) => {
-      if (request.headers.get("upload-offset") === String(PART)) await appendFile(path, "x");
+      if (request.headers.get("upload-offset") === String(PART)) await writeFile(path, "x", { flag: "r+" });
       return next(request);
     };
     await expect(uploadFile(connect(change), path, { partBytes: PART, journalDirectory })).rejects.toMatchObject({
@@ -174,6 +174,28 @@ describe("uploadFile", () => {
     });
     expect([fake.state.files.size, fake.state.uploads.size]).toEqual([0, 0]);
     expect(await readdir(journalDirectory)).toEqual([]);
+  });
+
+  it("stores of a file that grows what there was when it was opened, and checks that it only grew", async () => {
+    const { connect, fake, options, path } = await open();
+    const grow: Middleware = async (request, next) => {
+      if (request.method === "PATCH") await appendFile(path, "another line\n");
+      return next(request);
+    };
+    const { bytes, sha256 } = await uploadFile(connect(grow), path, options);
+    expect(sha256).toBe(SHA256);
+    expect(bytes).toBeLessThan((await stat(path)).size);
+    const kept = fake.state.uploads.size;
+    const rewrite: Middleware = async (request, next) => {
+      if (request.method === "PATCH") {
+        await appendFile(path, "another line\n");
+        await writeFile(path, "other", { flag: "r+" });
+      }
+      return next(request);
+    };
+    const changed = uploadFile(connect(rewrite), path, { ...options, name: "again" });
+    await expect(changed).rejects.toMatchObject({ code: "source_changed" });
+    expect([fake.state.files.size, fake.state.uploads.size]).toEqual([1, kept]);
   });
 
   it("reads the next part while one is on its way", async () => {

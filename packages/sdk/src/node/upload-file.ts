@@ -59,7 +59,8 @@ const FIELDS: Fields<UploadFileOptions> = {
 
 /**
  * Uploads a file of this machine. Above 8 MiB it is resumable: the next call with the same file and place goes on,
- * even after a crash. It fails with `source_changed` if the file changes meanwhile, and stores nothing then. An abort
+ * even after a crash. It fails with `source_changed` if the file changes meanwhile, and stores nothing then. Of a file that
+ * something appends to, such as a log, it stores what there was when it was opened. An abort
  * ends the upload on the server and forgets it. The next call goes on if the reason is an error of the
  * name `PauseError`. Memory: about two parts, of 8 MiB each, and of 16 MiB for a file from 64 MiB on that is sent alone. Without a journal (a read-only system, no home directory) the upload survives lost connections, but no
  * other process can go on with it. Into a shared vault an upload goes on only with the same bytes. Otherwise it gives

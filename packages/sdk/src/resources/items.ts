@@ -127,13 +127,14 @@ export const FOLDERS: Items<Folder> = {
 
 const PAGE = 100;
 
-/** All items of a vault, those in the trash last. */
+/** All items of a vault, those in the trash last; `trash: false`: without them. */
 export async function* everyItem<Kind extends Item>(
   connection: Connection,
   items: Items<Kind>,
   vaultId: string,
   signal: AbortSignal | undefined,
+  trash = true,
 ): AsyncGenerator<Kind, void, undefined> {
-  for (const trashed of [false, true])
+  for (const trashed of trash ? [false, true] : [false])
     for await (const page of items.list(connection, { vaultId, trashed, limit: PAGE }, { signal })) yield* page;
 }

@@ -74,6 +74,19 @@ describe.each(IDS)("%s [G21]", (id) => {
     expect((await installState(host, entry)).state).toBe("missing");
   });
 
+  it("takes a file that begins with a byte order mark, and keeps the mark", async () => {
+    const host = hostOf(id);
+    const before = `\ufeff${settingsFor(host)}`;
+    await place(host, before);
+    expect((await installInto(host, entry, false)).act).toBe("added");
+    expect((await textOf(host)).startsWith("\ufeff")).toBe(true);
+    expect((await installState(host, entry)).state).toBe("installed");
+    await uninstallFrom(host, false);
+    // JavaScript counts the mark as white space, so the comparison is of the rest.
+    expect((await textOf(host)).startsWith("\ufeff")).toBe(true);
+    expect((await textOf(host)).replaceAll(/\s/g, "")).toBe(before.replaceAll(/\s/g, ""));
+  });
+
   it("keeps everything else of the file, byte by byte", async () => {
     const host = hostOf(id);
     const before = settingsFor(host);

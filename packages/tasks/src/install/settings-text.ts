@@ -11,6 +11,9 @@ export interface ServerEntry {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** Some editors begin each text with it. What reads JSON may pass over it (RFC 8259 §8.1), and it stays in the file. */
+const MARK = "\ufeff";
+
 /** The entry as the file has it; null: none of this name. Throws TaskFailure `not_configured` for a text that is no settings. */
 export function entryIn(host: Host, text: string, name: string): unknown {
   const servers = memberOf(readSettings(host, text), host.servers);
@@ -23,6 +26,7 @@ export function renderEntry(host: Host, { command, args, env }: ServerEntry): Re
 
 /** The text with the entry; null: without it. */
 export function withEntry(host: Host, text: string, name: string, entry: Record<string, unknown> | null): string {
+  if (text.startsWith(MARK)) return `${MARK}${withEntry(host, text.slice(MARK.length), name, entry)}`;
   readSettings(host, text);
   const next = host.format === "json" ? changeJson(host, text, name, entry) : changeToml(host, text, name, entry);
   // What was written is what a host will read: nothing else may have changed.
@@ -65,7 +69,8 @@ function changeToml(host: Host, text: string, name: string, entry: Record<string
     .replace(/^\n$/, "");
 }
 
-function readSettings(host: Host, text: string): Record<string, unknown> {
+function readSettings(host: Host, written: string): Record<string, unknown> {
+  const text = written.startsWith(MARK) ? written.slice(MARK.length) : written;
   if (text.trim() === "") return {};
   const settings = host.format === "json" ? readJson(host, text) : readToml(host, text);
   if (typeof settings !== "object" || settings === null || Array.isArray(settings))

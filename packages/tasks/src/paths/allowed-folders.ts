@@ -3,10 +3,12 @@
  * through every symlink, and the last component is never followed.
  */
 import type { Stats } from "node:fs";
-import { lstat, realpath } from "node:fs/promises";
+import { lstat, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TaskFailure, type FailureDetails } from "../failure.ts";
+import { looksLike, unseenIn } from "../near-names.ts";
+import { untrusted } from "../untrusted.ts";
 import { isDenied, ownConfiguration, type DenyList } from "./denied.ts";
 
 export interface AllowedFolders {
@@ -170,20 +172,47 @@ async function realParent(allowed: AllowedFolders, path: string): Promise<string
     return await realpath(parent);
   } catch (error) {
     const nearest = await nearestExisting(parent);
-    const inside = nearest !== null && isAllowed(allowed, nearest);
-    if (!inside) throw new TaskFailure("path_not_allowed", { ...allowed.outside, cause: error });
-    throw new TaskFailure("file_not_found", { message: "The folder of the path does not exist", cause: error });
+    if (nearest === null || !isAllowed(allowed, nearest.real))
+      throw new TaskFailure("path_not_allowed", { ...allowed.outside, cause: error });
+    const details = await lookAlike(allowed, nearest.real, nearest.missing);
+    throw new TaskFailure("file_not_found", {
+      ...(details ?? { message: "The folder of the path does not exist" }),
+      cause: error,
+    });
   }
 }
 
-async function nearestExisting(path: string): Promise<string | null> {
-  for (let current = path; ; current = dirname(current)) {
+/** A real path, and the name below it that is not there. */
+async function nearestExisting(path: string): Promise<{ readonly real: string; readonly missing: string } | null> {
+  for (let current = path, missing = ""; ; missing = basename(current), current = dirname(current)) {
     try {
-      return await realpath(current);
+      return { real: await realpath(current), missing };
     } catch {
       if (dirname(current) === current) return null;
     }
   }
+}
+
+/** Where nothing is at a place. It names the one entry of the folder that looks the same, if a path may name it at all. */
+export async function notFound(allowed: AllowedFolders, { name, parent }: Place): Promise<TaskFailure> {
+  return new TaskFailure("file_not_found", (await lookAlike(allowed, parent, name)) ?? {});
+}
+
+async function lookAlike(allowed: AllowedFolders, folder: string, name: string): Promise<FailureDetails | null> {
+  if (!isAllowed(allowed, folder)) return null;
+  const entries = await readdir(folder).catch(() => []);
+  const similar = looksLike(
+    name,
+    entries.filter((entry) => entry !== name).map((entry) => ({ name: entry })),
+  ).filter((entry) => isAllowed(allowed, join(folder, entry.name)));
+  const [only, ...others] = similar;
+  if (only === undefined || others.length > 0) return null;
+  const unseen = unseenIn(only.name, name);
+  return {
+    message: `There is no such name, and one that looks the same${unseen === "" ? "" : ` has ${unseen}`}`,
+    nextStep: "If that one is meant, write its name exactly as it is.",
+    detail: untrusted(only.name),
+  };
 }
 
 async function findStats(path: string): Promise<Stats | null> {

@@ -10,7 +10,7 @@ import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promis
 import { join, resolve } from "node:path";
 import { TaskFailure } from "../failure.ts";
 import { holdsKnownKey, SCANNED_BYTES } from "../secret-shapes.ts";
-import { findPlace, isAllowed, type AllowedFolders } from "./allowed-folders.ts";
+import { findPlace, isAllowed, notFound, type AllowedFolders } from "./allowed-folders.ts";
 import { createWriteJudge } from "./writable.ts";
 
 /** A local file that stays open until disposed. */
@@ -44,7 +44,7 @@ const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIR
 /** Throws TaskFailure `path_not_allowed`, `file_not_found` or `not_a_file`. */
 export async function openSource(allowed: AllowedFolders, given: string): Promise<SourceFile> {
   const place = await findPlace(allowed, given);
-  if (place.found === null) throw new TaskFailure("file_not_found");
+  if (place.found === null) throw await notFound(allowed, place);
   if (place.found.isSymbolicLink() && allowed.denied.isChosen === true)
     return { ...(await openSource(allowed, await realpath(place.path))), name: place.name };
   if (place.found.isSymbolicLink()) {

@@ -122,10 +122,11 @@ class UndiciSender implements WebhookSender {
 }
 
 /**
- * A status counts for more than what happened behind it. A 2xx whose body broke off or never ended is different: that
- * receiver may not have done its work.
+ * A status counts for more than what happened behind it: with a 2xx the receiver has said that it took the event (RFC 9110 §15.3,
+ * Standard Webhooks). Its body is only kept to be shown.
  */
 function failureOf({ status, failure }: Ending): WebhookFailure | null {
+  if (status === 0) return failure;
   const isSuccess = status >= 200 && status <= 299;
-  return status === 0 || isSuccess ? failure : `HTTP ${status}`;
+  return isSuccess ? null : `HTTP ${status}`;
 }

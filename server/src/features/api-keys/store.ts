@@ -94,6 +94,7 @@ export interface CredentialRow {
   budgets_json: string | null;
   expires_at: number | null;
   revoked_at: number | null;
+  last_used_at: number | null;
   account_chain_address: string | null;
 }
 
@@ -112,6 +113,7 @@ export const findCredential = prepared(
         "api_keys.budgets_json as budgets_json",
         "api_keys.expires_at as expires_at",
         "api_keys.revoked_at as revoked_at",
+        "api_keys.last_used_at as last_used_at",
         "accounts.chain_address as account_chain_address",
       ])
       .where("api_keys.hash", "=", value.hash),

@@ -86,6 +86,9 @@ describe("a log-out", () => {
     expect((await logOutBy(service, refreshToken)).status).toBe(204);
     await cut;
     await expect(answer.arrayBuffer()).rejects.toThrow();
+    // The log says why it was cut, and of no fault.
+    expect(service.logged()).toMatch(/"event":"cut",[^\n]*"endpoint":"files.content","errorCode":"invalid_credential"/);
+    expect(service.logged()).not.toContain('"fault"');
   });
 });
 

@@ -65,7 +65,7 @@ async function requireExport(path: string): Promise<void> {
 }
 
 function reportOf(
-  { failed, files, unchanged }: SavedExport,
+  { failed, files, trashed, unchanged }: SavedExport,
   {
     createdAt,
     exportedBy,
@@ -89,6 +89,7 @@ function reportOf(
       decrypted: files.length,
       unchanged: unchanged.length,
       failed: failed.length,
+      trashed,
       bytes,
       files,
       failures: failed,
@@ -96,6 +97,7 @@ function reportOf(
     [
       ...failed.map(({ message, path }) => untrusted(`failed: ${path}: ${message}`)),
       `Decrypted ${String(files.length)} files (${sizeText(bytes)}), unchanged ${String(unchanged.length)}, failed ${String(failed.length)}`,
+      ...(trashed === 0 ? [] : [`Left out: ${String(trashed)} files that were in the trash`]),
       exportedBy === null
         ? "Nobody has signed that the export is whole"
         : `exported ${made} by ${exportedBy}${exporterIsMember === true ? "" : " (not a member now)"}`,

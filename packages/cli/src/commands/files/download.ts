@@ -30,6 +30,8 @@ export default command({
   ] as const,
   run: async (context, flags, [named, dest = "."]) => {
     const { ciphertext, overwrite, range, vault, version } = flags;
+    if (dest === "-" || dest === "/dev/stdout")
+      throw usage("A download is a file of this machine, and no stream", `coffer cat "${untrusted(named).visible()}"`);
     const { allowed, paths } = localPaths(context.world, [dest]);
     const { item, vaultId } = await whatIsAt(context.task, named, vault);
     const plan: DownloadPlan = {

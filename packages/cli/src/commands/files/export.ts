@@ -1,21 +1,23 @@
 import { stat } from "node:fs/promises";
 import { findVault, untrusted } from "@coffer/tasks";
-import { argument, command } from "../../declarations.ts";
+import { argument, command, toggle } from "../../declarations.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { CommandFailure } from "../../failure.ts";
 import { done } from "../../result.ts";
+import { sizeText } from "../../terminal/visible.ts";
 import { localPaths } from "./local-paths.ts";
 
 export default command({
   brief: "Copy a shared vault out, encrypted, to open without the service",
   description:
-    "A repeat brings the folder up to date. coffer decrypt opens it with your chain key and the key servers alone.",
+    "It says how much there is, and leaves out the trash. A repeat brings the folder up to date. coffer decrypt opens it with your chain key and the key servers alone.",
   examples: [{ line: 'coffer export "Team" team.export', does: "everything that the vault holds now" }],
+  flags: { trash: toggle("Also what lies in the trash. coffer decrypt leaves it out; the SDK reads it") },
   args: [
     argument("vault", "Name or id of the vault"),
     argument("dest", "Folder of this machine for this export alone; made if missing"),
   ] as const,
-  run: async (context, _flags, [named, dest]) => {
+  run: async (context, { trash }, [named, dest]) => {
     const { signal, task } = context;
     const vault = await findVault(task, named.replace(/:$/, ""));
     if (vault.type === "public")
@@ -33,14 +35,21 @@ export default command({
       });
     const { exportVault } = await import("@coffer/sdk/node");
     const line = context.progress("Exporting");
+    let isSaid = false;
     try {
       const result = await exportVault(await context.client(), vault.id, paths[0] ?? dest, {
-        signal,
-        onProgress: ({ bytes, files }) => line.update(bytes, bytes, `${String(files)} files`),
+        ...{ signal, trash },
+        onProgress: ({ bytes, files, totalBytes, totalFiles }) => {
+          if (!isSaid) context.note(sizeLine(totalFiles, totalBytes, trash));
+          isSaid = true;
+          line.update(bytes, totalBytes, `${String(files)}/${String(totalFiles)}`);
+        },
       });
-      const { files, folders, signedBy } = result;
+      const { files, folders, signedBy, totalBytes } = result;
       return done({ vaultId: vault.id, path: paths[0], ...result }, [
-        untrusted(`Exported ${vault.name}: ${String(files)} files, ${String(folders)} folders`),
+        untrusted(
+          `Exported ${vault.name}: ${String(files)} files (${sizeText(totalBytes)}), ${String(folders)} folders`,
+        ),
         signedBy === null ? "Nobody signed it: open it with --allow-unsigned" : `signed by ${signedBy}`,
       ]);
     } finally {
@@ -48,3 +57,6 @@ export default command({
     }
   },
 });
+
+const sizeLine = (files: number, bytes: number, trash: boolean): string =>
+  `Exporting ${String(files)} files, ${sizeText(bytes)}${trash ? ", with the trash" : "; the trash stays out (--trash)"}`;

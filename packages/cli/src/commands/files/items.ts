@@ -1,6 +1,9 @@
 /** Files and folders as lists show them. */
 import { shortIds, untrusted } from "@coffer/tasks";
 import type { File, Folder } from "@coffer/sdk";
+import type { Context } from "../../context.ts";
+import { EXIT, type ExitCode } from "../../exit-codes.ts";
+import { wordsOf } from "../../failure-words.ts";
 import type { Column } from "../../result.ts";
 import { timeText } from "../../terminal/visible.ts";
 
@@ -19,6 +22,19 @@ export function plain<Item extends object>(item: Item): Item {
 /** This client can read neither name nor size of it. */
 const isClosed = (item: File | Folder): boolean => item.unreadable !== undefined || item.name === "";
 
+const whyClosed = (item: File | Folder): string => item.unreadable ?? "shared_vault";
+
+/** Says why items are closed, and what to do about it. Answers how their list ends. */
+export function noteClosed({ note }: Pick<Context, "note">, items: readonly (File | Folder)[]): ExitCode {
+  const closed = items.filter(isClosed);
+  const [first] = closed;
+  if (first === undefined) return EXIT.done;
+  const { exit, message, nextStep } = wordsOf(whyClosed(first));
+  note(`${String(closed.length)} of ${String(items.length)} are closed: ${message}`);
+  note(`next: ${nextStep}`);
+  return closed.length === items.length ? exit : EXIT.someFailed;
+}
+
 export function itemColumns(rows: readonly Row[], more: readonly Column<Row>[] = []): readonly Column<Row>[] {
   const short = shortIds(rows.map(({ id }) => id));
   return [
@@ -29,9 +45,7 @@ export function itemColumns(rows: readonly Row[], more: readonly Column<Row>[] =
     {
       title: "name",
       of: (row) =>
-        isClosed(row)
-          ? `(closed: ${row.unreadable ?? "shared_vault"})`
-          : untrusted(row.kind === "folder" ? `${row.name}/` : row.name),
+        isClosed(row) ? `(closed: ${whyClosed(row)})` : untrusted(row.kind === "folder" ? `${row.name}/` : row.name),
     },
   ];
 }

@@ -3,7 +3,7 @@ import type { Client, Vault } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { command, count, optionalArgument, toggle } from "../../declarations.ts";
 import { listing, type Listing } from "../../result.ts";
-import { fileRow, folderRow, itemColumns, type Row } from "./items.ts";
+import { fileRow, folderRow, itemColumns, noteClosed, type Row } from "./items.ts";
 import { VAULT, whatIsAt } from "./places.ts";
 
 /** Rows that one request brings. */
@@ -27,16 +27,19 @@ export default command({
   run: async (context, { limit = Infinity, recursive, vault }, [place]) => {
     if (place === undefined && vault === undefined) return await listVaults(context);
     const { item, vaultId } = await whatIsAt(context.task, place ?? "", vault);
-    if (item?.kind === "file") return listingOf([fileRow(item.file)]);
+    if (item?.kind === "file") return listingOf(context, [fileRow(item.file)]);
     const client = await context.client();
     const within = recursive ? null : (item?.id ?? ROOT);
     const rows = await rowsIn(client, context.signal, { vaultId, within, limit });
-    return listingOf(rows);
+    return listingOf(context, rows);
   },
 });
 
-const listingOf = (rows: readonly Row[]): Listing =>
-  listing({ name: "items", items: rows, columns: itemColumns(rows), empty: "Nothing is here." });
+const listingOf = (context: Context, rows: readonly Row[]): Listing =>
+  listing({
+    ...{ name: "items", items: rows, columns: itemColumns(rows), empty: "Nothing is here." },
+    exit: noteClosed(context, rows),
+  });
 
 interface Wanted {
   readonly vaultId: string;

@@ -65,9 +65,9 @@ export async function orListOf<Outcome>(vault: string | undefined, look: () => P
     const failure = toFailure(thrown);
     if (failure.code !== "not_found") throw thrown;
     const shown = vault === undefined ? "VAULT" : untrusted(vault).visible();
-    const { cause, detail, message } = failure;
+    const { candidates, cause, detail, message } = failure;
     throw new CommandFailure("not_found", {
-      ...{ message, cause, ...(detail === null ? {} : { detail }) },
+      ...{ message, candidates, cause, ...(detail === null ? {} : { detail }) },
       nextStep: `coffer ls ${/^[\w.-]+$/.test(shown) ? `${shown}:` : `"${shown}:"`}`,
     });
   }

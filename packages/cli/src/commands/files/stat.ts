@@ -4,7 +4,7 @@ import { argument, command } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
 import { done, type Shown } from "../../result.ts";
 import { sizeText, timeText } from "../../terminal/visible.ts";
-import { fileRow, folderRow } from "./items.ts";
+import { fileRow, folderRow, noteClosed } from "./items.ts";
 import { VAULT, whatIsAt } from "./places.ts";
 
 export default command({
@@ -12,12 +12,13 @@ export default command({
   examples: [{ line: 'coffer stat "Team:2027/report.pdf"', does: "id, size, digest, author, times" }],
   flags: { vault: VAULT },
   args: [argument("file", "VAULT:PATH or an id")] as const,
-  run: async ({ task }, { vault }, [named]) => {
-    const { item } = await whatIsAt(task, named, vault);
+  run: async (context, { vault }, [named]) => {
+    const { item } = await whatIsAt(context.task, named, vault);
     if (item === null) throw usage("This is the top of a vault", "coffer vaults get VAULT");
+    const exit = noteClosed(context, [item.kind === "file" ? item.file : item.folder]);
     return item.kind === "file"
-      ? done({ item: fileRow(item.file) }, linesOf(fileFacts(item.file)))
-      : done({ item: folderRow(item.folder) }, linesOf(folderFacts(item.folder)));
+      ? done({ item: fileRow(item.file) }, linesOf(fileFacts(item.file)), { exit })
+      : done({ item: folderRow(item.folder) }, linesOf(folderFacts(item.folder)), { exit });
   },
 });
 

@@ -1,4 +1,14 @@
-import { storeStream, uploadPaths, untrusted, writableVault, type Stored, type UploadPlan } from "@coffer/tasks";
+import {
+  findPlace,
+  notFound,
+  storeStream,
+  uploadPaths,
+  untrusted,
+  writableVault,
+  type AllowedFolders,
+  type Stored,
+  type UploadPlan,
+} from "@coffer/tasks";
 import { argument, choice, command, text, toggle } from "../../declarations.ts";
 import { CommandFailure, usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
@@ -7,7 +17,7 @@ import { plain } from "./items.ts";
 import { localPaths } from "./local-paths.ts";
 import { vaultIdOf } from "./places.ts";
 import { splitPlace } from "../../split-place.ts";
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { digestLine, transferReport, withProgress, type TransferWords } from "./transfers.ts";
 
 export default command({
@@ -39,13 +49,15 @@ export default command({
   },
   args: { each: argument("path", "File or folder of this machine"), least: 0 } as const,
   run: async (context, flags, given) => {
-    const { dryRun, folder = null, ifExists = "error", name, stdin, type: mimeType, vault } = flags;
-    if (stdin === given.length > 0)
+    const { dryRun, folder = null, ifExists = "error", name, type: mimeType, vault } = flags;
+    const isInput = given.length === 1 && INPUT.has(given[0] ?? "");
+    const stdin = flags.stdin || isInput;
+    if (!isInput && stdin === given.length > 0)
       throw usage("Name paths, or pass --stdin with --name", "coffer upload PATH --vault VAULT");
     if (stdin && (name === undefined || dryRun))
       throw usage("--stdin needs a name for the file, and sends at once", "pass --name NAME, without --dry-run");
-    const { allowed, paths } = localPaths(context.world, given);
-    refusePlaces(given, paths);
+    const { allowed, paths } = localPaths(context.world, isInput ? [] : given);
+    if (!isInput) await refusePlaces(given, paths, allowed);
     const { task } = context;
     const vaultId = vault === undefined ? await writableVault(task, null) : await vaultIdOf(task, vault);
     const plan: UploadPlan = { vaultId, folder, ifExists, name, mimeType, dryRun };
@@ -58,15 +70,26 @@ export default command({
   },
 });
 
+/** Names that other programs take for standard input. A file of the name `-` is `./-`. */
+const INPUT: ReadonlySet<string> = new Set(["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]);
+
 /** People write where it goes as for other commands: `coffer upload a.txt Team:`. */
-function refusePlaces(given: readonly string[], paths: readonly string[]): void {
+async function refusePlaces(
+  given: readonly string[],
+  paths: readonly string[],
+  allowed: AllowedFolders,
+): Promise<void> {
   for (const [at, word] of given.entries()) {
+    const path = paths[at] ?? word;
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (INPUT.has(word) || (stats !== undefined && !stats.isFile() && !stats.isDirectory()))
+      throw usage(
+        `${untrusted(word).visible()} is a stream, and no file: only standard input is sent as it comes`,
+        "COMMAND | coffer upload --stdin --name NAME --vault VAULT",
+      );
+    if (stats !== undefined) continue;
     const place = splitPlace(word);
-    if (existsSync(paths[at] ?? word)) continue;
-    if (place === null && given.length === 1)
-      throw new CommandFailure("file_not_found", {
-        message: `There is no such local file: ${untrusted(word).visible()}`,
-      });
+    if (place === null && given.length === 1) throw await missing(word, path, allowed);
     if (place === null) continue;
     const [named, vault, folder] = [word, place.vault, place.path].map((each) => untrusted(each).visible());
     throw usage(
@@ -74,6 +97,14 @@ function refusePlaces(given: readonly string[], paths: readonly string[]): void 
       `coffer upload PATH --vault "${String(vault)}"${folder === "" ? "" : ` --folder "${String(folder)}"`}`,
     );
   }
+}
+
+async function missing(word: string, path: string, allowed: AllowedFolders): Promise<CommandFailure> {
+  const { detail, message } = await notFound(allowed, await findPlace(allowed, path));
+  const what = untrusted(word).visible();
+  return new CommandFailure("file_not_found", {
+    message: detail === null ? `There is no such local file: ${what}` : `${message}: ${detail.visible()}`,
+  });
 }
 
 const WORDS: Omit<TransferWords, "dryRun"> = {

@@ -1,15 +1,18 @@
 /** Whether a file here and one at the service have the same content: by the journal, else by digest. */
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { connectionOf } from "../../client.ts";
 import { openFileDownload } from "../../download/open-file.ts";
 import type { SdkError } from "../../errors.ts";
 import type { File } from "../../resources/result-types.ts";
+import { MAX_BATCHED_BYTES } from "../../upload/input.ts";
 import { sourceChanged } from "../../upload/source.ts";
+import { fileErrorCode } from "../durable-file.ts";
 import { isSameMark, markOf, settled, type Mark } from "../file-mark.ts";
 import { requirePlace } from "./held.ts";
 import type { LocalFile } from "./local-tree.ts";
+import type { Outcome } from "./outcome.ts";
 import type { KnownFile } from "./state.ts";
 import type { Work } from "./work.ts";
 
@@ -84,16 +87,34 @@ export function readHere({ mark: seen, place }: LocalFile): { readonly bytes: Ui
   try {
     const stats = fstatSync(file, { bigint: true });
     const mark = markOf(stats);
-    if (!stats.isFile() || mark.inode !== seen.inode || mark.size !== seen.size) throw tookItsPlace();
+    if (!stats.isFile() || mark.inode !== seen.inode) throw tookItsPlace();
     requirePlace(file, place);
-    const bytes = new Uint8Array(mark.size + 1);
-    const filled = readSync(file, bytes);
-    if (filled !== mark.size || !isSameMark(mark, markOf(fstatSync(file, { bigint: true }))))
-      throw sourceChanged("The file changed while it was read");
-    return { bytes: bytes.subarray(0, filled), mark };
+    if (mark.size > MAX_BATCHED_BYTES) throw changed();
+    const bytes = new Uint8Array(mark.size);
+    const filled = readSync(file, bytes, 0, mark.size, 0);
+    const isSame = isSameMark(mark, markOf(fstatSync(file, { bigint: true })));
+    if (filled !== mark.size || !(isSame || beginsWith(file, bytes))) throw changed();
+    return { bytes, mark };
   } finally {
     closeSync(file);
   }
+}
+
+/** Something appends to the file: what was read is what it began with between the two readings. */
+function beginsWith(file: number, bytes: Uint8Array): boolean {
+  const again = new Uint8Array(bytes.length);
+  return readSync(file, again, 0, again.length, 0) === bytes.length && Buffer.compare(again, bytes) === 0;
+}
+
+/** A file here that went away since the directory was read is no failure: neither side is to have it. */
+export function failHere(outcome: Outcome, { path, place }: LocalFile, error: unknown): void {
+  if (fileErrorCode(error) === "ENOENT" && lstatSync(place, { throwIfNoEntry: false }) === undefined)
+    outcome.skip(path, "gone");
+  else outcome.fail(path, error);
+}
+
+function changed(): SdkError {
+  return sourceChanged("The file changed while it was read");
 }
 
 function tookItsPlace(): SdkError {
@@ -112,8 +133,9 @@ async function digestHere({ signal }: Work, local: LocalFile): Promise<string> {
       count = (await handle.read(buffer, 0, buffer.length, null)).bytesRead;
       hash.update(buffer.subarray(0, count));
     }
-    if (!isSameMark(local.mark, markOf(await handle.stat({ bigint: true }))))
-      throw sourceChanged("The file changed while it was read");
+    const now = markOf(await handle.stat({ bigint: true }));
+    // Of a file that has grown the digest is of more than anybody knows: it differs.
+    if (!isSameMark(local.mark, now) && now.size <= local.mark.size) throw changed();
     return hash.digest("hex");
   } finally {
     await handle.close();

@@ -211,8 +211,31 @@ describe("a hostile tree", () => {
     };
     const client = connect({ middleware: [swap] });
     const result = await uploadFolder(client, root, options);
-    expect(codes(result)).toEqual({ "deep/b.txt": "source_changed", "deep/er/c.bin": "ENOENT" });
+    expect(codes(result)).toEqual({ "deep/b.txt": "source_changed" });
+    expect(result.skipped).toEqual([{ path: "deep/er/c.bin", reason: "gone" }]);
     expect((await client.files.list({ vaultId })).files.map(({ name }) => name)).toEqual(["a.txt"]);
+  });
+
+  it("sends logs that grow as far as they went, and leaves out what goes away meanwhile", async () => {
+    const { client, connect, options, root } = await openTree();
+    const [small, large] = [join(root, "small.log"), join(root, "large.log")];
+    await writeFile(small, "one\n");
+    await writeFile(large, Buffer.alloc(9 * MIB, "a"));
+    let isGone = false;
+    const busy: Middleware = async (request, next) => {
+      for (const log of [small, large]) await appendFile(log, "more\n");
+      if (!isGone && request.method === "POST") await rm(join(root, "deep", "b.txt"), { force: true });
+      isGone ||= request.method === "POST";
+      return next(request);
+    };
+    const result = await uploadFolder(connect({ middleware: [busy] }), root, { ...options, lanes: 1 });
+    expect(result.failed).toEqual([]);
+    expect(result.skipped).toEqual([{ path: "deep/b.txt", reason: "gone" }]);
+    for (const { fileId, path, size } of result.files.filter(({ path: each }) => each.endsWith(".log"))) {
+      const kept = await readFile(join(root, path));
+      expect(Buffer.from(await (await client.files.download(fileId ?? "")).bytes())).toEqual(kept.subarray(0, size));
+      expect(size).toBeLessThan(kept.length);
+    }
   });
 
   it("names the file that changes while it is read, and sends the others [D5-folder-failures]", async () => {
@@ -220,7 +243,7 @@ describe("a hostile tree", () => {
     const large = join(root, "large.bin");
     await writeFile(large, Buffer.alloc(9 * MIB));
     const change: Middleware = async (request, next) => {
-      if (request.method === "PATCH") await appendFile(large, "x");
+      if (request.method === "PATCH") await writeFile(large, "x", { flag: "r+" });
       return next(request);
     };
     const result = await uploadFolder(connect({ middleware: [change] }), root, options);
@@ -316,7 +339,7 @@ describe("a call that ends early", () => {
       uploadFolder(client, root, options),
     ]);
     const reasons = [one, two].flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
-    expect(reasons).toMatchObject([{ code: "configuration" }]);
+    expect(reasons).toMatchObject([{ code: "locked", retryable: true }]);
     expect(writes(lines())).toEqual(["POST /api/files", "POST /api/files"]);
   });
 

@@ -165,7 +165,7 @@ export interface SkippedItem {
    * `link`: a symbolic link, which is never followed. `special`: a pipe, socket or device. `filter`: the caller's
    * filter left it out. The others stay where `delete` would remove them. `changed_there` and `changed_here`: somebody changed
    * it. `unknown_here` and `unknown_there`: the journal does not know it. `not_gone`: no list of the service names it, and yet
-   * the service has it. `trash`: the trash of this machine.
+   * the service has it. `gone`: it went away while it was to be sent. `trash`: the trash of this machine.
    */
   readonly reason:
     | "link"
@@ -176,6 +176,7 @@ export interface SkippedItem {
     | "changed_here"
     | "unknown_there"
     | "not_gone"
+    | "gone"
     | "trash";
 }
 

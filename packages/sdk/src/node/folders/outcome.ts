@@ -78,6 +78,7 @@ const ENDING: ReadonlySet<string> = new Set([
   ...["aborted", "connection_failed", "timeout", "rate_limited", "credential_missing", "session_ended", "unavailable"],
   ...[
     "configuration",
+    "locked",
     "keychain_unusable",
     "shared_vault",
     "not_a_member",

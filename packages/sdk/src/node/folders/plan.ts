@@ -1,5 +1,5 @@
 /** What has to be done so that the receiving side has what the other one has. */
-import { compareContents, compareMarks, type Comparison } from "./compare.ts";
+import { compareContents, compareMarks, failHere, type Comparison } from "./compare.ts";
 import { inLanes } from "../../lanes.ts";
 import { nameOf, throwIfAborted } from "./outcome.ts";
 import type { Plan, Transfer, Work } from "./work.ts";
@@ -60,7 +60,7 @@ async function planFiles(work: Work): Promise<Transfer[]> {
     try {
       decide(work, path, await compareContents(work, here, there), transfers);
     } catch (error) {
-      outcome.fail(path, error);
+      failHere(outcome, here, error);
     }
   });
   return transfers;

@@ -8,7 +8,7 @@ import type { UploadResult } from "../../upload/target.ts";
 import { guessContentType } from "../content-type.ts";
 import { settled, type Mark } from "../file-mark.ts";
 import { uploadFile } from "../upload-file.ts";
-import { openHere, readHere } from "./compare.ts";
+import { failHere, openHere, readHere } from "./compare.ts";
 import { inLanes } from "../../lanes.ts";
 import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
@@ -38,7 +38,7 @@ export async function sendAll(work: Work, { folders, transfers }: Plan): Promise
       } catch (error) {
         // What an abort breaks off is no failure of the file, and is not counted.
         throwIfAborted(work.signal);
-        work.outcome.fail(path, error);
+        failHere(work.outcome, local, error);
       } finally {
         batch?.leave();
       }

@@ -14,7 +14,7 @@ import { constants } from "node:fs";
 import { open, readFile, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { configurationError } from "../../errors.ts";
+import { lockedError } from "../../errors.ts";
 import { configDirectory, type Environment } from "../config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "../durable-file.ts";
 import type { Mark } from "../file-mark.ts";
@@ -71,14 +71,14 @@ export class FolderState implements AsyncDisposable {
 
   /**
    * Reads the journal and holds its lock. Without a place for a journal it is empty, and all is compared by digest.
-   * @throws SdkError `configuration` while another process works on the same two places.
+   * @throws SdkError `locked` while another process works on the same two places.
    */
   static async open(directory: string, purpose: string): Promise<FolderState> {
     const path = pathOf(directory, purpose);
     try {
       await makePrivateDirectory(directory);
       const lock = await acquireLock(`${path}.lock`, 0);
-      if (lock === null) throw configurationError("Another process works on this directory and the same folder");
+      if (lock === null) throw lockedError("Another process works on this directory and the same folder");
       const state = new FolderState(purpose, path, lock);
       try {
         await state.#read();

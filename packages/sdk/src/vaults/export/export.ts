@@ -68,13 +68,17 @@ export interface ExportProgress {
   readonly folders: number;
   /** Bytes of the contents that this call fetched. */
   readonly bytes: number;
+  /** Files that the service listed when the export began. */
+  readonly totalFiles: number;
+  /** Their stored bytes. A call that goes on fetches fewer. */
+  readonly totalBytes: number;
 }
 
 /** What an export holds. */
 export interface ExportResult extends ExportProgress {
   /** Records of vault keys that are in the export. */
   readonly records: number;
-  /** Files in the trash, which only the owner reaches. */
+  /** Files in the trash that this client does not reach: only the owner does. 0 without `trash`. */
   readonly skipped: number;
   /** The address that signed the export; null: unsigned, because the vault names no signing key of this client's. */
   readonly signedBy: string | null;
@@ -82,15 +86,17 @@ export interface ExportResult extends ExportProgress {
 
 /** For an export. */
 export interface ExportOptions {
+  /** Also what lies in the trash, which may be larger than the rest. Default: false. */
+  readonly trash?: boolean | undefined;
   /** Ends the call when it aborts; the next call goes on. Default: it runs to its end. */
   readonly signal?: AbortSignal | undefined;
-  /** Called after each item. Default: no function. */
+  /** Called once before anything is fetched, and after each item. Default: no function. */
   readonly onProgress?: ((progress: ExportProgress) => void) | undefined;
 }
 
 /**
- * Writes everything that the service has of the vault into `store`: key records, signed statements, encrypted names
- * and contents, and the trash. It adds the chain's vault object. It decrypts nothing, so nothing in it is more
+ * Writes what the service has of the vault into `store`: key records, signed statements, encrypted names and contents, and
+ * with `trash` what lies in the trash. It adds the chain's vault object. It decrypts nothing, so nothing in it is more
  * readable than at the service; `openExport` verifies and decrypts. A member with a signing key signs it, so that
  * nobody can leave a file out of it later. The next call goes on where one was cut off: it does not fetch contents
  * again that are there. The manifest comes last: an export without one is not finished. A repeated one has none until
@@ -102,17 +108,18 @@ export async function exportVault(
   connection: Connection,
   vaultId: string,
   store: ExportStore,
-  { signal, onProgress }: ExportOptions = {},
+  { onProgress, signal, trash = false }: ExportOptions = {},
 ): Promise<ExportResult> {
   const vault = await requireOpenVault(connection, vaultId, { signal });
   for (const path of [MANIFEST, STATEMENT]) await store.remove(path);
   const run = crypto.randomUUID();
-  const writing: Writing = { connection, vaultId, store, signal, run, records: new Set(), latest: NOWHERE };
-  let progress: ExportProgress = { files: 0, folders: 0, bytes: 0 };
+  const writing: Writing = { connection, vaultId, store, signal, trash, run, records: new Set(), latest: NOWHERE };
+  let progress: ExportProgress = { files: 0, folders: 0, bytes: 0, ...(await measure(writing)) };
   const note = (change: Partial<ExportProgress>): void => {
     progress = { ...progress, ...change };
     onProgress?.(progress);
   };
+  note({});
   for await (const _ of exportFolders(writing)) note({ folders: progress.folders + 1 });
   let skipped = 0;
   for await (const fetched of exportFiles(writing)) {
@@ -131,6 +138,7 @@ interface Writing {
   readonly vaultId: string;
   readonly store: ExportStore;
   readonly signal: AbortSignal | undefined;
+  readonly trash: boolean;
   /** Names this call in its files. */
   readonly run: string;
   /** Key ids: some for each generation. */
@@ -140,6 +148,17 @@ interface Writing {
 }
 
 const NOWHERE: Place = { generation: 0n, after: 0n };
+
+/** How much there is to export, so that it can be said before the disk fills. It keeps no list in memory. */
+async function measure(writing: Writing): Promise<Pick<ExportProgress, "totalFiles" | "totalBytes">> {
+  const { connection, signal, trash, vaultId } = writing;
+  const total = { totalFiles: 0, totalBytes: 0 };
+  for await (const { size } of everyItem(connection, FILES, vaultId, signal, trash)) {
+    total.totalFiles += 1;
+    total.totalBytes += size;
+  }
+  return total;
+}
 
 /** The chain's state, the files, and who signs for them. The manifest last. */
 async function finish(
@@ -177,8 +196,8 @@ function authorOf(view: VaultView, { chainAddress, statements }: VaultSession["s
 }
 
 async function* exportFolders(writing: Writing) {
-  const { connection, vaultId, store, signal, run } = writing;
-  for await (const folder of everyItem(connection, FOLDERS, vaultId, signal)) {
+  const { connection, vaultId, store, signal, trash, run } = writing;
+  for await (const folder of everyItem(connection, FOLDERS, vaultId, signal, trash)) {
     notePlaces(writing, folder);
     await store.write(folderPath(folder.id), renderDocument(z.parse(exportedFolder, { ...folder, run })));
     yield;
@@ -187,8 +206,8 @@ async function* exportFolders(writing: Writing) {
 
 /** Bytes fetched, file by file; null for one that the caller does not reach. */
 async function* exportFiles(writing: Writing): AsyncGenerator<number | null, void, undefined> {
-  const { connection, vaultId, signal } = writing;
-  for await (const file of everyItem(connection, FILES, vaultId, signal)) {
+  const { connection, vaultId, signal, trash } = writing;
+  for await (const file of everyItem(connection, FILES, vaultId, signal, trash)) {
     signal?.throwIfAborted();
     const fetched = await exportFile(writing, file);
     if (fetched !== "gone") yield fetched === "closed" ? null : fetched;

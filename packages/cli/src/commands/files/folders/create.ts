@@ -1,4 +1,4 @@
-import { ensureFolder, TaskFailure, walkFolders } from "@coffer/tasks";
+import { ensureFolder, segmentsOf, TaskFailure, walkFolders } from "@coffer/tasks";
 import { argument, command } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
@@ -13,7 +13,7 @@ export default command({
   run: async ({ client, signal, task }, { vault }, [named]) => {
     const { path, vaultId } = await placeOf(task, named, vault);
     if (vaultId === null || isTop(path)) throw usage("A new folder needs a path", "coffer folders create VAULT:PATH");
-    const { missing } = await walkFolders(task, vaultId, path);
+    const { missing } = await walkFolders(task, vaultId, segmentsOf(path));
     if (missing.length === 0) throw new TaskFailure("name_exists");
     const id = await ensureFolder(task, vaultId, path);
     const folder = await (await client()).folders.get(id ?? "", { signal });

@@ -2,7 +2,7 @@ import { ROOT } from "@coffer/tasks";
 import type { Folder } from "@coffer/sdk";
 import { argument, command, toggle } from "../../../declarations.ts";
 import { listing } from "../../../result.ts";
-import { folderRow, itemColumns } from "../items.ts";
+import { folderRow, itemColumns, noteClosed } from "../items.ts";
 import { folderAt, VAULT } from "../places.ts";
 
 export default command({
@@ -14,12 +14,16 @@ export default command({
   flags: { vault: VAULT, recursive: toggle("All folders of the vault") },
   args: [argument("place", "VAULT:, VAULT:PATH or the id of a folder")] as const,
   isList: true,
-  run: async ({ client, signal, task }, { recursive, vault }, [named]) => {
+  run: async (context, { recursive, vault }, [named]) => {
+    const { client, signal, task } = context;
     const { folder, vaultId } = await folderAt(task, named, vault);
     const query = { vaultId, limit: 1_000, ...(recursive ? {} : { parentId: folder?.id ?? ROOT }) };
     const folders: Folder[] = [];
     for await (const each of (await client()).folders.list(query, { signal })) folders.push(each);
     const rows = folders.map(folderRow);
-    return listing({ name: "folders", items: rows, columns: itemColumns(rows), empty: "No folders." });
+    return listing({
+      ...{ name: "folders", items: rows, columns: itemColumns(rows), empty: "No folders." },
+      exit: noteClosed(context, rows),
+    });
   },
 });

@@ -2,7 +2,7 @@ import type { File, Folder } from "@coffer/sdk";
 import { command, optionalArgument } from "../../../declarations.ts";
 import { listing } from "../../../result.ts";
 import { timeText } from "../../../terminal/visible.ts";
-import { fileRow, folderRow, itemColumns } from "../items.ts";
+import { fileRow, folderRow, itemColumns, noteClosed } from "../items.ts";
 import { vaultIdOf } from "../places.ts";
 
 export default command({
@@ -14,7 +14,8 @@ export default command({
   ],
   args: [optionalArgument("vault", "Name or id of a vault; all without it")] as const,
   isList: true,
-  run: async ({ client, signal, task }, _flags, [vault]) => {
+  run: async (context, _flags, [vault]) => {
+    const { client, signal, task } = context;
     const place = vault === undefined ? {} : { vaultId: await vaultIdOf(task, vault.replace(/:$/, "")) };
     const { files, folders } = await client();
     const query = { ...place, trashed: true, limit: 1_000 };
@@ -23,6 +24,9 @@ export default command({
     for await (const file of files.list(query, { signal })) foundFiles.push(file);
     const rows = [...foundFolders.map(folderRow), ...foundFiles.map(fileRow)];
     const trashed = { title: "trashed", of: (row: (typeof rows)[number]) => timeText(row.trashedAt) };
-    return listing({ name: "items", items: rows, columns: itemColumns(rows, [trashed]), empty: "The trash is empty." });
+    return listing({
+      ...{ name: "items", items: rows, columns: itemColumns(rows, [trashed]), empty: "The trash is empty." },
+      exit: noteClosed(context, rows),
+    });
   },
 });

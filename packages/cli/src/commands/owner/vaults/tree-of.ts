@@ -43,7 +43,9 @@ function below(places: Places, place: string | null, depth: number): TreeItem[] 
 export function treeLines(items: readonly TreeItem[], indent = ""): Untrusted[] {
   return items.flatMap(({ kind, name, items: inner = [] }, at) => {
     const isLast = at === items.length - 1;
-    const line = untrusted(`${indent}${isLast ? "└── " : "├── "}${name}${kind === "folder" ? "/" : ""}`);
+    const line = untrusted(
+      `${indent}${isLast ? "└── " : "├── "}${name === "" ? "(closed)" : name}${kind === "folder" ? "/" : ""}`,
+    );
     return [line, ...treeLines(inner, `${indent}${isLast ? "    " : "│   "}`)];
   });
 }

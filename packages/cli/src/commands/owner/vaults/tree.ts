@@ -1,6 +1,7 @@
 import { findVault, untrusted } from "@coffer/tasks";
 import { command, count, toggle } from "../../../declarations.ts";
 import { done } from "../../../result.ts";
+import { noteClosed } from "../../files/items.ts";
 import { VAULT } from "../vault-argument.ts";
 import { treeLines, treeOf } from "./tree-of.ts";
 
@@ -19,11 +20,13 @@ export default command({
     const found = { folders: await all(client.folders.list({ vaultId: vault.id, limit: 1000 }, { signal })) };
     const files = folders ? [] : await all(client.files.list({ vaultId: vault.id, limit: 1000 }, { signal }));
     const tree = treeOf(found.folders, files, depth);
-    return done({ vaultId: vault.id, name: vault.name, ...tree }, [
+    const lines = [
       untrusted(vault.name),
       ...treeLines(tree.items),
       `${String(found.folders.length)} folders${folders ? "" : `, ${String(files.length)} files`}`,
-    ]);
+    ];
+    const exit = noteClosed(context, [...found.folders, ...files]);
+    return done({ vaultId: vault.id, name: vault.name, ...tree }, lines, { exit });
   },
 });
 
