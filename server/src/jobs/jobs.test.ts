@@ -287,6 +287,8 @@ function reopened(store: BlobStore): BlobStore {
     partialLength: (key) => store.partialLength(key),
     complete: (key) => store.complete(key),
     discard: (key) => store.discard(key),
+    readMark: () => store.readMark(),
+    replaceMark: (before, mark) => store.replaceMark(before, mark),
     list: () => store.list(),
     ping: () => store.ping(),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),

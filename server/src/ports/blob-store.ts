@@ -112,6 +112,14 @@ export interface BlobStore extends AsyncDisposable {
   /** Drops a partial and its bytes. */
   discard(key: BlobKey): Promise<void>;
 
+  /** A short text about the store itself, which is none of its blobs; null: it has none. */
+  readMark(): Promise<string | null>;
+  /**
+   * Replaces the mark if it is still `before` (null: there must be none). Of several who replace the same one succeeds, and the others
+   * get false. Durable when it resolves; after a rejection either mark may be there.
+   */
+  replaceMark(before: string | null, mark: string): Promise<boolean>;
+
   /** Everything in the store, partials included, in no order. */
   list(): AsyncIterable<StoredBlob>;
   /** Rejects when the store cannot serve (a directory is gone, a flush has failed). */

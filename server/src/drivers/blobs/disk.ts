@@ -15,6 +15,7 @@ import { diskFileSystem, type FileSystem } from "./disk/file-system.ts";
 import { keepingFree } from "./disk/free-space.ts";
 import { Health } from "./disk/health.ts";
 import { keyOfFile, type Layout, layoutOf } from "./disk/layout.ts";
+import { MarkFile } from "./disk/mark-file.ts";
 import { digestFile, Partials } from "./disk/partials.ts";
 import { readRange } from "./disk/reading.ts";
 import { storeTogether } from "./disk/storing-together.ts";
@@ -57,6 +58,7 @@ class DiskBlobStore implements BlobStore {
   readonly #writeBuffers = new BufferPool(BUFFERS);
   readonly #readBuffers = new BufferPool(BUFFERS);
   readonly #partials: Partials;
+  readonly #mark: MarkFile;
   /** What `put` is writing in this process. */
   readonly #writing = new Set<BlobKey>();
 
@@ -64,6 +66,7 @@ class DiskBlobStore implements BlobStore {
     this.#files = files;
     this.#layout = layout;
     this.#partials = new Partials({ files, layout, health: this.#health, pool: this.#writeBuffers });
+    this.#mark = new MarkFile({ files, layout, health: this.#health });
   }
 
   async put(key: BlobKey, source: AsyncIterable<Uint8Array>): Promise<BlobReceipt> {
@@ -168,6 +171,15 @@ class DiskBlobStore implements BlobStore {
     assertKey(key);
     await this.#partials.discard(key);
     if (!this.#writing.has(key)) await this.#files.remove(this.#layout.temporary(key));
+  }
+
+  async readMark(): Promise<string | null> {
+    return (await this.#mark.read()).text;
+  }
+
+  async replaceMark(before: string | null, mark: string): Promise<boolean> {
+    this.#health.assert();
+    return this.#mark.replace(before, mark);
   }
 
   async *list(): AsyncIterable<StoredBlob> {

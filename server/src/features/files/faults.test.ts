@@ -71,10 +71,13 @@ async function openStack(): Promise<Stack> {
   };
 }
 
-/** Every file under the blob directory, those being written too; the processes' own entries aside. */
+/** Every file under the blob directory, those being written too; the store's mark and the processes' own entries aside. */
 function blobFiles(): string[] {
   const found = readdirSync(stack.blobDirectory, { recursive: true, withFileTypes: true });
-  return found.filter((entry) => entry.isFile() && !entry.parentPath.includes("process")).map(({ name }) => name);
+  const names = found
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes("process"))
+    .map(({ name }) => name);
+  return names.filter((name) => !name.startsWith("store-mark."));
 }
 
 /** What is left once the server has noticed; fails when something stays. */
