@@ -73,10 +73,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const settings = { ...config.settings };
     const providers = openProviders({ ...config, settings }, clock);
     if (providers.chain !== null) stack.use(providers.chain);
-    const { database, blobs, aloneSince } = stack.use(
-      await openStorage(config, {
-        note: (fields, message) => log.events.info({ event: "storage", ...fields }, message),
-      }),
+    const { database, blobs, places, aloneSince } = stack.use(
+      await openStorage(config, { clock, note: storageLog(log) }),
     );
     const deps: Deps = {
       ...{ database, blobs },
@@ -91,7 +89,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const readiness: { state: Readiness["state"] } = { state: "starting" };
     const app = buildApp(deps, { log, readiness, stopping: stopping.signal });
     stack.defer(() => app.close());
-    stack.defer(startJobs({ ...deps, log: jobLog(log) }, aloneSince));
+    stack.defer(startJobs({ ...deps, log: jobLog(log) }, places, aloneSince));
     const stopWebhooks = startWebhooks({ ...deps, log: jobLog(log) });
     stack.defer(() => stopWebhooks(ABORT_GRACE));
     const closeUnused = followUnused(app.server);
@@ -119,6 +117,10 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     log.flush();
     throw error;
   }
+}
+
+function storageLog(log: Log): (fields: Readonly<Record<string, unknown>>, message: string) => void {
+  return (fields, message) => log.events.info({ event: "storage", ...fields }, message);
 }
 
 /** Job errors go through the same redaction as those of requests. */

@@ -1,4 +1,5 @@
 /** The process: environment → config → server or operator's command → exit status. */
+import { createInterface } from "node:readline/promises";
 import {
   ConfigError,
   findUnread,
@@ -54,7 +55,17 @@ async function runCommand(words: readonly string[]): Promise<number> {
     );
   }
   const note = (text: string): void => void process.stderr.write(text);
-  return found.command.run(parseConfig(process.env), found.options, { out: print, note });
+  return found.command.run(parseConfig(process.env), found.options, { out: print, note, ask });
+}
+
+async function ask(question: string): Promise<string | null> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await terminal.question(question);
+  } finally {
+    terminal.close();
+  }
 }
 
 function renderHelp(words: readonly string[]): string {

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Config, type DatabaseConfig, placeOf } from "./config.ts";
+import { type Config, type DatabaseConfig, placeOf, placeOfBlobs } from "./config.ts";
 import { openDiskBlobs } from "./drivers/blobs/disk.ts";
 import { openS3Blobs, type S3BlobsOptions } from "./drivers/blobs/s3.ts";
 import type { FileSystem } from "./drivers/blobs/disk/file-system.ts";
@@ -14,15 +14,15 @@ import { openSnapshot } from "./drivers/database/sqlite/snapshot.ts";
 import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
 import { findVersion, migrate } from "./migrations/migrate.ts";
 import { enterProcess } from "./drivers/processes.ts";
-import type { BlobStore } from "./ports/blob-store.ts";
+import { type BlobStore, BlobStoreAwayError } from "./ports/blob-store.ts";
 import { type Database, type DatabaseReader, DatabaseUnavailableError } from "./ports/database.ts";
-import { systemClock } from "./ports/clock.ts";
+import { type Clock, systemClock } from "./ports/clock.ts";
 import { requireHere } from "./features/moving/state.ts";
+import { type Paired, requirePair } from "./features/pairing/pairing.ts";
+import { systemRandom } from "./ports/random.ts";
 import { releaseEnded } from "./ports/leases.ts";
 
-export interface Storage extends AsyncDisposable {
-  readonly database: Database;
-  readonly blobs: BlobStore;
+export interface Storage extends Paired, AsyncDisposable {
   /**
    * When it was opened by a process that had the data directory to itself. Everything older that is not in the rows
    * was left by a process that has ended. Its holds are released then, so nobody waits for them. null: others were
@@ -36,11 +36,12 @@ export interface StorageOptions {
   readonly fileSystem?: FileSystem;
   /** Is told what the stores were found to be able to do. */
   readonly note?: S3BlobsOptions["note"];
+  readonly clock?: Clock;
 }
 
 type Address = Pick<Config, "database">;
 
-/** All of a server's storage, with the newest schema. Rejects with nothing left open. */
+/** All of a server's storage, with the newest schema: rows and contents that belong together. Rejects with nothing left open. */
 export async function openStorage(
   config: Pick<Config, "database" | "blobs" | "dataDirectory">,
   options: StorageOptions = {},
@@ -56,8 +57,29 @@ export async function openStorage(
     await endClaims(database, aloneSince);
   }
   await requireHere(database);
+  const places = placesOf(config);
+  try {
+    await requirePair({ database, blobs, places, clock: options.clock ?? systemClock, random: systemRandom });
+  } catch (error) {
+    // A server starts while its store is away: nothing is deleted before it was asked again.
+    if (!(error instanceof BlobStoreAwayError)) throw error;
+  }
   const all = opened.move();
-  return { database, blobs, aloneSince, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { database, blobs, places, aloneSince, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** Both halves beside a server that may be running on them, or where none starts: for operators. There must be a database. */
+export async function openBeside(config: Pick<Config, "database" | "blobs">): Promise<Paired & AsyncDisposable> {
+  await using opened = new AsyncDisposableStack();
+  const database = opened.use(await openExisting(config));
+  await requireHere(database);
+  const blobs = opened.use(await openBlobs(config.blobs, database, {}));
+  const all = opened.move();
+  return { database, blobs, places: placesOf(config), [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+function placesOf({ database, blobs }: Pick<Config, "database" | "blobs">): Paired["places"] {
+  return { rows: placeOf(database), contents: placeOfBlobs(blobs) };
 }
 
 /** Both halves, to move all data from or to, also where no server may start. */

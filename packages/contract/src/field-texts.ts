@@ -292,5 +292,7 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   // System
   "system.health.out.status": "`ok`: the process answers.",
   "system.ready.out.status": "`ready`: the service takes requests.",
+  "system.ready.out.deletions":
+    "`stopped`: no content is deleted until an operator has run `coffer-server adopt`; all else goes on.",
   version: "Version of the service.",
 };

@@ -24,7 +24,7 @@ export const systemGroup = {
     id: "system.ready",
     path: "/readyz",
     status: 200,
-    output: z.object({ status: z.enum(["ready"]) }),
+    output: z.object({ status: z.enum(["ready"]), deletions: z.optional(z.enum(["stopped"])) }),
     errors: ["unavailable"],
   }),
   metrics: endpoint({

@@ -2,6 +2,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Deps } from "../deps.ts";
 import { listLanes } from "../features/webhooks/delivery/queue-store.ts";
+import { isStopped } from "../features/pairing/store.ts";
 import { countHeld } from "../ports/leases.ts";
 
 type Needs = Pick<Deps, "database" | "clock">;
@@ -18,6 +19,8 @@ export function registerDatabase(registry: Registry, { database, clock }: Needs)
     },
   });
   gauge(registry, "coffer_leases_held", "Leases that processes hold, those of all together", () => countHeld(database));
+  const stopped = "1: no content is deleted until an operator adopts the store, as it may be another database's";
+  gauge(registry, "coffer_deletions_stopped", stopped, async () => ((await isStopped(database)) ? 1 : 0));
   gauge(registry, "coffer_webhook_lag_seconds", "How long the delivery that is due longest waits", async () => {
     const due = (await listLanes(database, "")).map((lane) => lane.due ?? Infinity);
     return Math.max(0, clock.now() - Math.min(...due)) / 1000;

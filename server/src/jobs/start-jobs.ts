@@ -3,13 +3,15 @@ import { removeOldEntries } from "./audit-retention.ts";
 import { deleteQueuedBlobs } from "./blob-deletions.ts";
 import { expireEntries, expireIdempotency, expireUploads, expireVersions } from "./expiry.ts";
 import { expireIdentity } from "./identity-expiry.ts";
+import { openDeletionGate } from "./deletion-gate.ts";
 import { mailJob } from "./mail.ts";
 import { type Job, schedule } from "./schedule.ts";
-import { sweepOrphans } from "./sweep.ts";
+import { reportDangling, sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
 import { tellEnds } from "../features/members/ending.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";
 import { removeFull } from "../features/rates/store.ts";
+import { RENEW_EVERY } from "../features/pairing/pairing.ts";
 import { openLeases } from "../ports/leases.ts";
 import type { Storage } from "../storage.ts";
 import type { JobDeps } from "./job-deps.ts";
@@ -38,14 +40,28 @@ const forgetRates = (deps: JobDeps): Job[] =>
 
 /**
  * Starts the jobs, in the process that holds their lease: each runs once now, afterwards at its own pace. Never throws.
+ * @param places see {@link Storage}: where rows and contents are, for the log.
  * @param aloneSince see {@link Storage}: the first sweep goes by it.
  * @returns stops them; resolves when the running one has ended.
  */
-export function startJobs(deps: JobDeps, aloneSince: Storage["aloneSince"]): () => Promise<void> {
+export function startJobs(
+  deps: JobDeps,
+  places: Storage["places"],
+  aloneSince: Storage["aloneSince"],
+): () => Promise<void> {
   const { log } = deps;
+  const gate = openDeletionGate(deps, places);
   let leftBefore = aloneSince;
   return schedule(
     [
+      {
+        name: "renew the store's mark",
+        pause: RENEW_EVERY,
+        run: async (signal) => {
+          await gate.renew(signal);
+          return {};
+        },
+      },
       { name: "expire uploads", pause: HOUR, run: (signal) => expireUploads(deps, signal) },
       { name: "tell of ended members", pause: ENDS_PAUSE, run: (signal) => tellEnds(deps, signal) },
       { name: "expire replaced versions", pause: VERSIONS_PAUSE, run: (signal) => expireVersions(deps, signal) },
@@ -57,14 +73,20 @@ export function startJobs(deps: JobDeps, aloneSince: Storage["aloneSince"]): () 
       { name: "remove rotated webhook secrets", pause: HOUR, run: () => removeEndedSecrets(deps) },
       ...forgetRates(deps),
       { name: "purge trash", pause: HOUR, run: (signal) => purgeTrash(deps, signal) },
-      { name: "delete blobs", pause: DELETION_PAUSE, run: (signal) => deleteQueuedBlobs(deps, signal) },
+      {
+        name: "delete blobs",
+        pause: DELETION_PAUSE,
+        run: async (signal) => ((await gate.mayDelete()) ? deleteQueuedBlobs(deps, signal) : {}),
+      },
       {
         name: "sweep orphans",
         pause: HOUR,
-        run: (signal) => {
+        run: async (signal) => {
           const options = { leftBefore, signal };
           leftBefore = null;
-          return sweepOrphans({ ...deps, log }, options);
+          if (await gate.mayDelete()) return sweepOrphans(deps, options);
+          // What was put back from a copy is looked through, too.
+          return { orphans: 0, dangling: await reportDangling(deps, signal) };
         },
       },
       // Last: a mail server that does not answer must not hold up the others' first run.

@@ -78,7 +78,7 @@ async function remove(deps: Sweeping, blob: StoredBlob): Promise<boolean> {
 }
 
 /** Looks every row's blob up, and the row again where there is none: it may have been deleted in between. */
-async function reportDangling(deps: Sweeping, signal: AbortSignal | undefined): Promise<number> {
+export async function reportDangling(deps: Sweeping, signal: AbortSignal | undefined): Promise<number> {
   const ids: string[] = [];
   let after = "";
   while (signal?.aborted !== true) {

@@ -5,6 +5,8 @@ import type { Config } from "../config.ts";
 export interface Streams {
   out(text: string): void;
   note(text: string): void;
+  /** Asks at the terminal; null: nobody is there to be asked. */
+  ask(question: string): Promise<string | null>;
 }
 
 export interface OperatorCommand {

@@ -1,5 +1,6 @@
 /** What an operator does at the shell beside running the server: one word group each, on the server's own configuration. */
 import { createAccessCodes, listAllAccessCodes, revokeAccessCodes } from "./access-codes.ts";
+import { adoptStore } from "./adopt.ts";
 import { auditVerify } from "./audit-verify.ts";
 import type { OperatorCommand } from "./command.ts";
 import { moveData } from "./move.ts";
@@ -13,6 +14,7 @@ const COMMANDS: readonly OperatorCommand[] = [
   revokeAccessCodes,
   auditVerify,
   deleteVaults,
+  adoptStore,
   moveData,
 ];
 

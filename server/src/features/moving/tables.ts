@@ -51,8 +51,8 @@ export const MOVED: readonly MovedTable[] = [
   table("blob_deletions", "blob_key"),
 ];
 
-/** What binds running processes and unfinished uploads, or is made again. */
+/** What binds running processes and unfinished uploads, belongs to a store, or is made again. */
 export const LEFT_BEHIND: readonly string[] = [
   ...["leases", "rates", "upload_holds", "budget_holds", "blob_partials", "blob_parts", "moves", "migrations"],
-  ...["file_terms"],
+  ...["file_terms", "store_marks"],
 ];

@@ -3,6 +3,7 @@ import { renderOpenApi } from "@coffer/contract/openapi";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, Reply } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
+import { isStopped } from "../pairing/store.ts";
 
 export const VERSION = "0.1.0";
 
@@ -34,7 +35,8 @@ export const systemHandlers = (deps: Needs): GroupHandlers<typeof api.system> =>
       const names = away.map(({ part }) => (part === 0 ? "the database" : "the blob store")).join(" and ");
       throw new ServiceError("unavailable", `Away: ${names}`, { cause: away[0]?.cause });
     }
-    return { status: "ready" };
+    // Uploads and reads go on, so the server is ready.
+    return (await isStopped(deps.database)) ? { status: "ready", deletions: "stopped" } : { status: "ready" };
   },
 
   async metrics() {
