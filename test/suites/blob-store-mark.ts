@@ -40,7 +40,7 @@ export function describeMark(openMedium: OpenMedium): void {
         const won = await Promise.all(
           tried.map((own, at) => (at % 2 === 0 ? store : (another ?? store)).replaceMark(before, own)),
         );
-        expect(won.filter((has) => has === true)).toHaveLength(1);
+        expect(won.filter((has) => has)).toHaveLength(1);
         mark = await store.readMark();
         expect(mark).toBe(tried[won.indexOf(true)]);
         expect(await (another ?? store).readMark()).toBe(mark);
