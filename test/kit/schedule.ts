@@ -104,6 +104,7 @@ export function scheduled(database: Database, schedule: Schedule): Database {
     capabilities: database.capabilities,
     news: database.news,
     load: database.load,
+    commits: database.commits,
     act: (accountIds, given, options) => schedule.turn().then(() => database.act(accountIds, work(given), options)),
     transaction: (given, options) => schedule.turn().then(() => database.transaction(work(given), options)),
     snapshot: (given) => schedule.turn().then(() => database.snapshot((queries) => given(inTurn(queries)))),
