@@ -5,7 +5,7 @@ import type { Deps } from "./deps.ts";
 import { openMailer } from "./drivers/mail/open.ts";
 import { openWebhookSender } from "./drivers/webhook-sender/undici.ts";
 import { type Readiness, VERSION } from "./features/system/handlers.ts";
-import { type LineSink, type Log, logFault, openLog } from "./http/log.ts";
+import { type LineSink, type Log, logFault, openLog, renderError } from "./http/log.ts";
 import { followUnused } from "./http/unused-connections.ts";
 import { openProviders } from "./providers.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
@@ -13,7 +13,8 @@ import { startWebhooks } from "./features/webhooks/delivery/start-webhooks.ts";
 import { requireMasterKey } from "./master-key.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
 import { systemRandom } from "./ports/random.ts";
-import { openStorage } from "./storage.ts";
+import { openStorage, type Storage } from "./storage.ts";
+import { type NoteStorage, StorageWatch } from "./storage-watch.ts";
 
 export { type App, buildApp } from "./app.ts";
 export {
@@ -40,6 +41,8 @@ export interface RunningServer {
    * and files. A second call waits for the same end.
    */
   close(): Promise<void>;
+  /** Resolves when the storage takes no writes any more until another process begins: a minute after a flush failed. */
+  readonly lost: Promise<void>;
 }
 
 export interface StartOptions {
@@ -73,11 +76,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const settings = { ...config.settings };
     const providers = openProviders({ ...config, settings }, clock);
     if (providers.chain !== null) stack.use(providers.chain);
-    const { database, blobs, aloneSince } = stack.use(
-      await openStorage(config, {
-        note: (fields, message) => log.events.info({ event: "storage", ...fields }, message),
-      }),
-    );
+    const watch = new StorageWatch(storageLog(log));
+    const { database, blobs, aloneSince } = stack.use(await openWatched(config, { watch, log }));
     const deps: Deps = {
       ...{ database, blobs },
       mailer: stack.use(await openMailer(config.mail, { clock, random: systemRandom })),
@@ -89,11 +89,12 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     await requireMasterKey(deps);
     const stopping = new AbortController();
     const readiness: { state: Readiness["state"] } = { state: "starting" };
-    const app = buildApp(deps, { log, readiness, stopping: stopping.signal });
+    const app = buildApp(deps, { log, readiness, stopping: stopping.signal, watch });
     stack.defer(() => app.close());
     stack.defer(startJobs({ ...deps, log: jobLog(log) }, aloneSince));
     const stopWebhooks = startWebhooks({ ...deps, log: jobLog(log) });
     stack.defer(() => stopWebhooks(ABORT_GRACE));
+    stack.defer(watch.watch(deps));
     const closeUnused = followUnused(app.server);
     await app.listen(config.listen);
     readiness.state = "ready";
@@ -113,12 +114,33 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       log.events.info({ event: "stopped" });
       log.flush();
     };
-    return { baseUrl: baseUrlOf(address), address, app, close: () => (closed ??= close()) };
+    return { baseUrl: baseUrlOf(address), address, app, close: () => (closed ??= close()), lost: watch.lost };
   } catch (error) {
     await stack.disposeAsync();
     log.flush();
     throw error;
   }
+}
+
+function openWatched(
+  config: Config,
+  { watch, log }: { readonly watch: StorageWatch; readonly log: Log },
+): Promise<Storage> {
+  return openStorage(config, {
+    note: (fields, message) => log.events.info({ event: "storage", ...fields }, message),
+    onDatabaseFault: watch.onFaultOf("database"),
+    onBlobsFault: watch.onFaultOf("blobs"),
+  });
+}
+
+/** Each state of the storage has one line when it begins and one when it ends. */
+function storageLog(log: Log): NoteStorage {
+  return (line, cause) => {
+    const fields = { event: "storage", ...line, ...(cause === undefined ? {} : { error: renderError(cause) }) };
+    if (line.state === "back") log.events.info(fields);
+    else log.events.error(fields);
+    log.flush();
+  };
 }
 
 /** Job errors go through the same redaction as those of requests. */

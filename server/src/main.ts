@@ -14,6 +14,8 @@ import { findCommand, isCommandGroup, renderCommands, UsageError } from "./opera
 const EX_USAGE = 64;
 const EX_CONFIG = 78;
 const EXIT_FAILURE = 1;
+/** BSD sysexits, "an error occurred while doing I/O on some file": a flush has failed, and a new process may write again. */
+const EX_IOERR = 74;
 /** 128 + SIGINT, what shells expect of an interrupted program. */
 const EXIT_INTERRUPTED = 130;
 
@@ -43,6 +45,17 @@ async function serve(): Promise<void> {
   const server = await startServer(config);
   process.stderr.write(`coffer-server listens on ${server.baseUrl}\n`);
   stopOnSignals(server);
+  void endOnceLost(server);
+}
+
+/** systemd, Kubernetes and Compose start another process. */
+async function endOnceLost(server: RunningServer): Promise<void> {
+  await server.lost;
+  process.stderr.write("coffer-server ends: a flush to the disk failed, and only another process can write again\n");
+  await server.close().catch((error: unknown) => {
+    process.stderr.write(`coffer-server could not stop cleanly: ${String(error)}\n`);
+  });
+  process.exit(EX_IOERR);
 }
 
 async function runCommand(words: readonly string[]): Promise<number> {

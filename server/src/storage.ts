@@ -18,6 +18,7 @@ import type { BlobStore } from "./ports/blob-store.ts";
 import { type Database, type DatabaseReader, DatabaseUnavailableError } from "./ports/database.ts";
 import { systemClock } from "./ports/clock.ts";
 import { requireHere } from "./features/moving/state.ts";
+import type { OnStorageFault } from "./ports/storage-faults.ts";
 import { releaseEnded } from "./ports/leases.ts";
 
 export interface Storage extends AsyncDisposable {
@@ -36,6 +37,9 @@ export interface StorageOptions {
   readonly fileSystem?: FileSystem;
   /** Is told what the stores were found to be able to do. */
   readonly note?: S3BlobsOptions["note"];
+  /** What each part notices of itself outside of any request. */
+  readonly onDatabaseFault?: OnStorageFault;
+  readonly onBlobsFault?: OnStorageFault;
 }
 
 type Address = Pick<Config, "database">;
@@ -49,7 +53,10 @@ export async function openStorage(
   const entry = opened.use(enterProcess(join(config.dataDirectory, "blobs", "processes")));
   // Other machines may use the same PostgreSQL, and this one cannot see their processes.
   const aloneSince = entry.alone && config.database.kind === "sqlite" ? systemClock.now() : null;
-  const database = opened.use(await openMigrated(config.database, {}));
+  const { onDatabaseFault } = options;
+  const database = opened.use(
+    await openMigrated(config.database, { ...(onDatabaseFault && { onFault: onDatabaseFault }) }),
+  );
   const blobs = opened.use(await openBlobs(config.blobs, database, options));
   if (aloneSince !== null) {
     await releaseEnded(database, aloneSince);
@@ -73,8 +80,13 @@ export async function openForMove(
 }
 
 function openBlobs(config: Config["blobs"], database: Database, options: StorageOptions): Promise<BlobStore> {
-  if (config.kind === "disk") return openDiskBlobs({ ...config, ...options });
-  const { note } = options;
+  const { note, fileSystem, onBlobsFault } = options;
+  if (config.kind === "disk")
+    return openDiskBlobs({
+      ...config,
+      ...(fileSystem && { fileSystem }),
+      ...(onBlobsFault && { onFault: onBlobsFault }),
+    });
   const { caFile, ...settings } = config;
   const trust = caFile === null ? null : readFileSync(caFile, "utf8");
   return Promise.resolve(openS3Blobs({ settings: { ...settings, trust }, database, ...(note && { note }) }));
@@ -132,7 +144,12 @@ export function readDatabase({ database }: Address): DatabaseReader {
 async function openMigrated(config: DatabaseConfig, options: Omit<SqliteOptions, "path">): Promise<Database> {
   await using opened = new AsyncDisposableStack();
   const isSqlite = config.kind === "sqlite";
-  const database = opened.use(isSqlite ? await openSqlite({ ...options, path: config.path }) : openPostgres(config));
+  const { onFault } = options;
+  const database = opened.use(
+    isSqlite
+      ? await openSqlite({ ...options, path: config.path })
+      : openPostgres({ ...config, ...(onFault && { onFault }) }),
+  );
   await migrate(database);
   opened.move();
   return database;

@@ -38,7 +38,11 @@ export function enterProcess(directory: string): ProcessEntry {
     alone: others.length === 0,
     [Symbol.dispose]() {
       clearInterval(refresh);
-      rmSync(own, { force: true });
+      try {
+        rmSync(own, { force: true });
+      } catch {
+        // A disk that takes no writes any more must not keep the process from its end: the file says which process it was.
+      }
     },
   };
 }

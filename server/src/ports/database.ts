@@ -3,6 +3,7 @@
  * So the same queries serve SQLite and PostgreSQL, and a hot query is compiled once (see {@link prepared}).
  */
 import { type Compilable, type CompiledQuery, type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
+import type { Durations } from "./durations.ts";
 import type { News } from "./news.ts";
 import type { AccountRow, Tables } from "./tables.ts";
 
@@ -48,7 +49,7 @@ export type Work<Result> = (transaction: Queries) => Promise<Result>;
 /**
  * Failure contract. A violated constraint rejects with {@link ConstraintError}, and a full disk with
  * {@link DatabaseFullError}. A database that cannot be reached or stays locked rejects with
- * {@link DatabaseUnavailableError}. Everything else is a defect and rejects with the driver's own error.
+ * {@link DatabaseUnavailableError}, and so does one that is damaged where the query reads. Everything else is a defect and rejects with the driver's own error.
  * Work. `act`, `transaction` and `migration` resolve only once the commit is durable (it survives kill -9 and power
  * loss), and roll back when the work rejects. A driver may roll it back by itself and run it again from its beginning.
  * Reasons are a full disk, two acts that wait for each other, or a commit that meets another one. So nothing outside
@@ -64,6 +65,8 @@ export interface Database extends Queries, AsyncDisposable {
   /** Which accounts acts have changed. Some engines tell of those of other processes, too. */
   readonly news: News;
   readonly load: DatabaseLoad;
+  /** How long commits took, each with its flush. */
+  readonly commits: Durations;
   /**
    * The unit of writing (docs/decisions/0032-the-account-is-the-unit-of-writing.md): an act of an account changes
    * everything that belongs to it. Its first statement locks the rows of the accounts, in the order of their ids,
@@ -87,7 +90,7 @@ export interface Database extends Queries, AsyncDisposable {
    * long as it takes.
    */
   migration<Result>(work: Work<Result>): Promise<Result>;
-  /** Rejects when a trivial read fails, and for ever after a failed flush. */
+  /** Rejects when a trivial read fails, while its files are not where they were, and for ever after a failed flush. */
   ping(): Promise<void>;
 }
 
@@ -141,9 +144,12 @@ export class DatabaseUnavailableError extends Error {
   override readonly name = "DatabaseUnavailableError";
   /** Locked by another process: trying again later can succeed. */
   readonly busy: boolean;
-  constructor(message: string, more: { cause?: unknown; busy?: boolean } = {}) {
+  /** A state that lasts and was reported when it began: the log needs no line for each request that meets it. */
+  readonly known: boolean;
+  constructor(message: string, more: { cause?: unknown; busy?: boolean; known?: boolean } = {}) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.busy = more.busy ?? false;
+    this.known = more.known ?? false;
   }
 }
 

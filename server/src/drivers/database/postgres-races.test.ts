@@ -19,6 +19,7 @@ async function openRaced(): Promise<Database> {
     capabilities: first.capabilities,
     news: first.news,
     load: first.load,
+    commits: first.commits,
     all: (query) => first.all(query),
     first: (query) => first.first(query),
     run: (query) => first.run(query),

@@ -14,6 +14,8 @@ import {
   type Work,
 } from "../../ports/database.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
+import { Durations } from "../../ports/durations.ts";
+import type { OnStorageFault } from "../../ports/storage-faults.ts";
 import { type News, NO_NEWS } from "../../ports/news.ts";
 import { AccountTurns } from "./postgres/account-turns.ts";
 import { Bulletin } from "./postgres/bulletin.ts";
@@ -23,6 +25,7 @@ import { type Answered, Broken, type Connection, Connections, type PoolOptions }
 
 export type PostgresOptions = Partial<PoolOptions> &
   Pick<PoolOptions, "url"> & {
+    readonly onFault?: OnStorageFault;
     /** Past a pooler; null: what other processes do is looked for. */
     readonly directUrl?: string | null;
   };
@@ -54,6 +57,7 @@ export function openPostgres({ directUrl = null, ...options }: PostgresOptions):
 class Postgres implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "postgres", concurrentWriters: true };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
+  readonly commits = new Durations();
   readonly #connections: Connections;
   readonly #bulletin: Bulletin | null;
   readonly #turns = new AccountTurns(PATIENCE);
@@ -183,7 +187,9 @@ class Postgres implements Database {
       // A snapshot holds no lock that a write of its caller could wait for.
       const result = await (mode === "" ? this.#inside.run(marker, () => work(queries)) : work(queries));
       marker.open = false;
+      const began = performance.now();
       await commit(connection);
+      if (mode === "") this.commits.observe(performance.now() - began);
       return result;
     } catch (error) {
       marker.open = false;

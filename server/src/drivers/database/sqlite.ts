@@ -17,11 +17,14 @@ import {
   type TransactionOptions,
   type Work,
 } from "../../ports/database.ts";
+import { Durations } from "../../ports/durations.ts";
 import { NO_NEWS } from "../../ports/news.ts";
+import type { OnStorageFault } from "../../ports/storage-faults.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
 import { CommittedReads } from "./sqlite/committed-reads.ts";
+import { DatabaseFiles } from "./sqlite/files.ts";
 import { Pace } from "./sqlite/pace.ts";
 import { openReserve, type Reserve } from "./sqlite/reserve.ts";
 import { Turn } from "./turn.ts";
@@ -36,6 +39,7 @@ export interface SqliteOptions {
    * answer for seconds.
    */
   readonly busyAttempts?: number;
+  readonly onFault?: OnStorageFault;
 }
 
 /**
@@ -44,18 +48,23 @@ export interface SqliteOptions {
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   makePrivate(options.path);
-  const busyAttempts = options.busyAttempts ?? 200;
+  const { path, busyAttempts = 200, onFault = ignore } = options;
+  const opened: { files: DatabaseFiles | null } = { files: null };
+  const shared = { onFault, assertThere: () => opened.files?.assertThere() };
   // The process that makes the database holds it alone for a moment.
-  const writer = await patiently(() => openConnection(options.path, { readOnly: false }), busyAttempts);
+  const writer = await patiently(() => openConnection(path, { readOnly: false, ...shared }), busyAttempts);
   try {
-    const reader = openConnection(options.path, { readOnly: true });
-    const reserve = await openReserve(`${options.path}-reserve`, options.reserveBytes ?? 8 * 1024 * 1024);
-    return new SqliteDatabase(options.path, writer, reader, { reserve, busyAttempts });
+    const reader = openConnection(path, { readOnly: true, ...shared });
+    const reserve = await openReserve(`${path}-reserve`, options.reserveBytes ?? 8 * 1024 * 1024);
+    const files = (opened.files = new DatabaseFiles(path, onFault));
+    return new SqliteDatabase(path, writer, reader, { reserve, busyAttempts, files, onFault });
   } catch (error) {
     writer.close();
     throw error;
   }
 }
+
+function ignore(): void {}
 
 /**
  * The rows name every file of every account. SQLite would give a new file the umask's mode, and gives `-wal` and `-shm`
@@ -70,15 +79,25 @@ function makePrivate(path: string): void {
   }
 }
 
+interface Surroundings {
+  readonly reserve: Reserve;
+  readonly busyAttempts: number;
+  readonly files: DatabaseFiles;
+  readonly onFault: OnStorageFault;
+}
+
 class SqliteDatabase implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: false };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly news = NO_NEWS;
+  readonly commits = new Durations();
   readonly #path: string;
   readonly #writer: SqliteConnection;
   readonly #committed: CommittedReads;
   readonly #reserve: Reserve;
   readonly #busyAttempts: number;
+  readonly #files: DatabaseFiles;
+  readonly #onFault: OnStorageFault;
   readonly #turn = new Turn();
   readonly #pace = new Pace();
   /** Whether the caller is inside a transaction's work; see {@link Database}. */
@@ -88,13 +107,15 @@ class SqliteDatabase implements Database {
     path: string,
     writer: SqliteConnection,
     reader: SqliteConnection,
-    { reserve, busyAttempts }: { readonly reserve: Reserve; readonly busyAttempts: number },
+    { reserve, busyAttempts, files, onFault }: Surroundings,
   ) {
     this.#path = path;
     this.#writer = writer;
     this.#committed = new CommittedReads(reader);
     this.#reserve = reserve;
     this.#busyAttempts = busyAttempts;
+    this.#files = files;
+    this.#onFault = onFault;
   }
 
   /** One connection writes and one reads; writers wait for their turn. */
@@ -147,7 +168,9 @@ class SqliteDatabase implements Database {
   }
 
   async snapshot<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
-    const connection = openConnection(this.#path, { readOnly: true });
+    // Another file at the path would show another state of affairs than all other reads.
+    this.#files.assertThere();
+    const connection = openConnection(this.#path, { readOnly: true, onFault: this.#onFault });
     const marker = { open: true };
     try {
       connection.beginSnapshot();
@@ -167,6 +190,7 @@ class SqliteDatabase implements Database {
 
   async ping(): Promise<void> {
     this.#writer.assertHealthy();
+    this.#files.assertThere();
     this.#committed.ping();
   }
 
@@ -181,12 +205,13 @@ class SqliteDatabase implements Database {
     work: Work<Result>,
     { durable = true, busyAttempts }: { readonly durable?: boolean; readonly busyAttempts?: number },
   ): Promise<Result> {
+    this.#files.assertThere();
     await patiently(() => this.#writer.begin(durable), busyAttempts ?? this.#busyAttempts);
     const marker = { open: true };
     try {
       const queries = new SqliteTransaction(this.build, this.#writer, { marker, pace: this.#pace });
       const result = await this.#inside.run(marker, () => work(queries));
-      this.#writer.commit();
+      this.#timed(() => this.#writer.commit());
       this.#committed.refresh();
       return result;
     } catch (error) {
@@ -199,10 +224,24 @@ class SqliteDatabase implements Database {
 
   async #write<Result>(statement: () => Result): Promise<Result> {
     using _turn = await this.#takeTurn();
-    const result = await patiently(statement, this.#busyAttempts);
+    this.#files.assertThere();
+    const write = (): Result => {
+      this.#writer.prepareWrite();
+      return statement();
+    };
+    const result = await patiently(() => this.#timed(write), this.#busyAttempts);
     this.#committed.refresh();
     this.#pace.count(0);
     return result;
+  }
+
+  #timed<Result>(commit: () => Result): Result {
+    const began = performance.now();
+    try {
+      return commit();
+    } finally {
+      this.commits.observe(performance.now() - began);
+    }
   }
 
   async #takeTurn(): Promise<Disposable> {

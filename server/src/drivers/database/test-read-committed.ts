@@ -27,6 +27,7 @@ import {
   type Work,
 } from "../../ports/database.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
+import { Durations } from "../../ports/durations.ts";
 import { NO_NEWS } from "../../ports/news.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
@@ -73,6 +74,7 @@ class ReadCommitted implements Database {
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly news = NO_NEWS;
   readonly load = { open: 1, idle: 0, waiting: 0 };
+  readonly commits = new Durations();
   readonly #path: string;
   readonly #options: ReadCommittedOptions;
   readonly #connection: SqliteConnection;

@@ -20,19 +20,31 @@ export async function withUpload<Result>(
   const lease = await deps.leases.acquire(`upload:${id}`);
   if (lease === null) throw new ServiceError("upload_locked");
   let isOwn = false;
-  let isHeld = false;
   try {
     const found = await find();
     const upload = lease.takenOver ? await moveBytes(deps, lease, found) : found;
     isOwn = true;
     const result = await work(upload);
-    isHeld = await lease.release();
-    if (!isHeld) throw new ServiceError("upload_locked");
+    if (!(await endLease(lease))) throw new ServiceError("upload_locked");
     return result;
-  } finally {
+  } catch (error) {
     // Until its bytes are moved, the next holder has to move them as well.
-    if (!isOwn) lease.abandon();
-    else if (!isHeld) await lease.release();
+    if (isOwn) await endLease(lease);
+    else lease.abandon();
+    throw error;
+  }
+}
+
+/**
+ * Whether it lasted until now. What was done under it is done, also when the database cannot be told at this moment: the lease holds as long
+ * as it was confirmed for, and then runs out by itself.
+ */
+async function endLease(lease: Lease): Promise<boolean> {
+  try {
+    return await lease.release();
+  } catch {
+    lease.abandon();
+    return !lease.signal.aborted;
   }
 }
 

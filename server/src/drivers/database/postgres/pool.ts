@@ -2,7 +2,8 @@
 import type { CompiledQuery } from "kysely";
 import { Pool, type PoolClient, type QueryConfig, type QueryResult } from "pg";
 import type { DatabaseLoad } from "../../../ports/database.ts";
-import { isAnswer, translated } from "./failures.ts";
+import type { OnStorageFault } from "../../../ports/storage-faults.ts";
+import { isAnswer, isDamage, translated } from "./failures.ts";
 import { TYPES } from "./values.ts";
 
 export interface PoolOptions {
@@ -19,6 +20,7 @@ export interface PoolOptions {
    * nothing is set up or kept in one.
    */
   readonly sessions: boolean;
+  readonly onFault?: OnStorageFault;
 }
 
 /** What a transaction that nobody ends holds, others wait for: longer than any of ours rests between two statements. */
@@ -130,7 +132,7 @@ export class Connections {
           open -= 1;
           if (open === 0) release(isBroken);
           if (hasEnded) reject(new Broken(translated(error)));
-          else if (error) reject(translated(error));
+          else if (error) reject(failureOf(error, config.text, this.#options));
           else resolve(result);
         });
     });
@@ -211,13 +213,22 @@ export class Connection implements Disposable {
       return await this.#client.query<object>(config);
     } catch (error) {
       if (!isAnswer(error)) this.#isBroken = true;
-      throw translated(error);
+      throw failureOf(error, config.text, this.#options);
     }
   }
 
   [Symbol.dispose](): void {
     this.#client.release(this.#isBroken);
   }
+}
+
+/** The error in the port's words; damage is reported. */
+function failureOf(error: unknown, query: string, { url, onFault }: PoolOptions): Error {
+  if (isDamage(error)) {
+    // Its own server looks it through (amcheck, pg_checksums): from here it would be a scan of everything.
+    onFault?.({ kind: "damaged", file: new URL(url).pathname.slice(1), query, cause: error, examine: null });
+  }
+  return translated(error);
 }
 
 /** One name for each text, the same on every connection, for as long as the process runs. */
