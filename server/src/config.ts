@@ -65,6 +65,8 @@ export interface Settings {
     readonly apiKeys: number;
     readonly invites: number;
     readonly webhooks: number;
+    /** Rows that one transaction of a large act changes at most: others' writes wait for no more. */
+    readonly actRows: number;
   };
   readonly webhooks: WebhookSettings;
   readonly rates: RateSettings;
@@ -249,6 +251,7 @@ function assembleSettings(values: Values): Settings {
       apiKeys: values.apiKeys,
       invites: values.invites,
       webhooks: values.webhookEndpoints,
+      actRows: 500,
     },
     webhooks: {
       allowHttp: values.mode === "development",

@@ -86,6 +86,7 @@ const RETRY_AFTER: Partial<Record<ErrorCode, string>> = {
   unavailable: "1",
   disk_full: "60",
   upload_locked: "1",
+  tree_busy: "1",
 };
 
 /**

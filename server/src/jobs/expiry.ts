@@ -78,7 +78,13 @@ export async function expireEntries(deps: Expiring, signal: AbortSignal): Promis
   return { expired: total };
 }
 
-export async function expireIdempotency(deps: Expiring): Promise<{ expired: number }> {
-  const work = (transaction: Queries): Promise<number> => deleteExpiredAnswers(transaction, deps.clock.now());
-  return { expired: await deps.database.transaction(work, { freesSpace: true }) };
+export async function expireIdempotency(deps: Expiring, signal: AbortSignal): Promise<{ expired: number }> {
+  let total = 0;
+  while (!signal.aborted) {
+    const work = (transaction: Queries): Promise<number> => deleteExpiredAnswers(transaction, deps.clock.now());
+    const expired = await deps.database.transaction(work, { freesSpace: true });
+    if (expired === 0) break;
+    total += expired;
+  }
+  return { expired: total };
 }

@@ -29,7 +29,8 @@ let blobs: BlobStore;
 let place: { account_id: string; vault_id: string };
 const errors: string[] = [];
 const log = { info: () => undefined, error: (_: unknown, message: string) => void errors.push(message) };
-const deps = () => ({ database, blobs, clock, random: systemRandom, log });
+const { settings } = parseConfig({ SERVICE_ENV: "development" });
+const deps = () => ({ database, blobs, clock, random: systemRandom, log, settings });
 
 beforeEach(async () => {
   directory = makeDirectory();
@@ -229,7 +230,7 @@ it("answers kept for repeated requests go when their time is over", async () => 
   }));
   await database.run(database.build.insertInto("idempotency").values(rows));
   clock.advance(10 * 60_000);
-  expect(await expireIdempotency(deps())).toEqual({ expired: 2 });
+  expect(await expireIdempotency(deps(), running)).toEqual({ expired: 2 });
 });
 
 async function storeBlob(key: string = randomUUID()): Promise<string> {

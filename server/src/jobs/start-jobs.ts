@@ -8,6 +8,8 @@ import { type Job, schedule } from "./schedule.ts";
 import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
 import { tellEnds } from "../features/members/ending.ts";
+import { finishTreeActs } from "../features/tree-acts/writing.ts";
+import { finishPurges } from "../features/vaults/purging.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";
 import { removeFull } from "../features/rates/store.ts";
 import { openLeases } from "../ports/leases.ts";
@@ -21,6 +23,9 @@ const DELETION_PAUSE = 15_000;
 const ENDS_PAUSE = 10_000;
 /** They do not count as usage: what is over their bounds should not stay long. */
 const VERSIONS_PAUSE = 60_000;
+
+/** Changes in the folder wait for it; an empty look costs one index probe. */
+const ACTS_PAUSE = 1_000;
 
 /** A minute of a busy service leaves a row for each of its callers. */
 const RATES_PAUSE = 60_000;
@@ -46,11 +51,13 @@ export function startJobs(deps: JobDeps, aloneSince: Storage["aloneSince"]): () 
   let leftBefore = aloneSince;
   return schedule(
     [
+      { name: "finish acts on folders", pause: ACTS_PAUSE, run: (signal) => finishTreeActs(deps, signal) },
+      { name: "finish deletions of vaults", pause: ACTS_PAUSE, run: (signal) => finishPurges(deps, signal) },
       { name: "expire uploads", pause: HOUR, run: (signal) => expireUploads(deps, signal) },
       { name: "tell of ended members", pause: ENDS_PAUSE, run: (signal) => tellEnds(deps, signal) },
       { name: "expire replaced versions", pause: VERSIONS_PAUSE, run: (signal) => expireVersions(deps, signal) },
       { name: "expire replaced entries", pause: HOUR, run: (signal) => expireEntries(deps, signal) },
-      { name: "expire idempotency keys", pause: HOUR, run: () => expireIdempotency(deps) },
+      { name: "expire idempotency keys", pause: HOUR, run: (signal) => expireIdempotency(deps, signal) },
       { name: "expire sign-in", pause: HOUR, run: (signal) => expireIdentity(deps, signal) },
       { name: "remove old audit entries", pause: HOUR, run: (signal) => removeOldEntries(deps, signal) },
       { name: "remove old deliveries", pause: HOUR, run: (signal) => removeOldDeliveries(deps, signal) },

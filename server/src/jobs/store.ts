@@ -4,8 +4,8 @@ import type { BlobDeletionRow, FileRow, FileVersionRow, UploadRow, VaultRow } fr
 
 /** Rows looked at in one step: a step is short, so requests run in between. */
 export const BATCH = 200;
-/** Deletions of one step: as many as a store takes in one request. */
-const DELETED_AT_ONCE = 1_000;
+/** Deletions of one step. */
+const DELETED_AT_ONCE = 500;
 
 const expiredUploads = prepared((build, value: { now: number }) =>
   build
@@ -70,9 +70,23 @@ export function listEndedVersions(
 }
 
 const removeAnswers = prepared((build, value: { now: number }) =>
-  build.deleteFrom("idempotency").where("expires_at", "<=", value.now),
+  build
+    .deleteFrom("idempotency")
+    .where((row) =>
+      row(
+        row.refTuple("account_id", "key"),
+        "in",
+        row
+          .selectFrom("idempotency")
+          .select(["account_id", "key"])
+          .where("expires_at", "<=", value.now)
+          .limit(DELETED_AT_ONCE)
+          .$asTuple("account_id", "key"),
+      ),
+    ),
 );
 
+/** Some of them; answers how many. */
 export function deleteExpiredAnswers(transaction: Queries, now: number): Promise<number> {
   return transaction.run(removeAnswers(transaction, { now }));
 }
@@ -132,8 +146,22 @@ export async function fileHasBlob(queries: Queries, id: string, blobKey: string)
   return (await queries.first(fileWithBlob(queries, { id, blobKey }))) !== null;
 }
 
+/** Acts on folders of the vault that a row lies in. */
+const actsIn = (build: Queries["build"], table: string) =>
+  build
+    .selectFrom("tree_acts")
+    .select("root_id")
+    .whereRef("tree_acts.vault_id", "=", build.dynamic.ref<"tree_acts.vault_id">(`${table}.vault_id`));
+
 const oldTrash = prepared((build, value: { cutoff: number }) =>
-  build.selectFrom("files").selectAll().where("trashed_at", "<=", value.cutoff).orderBy("trashed_at").limit(BATCH),
+  build
+    .selectFrom("files")
+    .selectAll()
+    .where("trashed_at", "<=", value.cutoff)
+    // An act on a folder may be bringing them back.
+    .where((row) => row.not(row.exists(actsIn(build, "files"))))
+    .orderBy("trashed_at")
+    .limit(BATCH),
 );
 
 export function listOldTrash(queries: Queries, cutoff: number): Promise<FileRow[]> {
@@ -145,6 +173,7 @@ const oldVaults = prepared((build, value: { cutoff: number }) =>
     .selectFrom("vaults")
     .select(["id", "account_id"])
     .where("trashed_at", "<=", value.cutoff)
+    .where("purging_bytes", "is", null)
     .orderBy("trashed_at")
     .limit(BATCH),
 );
@@ -155,7 +184,12 @@ export function listOldTrashedVaults(queries: Queries, cutoff: number): Promise<
 }
 
 const oldVault = prepared((build, value: { id: string; cutoff: number }) =>
-  build.selectFrom("vaults").selectAll().where("id", "=", value.id).where("trashed_at", "<=", value.cutoff),
+  build
+    .selectFrom("vaults")
+    .selectAll()
+    .where("id", "=", value.id)
+    .where("trashed_at", "<=", value.cutoff)
+    .where("purging_bytes", "is", null),
 );
 
 /** null when it has been restored or deleted since it was listed. */
@@ -168,6 +202,7 @@ const anyEmptyFolder = prepared((build, value: { cutoff: number }) =>
     .selectFrom("folders as empty")
     .select("empty.account_id")
     .where("empty.trashed_at", "<=", value.cutoff)
+    .where((row) => row.not(row.exists(actsIn(build, "empty"))))
     .where((row) =>
       row.not(row.exists(row.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "empty.id"))),
     )

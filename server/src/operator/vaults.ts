@@ -1,8 +1,9 @@
 /** `coffer-server vaults …`: for an owner who has lost the chain key (decision 0030). Works beside a running server. */
 import type { Config } from "../config.ts";
-import { type AccountAct, actOn } from "../features/account/act.ts";
+import { type AccountAct, type ActDeps, actOn } from "../features/account/act.ts";
 import { grantByService } from "../features/deletion/grants.ts";
 import { purgeVault, trashVault } from "../features/vaults/deleting.ts";
+import { finishPurges } from "../features/vaults/purging.ts";
 import { findVaultOfAny } from "../features/ownership/store.ts";
 import { systemClock } from "../ports/clock.ts";
 import { systemRandom } from "../ports/random.ts";
@@ -24,14 +25,16 @@ export const deleteVaults: OperatorCommand = {
     const [id] = positionals;
     if (id === undefined) throw usageError(deleteVaults, "the vault's id is missing");
     await using database = await openExisting(config);
-    const deps = { database, clock: systemClock, random: systemRandom };
+    const deps = { database, clock: systemClock, random: systemRandom, settings: config.settings };
     const { status, note } = await deleteOne(deps, id.toLowerCase(), values.permanent === true);
+    // A running server would do it as well.
+    await finishPurges(deps, new AbortController().signal);
     streams.note(`${note}\n`);
     return status;
   },
 };
 
-type Needs = Parameters<typeof purgeVault>[1];
+type Needs = ActDeps & Parameters<typeof purgeVault>[1];
 
 async function deleteOne(deps: Needs, id: string, permanent: boolean): Promise<Deleted> {
   const found = await findVaultOfAny(deps.database, id);

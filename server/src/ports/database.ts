@@ -91,6 +91,14 @@ export interface Database extends Queries, AsyncDisposable {
   ping(): Promise<void>;
 }
 
+/** Several reads that see one state: a transaction's do anyway. */
+export function consistently<Result>(
+  queries: Queries & Partial<Pick<Database, "snapshot">>,
+  work: (queries: Queries) => Promise<Result>,
+): Promise<Result> {
+  return queries.snapshot === undefined ? work(queries) : queries.snapshot(work);
+}
+
 /** For readers of a database who never change it, whatever its schema. */
 export type DatabaseReader = Pick<Database, "snapshot"> & AsyncDisposable;
 

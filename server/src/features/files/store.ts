@@ -2,6 +2,7 @@
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { newEntry, putWaiting } from "../search-index/store.ts";
+import { refuseInTree } from "../tree-acts/acts.ts";
 
 /**
  * How long a blob outlives its row: a download that has read the row may not have opened the blob yet.
@@ -46,8 +47,9 @@ const insert = prepared((build, row: NewFileRow) =>
   } as FileRow),
 );
 
-/** With its entry in the index of names. Rejects with ConstraintError when the name was taken meanwhile. */
+/** With its entry in the index of names. Rejects with ConstraintError when the name was taken meanwhile, and throws `tree_busy`. */
 export async function insertFile(transaction: Queries, row: FileRow): Promise<void> {
+  await refuseInTree(transaction, row.vault_id, row.folder_id);
   const entry = await newEntry(transaction, row);
   const columns = { search_id: entry?.searchId ?? null, search_waits: entry === null ? null : 1 };
   await transaction.run(insert(transaction, { ...row, ...columns }));

@@ -47,6 +47,14 @@ export function findEmptyTrashedFolders(queries: Queries, scope: TrashScope, cou
   const query = queries.build
     .selectFrom("folders")
     .selectAll()
+    // An act on a folder may be bringing them back.
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb.selectFrom("tree_acts").select("root_id").whereRef("tree_acts.vault_id", "=", "folders.vault_id"),
+        ),
+      ),
+    )
     .where((eb) =>
       eb.not(
         eb.exists(eb.selectFrom("folders as below").select("below.id").whereRef("below.parent_id", "=", "folders.id")),

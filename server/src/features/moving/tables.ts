@@ -17,6 +17,7 @@ export const MOVED: readonly MovedTable[] = [
   table("vaults", "id"),
   // Parents before their children.
   table("folders", "depth", "id"),
+  table("tree_acts", "root_id"),
   table("files", "id"),
   table("file_versions", "file_id", "version_id"),
   table("item_entries", "item_id", "number"),
