@@ -139,7 +139,14 @@ export const ownershipGroup = {
     output: z.object({ vault }),
     errors: [
       ...chainErrors,
-      ...(["address_required", "chain_object_invalid", "name_exists", "limit_reached", "storage_quota", "tree_busy"] as const),
+      ...([
+        "address_required",
+        "chain_object_invalid",
+        "name_exists",
+        "limit_reached",
+        "storage_quota",
+        "tree_busy",
+      ] as const),
     ],
   }),
 } as const;

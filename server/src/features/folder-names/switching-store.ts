@@ -90,7 +90,9 @@ export async function* trashedEntries(
   for (const kind of ITEM_KINDS) {
     let after: Position | null = null;
     do {
-      const rows: readonly TrashedEntry[] = await queries.all(trashedPage(queries, kind, { folder, trashedWith, after }));
+      const rows: readonly TrashedEntry[] = await queries.all(
+        trashedPage(queries, kind, { folder, trashedWith, after }),
+      );
       for (const { shared_json } of rows) if (shared_json !== null) yield shared_json;
       after = rows.length < PIECE ? null : (rows.at(-1) ?? null);
     } while (after !== null);

@@ -64,11 +64,17 @@ export async function requireRestorable(
   root: FolderRow,
   trashedWith: string,
 ): Promise<void> {
-  const part = { account_id: root.account_id, vault_id: root.vault_id, kind: "restore", trashed_with: trashedWith } as const;
+  const part = {
+    account_id: root.account_id,
+    vault_id: root.vault_id,
+    kind: "restore",
+    trashed_with: trashedWith,
+  } as const;
   for await (const { ids } of foldersOf(transaction, root)) {
     const twins = await hasTwins(transaction, part, ids);
     if (twins !== null) throw nameTaken(twins === "files" ? "file" : "folder");
     if (vault.plain_names === 1) continue;
-    for (const folderId of ids) await requireOneKey(transaction, { accountId: vault.account_id, vaultId: vault.id, folderId }, trashedWith);
+    for (const folderId of ids)
+      await requireOneKey(transaction, { accountId: vault.account_id, vaultId: vault.id, folderId }, trashedWith);
   }
 }

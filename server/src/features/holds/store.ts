@@ -32,7 +32,10 @@ const purging = prepared((build, value: { accountId: string }) =>
 
 /** The bytes of the account's that no row needs, and that are not deleted yet: queued, or of a vault that is being deleted. */
 export async function sumGivenUp(queries: Queries, accountId: string): Promise<number> {
-  const sums = [await queries.first(givenUp(queries, { accountId })), await queries.first(purging(queries, { accountId }))];
+  const sums = [
+    await queries.first(givenUp(queries, { accountId })),
+    await queries.first(purging(queries, { accountId })),
+  ];
   return sums.reduce((sum, row) => sum + Number(row?.bytes ?? 0), 0);
 }
 

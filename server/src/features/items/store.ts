@@ -102,7 +102,8 @@ export async function listItems<Kind extends ItemKind>(
     .leftJoin(pageOf(queries, kind, filter, after, count).as("page"), (join) => join.on("acts.under_way", "=", 0))
     .selectAll();
   const found = (await queries.all(query)) as unknown as (ListedRows[Kind] & { readonly under_way: number | string })[];
-  if (Number(found[0]?.under_way) > 0) return consistently(queries, (on) => listUnderActs(on, kind, filter, after, count));
+  if (Number(found[0]?.under_way) > 0)
+    return consistently(queries, (on) => listUnderActs(on, kind, filter, after, count));
   return found.filter(({ id }) => id !== null).sort(newestFirst);
 }
 
@@ -172,15 +173,13 @@ function pageOf(queries: Queries, kind: ItemKind, filter: ItemFilter, after: Pos
 /** What a change is based on: who read it finds no other content, place, name or state of the trash in its row. */
 type Known = ItemRows[ItemKind];
 
-const asRead =
-  (known: Known) =>
-  (row: ExpressionBuilder<Tables, "files">) => {
-    const { id, account_id, revision, trashed_at } = known;
-    return row.and([
-      row.and({ id, account_id, revision, ...("version_id" in known ? { version_id: known.version_id } : {}) }),
-      row("trashed_at", trashed_at === null ? "is" : "=", trashed_at),
-    ]);
-  };
+const asRead = (known: Known) => (row: ExpressionBuilder<Tables, "files">) => {
+  const { id, account_id, revision, trashed_at } = known;
+  return row.and([
+    row.and({ id, account_id, revision, ...("version_id" in known ? { version_id: known.version_id } : {}) }),
+    row("trashed_at", trashed_at === null ? "is" : "=", trashed_at),
+  ]);
+};
 
 /** A folder's row is locked with all that lies in the folder. */
 function refuseBusy(transaction: Queries, known: Known): Promise<void> {

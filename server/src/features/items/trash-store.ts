@@ -50,9 +50,7 @@ export function findEmptyTrashedFolders(queries: Queries, scope: TrashScope, cou
     // An act on a folder may be bringing them back.
     .where((eb) =>
       eb.not(
-        eb.exists(
-          eb.selectFrom("tree_acts").select("root_id").whereRef("tree_acts.vault_id", "=", "folders.vault_id"),
-        ),
+        eb.exists(eb.selectFrom("tree_acts").select("root_id").whereRef("tree_acts.vault_id", "=", "folders.vault_id")),
       ),
     )
     .where((eb) =>

@@ -137,7 +137,9 @@ export function placeOrNone(kind: ItemKind): RawBuilder<string> {
 
 const lookUps = eachKind((kind) => {
   const table = tableOf(kind);
-  const underAct = sql<number | null>`(select 1 from tree_acts where tree_acts.vault_id = ${sql.ref(`${ITEMS[kind].table}.vault_id`)} limit 1)`;
+  const underAct = sql<
+    number | null
+  >`(select 1 from tree_acts where tree_acts.vault_id = ${sql.ref(`${ITEMS[kind].table}.vault_id`)} limit 1)`;
   const ofAccount = (build: Queries["build"], value: { id: string; accountId: string }) =>
     build
       .selectFrom(table)

@@ -2,7 +2,9 @@
 import { expect, test } from "vitest";
 import { answerOf, contextOf, openTestService } from "../test-service.ts";
 import { openTestSqlite } from "../../test-storage.ts";
+import { finishPurges } from "../vaults/purging.ts";
 import { fillFolder, watchWriter } from "./test-large-account.ts";
+import { finishTreeActs } from "./writing.ts";
 
 const FILES = Number(process.env["COFFER_MEASURED_FILES"] ?? "0");
 
@@ -33,10 +35,18 @@ test("measure", { timeout: 1_200_000 }, async (context) => {
     { vaultId, name: "file 7" },
   ])
     await measure(`list ${JSON.stringify(query)}`, () => handlers.files.list({ query }, caller));
-  await measure("trash", () => handlers.folders.delete({ headers: {}, params }, caller));
-  await measure("restore", () => handlers.folders.restore({ headers: {}, params, body: undefined }, caller));
+  const running = new AbortController().signal;
+  const acts = {
+    trash: () => handlers.folders.delete({ headers: {}, params }, caller),
+    restore: () => handlers.folders.restore({ headers: {}, params, body: undefined }, caller),
+  };
+  for (const name of ["trash", "restore", "trash"] as const) {
+    await measure(name, acts[name]);
+    for (const query of [{}, { name: "file 7" }, { trashed: true }])
+      await measure(`list ${JSON.stringify(query)}, marked`, () => handlers.files.list({ query }, caller));
+    await measure(`${name}, pieces`, () => finishTreeActs(service, running));
+  }
   const { build } = service.database;
-  await measure("trash", () => handlers.folders.delete({ headers: {}, params }, caller));
   await measure("empty trash", () => handlers.trash.empty({ query: {}, headers: {} }, caller));
   expect(await service.database.all(build.selectFrom("files").select("id"))).toEqual([]);
 });
@@ -50,4 +60,5 @@ test("measure a vault", { timeout: 1_200_000 }, async (context) => {
   const params = { vaultId: vault.id };
   const query = { force: true, permanent: true };
   await measure("purge a vault", () => service.handlers.vaults.delete({ params, query, headers: {} }, caller));
+  await measure("purge, pieces", () => finishPurges(service, new AbortController().signal));
 });

@@ -5,8 +5,9 @@ import type { Tables, VaultRow } from "../../ports/tables.ts";
 
 type InVault = Pick<VaultRow, "id" | "account_id">;
 
-export function listPurging({ build, all }: Queries): Promise<InVault[]> {
-  return all(build.selectFrom("vaults").select(["id", "account_id"]).where("purging_bytes", "is not", null));
+export function listPurging(queries: Queries): Promise<InVault[]> {
+  const query = queries.build.selectFrom("vaults").select(["id", "account_id"]);
+  return queries.all(query.where("purging_bytes", "is not", null));
 }
 
 /** False: another process has deleted the last of it. */
