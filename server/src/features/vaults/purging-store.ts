@@ -34,7 +34,8 @@ const KEYS = {
   file_versions: { key: ["file_id", "version_id"], size: "size" },
 } as const;
 
-export const STORED = ["files", "uploads", "file_versions"] as const;
+/** Uploads first: they count until they are gone. */
+export const STORED = ["uploads", "files", "file_versions"] as const;
 
 export async function deleteStored(
   transaction: Queries,
