@@ -2,7 +2,7 @@
 import type { AuthoredRow, ItemEntryRow } from "./entry-tables.ts";
 import type { BlobPartTables } from "./blob-part-tables.ts";
 import type { MoveTables } from "./move-tables.ts";
-import type { TreeActTables } from "./tree-act-tables.ts";
+import type { PurgedRow, TreeActTables } from "./tree-act-tables.ts";
 import type { BudgetTables } from "./budget-tables.ts";
 import type * as shared from "./shared-vault-tables.ts";
 import type * as webhooks from "./webhook-tables.ts";
@@ -10,7 +10,6 @@ import type * as webhooks from "./webhook-tables.ts";
 export type * from "./entry-tables.ts";
 export type * from "./budget-tables.ts";
 export type * from "./shared-vault-tables.ts";
-export type * from "./tree-act-tables.ts";
 export type * from "./webhook-tables.ts";
 
 export interface AccountRow {
@@ -65,7 +64,7 @@ export interface ApiKeyRow {
   created_at: number;
 }
 
-export interface VaultRow {
+export interface VaultRow extends PurgedRow {
   id: string;
   account_id: string;
   name: string;
@@ -81,8 +80,6 @@ export interface VaultRow {
   updated_at: number;
   /** null: not in the trash. Nobody sees the content of a vault in the trash until it is restored. */
   trashed_at: number | null;
-  /** null, unless it is deleted for good: then nobody sees it, and so many bytes of it are not yet queued for their deletion. */
-  purging_bytes: number | null;
 }
 
 export interface FolderRow extends AuthoredRow {

@@ -19,3 +19,9 @@ export interface TreeActRow {
   /** The account's newest change when it began: another act on the same folder has another. */
   sequence: number;
 }
+
+/** Of vaults. */
+export interface PurgedRow {
+  /** null, unless it is deleted for good: then nobody sees it, and so many bytes of it are not yet queued for their deletion. */
+  purging_bytes: number | null;
+}

@@ -27,9 +27,9 @@ export async function requireOneKey(queries: Queries, folder: SwitchingFolder, t
 
 /** Makes the key of a folder's entries, which are all under one, the folder's. */
 export async function takeEntriesKey(transaction: Queries, folder: FolderOfVault): Promise<void> {
-  const { value } = await liveEntries(transaction, folder).next();
-  if (value === undefined || value.shared_json === null) return;
-  const keyId = keyIn(value.shared_json);
+  const first = await liveEntries(transaction, folder).next();
+  if (first.done === true || first.value.shared_json === null) return;
+  const keyId = keyIn(first.value.shared_json);
   if (keyId !== (await findFolderKey(transaction, folder))) await resetFolderKey(transaction, folder, keyId);
 }
 

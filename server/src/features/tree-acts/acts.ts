@@ -3,7 +3,8 @@
  * one row of `tree_acts`; whoever reads a file or folder asks here for the state that the act gives it.
  */
 import type { Queries } from "../../ports/database.ts";
-import type { FileRow, TreeActRow } from "../../ports/tables.ts";
+import type { FileRow } from "../../ports/tables.ts";
+import type { TreeActRow } from "../../ports/tree-act-tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { findParent, listTreeActsIn } from "./store.ts";
 

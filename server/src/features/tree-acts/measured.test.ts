@@ -1,5 +1,5 @@
 /** How long one account's large acts hold the only writer of SQLite: set COFFER_MEASURED_FILES (355000) to measure. */
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import { answerOf, contextOf, openTestService } from "../test-service.ts";
 import { openTestSqlite } from "../../test-storage.ts";
 import { finishPurges } from "../vaults/purging.ts";
@@ -40,15 +40,12 @@ test("measure", { timeout: 1_200_000 }, async (context) => {
     trash: () => handlers.folders.delete({ headers: {}, params }, caller),
     restore: () => handlers.folders.restore({ headers: {}, params, body: undefined }, caller),
   };
-  for (const name of ["trash", "restore", "trash"] as const) {
+  for (const name of ["trash", "restore"] as const) {
     await measure(name, acts[name]);
     for (const query of [{}, { name: "file 7" }, { trashed: true }])
       await measure(`list ${JSON.stringify(query)}, marked`, () => handlers.files.list({ query }, caller));
     await measure(`${name}, pieces`, () => finishTreeActs(service, running));
   }
-  const { build } = service.database;
-  await measure("empty trash", () => handlers.trash.empty({ query: {}, headers: {} }, caller));
-  expect(await service.database.all(build.selectFrom("files").select("id"))).toEqual([]);
 });
 
 test("measure a vault", { timeout: 1_200_000 }, async (context) => {

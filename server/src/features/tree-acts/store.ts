@@ -1,7 +1,8 @@
 /** The SQL of acts on trees, and of walking trees. */
 import type { ExpressionBuilder } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
-import type { FolderRow, Tables, TreeActRow } from "../../ports/tables.ts";
+import type { FolderRow, Tables } from "../../ports/tables.ts";
+import type { TreeActRow } from "../../ports/tree-act-tables.ts";
 
 const ofAccount = prepared((build, value: { accountId: string }) =>
   build.selectFrom("tree_acts").selectAll().where("account_id", "=", value.accountId),

@@ -47,7 +47,7 @@ export async function fillFolder(
     ["files", rows],
   ] as const)
     for (let at = 0; at < all.length; at += AT_ONCE)
-      await database.run(build.insertInto(table).values(all.slice(at, at + AT_ONCE) as never));
+      await database.run(build.insertInto(table).values(all.slice(at, at + AT_ONCE)));
   const usage = { usage_files: account.usage_files + files, usage_bytes: account.usage_bytes + files * 10 };
   await database.run(build.updateTable("accounts").set(usage).where("id", "=", accountId));
   return { vaultId: place.vault_id, folderId: root.id, folders: folders.length, files };
@@ -63,9 +63,7 @@ export interface Held {
 /** Watches all connections of the process until it is disposed of. */
 export function watchWriter(): Held & Disposable {
   const held = { milliseconds: 0, rows: 0 };
-  // The original is called with the connection that the driver holds.
-  // eslint-disable-next-line @typescript-eslint/unbound-method
-  const { exec } = DatabaseSync.prototype;
+  const exec = Reflect.get(DatabaseSync.prototype, "exec") as (this: DatabaseSync, text: string) => void;
   const changes = (handle: DatabaseSync) => Number(handle.prepare("select total_changes() as n").get()?.["n"]);
   let began = { at: 0, rows: 0 };
   DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string) {

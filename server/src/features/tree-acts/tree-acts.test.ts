@@ -68,7 +68,7 @@ async function seen({ handlers, owner, database }: TestService, tree: Tree) {
     ])
       for (const limit of [3, 100]) {
         const query = { ...place, trashed, limit };
-        const { folderId: parentId, ...rest } = query as typeof query & { folderId?: string };
+        const { folderId: parentId, ...rest } = query;
         lists[JSON.stringify(["files", query])] = await pages((cursor) =>
           handlers.files.list({ query: { ...query, ...cursor } }, caller).then((answer) => {
             const { files, nextCursor } = answerOf(answer);
@@ -262,7 +262,8 @@ test("a vault that is deleted for good is gone at once, with all that it counted
   expect(await codeOf(handlers.vaults.create({ body: { name: "v", type: "public" } }, context()))).toBe("ok");
 });
 
-test.skipIf(ON_POSTGRES)("no transaction of an act changes more rows than it may", async () => {
+test("no transaction of an act changes more rows than it may", async (context) => {
+  if (ON_POSTGRES) context.skip("the rows are counted by SQLite");
   const tree = await makeTree();
   const vaultId = (await vaultOf()).id;
   using held = watchWriter();
@@ -272,7 +273,7 @@ test.skipIf(ON_POSTGRES)("no transaction of an act changes more rows than it may
   await finishTreeActs(service, running);
   await trash(tree);
   await finishTreeActs(service, running);
-  await service.handlers.trash.empty({ query: { vaultId }, headers: {} }, context());
+  await service.handlers.trash.empty({ query: { vaultId }, headers: {} }, contextOf(service.owner));
   // Beside its rows an act writes its change, the account, and the answer to a repeated request; a file's end is of several rows.
   expect(held.rows).toBeLessThanOrEqual(ROWS + 10);
   expect(await rowsOf("files")).toHaveLength(1);

@@ -4,7 +4,7 @@
  */
 import type { Deps } from "../../deps.ts";
 import type { Queries } from "../../ports/database.ts";
-import type { TreeActRow } from "../../ports/tables.ts";
+import type { TreeActRow } from "../../ports/tree-act-tables.ts";
 import { type AccountAct, type ActDeps, actOn } from "../account/act.ts";
 import { takeEntriesKey } from "../folder-names/aligning.ts";
 import { refuseOverTree } from "./acts.ts";
