@@ -2,6 +2,7 @@
 import { dropVersion } from "../features/files/kept-versions-store.ts";
 import { dropEndedEntries } from "../features/items/entries-store.ts";
 import { type AccountAct, actOn } from "../features/account/act.ts";
+import { isPurging } from "../features/vaults/purging-store.ts";
 import type { Queries } from "../ports/database.ts";
 import type { UploadRow } from "../ports/tables.ts";
 import {
@@ -57,7 +58,9 @@ export async function expireVersions(
     for (const [accountId, ofAccount] of Map.groupBy(rows, (row) => row.account_id)) {
       const work = async (act: AccountAct): Promise<number> => {
         let count = 0;
-        for (const row of ofAccount) if (await dropVersion(act, row, now, now)) count += 1;
+        for (const row of ofAccount)
+          // The deletion of its vault has counted it as gone.
+          if (!(await isPurging(act, row.vault_id)) && (await dropVersion(act, row, now, now))) count += 1;
         return count;
       };
       total += await actOn(deps, accountId, work, { freesSpace: true });

@@ -1,4 +1,5 @@
 /** The SQL of the jobs. Unlike a feature's, it goes over all accounts. */
+import { sql } from "kysely";
 import { prepared, type Queries } from "../ports/database.ts";
 import type { BlobDeletionRow, FileRow, FileVersionRow, UploadRow, VaultRow } from "../ports/tables.ts";
 
@@ -55,8 +56,9 @@ const endedVersions = prepared((build, value: { now: number }) =>
   build
     .selectFrom("file_versions")
     .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
-    .select(["file_id", "version_id", "account_id"])
+    .select(["file_id", "version_id", "vault_id", "account_id"])
     .where("expires_at", "<=", value.now)
+    .where("purging_bytes", "is", null)
     .orderBy("expires_at")
     .limit(BATCH),
 );
@@ -65,7 +67,7 @@ const endedVersions = prepared((build, value: { now: number }) =>
 export function listEndedVersions(
   queries: Queries,
   now: number,
-): Promise<(Pick<FileVersionRow, "file_id" | "version_id"> & Pick<VaultRow, "account_id">)[]> {
+): Promise<(Pick<FileVersionRow, "file_id" | "version_id" | "vault_id"> & Pick<VaultRow, "account_id">)[]> {
   return queries.all(endedVersions(queries, { now }));
 }
 
@@ -146,20 +148,19 @@ export async function fileHasBlob(queries: Queries, id: string, blobKey: string)
   return (await queries.first(fileWithBlob(queries, { id, blobKey }))) !== null;
 }
 
-/** Acts on folders of the vault that a row lies in. */
-const actsIn = (build: Queries["build"], table: string) =>
-  build
-    .selectFrom("tree_acts")
-    .select("root_id")
-    .whereRef("tree_acts.vault_id", "=", build.dynamic.ref<"tree_acts.vault_id">(`${table}.vault_id`));
+/** Whether nothing large is under way in the vault that a row lies in: it may be coming back, or be counted as gone already. */
+const isSettled = (table: string) => {
+  const vaultId = sql.ref(`${table}.vault_id`);
+  return sql<boolean>`not exists (select 1 from tree_acts where tree_acts.vault_id = ${vaultId})
+    and not exists (select 1 from vaults as home where home.id = ${vaultId} and home.purging_bytes is not null)`;
+};
 
 const oldTrash = prepared((build, value: { cutoff: number }) =>
   build
     .selectFrom("files")
     .selectAll()
     .where("trashed_at", "<=", value.cutoff)
-    // An act on a folder may be bringing them back.
-    .where((row) => row.not(row.exists(actsIn(build, "files"))))
+    .where(isSettled("files"))
     .orderBy("trashed_at")
     .limit(BATCH),
 );
@@ -202,7 +203,7 @@ const anyEmptyFolder = prepared((build, value: { cutoff: number }) =>
     .selectFrom("folders as empty")
     .select("empty.account_id")
     .where("empty.trashed_at", "<=", value.cutoff)
-    .where((row) => row.not(row.exists(actsIn(build, "empty"))))
+    .where(isSettled("empty"))
     .where((row) =>
       row.not(row.exists(row.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "empty.id"))),
     )

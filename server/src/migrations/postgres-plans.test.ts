@@ -40,7 +40,7 @@ const SORTED: readonly (readonly [text: RegExp, why: string])[] = [
     / "webhook_deliveries" where "status" = 'delivering' and \("lease_until" \+/,
     "attempts under way whose leases are over",
   ],
-  [/ from "files" where "trashed_at" <= .* "tree_acts"/, "a job's step: what has been in the trash for long"],
+  [/ from "files" where "trashed_at" <= /, "a job's step: what has been in the trash for long"],
   [/ from "vaults" where "trashed_at" <= /, "a job's step: vaults that have been in the trash for long"],
   [/ from "blob_deletions" where "not_before" <= /, "a job's step: contents that are to be deleted by now"],
   [/ from file_terms where terms @@ /, "what a word is found in; an index of words has no order"],

@@ -29,9 +29,10 @@ export async function deletePurged(transaction: Queries, id: string): Promise<vo
 
 /** Rows that have bytes, with the columns that name one. */
 const KEYS = {
-  files: { key: ["id"], size: "size" },
-  uploads: { key: ["id"], size: "length" },
-  file_versions: { key: ["file_id", "version_id"], size: "size" },
+  files: { key: ["id"], blob: sql.ref("blob_key"), size: "size" },
+  // The blob of a finished one is a file's or a version's.
+  uploads: { key: ["id"], blob: sql`case when finished_file_id is null then blob_key end`, size: "length" },
+  file_versions: { key: ["file_id", "version_id"], blob: sql.ref("blob_key"), size: "size" },
 } as const;
 
 /** Uploads first: they count until they are gone. */
@@ -42,10 +43,10 @@ export async function deleteStored(
   table: (typeof STORED)[number],
   vaultId: string,
   most: number,
-): Promise<{ readonly blob_key: string; readonly size: number }[]> {
-  const { key, size } = KEYS[table];
-  const query = sql<{ blob_key: string; size: number }>`${deletionOf(table, key, vaultId, most)}
-    returning blob_key, ${sql.ref(size)} as size`;
+): Promise<{ readonly blob_key: string | null; readonly size: number }[]> {
+  const { key, blob, size } = KEYS[table];
+  const query = sql<{ blob_key: string | null; size: number }>`${deletionOf(table, key, vaultId, most)}
+    returning ${blob} as blob_key, ${sql.ref(size)} as size`;
   return transaction.all({ compile: () => query.compile(transaction.build) });
 }
 

@@ -34,9 +34,11 @@ export async function purgeSome(
   for (const table of STORED) {
     // Each makes a row in the queue.
     const deleted = await deleteStored(transaction, table, vault.id, Math.ceil(left / 2));
-    const givenUp = deleted.map((row) => ({ ...row, account_id: vault.account_id }));
+    const givenUp = deleted.flatMap(({ blob_key, size }) =>
+      blob_key === null ? [] : [{ blob_key, size, account_id: vault.account_id }],
+    );
     await queueBlobDeletions(transaction, givenUp, notBefore);
-    await countPurged(transaction, vault.id, sumOf(deleted));
+    await countPurged(transaction, vault.id, sumOf(givenUp));
     left -= 2 * deleted.length;
     if (left <= 0) return true;
   }

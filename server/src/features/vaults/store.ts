@@ -188,12 +188,13 @@ export async function readVaultContents(queries: Queries, vaultId: string): Prom
   };
 }
 
-/** What its resumable uploads are to be long. */
+/** How long its unfinished uploads are to be. */
 export async function sumUploads(queries: Queries, vaultId: string): Promise<number> {
   const query = queries.build
     .selectFrom("uploads")
     .select((row) => row.fn.sum<Count | null>("length").as("bytes"))
-    .where("vault_id", "=", vaultId);
+    .where("vault_id", "=", vaultId)
+    .where("finished_file_id", "is", null);
   return Number((await queries.first(query))?.bytes ?? 0);
 }
 
