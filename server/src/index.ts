@@ -8,6 +8,7 @@ import { type Readiness, VERSION } from "./features/system/handlers.ts";
 import { type LineSink, type Log, logFault, openLog } from "./http/log.ts";
 import { followUnused } from "./http/unused-connections.ts";
 import { openProviders } from "./providers.ts";
+import { checkClock } from "./jobs/running-time.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
 import { startWebhooks } from "./features/webhooks/delivery/start-webhooks.ts";
 import { requireMasterKey } from "./master-key.ts";
@@ -45,7 +46,7 @@ export interface RunningServer {
 export interface StartOptions {
   /** Takes the log's lines instead of standard error. */
   readonly logSink?: LineSink;
-  /** In the place of the system's, which then decides of waits and limits alone. Milliseconds since 1970. */
+  /** In the place of the system's. What it is ahead of that has passed for waits and limits, too. Milliseconds since 1970. */
   readonly clock?: () => number;
 }
 
@@ -62,7 +63,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const log = openLog(config.log.level, options.logSink);
   const stack = new AsyncDisposableStack();
   const began = performance.now();
-  const clock: Clock = { ...systemClock, ...(options.clock === undefined ? {} : { now: options.clock }) };
+  const clock = options.clock === undefined ? systemClock : clockBy(options.clock);
   if (config.mode === "production" && config.mail.kind === "outbox") {
     log.events.warn(
       { event: "mail-stays-here" },
@@ -78,6 +79,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
         note: (fields, message) => log.events.info({ event: "storage", ...fields }, message),
       }),
     );
+    await checkClock({ database, clock, log: jobLog(log) });
     const deps: Deps = {
       ...{ database, blobs },
       mailer: stack.use(await openMailer(config.mail, { clock, random: systemRandom })),
@@ -119,6 +121,11 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     log.flush();
     throw error;
   }
+}
+
+/** Time that passes on it is no jump of the clock. */
+function clockBy(now: () => number): Clock {
+  return { now, elapsed: () => systemClock.elapsed() + Math.max(0, now() - systemClock.now()) };
 }
 
 /** Job errors go through the same redaction as those of requests. */

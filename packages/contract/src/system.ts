@@ -24,7 +24,11 @@ export const systemGroup = {
     id: "system.ready",
     path: "/readyz",
     status: 200,
-    output: z.object({ status: z.enum(["ready"]) }),
+    output: z.object({
+      status: z.enum(["ready"]),
+      /** What waits although requests are answered, why, and what the operator can do; absent: nothing does. */
+      detail: z.optional(z.string()),
+    }),
     errors: ["unavailable"],
   }),
   metrics: endpoint({

@@ -2,6 +2,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Deps } from "../deps.ts";
 import { listLanes } from "../features/webhooks/delivery/queue-store.ts";
+import { openRunningTime } from "../jobs/running-time.ts";
 import { countHeld } from "../ports/leases.ts";
 
 type Needs = Pick<Deps, "database" | "clock">;
@@ -18,6 +19,12 @@ export function registerDatabase(registry: Registry, { database, clock }: Needs)
     },
   });
   gauge(registry, "coffer_leases_held", "Leases that processes hold, those of all together", () => countHeld(database));
+  gauge(
+    registry,
+    "coffer_jobs_wait_seconds",
+    "How long servers have to run before jobs delete and expire again, because the clock is doubted; 0: they do",
+    async () => (await openRunningTime(database).wait()) / 1000,
+  );
   gauge(registry, "coffer_webhook_lag_seconds", "How long the delivery that is due longest waits", async () => {
     const due = (await listLanes(database, "")).map((lane) => lane.due ?? Infinity);
     return Math.max(0, clock.now() - Math.min(...due)) / 1000;

@@ -10,9 +10,11 @@ import { purgeTrash } from "./trash-purge.ts";
 import { tellEnds } from "../features/members/ending.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";
 import { removeFull } from "../features/rates/store.ts";
-import { openLeases } from "../ports/leases.ts";
+import { type Lease, openLeases } from "../ports/leases.ts";
 import type { Storage } from "../storage.ts";
+import { fenced } from "./fenced-database.ts";
 import type { JobDeps } from "./job-deps.ts";
+import { RunningMarks } from "./running-time.ts";
 
 const HOUR = 60 * 60_000;
 /** Deleted content should be gone soon, above all on a full disk; an empty look costs one index probe. */
@@ -25,15 +27,9 @@ const VERSIONS_PAUSE = 60_000;
 /** A minute of a busy service leaves a row for each of its callers. */
 const RATES_PAUSE = 60_000;
 
-const forgetRates = (deps: JobDeps): Job[] =>
-  deps.database.capabilities.dialect === "postgres"
-    ? [
-        {
-          name: "forget full rates",
-          pause: RATES_PAUSE,
-          run: async () => ({ removed: await removeFull(deps.database) }),
-        },
-      ]
+const forgetRates = ({ database }: Pick<JobDeps, "database">): Job[] =>
+  database.capabilities.dialect === "postgres"
+    ? [{ name: "forget full rates", pause: RATES_PAUSE, run: async () => ({ removed: await removeFull(database) }) }]
     : [];
 
 /**
@@ -44,32 +40,46 @@ const forgetRates = (deps: JobDeps): Job[] =>
 export function startJobs(deps: JobDeps, aloneSince: Storage["aloneSince"]): () => Promise<void> {
   const { log } = deps;
   let leftBefore = aloneSince;
-  return schedule(
-    [
-      { name: "expire uploads", pause: HOUR, run: (signal) => expireUploads(deps, signal) },
-      { name: "tell of ended members", pause: ENDS_PAUSE, run: (signal) => tellEnds(deps, signal) },
-      { name: "expire replaced versions", pause: VERSIONS_PAUSE, run: (signal) => expireVersions(deps, signal) },
-      { name: "expire replaced entries", pause: HOUR, run: (signal) => expireEntries(deps, signal) },
-      { name: "expire idempotency keys", pause: HOUR, run: () => expireIdempotency(deps) },
-      { name: "expire sign-in", pause: HOUR, run: (signal) => expireIdentity(deps, signal) },
-      { name: "remove old audit entries", pause: HOUR, run: (signal) => removeOldEntries(deps, signal) },
-      { name: "remove old deliveries", pause: HOUR, run: (signal) => removeOldDeliveries(deps, signal) },
-      { name: "remove rotated webhook secrets", pause: HOUR, run: () => removeEndedSecrets(deps) },
-      ...forgetRates(deps),
-      { name: "purge trash", pause: HOUR, run: (signal) => purgeTrash(deps, signal) },
-      { name: "delete blobs", pause: DELETION_PAUSE, run: (signal) => deleteQueuedBlobs(deps, signal) },
-      {
-        name: "sweep orphans",
-        pause: HOUR,
-        run: (signal) => {
-          const options = { leftBefore, signal };
-          leftBefore = null;
-          return sweepOrphans({ ...deps, log }, options);
-        },
-      },
+  const sweep = (held: JobDeps, signal: AbortSignal) => {
+    const options = { leftBefore, signal };
+    leftBefore = null;
+    return sweepOrphans(held, options);
+  };
+  const jobsOf = (lease: Lease): readonly Job[] => {
+    const held = { ...deps, database: fenced(deps.database, lease) };
+    const marks = new RunningMarks(held);
+    return [
+      marks.job,
+      ...deletingJobs(sweep).map((jobOf) => marks.waiting((clock) => jobOf({ ...held, clock }))),
+      ...forgetRates(held),
       // Last: a mail server that does not answer must not hold up the others' first run.
-      mailJob(deps),
-    ],
-    { log, leases: openLeases(deps) },
-  );
+      mailJob(held),
+    ];
+  };
+  return schedule(jobsOf, { log, leases: openLeases(deps) });
+}
+
+type DeletingJob = (deps: JobDeps) => Job;
+
+/** What deletes or expires something for good by the clock. All of it waits while the clock is doubted (running-time.ts). */
+function deletingJobs(
+  sweep: (deps: JobDeps, signal: AbortSignal) => ReturnType<typeof sweepOrphans>,
+): readonly DeletingJob[] {
+  const job =
+    (name: string, pause: number, run: (deps: JobDeps, signal: AbortSignal) => ReturnType<Job["run"]>): DeletingJob =>
+    (deps) => ({ name, pause, run: (signal) => run(deps, signal) });
+  return [
+    job("expire uploads", HOUR, expireUploads),
+    job("tell of ended members", ENDS_PAUSE, tellEnds),
+    job("expire replaced versions", VERSIONS_PAUSE, expireVersions),
+    job("expire replaced entries", HOUR, expireEntries),
+    job("expire idempotency keys", HOUR, expireIdempotency),
+    job("expire sign-in", HOUR, expireIdentity),
+    job("remove old audit entries", HOUR, removeOldEntries),
+    job("remove old deliveries", HOUR, removeOldDeliveries),
+    job("remove rotated webhook secrets", HOUR, removeEndedSecrets),
+    job("purge trash", HOUR, purgeTrash),
+    job("delete blobs", DELETION_PAUSE, deleteQueuedBlobs),
+    job("sweep orphans", HOUR, sweep),
+  ];
 }

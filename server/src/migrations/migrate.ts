@@ -29,6 +29,7 @@ import { blobParts } from "./0028-blob-parts.ts";
 import { sharedRates } from "./0030-shared-rates.ts";
 import { moves } from "./0031-moves.ts";
 import { stepsOfRecords } from "./0034-steps-of-records.ts";
+import { runningMarks } from "./0038-running-marks.ts";
 import type { Migration } from "./migration.ts";
 
 /** All of them, oldest first. */
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly Migration[] = [
   sharedRates,
   moves,
   stepsOfRecords,
+  runningMarks,
 ];
 
 interface MigrationRow {

@@ -1,6 +1,7 @@
 /** What an operator does at the shell beside running the server: one word group each, on the server's own configuration. */
 import { createAccessCodes, listAllAccessCodes, revokeAccessCodes } from "./access-codes.ts";
 import { auditVerify } from "./audit-verify.ts";
+import { confirmClockNow } from "./clock.ts";
 import type { OperatorCommand } from "./command.ts";
 import { moveData } from "./move.ts";
 import { deleteVaults } from "./vaults.ts";
@@ -14,6 +15,7 @@ const COMMANDS: readonly OperatorCommand[] = [
   auditVerify,
   deleteVaults,
   moveData,
+  confirmClockNow,
 ];
 
 /** The command that `words` begins with, and the words after it; null when there is none. */

@@ -106,6 +106,12 @@ export function clockOf({ capabilities }: Pick<Database, "capabilities">): RawBu
     : sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`;
 }
 
+/** The same, read by itself. No process's own clock, once set, changes it. */
+export async function readClock(database: Pick<Database, "capabilities">, queries: Queries): Promise<number> {
+  const row = await queries.first(queries.build.selectNoFrom(clockOf(database).as("now")));
+  return Number(row?.now);
+}
+
 /** `reference`: of a foreign key. */
 export type ConstraintKind = "unique" | "check" | "reference";
 

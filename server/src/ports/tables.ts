@@ -2,6 +2,7 @@
 import type { AuthoredRow, ItemEntryRow } from "./entry-tables.ts";
 import type { BlobPartTables } from "./blob-part-tables.ts";
 import type { MoveTables } from "./move-tables.ts";
+import type { RunningTables } from "./running-tables.ts";
 import type { BudgetTables } from "./budget-tables.ts";
 import type * as shared from "./shared-vault-tables.ts";
 import type * as webhooks from "./webhook-tables.ts";
@@ -360,7 +361,7 @@ export interface BlobDeletionRow {
   bytes: number;
 }
 
-export interface Tables extends BudgetTables, BlobPartTables, MoveTables {
+export interface Tables extends BudgetTables, BlobPartTables, MoveTables, RunningTables {
   accounts: AccountRow;
   api_keys: ApiKeyRow;
   vaults: VaultRow;

@@ -271,6 +271,18 @@ test("files too small for a row leave what an upload holds", async () => {
   await endAll([held], [outcome]);
 });
 
+it("[D1-quota-in-flight] what was held while the clock was ahead holds nothing once it is set right", async () => {
+  await using service = await open();
+  service.clock.advance(2 * 86_400_000);
+  const held = heldBody(MIB, 6 * MIB);
+  const outcome = upload(service, "held", held.body);
+  await settled([outcome]);
+  expect(await upload(service, "beside", bodyOf(Buffer.alloc(5 * MIB), { chunk: MIB }))).toBe("storage_quota");
+  service.clock.advance(-2 * 86_400_000);
+  expect(await upload(service, "after", bodyOf(Buffer.alloc(5 * MIB), { chunk: MIB }))).toBe("ok");
+  await endAll([held], [outcome]);
+});
+
 describe("an account with much room", () => {
   const openAmple = () =>
     openTestService({ environment: { SERVICE_FREE_STORAGE_BYTES: String(300 * MIB) }, plan: "free" });

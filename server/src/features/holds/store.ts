@@ -2,16 +2,20 @@
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { UploadHoldRow } from "../../ports/tables.ts";
 
-const held = prepared((build, value: { accountId: string; now: number }) =>
+const held = prepared((build, value: { accountId: string; now: number; latest: number }) =>
   build
     .selectFrom("upload_holds")
     .select((row) => row.fn.sum<number | string | null>("bytes").as("bytes"))
     .where("account_id", "=", value.accountId)
-    .where("expires_at", ">", value.now),
+    .where("expires_at", ">", value.now)
+    .where("expires_at", "<=", value.latest),
 );
 
-/** What all hold of the account's storage, in whatever process. */
-export async function sumHolds(queries: Queries, value: { accountId: string; now: number }): Promise<number> {
+/** What all hold of the account's storage, in whatever process. `latest`: see ports/stored-ends.ts. */
+export async function sumHolds(
+  queries: Queries,
+  value: { accountId: string; now: number; latest: number },
+): Promise<number> {
   return Number((await queries.first(held(queries, value)))?.bytes ?? 0);
 }
 

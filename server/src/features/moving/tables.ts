@@ -49,6 +49,8 @@ export const MOVED: readonly MovedTable[] = [
   table("webhook_attempts", "delivery_id", "number"),
   table("idempotency", "account_id", "key"),
   table("blob_deletions", "blob_key"),
+  // What is counted in running time goes on where it was.
+  table("running_marks", "id"),
 ];
 
 /** What binds running processes and unfinished uploads, or is made again. */

@@ -2,6 +2,7 @@ import { api } from "@coffer/contract";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, Reply } from "../../handler.ts";
+import { openRunningTime } from "../../jobs/running-time.ts";
 import { ServiceError } from "../../service-error.ts";
 
 export const VERSION = "0.1.0";
@@ -34,7 +35,8 @@ export const systemHandlers = (deps: Needs): GroupHandlers<typeof api.system> =>
       const names = away.map(({ part }) => (part === 0 ? "the database" : "the blob store")).join(" and ");
       throw new ServiceError("unavailable", `Away: ${names}`, { cause: away[0]?.cause });
     }
-    return { status: "ready" };
+    const detail = await openRunningTime(deps.database).doubt();
+    return detail === null ? { status: "ready" } : { status: "ready", detail };
   },
 
   async metrics() {

@@ -1,4 +1,5 @@
 /** One writer per upload, in whichever process (docs/decisions/0031-leases.md); tus answers the others 423. */
+import type { Queries } from "../../ports/database.ts";
 import type { Lease, Leases } from "../../ports/leases.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -8,6 +9,11 @@ import { changeUnfinished } from "./store.ts";
 
 export type WritingDeps = StoringDeps & { readonly leases: Leases };
 
+/** The fence of what is committed under an upload's lease: a writer that was replaced commits nothing. Throws `upload_locked`. */
+export async function requireWriter(transaction: Queries, lease: Lease): Promise<void> {
+  if (!(await lease.isHeldIn(transaction))) throw new ServiceError("upload_locked");
+}
+
 /**
  * `find` answers the upload's state once nobody else writes to it. The answer of `work` is passed on only if the lease
  * lasted until then: the one writer acknowledges bytes. Throws `upload_locked`.
@@ -15,7 +21,7 @@ export type WritingDeps = StoringDeps & { readonly leases: Leases };
 export async function withUpload<Result>(
   deps: WritingDeps,
   { id, find }: { readonly id: string; readonly find: () => Promise<UploadRow> },
-  work: (upload: UploadRow) => Promise<Result>,
+  work: (upload: UploadRow, lease: Lease) => Promise<Result>,
 ): Promise<Result> {
   const lease = await deps.leases.acquire(`upload:${id}`);
   if (lease === null) throw new ServiceError("upload_locked");
@@ -25,7 +31,7 @@ export async function withUpload<Result>(
     const found = await find();
     const upload = lease.takenOver ? await moveBytes(deps, lease, found) : found;
     isOwn = true;
-    const result = await work(upload);
+    const result = await work(upload, lease);
     isHeld = await lease.release();
     if (!isHeld) throw new ServiceError("upload_locked");
     return result;
