@@ -18,7 +18,11 @@ describe("a start", () => {
     ["that follows at once", 0, null],
     ["after a correction of the clock", -4 * MINUTE, null],
     ["after a day", DAY, null],
-    ["by a clock that is an hour behind", -HOUR, /^The clock is 1 h behind: a server on these data last marked 2030-01-01T12:00/],
+    [
+      "by a clock that is an hour behind",
+      -HOUR,
+      /^The clock is 1 h behind: a server on these data last marked 2030-01-01T12:00/,
+    ],
     ["by a clock that is two days ahead", 2 * DAY, /^The clock is 2 days ahead, or no server ran for so long/],
     ["by a clock that is 400 days ahead", 400 * DAY, /^The clock is 400 days ahead/],
   ])("%s", (_, ahead, doubt) => {
@@ -81,7 +85,11 @@ describe("a running server", () => {
 
 it("says why jobs wait, until when, and what ends it", () => {
   expect(explainWait(marked)).toBeNull();
-  const text = explainWait({ ...marked, doubted_at: marked.total - HOUR - 30 * MINUTE, doubt: "The clock was set back" });
+  const text = explainWait({
+    ...marked,
+    doubted_at: marked.total - HOUR - 30 * MINUTE,
+    doubt: "The clock was set back",
+  });
   expect(text).toBe(
     "The clock was set back. Until servers have run for 22 h 30 min more without another jump of the clock, nothing is deleted " +
       "and nothing expires for good. If the clock is right now, `coffer-server clock confirm` ends the wait",

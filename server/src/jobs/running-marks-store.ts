@@ -17,10 +17,7 @@ export function lockMark(transaction: Queries): Promise<Mark | null> {
   return transaction.first(dialectOf(transaction) === "postgres" ? query.forUpdate() : query);
 }
 
-export async function putMark(
-  transaction: Queries,
-  { total, marked_at, doubted_at, doubt }: Mark,
-): Promise<void> {
+export async function putMark(transaction: Queries, { total, marked_at, doubted_at, doubt }: Mark): Promise<void> {
   const row = { total, marked_at, doubted_at, doubt };
   await transaction.run(
     transaction.build

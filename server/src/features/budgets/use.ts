@@ -27,7 +27,9 @@ export async function readBudgetUse(
 ): Promise<readonly BudgetUse[]> {
   const now = clock.now();
   const ids = [...new Set(keys.flat().map(({ id }) => id))];
-  const rows = new Map((await listUsed(queries, ids, { ...slotsAt(now), ...holdsAt(now, settings) })).map((row) => [row.id, row]));
+  const rows = new Map(
+    (await listUsed(queries, ids, { ...slotsAt(now), ...holdsAt(now, settings) })).map((row) => [row.id, row]),
+  );
   const counted = countedOf(keys.flat());
   const left = await limits.requestsLeft(counted);
   const requests = new Map(counted.map(({ id }, at) => [id, left[at]]));

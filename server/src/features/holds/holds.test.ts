@@ -271,7 +271,7 @@ test("files too small for a row leave what an upload holds", async () => {
   await endAll([held], [outcome]);
 });
 
-it("[D1-quota-in-flight] what was held while the clock was ahead holds nothing once it is set right", async () => {
+test("[D1-quota-in-flight] what was held while the clock was ahead holds nothing once it is set right", async () => {
   await using service = await open();
   service.clock.advance(2 * 86_400_000);
   const held = heldBody(MIB, 6 * MIB);

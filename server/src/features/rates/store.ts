@@ -17,8 +17,8 @@ const NOW = sql`cast(extract(epoch from statement_timestamp()) * 1000000 as bigi
 
 /** How much later than its bucket can be full a row may say: later, and it was counted while the clock was ahead. */
 const SLACK = sql.lit(CLOCK_SLACK * MICRO);
-/** What was spent beyond a bucket makes it take longer, but no spending is behind by more than this. */
-const LONGEST_SPENT = sql.lit(3_600_000 * MICRO);
+/** What was spent beyond a bucket makes it take longer, but no spending is so many buckets behind. */
+const MOST_BEHIND = 100;
 
 /** From when on the bucket of a row fills up: a row of a clock that was ahead counts for nothing (ports/stored-ends.ts). */
 const fullAt = (longest: RawBuilder<unknown>) =>
@@ -49,9 +49,10 @@ function look(database: Database, keys: readonly string[]): Promise<{ key: strin
 }
 
 /** In the order of their keys: nobody waits in a circle. */
-function spend(database: Database, spent: readonly (readonly [key: string, cost: number])[]) {
+function spend(database: Database, span: number, spent: readonly (readonly [key: string, cost: number])[]) {
   const [keys, costs] = [spent.map(([key]) => key), spent.map(([, cost]) => cost)];
-  const raised = sql`${fullAt(LONGEST_SPENT)} + excluded.full_at - ${NOW}`;
+  const longest = sql`cast(${span * MOST_BEHIND} as bigint)`;
+  const raised = sql`${fullAt(longest)} + excluded.full_at - ${NOW}`;
   const rows = sql`select key, ${NOW} + cost from unnest(${keys}::text[], ${costs}::bigint[]) as spent (key, cost)`;
   const query = sql<{ key: string; used: number }>`insert into rates (key, full_at) ${rows} order by key
     on conflict (key) do update set full_at = ${raised} returning key, full_at - ${NOW} as used`;
@@ -94,7 +95,7 @@ export function sharedRates(database: Database): SharedRates {
     async spend(policy, counts) {
       const takings = new Map([...counts.keys()].map((key) => [takingOf(policy, key), key]));
       const costs = [...takings].map(([{ key, interval }, of]) => [key, interval * (counts.get(of) ?? 0)] as const);
-      const rows = costs.length === 0 ? [] : await spend(database, costs);
+      const rows = costs.length === 0 ? [] : await spend(database, takingOf(policy, "").span, costs);
       const used = new Map(rows.map((row) => [row.key, row.used]));
       return new Map(
         [...takings].map(([{ key, interval, span }, of]) => [of, (span - (used.get(key) ?? 0)) / interval]),
