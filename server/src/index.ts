@@ -14,7 +14,7 @@ import { startWebhooks } from "./features/webhooks/delivery/start-webhooks.ts";
 import { requireMasterKey } from "./master-key.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
 import { systemRandom } from "./ports/random.ts";
-import { openStorage } from "./storage.ts";
+import { openStorage, type StorageOptions } from "./storage.ts";
 
 export { type App, buildApp } from "./app.ts";
 export {
@@ -74,11 +74,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const settings = { ...config.settings };
     const providers = openProviders({ ...config, settings }, clock);
     if (providers.chain !== null) stack.use(providers.chain);
-    const { database, blobs, aloneSince } = stack.use(
-      await openStorage(config, {
-        note: (fields, message) => log.events.info({ event: "storage", ...fields }, message),
-      }),
-    );
+    const note: StorageOptions["note"] = (fields, message) => log.events.info({ event: "storage", ...fields }, message);
+    const { database, blobs, aloneSince } = stack.use(await openStorage(config, { note }));
     await checkClock({ database, clock, log: jobLog(log) });
     const deps: Deps = {
       ...{ database, blobs },

@@ -134,15 +134,14 @@ export class RunningMarks implements RunningTime {
     let dueAt = -Infinity;
     const run: Job["run"] = async (signal) => {
       if (clock.elapsed() < dueAt || (await this.doubt()) !== null) return {};
-      const before = dueAt;
-      // The looks of a job that comes back sooner are its runs.
-      if (job.pause > MARK_PAUSE) dueAt = clock.elapsed() + job.pause;
       try {
         return await job.run(signal);
       } catch (error) {
         if (!(error instanceof DoubtfulClockError)) throw error;
-        dueAt = before;
         return {};
+      } finally {
+        // The looks of a job that comes back sooner are its runs.
+        if (job.pause > MARK_PAUSE) dueAt = clock.elapsed() + job.pause;
       }
     };
     return { ...job, pause: Math.min(job.pause, MARK_PAUSE), run };

@@ -207,17 +207,7 @@ function statementsFor(database: Database) {
       .where("holder", "=", value.holder)
       .where("fence", "=", value.fence),
   );
-  const isOnPostgres = database.capabilities.dialect === "postgres";
-  const fence = prepared((build, value: { name: string; holder: string; fence: number }) =>
-    build
-      .selectFrom("leases")
-      .select("name")
-      .where("name", "=", value.name)
-      .where("holder", "=", value.holder)
-      .where("fence", "=", value.fence)
-      // A writer of SQLite is alone. Elsewhere the row is locked, so that nobody takes the lease before the end.
-      .$if(isOnPostgres, (query) => query.forShare()),
-  );
+  const fence = fenceOf(database);
   const held = prepared((build, value: { name: string; margin: number; longest: number }) =>
     build
       .selectFrom("leases")
@@ -228,6 +218,19 @@ function statementsFor(database: Database) {
       .where((row) => row(row("until", "-", value.longest), "<=", now)),
   );
   return { acquire, renew, release, fence, held };
+}
+
+/** The row of a lease, if it is still the holder's. A writer of SQLite is alone; elsewhere nobody takes the row until the transaction ends. */
+function fenceOf({ capabilities }: Pick<Database, "capabilities">) {
+  return prepared((build, value: { name: string; holder: string; fence: number }) =>
+    build
+      .selectFrom("leases")
+      .select("name")
+      .where("name", "=", value.name)
+      .where("holder", "=", value.holder)
+      .where("fence", "=", value.fence)
+      .$if(capabilities.dialect === "postgres", (query) => query.forShare()),
+  );
 }
 
 /** How many leases somebody holds. */
