@@ -1,6 +1,8 @@
 /** The server as a library: start one on an address, or call an app in process. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type App, buildApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import { warningsOf } from "./config/warnings.ts";
 import type { Deps } from "./deps.ts";
 import { openMailer } from "./drivers/mail/open.ts";
 import { openWebhookSender } from "./drivers/webhook-sender/undici.ts";
@@ -27,6 +29,7 @@ export {
 } from "./config.ts";
 export type { Deps } from "./deps.ts";
 export { fetchHandler } from "./http/in-process.ts";
+export { OutdatedServerError } from "./ports/database.ts";
 export { VERSION };
 
 export interface RunningServer {
@@ -35,11 +38,18 @@ export interface RunningServer {
   readonly address: { readonly host: string; readonly port: number };
   /** The app that listens, for an in-process transport. */
   readonly app: App;
+  /** Resolves when a newer server has migrated the database: this one writes no more and must end. */
+  readonly outdated: Promise<Error>;
   /**
    * Stops accepting, lets running requests finish within the configured grace, aborts the rest, and releases database
    * and files. A second call waits for the same end.
    */
-  close(): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
+}
+
+export interface CloseOptions {
+  /** First only `/readyz` says so, for as long as configured, so that load balancers send nothing more. That is part of the grace. */
+  readonly notice?: boolean;
 }
 
 export interface StartOptions {
@@ -63,12 +73,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const stack = new AsyncDisposableStack();
   const began = performance.now();
   const clock: Clock = { ...systemClock, ...(options.clock === undefined ? {} : { now: options.clock }) };
-  if (config.mode === "production" && config.mail.kind === "outbox") {
-    log.events.warn(
-      { event: "mail-stays-here" },
-      "no SERVICE_SMTP_URL: mails are files in the data directory's outbox",
-    );
-  }
+  for (const { event, message } of warningsOf(config)) log.events.warn({ event }, message);
   try {
     const settings = { ...config.settings };
     const providers = openProviders({ ...config, settings }, clock);
@@ -102,23 +107,33 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     if (settings.appUrl.endsWith(":0")) Object.assign(settings, { appUrl: baseUrlOf(address) });
     const recoveryMs = performance.now() - began;
     log.events.info({ event: "listening", ...address, recoveryMs, mode: config.mode, version: VERSION });
+    const { outdated } = database.schemaGuard;
+    void outdated.then((error) => noteOutdated(error, readiness, log));
     let closed: Promise<void> | null = null;
-    const close = async (): Promise<void> => {
-      readiness.state = "stopping";
+    const close = async ({ notice = false }: CloseOptions = {}): Promise<void> => {
+      const { shutdownGrace, shutdownNotice } = config.settings.timing;
+      const announced = notice ? Math.min(shutdownNotice, shutdownGrace) : 0;
+      if (readiness.state !== "outdated") readiness.state = "stopping";
       log.events.info({ event: "stopping" });
       // Beside the requests that are still running, which have the same grace.
-      void stopWebhooks(config.settings.timing.shutdownGrace);
-      await drain({ app, stopping, closeUnused }, config.settings.timing.shutdownGrace, log);
+      void stopWebhooks(shutdownGrace);
+      if (announced > 0) await sleep(announced);
+      await drain({ app, stopping, closeUnused }, shutdownGrace - announced, log);
       await stack.disposeAsync();
       log.events.info({ event: "stopped" });
       log.flush();
     };
-    return { baseUrl: baseUrlOf(address), address, app, close: () => (closed ??= close()) };
+    return { baseUrl: baseUrlOf(address), address, app, outdated, close: (how) => (closed ??= close(how)) };
   } catch (error) {
     await stack.disposeAsync();
     log.flush();
     throw error;
   }
+}
+
+function noteOutdated({ message }: Error, readiness: { state: Readiness["state"] }, log: Log): void {
+  readiness.state = "outdated";
+  log.events.error({ event: "outdated" }, `${message}. This one ends`);
 }
 
 /** Job errors go through the same redaction as those of requests. */

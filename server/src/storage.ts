@@ -13,10 +13,11 @@ import { openSqlite, type SqliteOptions } from "./drivers/database/sqlite.ts";
 import { openSnapshot } from "./drivers/database/sqlite/snapshot.ts";
 import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
 import { findVersion, migrate } from "./migrations/migrate.ts";
-import { enterProcess } from "./drivers/processes.ts";
+import { enterProcess, type ProcessEntry } from "./drivers/processes.ts";
 import type { BlobStore } from "./ports/blob-store.ts";
 import { type Database, type DatabaseReader, DatabaseUnavailableError } from "./ports/database.ts";
 import { systemClock } from "./ports/clock.ts";
+import { explainDatabase, explainDirectory } from "./storage-trouble.ts";
 import { requireHere } from "./features/moving/state.ts";
 import { releaseEnded } from "./ports/leases.ts";
 
@@ -46,7 +47,7 @@ export async function openStorage(
   options: StorageOptions = {},
 ): Promise<Storage> {
   await using opened = new AsyncDisposableStack();
-  const entry = opened.use(enterProcess(join(config.dataDirectory, "blobs", "processes")));
+  const entry = opened.use(enter(config));
   // Other machines may use the same PostgreSQL, and this one cannot see their processes.
   const aloneSince = entry.alone && config.database.kind === "sqlite" ? systemClock.now() : null;
   const database = opened.use(await openMigrated(config.database, {}));
@@ -65,11 +66,19 @@ export async function openForMove(
   config: Pick<Config, "database" | "blobs" | "dataDirectory">,
 ): Promise<Pick<Storage, "database" | "blobs"> & { readonly alone: boolean } & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
-  const entry = opened.use(enterProcess(join(config.dataDirectory, "blobs", "processes")));
+  const entry = opened.use(enter(config));
   const database = opened.use(await openMigrated(config.database, {}));
   const blobs = opened.use(await openBlobs(config.blobs, database, {}));
   const all = opened.move();
   return { database, blobs, alone: entry.alone, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+function enter({ dataDirectory }: Pick<Config, "dataDirectory">): ProcessEntry {
+  try {
+    return enterProcess(join(dataDirectory, "blobs", "processes"));
+  } catch (error) {
+    throw explainDirectory(error, dataDirectory);
+  }
 }
 
 function openBlobs(config: Config["blobs"], database: Database, options: StorageOptions): Promise<BlobStore> {
@@ -102,7 +111,8 @@ export async function hasDatabase(config: Address): Promise<boolean> {
     await database.snapshot(findVersion);
     return true;
   } catch (error) {
-    if (error instanceof DatabaseUnavailableError) throw error;
+    const explained = explainDatabase(error, config.database);
+    if (explained instanceof DatabaseUnavailableError) throw explained;
     return false;
   }
 }
@@ -132,8 +142,12 @@ export function readDatabase({ database }: Address): DatabaseReader {
 async function openMigrated(config: DatabaseConfig, options: Omit<SqliteOptions, "path">): Promise<Database> {
   await using opened = new AsyncDisposableStack();
   const isSqlite = config.kind === "sqlite";
-  const database = opened.use(isSqlite ? await openSqlite({ ...options, path: config.path }) : openPostgres(config));
-  await migrate(database);
-  opened.move();
-  return database;
+  try {
+    const database = opened.use(isSqlite ? await openSqlite({ ...options, path: config.path }) : openPostgres(config));
+    await migrate(database);
+    opened.move();
+    return database;
+  } catch (error) {
+    throw explainDatabase(error, config);
+  }
 }

@@ -28,7 +28,7 @@ export interface ServerProcess extends AsyncDisposable {
   /** Sends a signal and waits for the end. Answers the exit code, null after a kill. */
   end(signal: "SIGKILL" | "SIGTERM"): Promise<number | null>;
   /** Sends a signal and goes on. */
-  signal(signal: "SIGTERM"): void;
+  signal(signal: "SIGTERM" | "SIGHUP"): void;
   readonly exited: Promise<number | null>;
 }
 

@@ -103,6 +103,7 @@ export function scheduled(database: Database, schedule: Schedule): Database {
     ...inTurn(database),
     capabilities: database.capabilities,
     news: database.news,
+    schemaGuard: database.schemaGuard,
     load: database.load,
     act: (accountIds, given, options) => schedule.turn().then(() => database.act(accountIds, work(given), options)),
     transaction: (given, options) => schedule.turn().then(() => database.transaction(work(given), options)),

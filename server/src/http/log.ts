@@ -2,6 +2,7 @@
 import { writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
 import type { LogLevel } from "../config.ts";
+import { OutdatedServerError } from "../ports/database.ts";
 import { redact } from "./redaction.ts";
 
 /** Takes whole lines in UTF-8. The bytes are valid during the call only. */
@@ -42,6 +43,8 @@ export function openLog(level: LogLevel, sink: LineSink = standardError): Log {
 
 /** A defect or a fault: what happened, with everything that looks like a credential taken out. Written at once. */
 export function logFault(log: Log, error: unknown, fields: Readonly<Record<string, string | null>>): void {
+  // The server ends because of it, and says so once (index.ts).
+  if (error instanceof OutdatedServerError) return;
   log.events.error({ event: "fault", ...fields, error: renderError(error, 3) });
   log.flush();
 }

@@ -48,7 +48,8 @@ export type Work<Result> = (transaction: Queries) => Promise<Result>;
 /**
  * Failure contract. A violated constraint rejects with {@link ConstraintError}, and a full disk with
  * {@link DatabaseFullError}. A database that cannot be reached or stays locked rejects with
- * {@link DatabaseUnavailableError}. Everything else is a defect and rejects with the driver's own error.
+ * {@link DatabaseUnavailableError}; one that a newer server has migrated, with {@link OutdatedServerError}. Everything
+ * else is a defect and rejects with the driver's own error.
  * Work. `act`, `transaction` and `migration` resolve only once the commit is durable (it survives kill -9 and power
  * loss), and roll back when the work rejects. A driver may roll it back by itself and run it again from its beginning.
  * Reasons are a full disk, two acts that wait for each other, or a commit that meets another one. So nothing outside
@@ -63,6 +64,7 @@ export interface Database extends Queries, AsyncDisposable {
   readonly capabilities: DatabaseCapabilities;
   /** Which accounts acts have changed. Some engines tell of those of other processes, too. */
   readonly news: News;
+  readonly schemaGuard: SchemaGuard;
   readonly load: DatabaseLoad;
   /**
    * The unit of writing (docs/decisions/0032-the-account-is-the-unit-of-writing.md): an act of an account changes
@@ -89,6 +91,17 @@ export interface Database extends Queries, AsyncDisposable {
   migration<Result>(work: Work<Result>): Promise<Result>;
   /** Rejects when a trivial read fails, and for ever after a failed flush. */
   ping(): Promise<void>;
+}
+
+/**
+ * Stops a server that is older than the schema, which a newer one may change at any time. Every transaction that writes looks
+ * at the schema within itself, and no migration begins between that look and the commit.
+ */
+export interface SchemaGuard {
+  /** From now on: the schema that this process was made for. */
+  expect(version: number): void;
+  /** Resolves when a look has found a schema that servers of the expected one may not write to. */
+  readonly outdated: Promise<OutdatedServerError>;
 }
 
 /** For readers of a database who never change it, whatever its schema. */
@@ -146,6 +159,9 @@ export class DatabaseUnavailableError extends Error {
     this.busy = more.busy ?? false;
   }
 }
+
+/** A newer server has migrated the database, and writes of this one would lose what the new schema keeps. */
+export class OutdatedServerError extends DatabaseUnavailableError {}
 
 /** A value that each use of a prepared query fills in. */
 class Placeholder {

@@ -18,6 +18,7 @@ async function openRaced(): Promise<Database> {
     build: first.build,
     capabilities: first.capabilities,
     news: first.news,
+    schemaGuard: first.schemaGuard,
     load: first.load,
     all: (query) => first.all(query),
     first: (query) => first.first(query),

@@ -1,6 +1,6 @@
 /** The embedded database: SQLite in WAL mode through `node:sqlite`. Held by test/suites/database.ts. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
@@ -17,6 +17,7 @@ import {
   type TransactionOptions,
   type Work,
 } from "../../ports/database.ts";
+import { makeDirectory } from "../make-directory.ts";
 import { NO_NEWS } from "../../ports/news.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
@@ -24,6 +25,7 @@ import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
 import { CommittedReads } from "./sqlite/committed-reads.ts";
 import { Pace } from "./sqlite/pace.ts";
 import { openReserve, type Reserve } from "./sqlite/reserve.ts";
+import { LookingGuard } from "./schema-guard.ts";
 import { Turn } from "./turn.ts";
 
 export interface SqliteOptions {
@@ -63,17 +65,24 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
  */
 function makePrivate(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(path));
     closeSync(openSync(path, "a", 0o600));
   } catch (error) {
     throw new DatabaseUnavailableError(`The database ${path} cannot be made`, { cause: error });
   }
 }
 
+interface AttemptOptions {
+  readonly durable?: boolean;
+  readonly busyAttempts?: number;
+  readonly isMigration?: boolean;
+}
+
 class SqliteDatabase implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: false };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly news = NO_NEWS;
+  readonly schemaGuard = new LookingGuard();
   readonly #path: string;
   readonly #writer: SqliteConnection;
   readonly #committed: CommittedReads;
@@ -104,19 +113,18 @@ class SqliteDatabase implements Database {
 
   async all<Row>(query: Compilable<Row>): Promise<Row[]> {
     const compiled = query.compile();
-    return isRead(compiled) ? this.#committed.all(compiled) : this.#write(() => this.#writer.all(compiled));
+    return isRead(compiled) ? this.#committed.all(compiled) : this.transaction((transaction) => transaction.all(query));
   }
 
   async first<Row>(query: Compilable<Row>): Promise<Row | null> {
     const compiled = query.compile();
     return isRead(compiled)
       ? this.#committed.first(compiled, hintsOf(query))
-      : this.#write(() => this.#writer.first(compiled));
+      : this.transaction((transaction) => transaction.first(query));
   }
 
   async run(query: Compilable): Promise<number> {
-    const compiled = query.compile();
-    return this.#write(() => this.#writer.run(compiled));
+    return this.transaction((transaction) => transaction.run(query));
   }
 
   /** One transaction writes at a time, so its beginning locks every account. */
@@ -162,12 +170,13 @@ class SqliteDatabase implements Database {
 
   async migration<Result>(work: Work<Result>): Promise<Result> {
     using _turn = await this.#takeTurn();
-    return await this.#attempt(work, { busyAttempts: Number.POSITIVE_INFINITY });
+    return await this.#attempt(work, { busyAttempts: Number.POSITIVE_INFINITY, isMigration: true });
   }
 
   async ping(): Promise<void> {
     this.#writer.assertHealthy();
     this.#committed.ping();
+    this.#look((query) => this.#committed.first(query, {}));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -179,11 +188,12 @@ class SqliteDatabase implements Database {
 
   async #attempt<Result>(
     work: Work<Result>,
-    { durable = true, busyAttempts }: { readonly durable?: boolean; readonly busyAttempts?: number },
+    { durable = true, busyAttempts, isMigration = false }: AttemptOptions,
   ): Promise<Result> {
     await patiently(() => this.#writer.begin(durable), busyAttempts ?? this.#busyAttempts);
     const marker = { open: true };
     try {
+      if (!isMigration) this.#look((query) => this.#writer.first(query));
       const queries = new SqliteTransaction(this.build, this.#writer, { marker, pace: this.#pace });
       const result = await this.#inside.run(marker, () => work(queries));
       this.#writer.commit();
@@ -197,12 +207,10 @@ class SqliteDatabase implements Database {
     }
   }
 
-  async #write<Result>(statement: () => Result): Promise<Result> {
-    using _turn = await this.#takeTurn();
-    const result = await patiently(statement, this.#busyAttempts);
-    this.#committed.refresh();
-    this.#pace.count(0);
-    return result;
+  /** @throws OutdatedServerError */
+  #look(first: <Row>(query: CompiledQuery<Row>) => Row | null): void {
+    const { query } = this.schemaGuard;
+    if (query !== null) this.schemaGuard.judge(first(query));
   }
 
   async #takeTurn(): Promise<Disposable> {

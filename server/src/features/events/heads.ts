@@ -107,6 +107,7 @@ export function waking(database: Database, heads: Pick<Heads, "wake">): Database
     build: database.build,
     capabilities: database.capabilities,
     news: database.news,
+    schemaGuard: database.schemaGuard,
     get load() {
       return database.load;
     },

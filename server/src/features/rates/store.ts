@@ -8,6 +8,8 @@ import type { SharedPolicy, SharedRates } from "../../limits/limits.ts";
 import { type Taken, TOLERANCE } from "../../limits/rate.ts";
 
 const MICRO = 1_000;
+/** Counts bind running processes only, and every request waits for them. */
+const VOLATILE = { durable: false } as const;
 /** Rows that are full again go so many at a time. */
 const REMOVED_AT_ONCE = 500;
 
@@ -65,7 +67,7 @@ export function sharedRates(database: Database): SharedRates {
   return {
     async take(policy, key) {
       const taking = takingOf(policy, key);
-      const taken = await database.first(take(database, taking));
+      const taken = await database.transaction((transaction) => transaction.first(take(database, taking)), VOLATILE);
       if (taken !== null) return { allowed: true, ...remaining(taking, taken.used) };
       const { interval, span } = taking;
       const [used = 0] = await usedOf([taking]);

@@ -8,7 +8,7 @@ export const VERSION = "0.1.0";
 
 /** What the process says of itself; anything but `ready` is 503. */
 export interface Readiness {
-  readonly state: "starting" | "ready" | "stopping";
+  readonly state: "starting" | "ready" | "stopping" | "outdated";
 }
 
 export interface SystemParts {

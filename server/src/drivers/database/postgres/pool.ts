@@ -192,14 +192,29 @@ export class Connection implements Disposable {
     return { rows: rows as Row[], changed: rowCount ?? 0 };
   }
 
-  /** Several statements in one trip. Where sessions are not ours, each transaction says its limits itself. */
-  async begin(mode: "" | "ISOLATION LEVEL REPEATABLE READ READ ONLY", settings: readonly string[]): Promise<void> {
+  /**
+   * Several statements in one trip. Where sessions are not ours, each transaction says its limits itself. Answers the first row of the last of `looks`.
+   */
+  async begin<Row extends object>(
+    mode: "" | "ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    settings: readonly string[],
+    looks: readonly string[],
+  ): Promise<Row | null> {
     const { sessions, statementTimeout, lockTimeout } = this.#options;
     const limits = sessions ? [] : [`statement_timeout = ${statementTimeout}`, `lock_timeout = ${lockTimeout}`];
     const set = [...limits, ...settings].map((setting) => `; SET LOCAL ${setting}`);
     // The first read fixes what a snapshot sees.
-    const look = mode === "" ? "" : "; SELECT 1";
-    await this.#send({ text: `BEGIN ${mode}${set.join("")}${look}` });
+    const reads = (mode === "" ? looks : ["SELECT 1"]).map((look) => `; ${look}`);
+    const row = await this.look<Row>(`BEGIN ${mode}${set.join("")}${reads.join("")}`);
+    return looks.length === 0 ? null : row;
+  }
+
+  /** The first row of the last of the statements. */
+  async look<Row extends object>(text: string): Promise<Row | null> {
+    // Several statements have an array of results, which pg's types leave out.
+    const result = (await this.#send({ text })) as QueryResult<Row> | QueryResult<Row>[];
+    const last = Array.isArray(result) ? result.at(-1) : result;
+    return last?.rows[0] ?? null;
   }
 
   async run(text: string): Promise<string> {
