@@ -80,6 +80,7 @@ const DEEP = [
   "test/mcp/shared-vaults.test.ts",
   "test/mcp/sizes.test.ts",
   "test/mcp/taint.test.ts",
+  "test/operator/*.test.ts",
   "test/scan/journey.test.ts",
   "test/scan/{identity,webhooks}.test.ts",
   "test/shared-files/*.test.ts",

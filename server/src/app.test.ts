@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fetchHandler } from "./http/in-process.ts";
+import { putMarkRow } from "./features/pairing/store.ts";
 import { openTestApp, type TestApp } from "./test-app.ts";
 
 let service: TestApp;
@@ -160,6 +161,19 @@ describe("readiness", () => {
     }
     service.readiness.state = "ready";
     expect((await service.ask("GET", "/readyz")).status).toBe(200);
+  });
+
+  it("is given, and says so with the metrics, while nothing may be deleted in the store", async () => {
+    await using stopped = await openTestApp();
+    const { database } = stopped.deps;
+    const show = async () => [
+      (await stopped.ask("GET", "/readyz")).body,
+      /^coffer_deletions_stopped (\d)$/m.exec((await stopped.ask("GET", "/metrics")).text)?.[1],
+    ];
+    expect(await show()).toEqual([{ status: "ready" }, "0"]);
+    const row = { store_id: "s", token: "t", previous_token: null, renewed_at: 1, stopped: "older-rows" };
+    await putMarkRow(database, row);
+    expect(await show()).toEqual([{ status: "ready", deletions: "stopped" }, "1"]);
   });
 });
 

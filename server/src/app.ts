@@ -7,6 +7,7 @@ import { Heads, waking } from "./features/events/heads.ts";
 import { OpenFeeds } from "./features/events/open-feeds.ts";
 import { createHandlers } from "./features/index.ts";
 import type { Readiness } from "./features/system/handlers.ts";
+import type { StorageWatch } from "./storage-watch.ts";
 import { createAuthenticator } from "./http/authentication.ts";
 import { BodyRoom } from "./limits/body-room.ts";
 import { Call } from "./http/call.ts";
@@ -23,9 +24,11 @@ import { type Log, logFault } from "./http/log.ts";
 import { logRequest } from "./http/request-log.ts";
 import { servePages } from "./http/pages/routes.ts";
 import { answerFailure, sendText } from "./http/responses.ts";
+import { openRunningTime } from "./jobs/running-time.ts";
 import { createLimits } from "./limits/limits.ts";
 import { sharedRates } from "./features/rates/store.ts";
 import { hasEmptySegment } from "./http/paths.ts";
+import { readDescriptorLimit, Strangers } from "./http/strangers.ts";
 import { Transfers } from "./http/transfers.ts";
 import { Turns } from "./http/turns.ts";
 import { createUnmatched } from "./http/unmatched.ts";
@@ -40,7 +43,11 @@ export interface AppOptions {
   readonly readiness: Readiness;
   /** Aborts when running requests must end: the grace of a shutdown is over. */
   readonly stopping: AbortSignal;
+  /** Absent: nobody watches the storage. */
+  readonly watch?: Pick<StorageWatch, "has" | "isLost">;
 }
+
+const UNWATCHED: Pick<StorageWatch, "has" | "isLost"> = { isLost: false, has: () => false };
 
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Slow headers are cut (CWE-400); bodies have their own limits, because a large upload may take hours. */
@@ -61,7 +68,8 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   const crossOrigin = openCrossOrigin(deps.settings.corsOrigins);
   const app = createServer(deps, options.log, crossOrigin);
   const transfers = new Transfers(deps.settings.timing.recheck);
-  const metrics = createMetrics(api, transfers, deps);
+  const { watch = UNWATCHED } = options;
+  const metrics = createMetrics(api, transfers, { ...deps, watch });
   const authenticator = createAuthenticator(deps);
   const idempotency = createIdempotency(deps);
   const { settings } = deps;
@@ -73,12 +81,14 @@ export function buildApp(deps: Deps, options: AppOptions): App {
     limits,
     bodyRoom: new BodyRoom(),
     turns: new Turns(),
+    strangers: new Strangers(readDescriptorLimit()),
     authenticator,
     idempotency,
     transfers,
     stopping,
     guards: createGuards(settings),
   };
+  pipeline.strangers.follow(app.server);
   app.decorate("noteFault", (error: unknown, request: FastifyRequest) => {
     logFault(log, error, { requestId: request.id, endpoint: request.call.endpointId });
   });
@@ -90,7 +100,7 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   answerFailures(app);
   const feeds = openFeeds(app);
   const heads = new Heads(deps);
-  const parts = { readiness: options.readiness, metrics, limits, feeds, heads };
+  const parts = { readiness: options.readiness, watch, metrics, limits, feeds, heads };
   const handlers = createHandlers({ ...deps, database: waking(deps.database, heads), ...parts });
   implement(app, api, handlers, pipeline);
   if (settings.servesPages) servePages(app, { ...pipeline, auth: handlers.auth });
@@ -209,7 +219,8 @@ function flushKeyNotes(
   const write = async (): Promise<void> => {
     try {
       await lastUsed.flush(database);
-      await outlived.flush(database);
+      // What a clock that was ahead let expire comes back when it is set right.
+      if ((await openRunningTime(database).doubt()) === null) await outlived.flush(database);
     } catch (error) {
       logFault(log, error, { task: "key-notes" });
     }

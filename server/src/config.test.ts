@@ -1,6 +1,8 @@
+import { hash, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type Environment, isLoopbackHost, findUnread, parseConfig, renderUsage } from "./config.ts";
 import { PRODUCTION, problemsOf } from "./config/test-config.ts";
+import { warningsOf } from "./config/warnings.ts";
 
 const KEY = PRODUCTION.SERVICE_MASTER_KEY;
 
@@ -33,7 +35,7 @@ describe("the configuration", () => {
   });
 
   it("signs access tokens with the first key that it is given, and knows the others [D3-jwt-rotation]", () => {
-    const SERVICE_JWT_KEYS = ["new", "old"].map((kid) => `${kid}:${Buffer.alloc(32, kid).toString("base64")}`).join();
+    const SERVICE_JWT_KEYS = ["new", "old"].map((kid) => `${kid}:${hash("sha256", kid, "base64")}`).join();
     const { jwtKeys } = parseConfig({ ...PRODUCTION, SERVICE_JWT_KEYS }).secrets;
     expect(jwtKeys.map(({ kid }) => kid)).toEqual(["new", "old"]);
   });
@@ -74,6 +76,76 @@ describe("the configuration", () => {
     expect(problems).toEqual(expect.arrayContaining([expect.stringMatching(/^SERVICE_ENV/)]));
     expect(problems).toHaveLength(4);
     expect(problems.join("\n")).not.toMatch(/staging|99999|many|se cret/);
+  });
+
+  it("refuses in production what anybody can guess as a secret: zeros, patterns, and the keys of development", () => {
+    const useless = [
+      ...[Buffer.alloc(32), Buffer.alloc(32, 7), Buffer.alloc(32, "changeme"), Buffer.alloc(32, "0123456789abcdef")],
+      Buffer.from(Array.from({ length: 32 }, (_, at) => at)),
+      hash("sha256", "coffer development master key", "buffer"),
+      hash("sha256", "coffer development JWT key", "buffer"),
+    ];
+    for (const bytes of useless) {
+      const text = bytes.toString("base64");
+      const settings = {
+        ...{ SERVICE_MASTER_KEY: text, SERVICE_JWT_KEYS: `k1:${text}`, SERVICE_PAYMENT_SECRET: `whsec_${text}` },
+        SERVICE_METRICS_TOKEN: bytes.toString("hex").slice(0, 16).replace(/./g, "a"),
+      };
+      for (const [name, value] of Object.entries(settings)) {
+        const problems = problemsOf({ ...PRODUCTION, [name]: value });
+        expect(problems).toEqual([expect.stringMatching(`^${name}: anybody can guess it`)]);
+        expect(problems.join()).not.toContain(value);
+        expect(problemsOf({ SERVICE_ENV: "development", [name]: value })).toEqual([]);
+      }
+    }
+    const payments = `whsec_${Buffer.from("coffer development payments").toString("base64")}`;
+    expect(problemsOf({ ...PRODUCTION, SERVICE_PAYMENT_SECRET: payments })).toHaveLength(1);
+    const same = `k1:${Buffer.from(KEY, "hex").toString("base64")}`;
+    expect(problemsOf({ ...PRODUCTION, SERVICE_JWT_KEYS: same })).toEqual([
+      expect.stringContaining("a secret of its own"),
+    ]);
+  });
+
+  it("takes what tools make of chance", () => {
+    for (let round = 0; round < 2_000; round += 1) {
+      const settings = {
+        SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
+        SERVICE_JWT_KEYS: `k1:${randomBytes(round % 2 === 0 ? 32 : 48).toString("base64")}`,
+        SERVICE_METRICS_TOKEN: randomBytes(8).toString("hex"),
+        SERVICE_PAYMENT_SECRET: `whsec_${randomBytes(24).toString("base64")}`,
+      };
+      expect(problemsOf({ ...PRODUCTION, ...settings })).toEqual([]);
+    }
+  });
+
+  it("refuses a name that is nearly that of a setting, and says which is meant", () => {
+    const meant = (name: string) => problemsOf({ ...PRODUCTION, [name]: "x" }).map((text) => text.split("mean ")[1]);
+    const slips = {
+      SERVICE_DATADIR: "SERVICE_DATA_DIR?",
+      SERVICE_DATA: "SERVICE_DATA_DIR?",
+      SERVICE_DATABSE_URL: "SERVICE_DATABASE_URL?",
+      SERVICE_TRUSTED_PROXY: "SERVICE_TRUSTED_PROXIES?",
+      SERVICE_PROT: "SERVICE_PORT?",
+      SERVICE_SMPT_URL: "SERVICE_SMTP_URL?",
+      SERVICE_RATE_LIMIT: "SERVICE_RATE_LIMITS?",
+    };
+    for (const [name, setting] of Object.entries(slips)) expect([name, ...meant(name)]).toEqual([name, setting]);
+    // Of others that share the environment: registries of services, Kubernetes beside a Service named "service-a".
+    for (const name of ["SERVICE_NAME", "SERVICE_TAGS", "SERVICE_VERSION", "SERVICE_80_NAME", "SERVICE_A_SERVICE_HOST"])
+      expect([name, ...meant(name)]).toEqual([name]);
+  });
+
+  it("warns of addresses in the clear, and of callers that a proxy would hide", () => {
+    const events = (more: Environment) => warningsOf(parseConfig({ ...PRODUCTION, ...more })).map(({ event }) => event);
+    const SERVICE_SMTP_URL = "smtps://mail.example.com";
+    expect(events({})).toEqual(["mail-stays-here"]);
+    expect(events({ SERVICE_SMTP_URL })).toEqual([]);
+    expect(events({ SERVICE_SMTP_URL, SERVICE_PUBLIC_URL: "http://127.0.0.1:8787" })).toEqual([]);
+    const open = { SERVICE_SMTP_URL, SERVICE_PUBLIC_URL: "http://coffer.example", SERVICE_HOST: "0.0.0.0" };
+    expect(events(open)).toEqual(["address-in-the-clear", "no-trusted-proxies"]);
+    expect(events({ ...open, SERVICE_TRUSTED_PROXIES: "10.0.0.0/8" })).toEqual(["address-in-the-clear"]);
+    expect(events({ ...open, SERVICE_APP_URL: "http://app.example" })).toHaveLength(3);
+    expect(events({ SERVICE_ENV: "development", SERVICE_PUBLIC_URL: "http://coffer.example" })).toEqual([]);
   });
 
   it("refuses to start where Node is told to check no certificate, in development too", () => {
@@ -138,10 +210,10 @@ describe("the configuration", () => {
 it("names what is set and read by nobody, but for what clients read", () => {
   const environment = {
     SERVICE_ENV: "development",
-    SERVICE_DATA: "/data",
+    SERVICE_NAME: "files",
     SERVICE_API_KEY: "x",
     PATH: "/bin",
     SERVICE_x: "",
   };
-  expect(findUnread(environment)).toEqual(["SERVICE_DATA"]);
+  expect(findUnread(environment)).toEqual(["SERVICE_NAME"]);
 });

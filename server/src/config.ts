@@ -2,8 +2,8 @@
 import type { ChainNetwork } from "@coffer/contract";
 import { assembleDatabase, type DatabaseConfig } from "./config/database.ts";
 import { assembleBlobs, type BlobsConfig } from "./config/blobs.ts";
-import { crossProblems, nodeProblems } from "./config/problems.ts";
-import { type JwtKey, readJwtKeys, readMasterKey } from "./config/secrets.ts";
+import { crossProblems, misspeltProblems, nodeProblems } from "./config/problems.ts";
+import { DEVELOPMENT_PAYMENT_SECRET, type JwtKey, readJwtKeys, readMasterKey } from "./config/secrets.ts";
 import { type Environment, readValues, splitList, type Values } from "./config/values.ts";
 
 export { type DatabaseConfig, placeOf } from "./config/database.ts";
@@ -65,6 +65,8 @@ export interface Settings {
     readonly apiKeys: number;
     readonly invites: number;
     readonly webhooks: number;
+    /** Rows that one transaction of a large act changes at most: others' writes wait for no more. */
+    readonly actRows: number;
   };
   readonly webhooks: WebhookSettings;
   readonly rates: RateSettings;
@@ -99,6 +101,8 @@ export interface Settings {
     readonly idempotency: number;
     /** How long running requests may go on after a stop was asked for. */
     readonly shutdownGrace: number;
+    /** How much of that readiness says so before connections are refused. */
+    readonly shutdownNotice: number;
     /** How often a running transfer checks that its key is still valid. */
     readonly recheck: number;
     /** How often the last use of keys is written down. */
@@ -180,7 +184,7 @@ export class ConfigError extends Error {
 /** Reads a configuration, or throws {@link ConfigError} with every problem. Unset or empty variables take defaults. */
 export function parseConfig(environment: Environment): Config {
   const { values, problems } = readValues(environment);
-  problems.push(...crossProblems(values), ...nodeProblems(environment));
+  problems.push(...crossProblems(values), ...misspeltProblems(environment), ...nodeProblems(environment));
   if (problems.length > 0) throw new ConfigError(problems);
   return assemble(values as Values);
 }
@@ -207,9 +211,6 @@ function assemble(values: Values): Config {
 function assembleChain({ chainUrl: url, chainPackage: packageId, chainId }: Values): ChainConfig | null {
   return url === "" ? null : { url, packageId, chainId: chainId === "" ? null : chainId };
 }
-
-/** In development billing works out of the box; the test provider's events are signed with a secret anyone can read here. */
-const DEVELOPMENT_PAYMENT_SECRET = `whsec_${Buffer.from("coffer development payments").toString("base64")}`;
 
 function assembleDrivers(values: Values): Pick<Config, "mail" | "identityProvider" | "prover" | "payments"> {
   const { dataDirectory, smtpUrl, mailFrom, idpIssuer, idpClientId, idpClientSecret, prover } = values;
@@ -249,6 +250,7 @@ function assembleSettings(values: Values): Settings {
       apiKeys: values.apiKeys,
       invites: values.invites,
       webhooks: values.webhookEndpoints,
+      actRows: 500,
     },
     webhooks: {
       allowHttp: values.mode === "development",
@@ -283,6 +285,7 @@ function assembleTiming(values: Values): Settings["timing"] {
     keepVersions: values.keepVersionsDays * 86_400_000,
     idempotency: 24 * 3_600_000,
     shutdownGrace: values.graceSeconds * 1000,
+    shutdownNotice: values.noticeSeconds * 1000,
     recheck: 4_000,
     lastUsedFlush: 60_000,
   };

@@ -8,13 +8,12 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { Service } from "kubernetes-models/v1";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { productionSecrets } from "../../test/acceptance/kit/production.ts";
 import { findUnread, parseConfig } from "./config.ts";
 import { openTestApp } from "./test-app.ts";
 
-const MASTER_KEY = "ab".repeat(32);
-const JWT_KEYS = `one:${Buffer.alloc(48, 1).toString("base64")}`;
 /** What an operator fills in, or adds where nothing here can name it. */
-const FILLED = { SERVICE_MASTER_KEY: MASTER_KEY, SERVICE_JWT_KEYS: JWT_KEYS };
+const { SERVICE_APP_URL: _, ...FILLED } = productionSecrets();
 const ADDED = { SERVICE_DATABASE_URL: "postgres://coffer:x@db.example.com/coffer?sslmode=verify-full" };
 const STORE = { SERVICE_BLOBS_ACCESS_KEY_ID: "id", SERVICE_BLOBS_SECRET_ACCESS_KEY: "secret-of-the-store" };
 const METRIC = /coffer_[a-z0-9_]+/g;

@@ -1,10 +1,11 @@
 /** The images and units of deploy/: parsed, and held against the repository's files and this server. Nothing is built or started. */
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Copy, DockerfileParser, From } from "dockerfile-ast";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../test/kit/directory.ts";
+import { productionSecrets } from "../../test/acceptance/kit/production.ts";
 import { findUnread, parseConfig } from "./config.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
@@ -12,13 +13,10 @@ const read = (name: string): string => readFileSync(path.join(ROOT, name), "utf8
 const manifest = (name: string) =>
   JSON.parse(read(name)) as {
     readonly dependencies?: Readonly<Record<string, string>>;
+    readonly bin?: Readonly<Record<string, string>>;
     readonly optionalDependencies: Readonly<Record<string, string>>;
   };
-const SECRETS = {
-  SERVICE_MASTER_KEY: "ab".repeat(32),
-  SERVICE_JWT_KEYS: `one:${Buffer.alloc(48, 1).toString("base64")}`,
-  SERVICE_PUBLIC_URL: "https://coffer.example.com",
-};
+const SECRETS = { ...productionSecrets(), SERVICE_PUBLIC_URL: "https://coffer.example.com" };
 
 interface Stage {
   readonly name: string;
@@ -103,7 +101,7 @@ describe("deploy/Dockerfile", () => {
   });
 
   it("starts the server as user 1000 with settings that it reads, and last, so that no target means the server", () => {
-    const { ENV = "", ENTRYPOINT = "", USER, EXPOSE, RUN, VOLUME } = stage("server").lines;
+    const { ENV = "", ENTRYPOINT, USER, EXPOSE, RUN, VOLUME } = stage("server").lines;
     expect(stages.at(-1)?.name).toBe("server");
     const settings = Object.fromEntries(ENV.split(" ").map((each) => each.split("=") as [string, string]));
     expect(findUnread(settings)).toEqual([]);
@@ -115,7 +113,11 @@ describe("deploy/Dockerfile", () => {
     expect(USER).toBe("1000:1000");
     expect(RUN).toBe("install --directory --owner=1000 --group=1000 --mode=0700 /data");
     expect(VOLUME).toBe('["/data"]');
-    expect(existsSync(path.join(ROOT, (JSON.parse(ENTRYPOINT) as string[]).at(-1) ?? ""))).toBe(true);
+    expect(ENTRYPOINT).toBe('["coffer-server"]');
+    const program = manifest("server/package.json").bin?.["coffer-server"] ?? "";
+    expect(read("deploy/Dockerfile")).toContain(
+      `ln -s "$PWD/${path.join("server", program)}" /usr/local/bin/coffer-server`,
+    );
   });
 
   it("starts the command line as user 1000", () => {
@@ -143,12 +145,8 @@ it("all that starts the server gives Node the same options", () => {
   const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> };
   const options = scripts["server"]?.match(/--\S+/g) ?? [];
   expect(options).toEqual(["--conditions=coffer-source", "--max-semi-space-size=8"]);
-  for (const name of [
-    "deploy/Dockerfile",
-    "deploy/coffer-server.service",
-    "packages/devstack/src/scale/processes.ts",
-    "bench/service.ts",
-  ])
+  expect(read("server/src/main.ts").split("\n", 1)).toEqual([`#!/usr/bin/env -S node ${options.join(" ")}`]);
+  for (const name of ["packages/devstack/src/scale/processes.ts", "bench/service.ts"])
     expect([name, optionsIn(name)]).toEqual([name, options]);
 });
 
@@ -164,7 +162,9 @@ describe("the units of deploy/", () => {
     const config = parseConfig({ ...SECRETS, ...settings });
     expect(config.dataDirectory).toBe(`/var/lib/${unit["Service.StateDirectory"]?.[0] ?? ""}`);
     expect(Number(unit["Service.TimeoutStopSec"]?.[0])).toBeGreaterThan(config.settings.timing.shutdownGrace / 1_000);
-    expect(existsSync(path.join(ROOT, unit["Service.ExecStart"]?.[0]?.split(" ").at(-1) ?? ""))).toBe(true);
+    const program = path.join("/opt/coffer/server", manifest("server/package.json").bin?.["coffer-server"] ?? "");
+    expect(unit["Service.ExecStart"]).toEqual([program]);
+    expect(statSync(path.join(ROOT, "server/src/main.ts")).mode & 0o111).toBe(0o111);
     expect(unit["Service.DynamicUser"]).toEqual(["yes"]);
     expect(unit["Service.EnvironmentFile"]).toEqual(["/etc/coffer/server.env"]);
   });

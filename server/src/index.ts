@@ -1,19 +1,23 @@
 /** The server as a library: start one on an address, or call an app in process. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type App, buildApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import { warningsOf } from "./config/warnings.ts";
 import type { Deps } from "./deps.ts";
 import { openMailer } from "./drivers/mail/open.ts";
 import { openWebhookSender } from "./drivers/webhook-sender/undici.ts";
 import { type Readiness, VERSION } from "./features/system/handlers.ts";
-import { type LineSink, type Log, logFault, openLog } from "./http/log.ts";
+import { type LineSink, type Log, logFault, openLog, renderError } from "./http/log.ts";
 import { followUnused } from "./http/unused-connections.ts";
 import { openProviders } from "./providers.ts";
+import { checkClock } from "./jobs/running-time.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
 import { startWebhooks } from "./features/webhooks/delivery/start-webhooks.ts";
 import { requireMasterKey } from "./master-key.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
 import { systemRandom } from "./ports/random.ts";
-import { openStorage } from "./storage.ts";
+import { openStorage, type Storage } from "./storage.ts";
+import { type NoteStorage, StorageWatch } from "./storage-watch.ts";
 
 export { type App, buildApp } from "./app.ts";
 export {
@@ -27,6 +31,7 @@ export {
 } from "./config.ts";
 export type { Deps } from "./deps.ts";
 export { fetchHandler } from "./http/in-process.ts";
+export { OutdatedServerError } from "./ports/database.ts";
 export { VERSION };
 
 export interface RunningServer {
@@ -35,17 +40,26 @@ export interface RunningServer {
   readonly address: { readonly host: string; readonly port: number };
   /** The app that listens, for an in-process transport. */
   readonly app: App;
+  /** Resolves when a newer server has migrated the database: this one writes no more and must end. */
+  readonly outdated: Promise<Error>;
   /**
    * Stops accepting, lets running requests finish within the configured grace, aborts the rest, and releases database
    * and files. A second call waits for the same end.
    */
-  close(): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
+  /** Resolves when the storage takes no writes any more until another process begins: a minute after a flush failed. */
+  readonly lost: Promise<void>;
+}
+
+export interface CloseOptions {
+  /** First only `/readyz` says so, for as long as configured, so that load balancers send nothing more. That is part of the grace. */
+  readonly notice?: boolean;
 }
 
 export interface StartOptions {
   /** Takes the log's lines instead of standard error. */
   readonly logSink?: LineSink;
-  /** In the place of the system's, which then decides of waits and limits alone. Milliseconds since 1970. */
+  /** In the place of the system's. What it is ahead of that has passed for waits and limits, too. Milliseconds since 1970. */
   readonly clock?: () => number;
 }
 
@@ -62,22 +76,15 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const log = openLog(config.log.level, options.logSink);
   const stack = new AsyncDisposableStack();
   const began = performance.now();
-  const clock: Clock = { ...systemClock, ...(options.clock === undefined ? {} : { now: options.clock }) };
-  if (config.mode === "production" && config.mail.kind === "outbox") {
-    log.events.warn(
-      { event: "mail-stays-here" },
-      "no SERVICE_SMTP_URL: mails are files in the data directory's outbox",
-    );
-  }
+  const clock = options.clock === undefined ? systemClock : clockBy(options.clock);
+  for (const { event, message } of warningsOf(config)) log.events.warn({ event }, message);
   try {
     const settings = { ...config.settings };
     const providers = openProviders({ ...config, settings }, clock);
     if (providers.chain !== null) stack.use(providers.chain);
-    const { database, blobs, aloneSince } = stack.use(
-      await openStorage(config, {
-        note: (fields, message) => log.events.info({ event: "storage", ...fields }, message),
-      }),
-    );
+    const watch = new StorageWatch(storageLog(log));
+    const { database, blobs, places } = stack.use(await openWatched(config, { watch, log, clock }));
+    await checkClock({ database, clock, log: jobLog(log) });
     const deps: Deps = {
       ...{ database, blobs },
       mailer: stack.use(await openMailer(config.mail, { clock, random: systemRandom })),
@@ -89,11 +96,12 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     await requireMasterKey(deps);
     const stopping = new AbortController();
     const readiness: { state: Readiness["state"] } = { state: "starting" };
-    const app = buildApp(deps, { log, readiness, stopping: stopping.signal });
+    const app = buildApp(deps, { log, readiness, stopping: stopping.signal, watch });
     stack.defer(() => app.close());
-    stack.defer(startJobs({ ...deps, log: jobLog(log) }, aloneSince));
+    stack.defer(startJobs({ ...deps, log: jobLog(log) }, places));
     const stopWebhooks = startWebhooks({ ...deps, log: jobLog(log) });
     stack.defer(() => stopWebhooks(ABORT_GRACE));
+    stack.defer(watch.watch(deps));
     const closeUnused = followUnused(app.server);
     await app.listen(config.listen);
     readiness.state = "ready";
@@ -102,23 +110,63 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     if (settings.appUrl.endsWith(":0")) Object.assign(settings, { appUrl: baseUrlOf(address) });
     const recoveryMs = performance.now() - began;
     log.events.info({ event: "listening", ...address, recoveryMs, mode: config.mode, version: VERSION });
+    const { outdated } = database.schemaGuard;
+    void outdated.then((error) => noteOutdated(error, readiness, log));
     let closed: Promise<void> | null = null;
-    const close = async (): Promise<void> => {
-      readiness.state = "stopping";
+    const close = async ({ notice = false }: CloseOptions = {}): Promise<void> => {
+      const { shutdownGrace, shutdownNotice } = config.settings.timing;
+      const announced = notice ? Math.min(shutdownNotice, shutdownGrace) : 0;
+      if (readiness.state !== "outdated") readiness.state = "stopping";
       log.events.info({ event: "stopping" });
       // Beside the requests that are still running, which have the same grace.
-      void stopWebhooks(config.settings.timing.shutdownGrace);
-      await drain({ app, stopping, closeUnused }, config.settings.timing.shutdownGrace, log);
+      void stopWebhooks(shutdownGrace);
+      if (announced > 0) await sleep(announced);
+      await drain({ app, stopping, closeUnused }, shutdownGrace - announced, log);
       await stack.disposeAsync();
       log.events.info({ event: "stopped" });
       log.flush();
     };
-    return { baseUrl: baseUrlOf(address), address, app, close: () => (closed ??= close()) };
+    return {
+      ...{ baseUrl: baseUrlOf(address), address, app, outdated, lost: watch.lost },
+      close: (how) => (closed ??= close(how)),
+    };
   } catch (error) {
     await stack.disposeAsync();
     log.flush();
     throw error;
   }
+}
+
+/** Time that passes on it is no jump of the clock. */
+function clockBy(now: () => number): Clock {
+  return { now, elapsed: () => systemClock.elapsed() + Math.max(0, now() - systemClock.now()) };
+}
+
+function noteOutdated({ message }: Error, readiness: { state: Readiness["state"] }, log: Log): void {
+  readiness.state = "outdated";
+  log.events.error({ event: "outdated" }, `${message}. This one ends`);
+}
+
+function openWatched(
+  config: Config,
+  { watch, log, clock }: { readonly watch: StorageWatch; readonly log: Log; readonly clock: Clock },
+): Promise<Storage> {
+  return openStorage(config, {
+    clock,
+    note: (fields, message) => log.events.info({ event: "storage", ...fields }, message),
+    onDatabaseFault: watch.onFaultOf("database"),
+    onBlobsFault: watch.onFaultOf("blobs"),
+  });
+}
+
+/** Each state of the storage has one line when it begins and one when it ends. */
+function storageLog(log: Log): NoteStorage {
+  return (line, cause) => {
+    const fields = { event: "storage", ...line, ...(cause === undefined ? {} : { error: renderError(cause) }) };
+    if (line.state === "back") log.events.info(fields);
+    else log.events.error(fields);
+    log.flush();
+  };
 }
 
 /** Job errors go through the same redaction as those of requests. */

@@ -1,7 +1,11 @@
+#!/usr/bin/env -S node --conditions=coffer-source --max-semi-space-size=8
 /** The process: environment → config → server or operator's command → exit status. */
+import { createInterface } from "node:readline/promises";
 import {
+  type CloseOptions,
   ConfigError,
   findUnread,
+  OutdatedServerError,
   parseConfig,
   renderUsage,
   type RunningServer,
@@ -10,10 +14,14 @@ import {
 } from "./index.ts";
 import { findCommand, isCommandGroup, renderCommands, UsageError } from "./operator/commands.ts";
 
-/** BSD sysexits: the words on the command line are wrong; the configuration is wrong. */
+/** BSD sysexits: the words on the command line are wrong; the configuration is wrong. A restart mends nothing. */
 const EX_USAGE = 64;
 const EX_CONFIG = 78;
+/** The database needs a newer server. Nor does a restart of this one mend that. */
+const EX_PROTOCOL = 76;
 const EXIT_FAILURE = 1;
+/** BSD sysexits, "an error occurred while doing I/O on some file": a flush has failed, and a new process may write again. */
+const EX_IOERR = 74;
 /** 128 + SIGINT, what shells expect of an interrupted program. */
 const EXIT_INTERRUPTED = 130;
 
@@ -28,21 +36,35 @@ async function main(words: readonly string[]): Promise<void> {
   } catch (error) {
     if (error instanceof ConfigError) return fail(`${error.message}\n`, EX_CONFIG);
     if (error instanceof UsageError) return fail(`${error.message}\n`, EX_USAGE);
+    const isOutdated = error instanceof OutdatedServerError;
     const taken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
     const said = error instanceof Error ? error.message : String(error);
     const message = taken ? `${said}. Stop what uses it, or set SERVICE_PORT` : said;
-    return fail(`coffer-server could not ${words.length > 0 ? "do that" : "start"}: ${message}\n`, EXIT_FAILURE);
+    const status = isOutdated ? EX_PROTOCOL : EXIT_FAILURE;
+    return fail(`coffer-server could not ${words.length > 0 ? "do that" : "start"}: ${message}\n`, status);
   }
 }
 
 async function serve(): Promise<void> {
+  process.on("SIGHUP", stayOnHangUp);
   const config = parseConfig(process.env);
   const unread = findUnread(process.env);
   if (unread.length > 0)
     process.stderr.write(`coffer-server does not know ${unread.join(", ")}; --help lists its settings\n`);
   const server = await startServer(config);
   process.stderr.write(`coffer-server listens on ${server.baseUrl}\n`);
-  stopOnSignals(server);
+  stopWhenAsked(server);
+  void endOnceLost(server);
+}
+
+/** systemd, Kubernetes and Compose start another process. */
+async function endOnceLost(server: RunningServer): Promise<void> {
+  await server.lost;
+  process.stderr.write("coffer-server ends: a flush to the disk failed, and only another process can write again\n");
+  await server.close().catch((error: unknown) => {
+    process.stderr.write(`coffer-server could not stop cleanly: ${String(error)}\n`);
+  });
+  process.exit(EX_IOERR);
 }
 
 async function runCommand(words: readonly string[]): Promise<number> {
@@ -54,7 +76,17 @@ async function runCommand(words: readonly string[]): Promise<number> {
     );
   }
   const note = (text: string): void => void process.stderr.write(text);
-  return found.command.run(parseConfig(process.env), found.options, { out: print, note });
+  return found.command.run(parseConfig(process.env), found.options, { out: print, note, ask });
+}
+
+async function ask(question: string): Promise<string | null> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await terminal.question(question);
+  } finally {
+    terminal.close();
+  }
 }
 
 function renderHelp(words: readonly string[]): string {
@@ -70,21 +102,32 @@ ${renderUsage()}`;
 }
 
 /** The first signal lets running requests finish, the second one ends the process at once. */
-function stopOnSignals(server: RunningServer): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) process.exit(EXIT_INTERRUPTED);
-    stopping = true;
-    server.close().then(
-      () => process.exit(0),
+function stopWhenAsked(server: RunningServer): void {
+  const end = (status: number, options: CloseOptions): void => {
+    server.close(options).then(
+      () => process.exit(status),
       (error: unknown) => {
         process.stderr.write(`coffer-server could not stop cleanly: ${String(error)}\n`);
         process.exit(EXIT_FAILURE);
       },
     );
   };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
+  let isAsked = false;
+  const stop = (options: CloseOptions): void => {
+    if (isAsked) process.exit(EXIT_INTERRUPTED);
+    isAsked = true;
+    end(0, options);
+  };
+  process.on("SIGTERM", () => stop({ notice: true }));
+  process.on("SIGINT", () => stop({}));
+  // A server that outlives its terminal would keep the port.
+  if (process.stderr.isTTY) process.off("SIGHUP", stayOnHangUp).on("SIGHUP", () => stop({}));
+  void server.outdated.then(() => end(EX_PROTOCOL, { notice: true }));
+}
+
+/** Others read their settings again then. It must not end the process, which is what Node does by itself. */
+function stayOnHangUp(): void {
+  process.stderr.write("coffer-server reads its settings when it starts: SIGHUP changes nothing, restart it\n");
 }
 
 function print(text: string): void {

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Config, type DatabaseConfig, placeOf } from "./config.ts";
+import { type Config, type DatabaseConfig, placeOf, placeOfBlobs } from "./config.ts";
 import { openDiskBlobs } from "./drivers/blobs/disk.ts";
 import { openS3Blobs, type S3BlobsOptions } from "./drivers/blobs/s3.ts";
 import type { FileSystem } from "./drivers/blobs/disk/file-system.ts";
@@ -13,51 +13,74 @@ import { openSqlite, type SqliteOptions } from "./drivers/database/sqlite.ts";
 import { openSnapshot } from "./drivers/database/sqlite/snapshot.ts";
 import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
 import { findVersion, migrate } from "./migrations/migrate.ts";
-import { enterProcess } from "./drivers/processes.ts";
-import type { BlobStore } from "./ports/blob-store.ts";
+import { enterProcess, type ProcessEntry } from "./drivers/processes.ts";
+import { type BlobStore, BlobStoreAwayError } from "./ports/blob-store.ts";
 import { type Database, type DatabaseReader, DatabaseUnavailableError } from "./ports/database.ts";
-import { systemClock } from "./ports/clock.ts";
+import { type Clock, systemClock } from "./ports/clock.ts";
+import { explainDatabase, explainDirectory } from "./storage-trouble.ts";
 import { requireHere } from "./features/moving/state.ts";
+import { type Paired, requirePair } from "./features/pairing/pairing.ts";
+import { systemRandom } from "./ports/random.ts";
+import type { OnStorageFault } from "./ports/storage-faults.ts";
 import { releaseEnded } from "./ports/leases.ts";
 
-export interface Storage extends AsyncDisposable {
-  readonly database: Database;
-  readonly blobs: BlobStore;
-  /**
-   * When it was opened by a process that had the data directory to itself. Everything older that is not in the rows
-   * was left by a process that has ended. Its holds are released then, so nobody waits for them. null: others were
-   * there, or may have been; their leases run out.
-   */
-  readonly aloneSince: number | null;
-}
+export interface Storage extends Paired, AsyncDisposable {}
 
 export interface StorageOptions {
   /** Tests put a double here. */
   readonly fileSystem?: FileSystem;
   /** Is told what the stores were found to be able to do. */
   readonly note?: S3BlobsOptions["note"];
+  readonly clock?: Clock;
+  /** What each part notices of itself outside of any request. */
+  readonly onDatabaseFault?: OnStorageFault;
+  readonly onBlobsFault?: OnStorageFault;
 }
 
 type Address = Pick<Config, "database">;
 
-/** All of a server's storage, with the newest schema. Rejects with nothing left open. */
+/** All of a server's storage, with the newest schema: rows and contents that belong together. Rejects with nothing left open. */
 export async function openStorage(
   config: Pick<Config, "database" | "blobs" | "dataDirectory">,
   options: StorageOptions = {},
 ): Promise<Storage> {
   await using opened = new AsyncDisposableStack();
-  const entry = opened.use(enterProcess(join(config.dataDirectory, "blobs", "processes")));
-  // Other machines may use the same PostgreSQL, and this one cannot see their processes.
-  const aloneSince = entry.alone && config.database.kind === "sqlite" ? systemClock.now() : null;
-  const database = opened.use(await openMigrated(config.database, {}));
+  const entry = opened.use(enter(config));
+  const entered = systemClock.now();
+  const { onDatabaseFault } = options;
+  const database = opened.use(
+    await openMigrated(config.database, { ...(onDatabaseFault && { onFault: onDatabaseFault }) }),
+  );
   const blobs = opened.use(await openBlobs(config.blobs, database, options));
-  if (aloneSince !== null) {
-    await releaseEnded(database, aloneSince);
-    await endClaims(database, aloneSince);
+  // Nobody waits for what processes held that have ended. Other machines may use the same PostgreSQL, and this one cannot see theirs.
+  if (entry.alone && config.database.kind === "sqlite") {
+    await releaseEnded(database, entered);
+    await endClaims(database, entered);
   }
   await requireHere(database);
+  const places = placesOf(config);
+  try {
+    await requirePair({ database, blobs, places, clock: options.clock ?? systemClock, random: systemRandom });
+  } catch (error) {
+    // A server starts while its store is away: nothing is deleted before it was asked again.
+    if (!(error instanceof BlobStoreAwayError)) throw error;
+  }
   const all = opened.move();
-  return { database, blobs, aloneSince, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { database, blobs, places, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** Both halves beside a server that may be running on them, or where none starts: for operators. There must be a database. */
+export async function openBeside(config: Pick<Config, "database" | "blobs">): Promise<Paired & AsyncDisposable> {
+  await using opened = new AsyncDisposableStack();
+  const database = opened.use(await openExisting(config));
+  await requireHere(database);
+  const blobs = opened.use(await openBlobs(config.blobs, database, {}));
+  const all = opened.move();
+  return { database, blobs, places: placesOf(config), [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+function placesOf({ database, blobs }: Pick<Config, "database" | "blobs">): Paired["places"] {
+  return { rows: placeOf(database), contents: placeOfBlobs(blobs) };
 }
 
 /** Both halves, to move all data from or to, also where no server may start. */
@@ -65,16 +88,29 @@ export async function openForMove(
   config: Pick<Config, "database" | "blobs" | "dataDirectory">,
 ): Promise<Pick<Storage, "database" | "blobs"> & { readonly alone: boolean } & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
-  const entry = opened.use(enterProcess(join(config.dataDirectory, "blobs", "processes")));
+  const entry = opened.use(enter(config));
   const database = opened.use(await openMigrated(config.database, {}));
   const blobs = opened.use(await openBlobs(config.blobs, database, {}));
   const all = opened.move();
   return { database, blobs, alone: entry.alone, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
+function enter({ dataDirectory }: Pick<Config, "dataDirectory">): ProcessEntry {
+  try {
+    return enterProcess(join(dataDirectory, "blobs", "processes"));
+  } catch (error) {
+    throw explainDirectory(error, dataDirectory);
+  }
+}
+
 function openBlobs(config: Config["blobs"], database: Database, options: StorageOptions): Promise<BlobStore> {
-  if (config.kind === "disk") return openDiskBlobs({ ...config, ...options });
-  const { note } = options;
+  const { note, fileSystem, onBlobsFault } = options;
+  if (config.kind === "disk")
+    return openDiskBlobs({
+      ...config,
+      ...(fileSystem && { fileSystem }),
+      ...(onBlobsFault && { onFault: onBlobsFault }),
+    });
   const { caFile, ...settings } = config;
   const trust = caFile === null ? null : readFileSync(caFile, "utf8");
   return Promise.resolve(openS3Blobs({ settings: { ...settings, trust }, database, ...(note && { note }) }));
@@ -102,7 +138,8 @@ export async function hasDatabase(config: Address): Promise<boolean> {
     await database.snapshot(findVersion);
     return true;
   } catch (error) {
-    if (error instanceof DatabaseUnavailableError) throw error;
+    const explained = explainDatabase(error, config.database);
+    if (explained instanceof DatabaseUnavailableError) throw explained;
     return false;
   }
 }
@@ -132,8 +169,17 @@ export function readDatabase({ database }: Address): DatabaseReader {
 async function openMigrated(config: DatabaseConfig, options: Omit<SqliteOptions, "path">): Promise<Database> {
   await using opened = new AsyncDisposableStack();
   const isSqlite = config.kind === "sqlite";
-  const database = opened.use(isSqlite ? await openSqlite({ ...options, path: config.path }) : openPostgres(config));
-  await migrate(database);
-  opened.move();
-  return database;
+  const { onFault } = options;
+  try {
+    const database = opened.use(
+      isSqlite
+        ? await openSqlite({ ...options, path: config.path })
+        : openPostgres({ ...config, ...(onFault && { onFault }) }),
+    );
+    await migrate(database);
+    opened.move();
+    return database;
+  } catch (error) {
+    throw explainDatabase(error, config);
+  }
 }

@@ -45,6 +45,11 @@ export interface Held {
   readonly temporaries: readonly string[];
 }
 
+/** What a cut request leaves behind is no loss: the sweep takes it once it is old. */
+export function isLeftover(problem: string): boolean {
+  return /^(orphan blob|orphan partial|temporary file): /.test(problem);
+}
+
 /** Problems of a directory whose server is idle; empty when all is well. */
 export async function inspectData(directory: string, held?: Held): Promise<string[]> {
   const rows = await readRows(directory);
@@ -93,7 +98,9 @@ async function readRows(directory: string): Promise<Rows> {
     files: await sized<"files">("files"),
     versions: await sized<"versions">("file_versions"),
     uploads: await all<"uploads">("select blob_key, finished_file_id from uploads"),
-    deletions: await all<"deletions">("select blob_key from blob_deletions"),
+    deletions: await all<"deletions">(
+      "select blob_key from blob_deletions union all select blob_key from blob_quarantine",
+    ),
     drifted: await all<"drifted">(DRIFTED),
     miscounted: await all<"miscounted">(MISCOUNTED),
     torn: await all<"torn">(TORN),

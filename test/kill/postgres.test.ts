@@ -10,7 +10,6 @@ import { skipWithoutCeph } from "../kit/ceph/store.ts";
 import { type Fleet, openFleet } from "./accounts/fleet.ts";
 import { inspectAll, runSchedule } from "./accounts/schedules.ts";
 import { openDisturbances } from "./disturbances.ts";
-import { sweep } from "./sweeping.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const SECONDS = FULL ? 240 : 15;
@@ -49,7 +48,7 @@ it(
         await pause(1_500);
       },
     });
-    expect([...findings, ...(await leftOf(fleet, "disk"))].join("\n")).toBe("");
+    expect([...findings, ...(await leftOf(fleet))].join("\n")).toBe("");
     // There was something to agree on.
     expect(fleet.kills + done.restarts + done.cuts).toBeGreaterThan(FULL ? 20 : 2);
     expect(counts.acknowledged).toBeGreaterThan(FULL ? 100 : 30);
@@ -80,7 +79,7 @@ it(
     });
     const slowest = Math.round(Math.max(...disturbances.recoveries));
     console.log(JSON.stringify({ done: disturbances.done, requests: counts, slowestRecoveryMs: slowest }));
-    expect([...findings, ...(await leftOf(fleet, "store"))].join("\n")).toBe("");
+    expect([...findings, ...(await leftOf(fleet))].join("\n")).toBe("");
     expect(disturbances.done).toEqual(COUNTS);
     expect(slowest).toBeLessThanOrEqual(RECOVERY);
     expect(counts.unavailable).toBeGreaterThan(0);
@@ -91,14 +90,8 @@ it(
   LONGEST,
 );
 
-/** What is wrong once uploads have ended, and a sweep has removed what cut requests left. */
-async function leftOf(fleet: Fleet, where: "disk" | "store"): Promise<string[]> {
-  const variables = { SERVICE_ENV: "development", SERVICE_DATA_DIR: fleet.directory, ...fleet.environment };
-  const held = async () => {
-    const swept = await sweep(variables);
-    return where === "store" ? swept : undefined;
-  };
-  return (await inspectAll(fleet, held)).filter((finding) => !isExpected(finding));
+async function leftOf(fleet: Fleet): Promise<string[]> {
+  return (await inspectAll(fleet)).filter((finding) => !isExpected(finding));
 }
 
 /** A request or a job that met an engine away is logged as a fault of the service, which it is. */

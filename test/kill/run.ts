@@ -11,10 +11,11 @@ import { renderRequest } from "../conformance/wire.ts";
 import { openDraw, type Draw } from "../fuzz/draw.ts";
 import { runClient } from "./client.ts";
 import { verifyRedeemed, type ListedKey } from "./identity.ts";
-import { countFiles, inspectData } from "./inspect.ts";
+import { countFiles, inspectData, isLeftover } from "./inspect.ts";
 import { createGate, openLedger, type Gate, type Ledger, type Promised } from "./ledger.ts";
 import type { Person } from "./persist.ts";
 import { startServerProcess, type LogLine, type ServerProcess } from "./server-process.ts";
+import { sweep } from "./sweeping.ts";
 import { signUp } from "../kit/signed-up.ts";
 import { findSteadyPort } from "../kit/steady-port.ts";
 
@@ -78,6 +79,9 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
     const recoveryMs = starts[1] ?? Infinity;
     await verifyFiles(scene, scene.ledger.files);
     await verifyKeys(scene);
+    await scene.server.end("SIGTERM");
+    await sweep({ SERVICE_ENV: "development", SERVICE_DATA_DIR: directory });
+    scene.ledger.findings.push(...(await inspectData(directory)));
     return { ledger: scene.ledger, kills: options.kills, files: await countFiles(directory), recoveryMs };
   } finally {
     await scene.server[Symbol.asyncDispose]();
@@ -133,7 +137,7 @@ async function openPeople({ server, directory }: Scene): Promise<Person[]> {
   return Promise.all(Array.from({ length: CLIENTS }, () => signUpWithCode(server.baseUrl, accessCode)));
 }
 
-/** Kills the server, starts it on the same port, waits for its clean-up, and looks into its data. */
+/** Kills the server, starts it on the same port, waits for its clean-up, and looks into its data. What was cut stays until it is old. */
 async function restart(scene: Scene): Promise<number> {
   await scene.server.end("SIGKILL");
   scene.server = await startServerProcess({
@@ -143,7 +147,8 @@ async function restart(scene: Scene): Promise<number> {
   });
   const listening = await scene.server.waitForLine((line) => line.event === "listening");
   const cleaned = await scene.server.waitForLine((line) => line.event === "job" && line.job === "start-up");
-  scene.ledger.findings.push(...(await inspectData(scene.directory)), ...faultsIn(scene.server.log));
+  const problems = (await inspectData(scene.directory)).filter((problem) => !isLeftover(problem));
+  scene.ledger.findings.push(...problems, ...faultsIn(scene.server.log));
   return Number(listening.recoveryMs) + Number(cleaned.milliseconds);
 }
 

@@ -28,7 +28,7 @@ export interface ServerProcess extends AsyncDisposable {
   /** Sends a signal and waits for the end. Answers the exit code, null after a kill. */
   end(signal: "SIGKILL" | "SIGTERM"): Promise<number | null>;
   /** Sends a signal and goes on. */
-  signal(signal: "SIGTERM"): void;
+  signal(signal: "SIGTERM" | "SIGHUP"): void;
   readonly exited: Promise<number | null>;
 }
 
@@ -39,6 +39,8 @@ export interface StartOptions {
   readonly port?: number;
   /** `ulimit -n` of the process. */
   readonly openFiles?: number;
+  /** What starts it, such as `unshare --mount`: it becomes the server. */
+  readonly through?: readonly string[];
 }
 
 /** Starts `server/src/main.ts` and waits until it listens. Rejects with its log when it does not. */
@@ -117,8 +119,8 @@ export async function openScratchServer(more: Readonly<Record<string, string>> =
   };
 }
 
-function launch({ directory, environment = {}, port = 0, openFiles }: StartOptions): ChildProcess {
-  const node = [process.execPath, "--conditions=coffer-source", MAIN];
+function launch({ directory, environment = {}, port = 0, openFiles, through = [] }: StartOptions): ChildProcess {
+  const node = [...through, process.execPath, "--conditions=coffer-source", MAIN];
   const [command = "", ...words] =
     openFiles === undefined ? node : ["sh", "-c", `ulimit -n ${String(openFiles)} && exec "$@"`, "sh", ...node];
   const env = {

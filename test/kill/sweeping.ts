@@ -6,7 +6,7 @@ import { sweepOrphans } from "@coffer/server/jobs/sweep";
 import { openStorage } from "@coffer/server/storage";
 import type { Held } from "./inspect.ts";
 
-/** Longer than uploads live, and than the sweep leaves anything alone. Milliseconds. */
+/** Longer than uploads live, than the sweep leaves anything alone, and than anything lies in quarantine. Milliseconds. */
 const AHEAD = 60 * 24 * 3_600_000;
 
 /** What the store holds once uploads have ended and it is swept, by a clock for which all of it is old. No server may be writing. */
@@ -16,11 +16,16 @@ export async function sweep(variables: Readonly<Record<string, string>>): Promis
   const faults: unknown[] = [];
   const log = { info: () => undefined, error: (...fault: unknown[]) => void faults.push(fault) };
   const clock = { now: () => Date.now() + AHEAD, elapsed: () => performance.now() };
-  const deps = { database: storage.database, blobs: storage.blobs, settings: config.settings, clock, log };
+  let total = 0;
+  const runningTime = { total: () => Promise.resolve(total), doubt: () => Promise.resolve(null) };
+  const { database } = storage;
+  const deps = { database, blobs: storage.blobs, settings: config.settings, clock, log, runningTime };
   const { signal } = new AbortController();
   await expireUploads(deps, signal);
+  const { orphans, partials: cut, dangling } = await sweepOrphans(deps, { as: "confirmed" });
   await deleteQueuedBlobs(deps, signal);
-  const { orphans, dangling } = await sweepOrphans(deps, { leftBefore: null });
+  total = AHEAD;
+  await deleteQueuedBlobs(deps, signal);
   if (faults.length + dangling > 0)
     throw new Error(`the sweep met ${String(dangling)} files without content`, { cause: faults });
   const blobs = new Map<string, number>();
@@ -28,5 +33,5 @@ export async function sweep(variables: Readonly<Record<string, string>>): Promis
   for await (const { key, size, complete } of storage.blobs.list())
     if (complete) blobs.set(key, size);
     else partials.push(key);
-  return { blobs, partials, temporaries: [], orphans };
+  return { blobs, partials, temporaries: [], orphans: orphans + cut };
 }

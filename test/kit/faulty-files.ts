@@ -1,10 +1,15 @@
 /** A file system whose calls can be made to fail, by kind and by count. */
 import type { FileSystem, OpenFile } from "@coffer/server/drivers/blobs/disk/file-system";
 
-export type FaultyCall = "create" | "link" | "write" | "flush" | "flushDirectory";
+export type FaultyCall = "create" | "link" | "write" | "flush" | "openDirectory" | "flushDirectory";
+
+/** The system call that Node names in the error. */
+const SYSTEM_CALLS: Readonly<Record<FaultyCall, string>> = {
+  ...{ create: "open", link: "link", write: "write", flush: "fsync", openDirectory: "open", flushDirectory: "fsync" },
+};
 
 export interface Fault {
-  readonly code: "ENOSPC" | "EIO" | "EDQUOT";
+  readonly code: "ENOSPC" | "EIO" | "EDQUOT" | "EMFILE" | "ENFILE" | "ENOMEM" | "EROFS";
   /** Which call fails, 0 being the next one; counted over `calls` together. */
   readonly at: number;
   readonly calls: readonly FaultyCall[];
@@ -17,6 +22,7 @@ export class FaultyFiles implements FileSystem {
   #fault: Fault | null = null;
   #count = 0;
   #hits = 0;
+  #removal: Fault["code"] | null = null;
 
   constructor(files: FileSystem) {
     this.#files = files;
@@ -34,6 +40,11 @@ export class FaultyFiles implements FileSystem {
     this.#hits = 0;
   }
 
+  /** Every removal fails; null: none does any more. */
+  failRemovals(code: Fault["code"] | null): void {
+    this.#removal = code;
+  }
+
   async create(path: string): Promise<OpenFile> {
     this.#meet("create");
     return this.#wrap(await this.#files.create(path));
@@ -49,11 +60,13 @@ export class FaultyFiles implements FileSystem {
   }
 
   async flushDirectory(path: string): Promise<void> {
+    this.#meet("openDirectory");
     this.#meet("flushDirectory");
     await this.#files.flushDirectory(path);
   }
 
-  remove(path: string): Promise<void> {
+  async remove(path: string): Promise<void> {
+    if (this.#removal !== null) throw Object.assign(new Error("injected at remove"), { code: this.#removal });
     return this.#files.remove(path);
   }
 
@@ -91,6 +104,8 @@ export class FaultyFiles implements FileSystem {
     const turn = this.#count++;
     if (turn !== fault.at && !(fault.persistent === true && turn > fault.at)) return;
     this.#hits += 1;
-    throw Object.assign(new Error(`${fault.code}: injected at ${call}`), { code: fault.code });
+    throw Object.assign(new Error(`${fault.code}: injected at ${call}`), {
+      ...{ code: fault.code, syscall: SYSTEM_CALLS[call] },
+    });
   }
 }

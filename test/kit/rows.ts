@@ -46,6 +46,7 @@ export function vaultRow(more: Partial<VaultRow> & Pick<VaultRow, "account_id">)
     created_at: TIME,
     updated_at: TIME,
     trashed_at: null,
+    purging_bytes: null,
     ...more,
   };
 }

@@ -5,6 +5,7 @@
 import { describe } from "vitest";
 import type { OpenMedium } from "./blob-medium.ts";
 import { describeConcurrency } from "./blob-store-concurrency.ts";
+import { describeMark } from "./blob-store-mark.ts";
 import { describePartials } from "./blob-store-partials.ts";
 import { describeReading } from "./blob-store-reading.ts";
 import { describeWriting } from "./blob-store-writing.ts";
@@ -17,5 +18,6 @@ export function describeBlobStore(name: string, openMedium: OpenMedium): void {
     describeReading(openMedium);
     describePartials(openMedium);
     describeConcurrency(openMedium);
+    describeMark(openMedium);
   });
 }

@@ -1,4 +1,4 @@
-import { migrate } from "@coffer/server/migrations/migrate";
+import { MIGRATIONS, migrate } from "@coffer/server/migrations/migrate";
 import type { Migration } from "@coffer/server/migrations/migration";
 import { ConstraintError } from "@coffer/server/ports/database";
 import { describe, expect, it } from "vitest";
@@ -24,10 +24,8 @@ export function describeSchema(openMedium: OpenMedium): void {
       await using medium = await openMedium();
       await using database = await medium.open();
       const nothing: Migration = { version: 9_999, name: "of the future", up: () => Promise.resolve() };
-      await migrate(database, [nothing]);
-      await expect(migrate(database)).rejects.toThrow(
-        "The database has schema 9999, and this server supports schemas up to",
-      );
+      await migrate(database, [...MIGRATIONS, nothing]);
+      await expect(migrate(database)).rejects.toThrow(/The database has schema 9999, .*at least as new/);
     });
 
     it("is as before when a step fails half-way", async () => {

@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Database } from "@coffer/server/ports/database";
 import { migrate } from "@coffer/server/migrations/migrate";
 import {
+  countHeld,
   LEASE_TIMES,
   type Leases,
   type LeaseTimes,
@@ -13,6 +14,7 @@ import {
   releaseEnded,
   removeUnused,
 } from "@coffer/server/ports/leases";
+import { CLOCK_SLACK } from "@coffer/server/ports/stored-ends";
 import { systemClock } from "@coffer/server/ports/clock";
 import { systemRandom } from "@coffer/server/ports/random";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -114,7 +116,7 @@ export function describeLeases(openMedium: OpenMedium): void {
           await transaction.run(
             transaction.build
               .insertInto("blob_deletions")
-              .values({ blob_key: id, not_before: 0, account_id: null, bytes: 0 }),
+              .values({ blob_key: id, not_before: 0, account_id: null, bytes: 0, reason: "upload" }),
           );
           if (!(await lease.renew(transaction))) throw new Error("fenced off");
         });
@@ -125,6 +127,48 @@ export function describeLeases(openMedium: OpenMedium): void {
       await writeUnder(next, "next-next");
       const rows = await database.all(database.build.selectFrom("blob_deletions").select("blob_key"));
       expect(rows.map((row) => row.blob_key).toSorted()).toEqual(["held-held", "next-next"]);
+    });
+
+    test("that end later than any can count as over: the clock was ahead, and the next holder has a higher fence", async (database) => {
+      const later = (milliseconds: number) =>
+        database.run(database.build.updateTable("leases").set((row) => ({ until: row("until", "+", milliseconds) })));
+      const lease = await take(holderOn(database));
+      await later(48 * 3_600_000);
+      expect(await holderOn(database).isHeld(database, "work")).toBe(false);
+      expect(await countHeld(database)).toBe(0);
+      const next = await take(holderOn(database));
+      expect(next).toMatchObject({ takenOver: true, fence: lease.fence + 1 });
+      const isHeld = (each: typeof lease) => database.transaction((transaction) => each.isHeldIn(transaction));
+      expect([await isHeld(lease), await isHeld(next)]).toEqual([false, true]);
+      expect(lease.signal.aborted).toBe(true);
+      // A clock that is corrected by a little takes nobody's lease away.
+      await later(CLOCK_SLACK / 2);
+      expect(await holderOn(database).acquire("work")).toBeNull();
+    });
+
+    test("that end too late are their holder's as long as nobody else has asked", async (database) => {
+      const lease = await take(holderOn(database));
+      await database.run(database.build.updateTable("leases").set({ until: 8_000_000_000_000 }));
+      expect(await lease.renew()).toBe(true);
+      expect(await holderOn(database).acquire("work")).toBeNull();
+    });
+
+    test("fence transactions that run side by side, until these have ended", async (database) => {
+      const lease = await take(holderOn(database, { lifetime: 300 }));
+      const steps: string[] = [];
+      const under = async (name: string) => {
+        await database.transaction(async (transaction) => {
+          if (!(await lease.isHeldIn(transaction))) return void steps.push(`${name} is fenced off`);
+          await transaction.all(transaction.build.selectFrom("leases").select("name"));
+          steps.push(`${name} writes`);
+        });
+      };
+      await Promise.all([under("one"), under("other")]);
+      expect(steps.toSorted()).toEqual(["one writes", "other writes"]);
+      await pause(300 + TIMES.margin + 50);
+      await take(holderOn(database));
+      await under("late");
+      expect(steps.at(-1)).toBe("late is fenced off");
     });
 
     test("go by the clock of the database, whatever the process believes", async (database) => {
@@ -158,7 +202,7 @@ export function describeLeases(openMedium: OpenMedium): void {
       // Of an earlier process there is no lease that ends later than one taken just before the start.
       await take(holderOn(database, { lifetime: LEASE_TIMES.lifetime - 10_000 }));
       await releaseEnded(database, Date.now());
-      expect(await holderOn(database).acquire("later")).toBeNull();
+      expect(await holderOn(database, { lifetime: day }).acquire("later")).toBeNull();
       expect((await take(holderOn(database))).takenOver).toBe(false);
     });
   });

@@ -182,6 +182,7 @@ it("every code of the catalogues has an exit code and words of its own [issue 19
         "request_timeout",
         "source_changed",
         "transaction_unknown",
+        "tree_busy",
         "unavailable",
         "unreachable",
         "upload_locked",

@@ -100,6 +100,7 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
     "request_timeout",
     "offset_mismatch",
     "upload_locked",
+    "tree_busy",
     "checksum_mismatch",
     "upload_expired",
     "idempotency_in_progress",

@@ -178,6 +178,8 @@ export function errorsOf(e: EndpointDefinition): ErrorCode[] {
   if (e.vaultLimit === "refuse") codes.add("vault_limited_key");
   if (e.body) codes.add("unsupported_media_type").add("body_truncated").add("request_timeout");
   if (e.body && !isBytes(e.body)) codes.add("malformed_json").add("body_too_large");
+  // A large act on a folder locks it for other changes.
+  if (e.effect !== "read" && (e.scope === "files:write" || e.scope === "folders:write")) codes.add("tree_busy");
   if (takesIdempotencyKey(e)) {
     codes.add("idempotency_in_progress").add("idempotency_mismatch");
     if (e.secretResponse) codes.add("already_created");

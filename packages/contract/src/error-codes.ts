@@ -87,6 +87,7 @@ export const ERROR_FACTS = {
   range_not_satisfiable: [416, false],
   idempotency_mismatch: [422, false],
   upload_locked: [423, true],
+  tree_busy: [423, true],
   rate_limited: [429, true],
   budget_exceeded: [429, true],
   headers_too_large: [431, false],

@@ -134,6 +134,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, readonly [message: string, 
     "Another request is writing to this upload",
     "Wait for it, ask for the offset with HEAD and go on there.",
   ],
+  tree_busy: [
+    "A large act on this folder is not finished",
+    "It is through for every reader. Wait for the time in Retry-After and send the change again.",
+  ],
   budget_exceeded: [
     "A budget of the key is used up",
     "Wait until it renews (Retry-After), or ask the owner for a key with a larger budget.",

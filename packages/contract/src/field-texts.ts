@@ -293,5 +293,9 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   // System
   "system.health.out.status": "`ok`: the process answers.",
   "system.ready.out.status": "`ready`: the service takes requests.",
+  "system.ready.out.deletions":
+    "`stopped`: no content is deleted until an operator has run `coffer-server adopt`; all else goes on.",
+  "system.ready.out.detail":
+    "What waits although requests are answered, why, and what the operator can do. Absent: nothing waits.",
   version: "Version of the service.",
 };

@@ -99,7 +99,8 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
     "Sui id of the allowlist of a shared vault: `0x` and 64 hex digits. Default: none, for a public vault.",
   "vaults.list.in.shared": "`true`: vaults of other accounts that have you as a member. Default: `false`.",
   force: "`true`: moves the vault to the trash even when it holds files. Default: `false`.",
-  permanent: "`true`: deletes for good, with no way back. Default: `false`, to the trash.",
+  permanent:
+    "`true`: deletes for good, with no way back. The bytes leave the server's disk 24 hours later. Default: `false`, to the trash.",
   label: "Note about the member for the owner: 1 to 200 characters. Default: none.",
   until:
     "When access ends: RFC 3339 in UTC, a whole quarter of an hour. null: no end. Must be the end on the chain. Default: the end on the chain, unchecked.",
@@ -150,7 +151,7 @@ export const INPUT_TEXTS: Readonly<Record<string, string>> = {
     "Only files of this author: the UUID of a key or session, or a chain address. Default: every author.",
   sourceId: "UUID of the kept version whose content comes back.",
   "files.deleteVersion.in.versionId": "UUID of the kept version.",
-  keep: "`false`: gives up the content before at once. Owner only, in a public vault. Default: `true`.",
+  keep: "`false`: gives up the content before at once; its bytes leave the server's disk 24 hours later. Owner only, in a public vault. Default: `true`.",
   keepVersionsDays:
     "Days that replaced versions stay, those kept already included: 1 to 365. null: as the service's setting says. Default: unchanged.",
   "files.update.in.folderId": "UUID of the folder to move to. null: the top of the vault. Default: unchanged.",

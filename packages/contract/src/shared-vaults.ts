@@ -139,7 +139,14 @@ export const ownershipGroup = {
     output: z.object({ vault }),
     errors: [
       ...chainErrors,
-      ...(["address_required", "chain_object_invalid", "name_exists", "limit_reached", "storage_quota"] as const),
+      ...([
+        "address_required",
+        "chain_object_invalid",
+        "name_exists",
+        "limit_reached",
+        "storage_quota",
+        "tree_busy",
+      ] as const),
     ],
   }),
 } as const;
@@ -234,7 +241,7 @@ export const folderNamesGroup = {
     query: z.strictObject({ folderId: z.optional(uuid) }),
     status: 200,
     output: folderKey,
-    errors: [...chainErrors, "not_a_member", "membership_ended"],
+    errors: [...chainErrors, "not_a_member", "membership_ended", "tree_busy"],
   }),
   stage: endpoint({
     ...use,

@@ -48,7 +48,7 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   "vaults.get": "One vault",
   "vaults.update": "Rename a vault",
   "vaults.delete":
-    "Move a vault to the trash, with force=true also one that is not empty; the owner deletes for good with permanent=true (204)",
+    "Move a vault to the trash, with force=true also one that is not empty; the owner deletes for good with permanent=true (204). The bytes leave the server's disk 24 hours later",
   "vaults.restore": "Bring a vault back from the trash with all that is in it",
   "members.list": "The vault's members, as the service and the allowlist on the chain see them",
   "members.add": "Record a member that the allowlist on the chain names already; a second call changes nothing",
@@ -78,11 +78,13 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   "files.replace":
     "Store the body as the file's new version and keep the old one; If-Match guards against a lost update",
   "files.update": "Rename a file, or move it inside its vault (folderId null: to the top)",
-  "files.delete": "Move a file to the trash; the owner may delete for good with permanent=true (204)",
+  "files.delete":
+    "Move a file to the trash; the owner may delete for good with permanent=true (204). The bytes leave the server's disk 24 hours later",
   "files.restore": "Bring a file back from the trash; to the top of the vault when its folder is gone",
   "files.versions": "Versions of a file, newest first; the first is the current one",
   "files.restoreVersion": "In a public vault: make a kept version's content the newest version again",
-  "files.deleteVersion": "In a public vault: delete a kept version for good",
+  "files.deleteVersion":
+    "In a public vault: delete a kept version for good. Its bytes leave the server's disk 24 hours later",
   "files.entries": "Names and places that a file had, newest first; the first is the current one",
   "files.batch":
     "Store up to 100 small files of one vault, each a part with the header Coffer-File (JSON); each has its own result",
@@ -98,7 +100,8 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   "uploads.append": "Add bytes at the offset; the last ones make the file and answer its id in File-Id",
   "uploads.terminate": "Give the upload up and free its bytes",
   "trash.list": "List the files or the vaults in the trash; they are purged 30 days after they went there",
-  "trash.empty": "Delete for good the files and folders in the trash of one vault, or of all public ones",
+  "trash.empty":
+    "Delete for good the files and folders in the trash of one vault, or of all public ones. The bytes leave the server's disk 24 hours later",
   "billing.get": "The account's plan and subscription",
   "billing.checkout": "Begin to pay for a plan: the payment provider's address; needs a verified e-mail",
   "billing.changePlan": "Change the plan of a paying account; needs a verified e-mail",

@@ -24,7 +24,12 @@ export const systemGroup = {
     id: "system.ready",
     path: "/readyz",
     status: 200,
-    output: z.object({ status: z.enum(["ready"]) }),
+    output: z.object({
+      status: z.enum(["ready"]),
+      deletions: z.optional(z.enum(["stopped"])),
+      /** What waits although requests are answered, why, and what the operator can do; absent: nothing does. */
+      detail: z.optional(z.string()),
+    }),
     errors: ["unavailable"],
   }),
   metrics: endpoint({

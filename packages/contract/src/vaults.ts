@@ -147,6 +147,6 @@ export const vaultsGroup = {
     status: 200,
     otherStatuses: [204],
     output: z.object({ vault }),
-    errors: ["not_found", "vault_not_empty", "default_vault", ...OWNER_PROOF_ERRORS],
+    errors: ["not_found", "vault_not_empty", "default_vault", "tree_busy", ...OWNER_PROOF_ERRORS],
   }),
 } as const;

@@ -115,7 +115,7 @@ export interface FileResource {
    */
   restoreVersion(fileId: string, versionId: string, options?: UpdateOptions): Promise<File>;
   /**
-   * Deletes a kept version for good. Only an owner may.
+   * Deletes a kept version for good. Only an owner may. Its bytes leave the server's disk 24 hours later.
    * @throws ApiError `current_version` for the file's content.
    */
   deleteVersion(fileId: string, versionId: string, options?: CallOptions): Promise<void>;
@@ -127,7 +127,10 @@ export interface FileResource {
   entries(fileId: string, query?: FileEntriesQuery, options?: CallOptions): PagePromise<"entries", FileEntry>;
   /** Renames or moves a file. */
   update(fileId: string, changes: FileChanges, options?: UpdateOptions): Promise<File>;
-  /** Moves a file to the trash for 30 days. With `permanent` it deletes the file for good and answers null. */
+  /**
+   * Moves a file to the trash for 30 days. With `permanent` it deletes the file for good and answers null: nobody reads it any more, and
+   * its bytes leave the server's disk 24 hours later.
+   */
   delete(fileId: string, options?: FileDeletion): Promise<File | null>;
   /** Brings a file back from the trash, to the top of the vault if its folder is gone. */
   restore(fileId: string, changes?: FileRestoreInput, options?: UpdateOptions): Promise<File>;

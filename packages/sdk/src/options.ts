@@ -143,7 +143,7 @@ export interface ConditionedItem {
 
 /** For a deletion of a file. */
 export interface FileDeletion extends ConditionOptions {
-  /** Deletes for good. Default: false, to the trash for 30 days. */
+  /** Deletes for good; the bytes leave the server's disk 24 hours later. Default: false, to the trash for 30 days. */
   readonly permanent?: boolean | undefined;
 }
 
@@ -151,6 +151,6 @@ export interface FileDeletion extends ConditionOptions {
 export interface VaultDeletion extends CallOptions {
   /** Also deletes a vault that is not empty. Default: false. */
   readonly force?: boolean | undefined;
-  /** Deletes for good. Default: false, to the trash for 30 days. */
+  /** Deletes for good; the bytes leave the server's disk 24 hours later. Default: false, to the trash for 30 days. */
   readonly permanent?: boolean | undefined;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { CHAIN_NETWORKS } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../config.ts";
@@ -167,7 +168,7 @@ describe("the identity provider", () => {
 });
 
 it("keys for access tokens have names of their own: of two with one name the first would sign what nobody accepts", () => {
-  const [one, two] = [1, 2].map((fill) => Buffer.alloc(32, fill).toString("base64"));
+  const [one, two] = [1, 2].map(() => randomBytes(32).toString("base64"));
   expect(problemsOf({ ...PRODUCTION, SERVICE_JWT_KEYS: `a:${one},b:${two}` })).toEqual([]);
   expect(problemsOf({ ...PRODUCTION, SERVICE_JWT_KEYS: `a:${one},a:${two}` })).toEqual([
     expect.stringMatching(/^SERVICE_JWT_KEYS: .*a name of its own/),

@@ -4,8 +4,8 @@ import { databaseProblems } from "./database.ts";
 import { blobProblems } from "./blobs.ts";
 import { isLoopbackHost } from "./loopback.ts";
 import { readSmtpUrl, SMTP_URL_EXPECTED } from "./smtp-url.ts";
-import { decodeMasterKey, readJwtKeys } from "./secrets.ts";
-import { splitList, type Values } from "./values.ts";
+import { decodeMasterKey, isGuessable, isOfDevelopment, readJwtKeys } from "./secrets.ts";
+import { type Environment, findMisspelt, splitList, type Values } from "./values.ts";
 import { VARIABLES } from "./variables.ts";
 
 const MIN_JWT_SECRET_BYTES = 32;
@@ -14,6 +14,7 @@ const MIN_JWT_SECRET_BYTES = 32;
 export function crossProblems(values: Partial<Values>): string[] {
   return [
     ...secretProblems(values),
+    ...guessableProblems(values),
     ...exposureProblems(values),
     ...inviteProblems(values),
     ...corsProblems(values),
@@ -59,6 +60,33 @@ function secretProblems({ mode, masterKey, jwtKeys }: Partial<Values>): string[]
     problems.push("SERVICE_JWT_KEYS: production needs it; make one with `echo k1:$(openssl rand -base64 32)`");
   }
   return problems;
+}
+
+/** Keys of zeros, patterns, and those of development: whoever guesses one reads or signs everything that it protects. */
+function guessableProblems(values: Partial<Values>): string[] {
+  const { mode, masterKey = "", jwtKeys = "", metricsToken = "", paymentSecret = "" } = values;
+  if (mode !== "production") return [];
+  const master = decodeMasterKey(masterKey);
+  const jwt = readJwtKeys({ jwtKeys }).map(({ secret }) => secret);
+  const secrets = {
+    SERVICE_MASTER_KEY: master === null ? [] : [master],
+    SERVICE_JWT_KEYS: jwtKeys === "" ? [] : jwt,
+    SERVICE_METRICS_TOKEN: metricsToken === "" ? [] : [Buffer.from(metricsToken)],
+    SERVICE_PAYMENT_SECRET: paymentSecret === "" ? [] : [Buffer.from(paymentSecret.replace("whsec_", ""), "base64")],
+  };
+  const problems = Object.entries(secrets).flatMap(([name, given]) =>
+    given.some((secret) => isGuessable(secret) || isOfDevelopment(secret))
+      ? [`${name}: anybody can guess it; make one with \`openssl rand\``]
+      : [],
+  );
+  if (master !== null && jwt.some((secret) => Buffer.compare(secret, master) === 0))
+    problems.push("SERVICE_JWT_KEYS: needs a secret of its own, not that of SERVICE_MASTER_KEY");
+  return problems;
+}
+
+/** A setting with a slip in its name would be ignored, and a default would hold without a word. */
+export function misspeltProblems(environment: Environment): string[] {
+  return findMisspelt(environment).map(([name, meant]) => `${name}: there is no such setting; did you mean ${meant}?`);
 }
 
 function exposureProblems({ mode, host, allowInsecure }: Partial<Values>): string[] {

@@ -16,18 +16,36 @@ export function decodeMasterKey(given: string): Uint8Array | null {
 }
 
 export function readMasterKey({ masterKey }: Pick<Values, "masterKey">): Uint8Array {
-  return decodeMasterKey(masterKey) ?? developmentKey("master key");
+  return decodeMasterKey(masterKey) ?? new Uint8Array(developmentKey("master key"));
 }
 
 export function readJwtKeys({ jwtKeys }: Pick<Values, "jwtKeys">): JwtKey[] {
   const given = jwtKeys.split(",").filter((entry) => entry !== "");
-  if (given.length === 0) return [{ kid: "development", secret: developmentKey("JWT key") }];
+  if (given.length === 0) return [{ kid: "development", secret: new Uint8Array(developmentKey("JWT key")) }];
   return given.map((entry) => {
     const at = entry.indexOf(":");
     return { kid: entry.slice(0, at), secret: new Uint8Array(Buffer.from(entry.slice(at + 1), "base64")) };
   });
 }
 
-function developmentKey(name: string): Uint8Array {
-  return new Uint8Array(hash("sha256", `coffer development ${name}`, "buffer"));
+/** No source of chance makes such bytes: they were typed, or filled in to be changed later. Anybody can guess them. */
+export function isGuessable(secret: Uint8Array): boolean {
+  const steps = new Set(secret.subarray(1).map((byte, at) => (byte - (secret[at] ?? 0)) & 0xff));
+  if (new Set(secret).size <= 4 || steps.size <= 1) return true;
+  // One part over and over again.
+  const parts = Array.from({ length: secret.length >> 1 }, (_, at) => at + 1);
+  return parts.some((part) => secret.every((byte, at) => at < part || byte === secret[at - part]));
+}
+
+/** In development billing works out of the box: the test provider's events are signed with this. */
+export const DEVELOPMENT_PAYMENT_SECRET = `whsec_${Buffer.from("coffer development payments").toString("base64")}`;
+
+/** What anybody can read in this file. */
+export function isOfDevelopment(secret: Uint8Array): boolean {
+  const payments = Buffer.from(DEVELOPMENT_PAYMENT_SECRET.replace("whsec_", ""), "base64");
+  return [developmentKey("master key"), developmentKey("JWT key"), payments].some((known) => known.equals(secret));
+}
+
+function developmentKey(name: string): Buffer {
+  return hash("sha256", `coffer development ${name}`, "buffer");
 }

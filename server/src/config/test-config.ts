@@ -1,10 +1,11 @@
 /** TEST ONLY: the least that production starts with, and what is wrong with a configuration. */
+import { hash } from "node:crypto";
 import { ConfigError, type Environment, parseConfig } from "../config.ts";
 
 export const PRODUCTION = {
   SERVICE_ENV: "production",
-  SERVICE_MASTER_KEY: "ab".repeat(32),
-  SERVICE_JWT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
+  SERVICE_MASTER_KEY: hash("sha256", "a master key of tests"),
+  SERVICE_JWT_KEYS: `k1:${hash("sha256", "a key of tests for tokens", "base64")}`,
   SERVICE_PUBLIC_URL: "https://coffer.example/base/",
 };
 

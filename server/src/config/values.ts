@@ -27,10 +27,43 @@ const OF_CLIENTS = [
   ...["CHAIN_PRIVATE_KEY", "NETWORK_FILE", "ALLOWED_DIRS", "ACCESS_CODE"],
 ].map((name) => `SERVICE_${name}`);
 
-/** Set, and read by nobody: a slip, after which a default holds without a word. */
+const NAMES = Object.values<Variable>(VARIABLES).map(({ name }) => name);
+
+/** Set, and read by nobody: a slip, or something of others that share the environment. */
 export function findUnread(environment: Environment): string[] {
-  const read = new Set([...Object.values<Variable>(VARIABLES).map(({ name }) => name), ...OF_CLIENTS]);
+  const read = new Set([...NAMES, ...OF_CLIENTS]);
   return Object.keys(environment).filter((name) => /^SERVICE_[A-Z0-9_]+$/.test(name) && !read.has(name));
+}
+
+/** Those of them that are nearly the name of a setting, or the beginning of one, with the nearest. */
+export function findMisspelt(environment: Environment): [name: string, meant: string][] {
+  return findUnread(environment).flatMap((name) => {
+    const meant = nearestTo(name);
+    return meant === null ? [] : [[name, meant]];
+  });
+}
+
+function nearestTo(name: string): string | null {
+  const ranked = NAMES.map((known) => ({ known, slips: countSlips(name, known) })).sort((a, b) => a.slips - b.slips);
+  const [nearest] = ranked;
+  const letters = name.length - "SERVICE_".length;
+  const allowed = letters < 4 ? 1 : letters < 9 ? 2 : 3;
+  if (nearest !== undefined && nearest.slips <= allowed) return nearest.known;
+  return NAMES.find((known) => known.startsWith(`${name}_`)) ?? null;
+}
+
+/** Letters to add, to leave out or to change (Levenshtein). */
+function countSlips(given: string, known: string): number {
+  let row = Array.from({ length: known.length + 1 }, (_, at) => at);
+  for (let line = 0; line < given.length; line += 1) {
+    const next = [line + 1];
+    for (let at = 0; at < known.length; at += 1) {
+      const changed = (row[at] ?? 0) + (known[at] === given[line] ? 0 : 1);
+      next.push(Math.min(changed, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[known.length] ?? 0;
 }
 
 /** The variables, for `--help`. */

@@ -182,6 +182,15 @@ export const VARIABLES = {
     [0, 3600],
     "How many seconds running requests may take to finish after SIGTERM.",
   ),
+  noticeSeconds: {
+    ...number(
+      "SERVICE_SHUTDOWN_NOTICE_SECONDS",
+      5,
+      [0, 3600],
+      "For how many of these seconds the server still takes connections while /readyz answers 503, so that load balancers turn away first.",
+    ),
+    inDevelopment: "0",
+  },
   invites: number("SERVICE_MAX_INVITES", 100, [1, 1_000_000], "The most live invites of an account."),
   publicUrl: url(
     "SERVICE_PUBLIC_URL",

@@ -4,9 +4,10 @@
  */
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { makeDirectory } from "./make-directory.ts";
 
 /** Another machine's or container's process cannot be looked up: its file counts for as long as it is kept fresh. */
 const FOREIGN_LIFETIME_MS = 10 * 60_000;
@@ -25,7 +26,7 @@ export interface ProcessEntry extends Disposable {
 
 /** Enters this process, then looks for others: of two that start together at least one sees the other. */
 export function enterProcess(directory: string): ProcessEntry {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   const own = join(directory, `${process.pid}-${randomUUID()}`);
   const record: ProcessRecord = { pid: process.pid, startedAt: startOf(process.pid) ?? "", host: hostname() };
   writeFileSync(own, JSON.stringify(record), { mode: 0o600 });
@@ -38,7 +39,11 @@ export function enterProcess(directory: string): ProcessEntry {
     alone: others.length === 0,
     [Symbol.dispose]() {
       clearInterval(refresh);
-      rmSync(own, { force: true });
+      try {
+        rmSync(own, { force: true });
+      } catch {
+        // A disk that takes no writes any more must not keep the process from its end: the file says which process it was.
+      }
     },
   };
 }

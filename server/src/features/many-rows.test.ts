@@ -1,7 +1,7 @@
 /** Acts over more rows than one statement takes: the whole of each happens, or nothing of it, and nobody sees a part. */
 import { randomUUID } from "node:crypto";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import type { File } from "@coffer/contract";
+import { type File, MAX_PAGE } from "@coffer/contract";
 import { expect, test } from "vitest";
 import { purgeVault } from "./deletion/test-proofs.ts";
 import { newTestVault } from "../drivers/chain/test-chain.ts";
@@ -19,6 +19,8 @@ import {
 import { PIECE } from "./in-pieces.ts";
 import { publishKey } from "./shared-vaults/test-vaults.ts";
 import { answerOf, contextOf, openTestService } from "./test-service.ts";
+import { finishTreeActs } from "./tree-acts/writing.ts";
+import { finishPurges } from "./vaults/purging.ts";
 import { ofEachTest } from "../test-each.ts";
 
 const service = ofEachTest(openTestService);
@@ -62,14 +64,22 @@ async function openFull() {
   return { member, writing, context, folder, files };
 }
 
-/** What others see of the files while `act` is at work: each state once, in the order of its coming. */
-async function statesDuring(stateOf: (row: FileRow) => string, act: () => Promise<unknown>) {
+/** What the rows of files are while `act` is at work: each state once, in the order of its coming. */
+function statesDuring(stateOf: (row: FileRow) => string, act: () => Promise<unknown>) {
+  const read = async () => {
+    const rows = await service.database.all(service.database.build.selectFrom("files").selectAll());
+    return [...new Set(rows.map(stateOf))].sort().join();
+  };
+  return viewsDuring(read, act);
+}
+
+/** What others see while `act` is at work. */
+async function viewsDuring(read: () => Promise<string>, act: () => Promise<unknown>) {
   const states: string[] = [];
   let looks = 0;
   let isOver = false;
   const look = async () => {
-    const rows = await service.database.all(service.database.build.selectFrom("files").selectAll());
-    const state = [...new Set(rows.map(stateOf))].sort().join();
+    const state = await read();
     if (states.at(-1) !== state) states.push(state);
     looks += 1;
   };
@@ -117,13 +127,27 @@ test("a folder's names change keys together, as others see them", async () => {
 });
 
 test("a folder goes to the trash and comes back with all that lies in it", async () => {
-  const { context, folder } = await openFull();
+  const { context, folder, writing } = await openFull();
   const params = { folderId: folder.id };
-  const stateOf = ({ trashed_at, trashed_with }: FileRow) => (trashed_at === null ? "live" : `with ${trashed_with}`);
-  const trash = () => service.handlers.folders.delete({ headers: {}, params }, context);
-  expect(await statesDuring(stateOf, trash)).toEqual(["live", `with ${folder.id}`]);
-  const restore = () => service.handlers.folders.restore({ headers: {}, params, body: undefined }, context);
-  expect(await statesDuring(stateOf, restore)).toEqual([`with ${folder.id}`, "live"]);
+  const { vaultId } = writing.shared;
+  const view = async () => {
+    const counts = [];
+    for (const trashed of [false, true]) {
+      const query = { vaultId, folderId: folder.id, trashed, limit: MAX_PAGE };
+      counts.push(answerOf(await service.handlers.files.list({ query }, context)).files.length);
+    }
+    return counts.join("/");
+  };
+  const finish = () => finishTreeActs(service, new AbortController().signal);
+  const most = Math.min(MANY, MAX_PAGE);
+  const trash = () => service.handlers.folders.delete({ headers: {}, params }, context).then(finish);
+  // The two lists are two requests.
+  const [live, trashed] = [`${most}/0`, `0/${most}`];
+  const between = `${most}/${most}`;
+  expect((await viewsDuring(view, trash)).filter((state) => state !== between)).toEqual([live, trashed]);
+  const restore = () =>
+    service.handlers.folders.restore({ headers: {}, params, body: undefined }, context).then(finish);
+  expect((await viewsDuring(view, restore)).filter((state) => state !== "0/0")).toEqual([trashed, live]);
 });
 
 test("a claimed vault changes its account with all that lies in it, and then goes with all of it", async () => {
@@ -141,7 +165,10 @@ test("a claimed vault changes its account with all that lies in it, and then goe
   expect(accounts).toEqual([owner.principal.accountId, member.principal.accountId]);
   expect(await usageOf(service, member.principal.accountId)).toEqual(before);
 
-  const remove = () => purgeVault(service, { vaultId, objectId, owner: member });
+  const remove = async () => {
+    await purgeVault(service, { vaultId, objectId, owner: member });
+    await finishPurges(service, new AbortController().signal);
+  };
   expect(await statesDuring((row) => row.vault_id, remove)).toEqual([vaultId, ""]);
   expect(await usageOf(service, member.principal.accountId)).toEqual({ bytes: 0, files: 0 });
   const queued = service.database.build.selectFrom("blob_deletions").select("blob_key");

@@ -74,6 +74,8 @@ export interface TestServiceOptions {
   readonly plan?: string;
   /** False: a server that is not set up to read the chain. */
   readonly hasChain?: boolean;
+  /** Fewer rows in each transaction of a large act than a server writes. */
+  readonly actRows?: number;
   /** Instead of one of the engine that the tests run on. */
   readonly openDatabase?: (directory: string) => Promise<Database>;
 }
@@ -82,7 +84,9 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
   const directory = mkdtempSync(join(tmpdir(), "coffer-features-"));
   const database = await (options.openDatabase ?? openTestDatabase)(directory);
   const clock = createClock();
-  const { settings } = parseConfig({ SERVICE_ENV: "development", ...options.environment });
+  const { settings: parsed } = parseConfig({ SERVICE_ENV: "development", ...options.environment });
+  const { actRows = parsed.limits.actRows } = options;
+  const settings = { ...parsed, limits: { ...parsed.limits, actRows } };
   const chain = openTestChain(clock);
   const deps: Parts = {
     database,

@@ -1,7 +1,10 @@
-/** Prometheus metrics of the database: its connections, what processes hold, and how late webhooks are. Asked at each scrape. */
+/** Prometheus metrics of the database: its connections, what processes hold, how late webhooks are, and what waits in quarantine. Asked at each scrape. */
 import { Gauge, type Registry } from "prom-client";
 import type { Deps } from "../deps.ts";
+import { findLastSweep, type QuarantineSum, sumQuarantine } from "../features/quarantine/store.ts";
 import { listLanes } from "../features/webhooks/delivery/queue-store.ts";
+import { isStopped } from "../features/pairing/store.ts";
+import { openRunningTime } from "../jobs/running-time.ts";
 import { countHeld } from "../ports/leases.ts";
 
 type Needs = Pick<Deps, "database" | "clock">;
@@ -18,9 +21,39 @@ export function registerDatabase(registry: Registry, { database, clock }: Needs)
     },
   });
   gauge(registry, "coffer_leases_held", "Leases that processes hold, those of all together", () => countHeld(database));
+  const unpaired = "1: no content is deleted until an operator adopts the store, as it may be another database's";
+  gauge(registry, "coffer_deletions_stopped", unpaired, async () => ((await isStopped(database)) ? 1 : 0));
+  gauge(
+    registry,
+    "coffer_jobs_wait_seconds",
+    "How long servers have to run before jobs delete and expire again, because the clock is doubted; 0: they do",
+    async () => (await openRunningTime(database).wait()) / 1000,
+  );
   gauge(registry, "coffer_webhook_lag_seconds", "How long the delivery that is due longest waits", async () => {
     const due = (await listLanes(database, "")).map((lane) => lane.due ?? Infinity);
     return Math.max(0, clock.now() - Math.min(...due)) / 1000;
+  });
+  const stopped = "1 when the last sweep found so many contents without a row that it took nothing, else 0";
+  gauge(registry, "coffer_sweep_stopped", stopped, async () => (await findLastSweep(database))?.stopped ?? 0);
+  const orphans = "Contents without a row that the last sweep found";
+  gauge(registry, "coffer_sweep_orphans", orphans, async () => (await findLastSweep(database))?.orphans ?? 0);
+  registerQuarantine(registry, database, "contents", "Contents that lie in quarantine before they are deleted");
+  registerQuarantine(registry, database, "bytes", "Bytes of the contents in quarantine");
+}
+
+function registerQuarantine(
+  registry: Registry,
+  database: Needs["database"],
+  of: Exclude<keyof QuarantineSum, "reason">,
+  help: string,
+): void {
+  const made: Gauge<"reason"> = new Gauge({
+    ...{ name: `coffer_quarantine_${of}`, help, labelNames: ["reason"], registers: [registry] },
+    async collect() {
+      made.reset();
+      // `coffer_storage_up` says that the database is away.
+      for (const sum of await sumQuarantine(database).catch(() => [])) made.set({ reason: sum.reason }, sum[of]);
+    },
   });
 }
 

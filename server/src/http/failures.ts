@@ -1,6 +1,6 @@
 /** Every error becomes one of the catalogue here, and is rendered as exactly `{ error: string }` (specification §7). */
 import { ERRORS, type ErrorCode, HEADERS } from "@coffer/contract";
-import { BlobStoreAwayError, BlobStoreFullError } from "../ports/blob-store.ts";
+import { BlobStoreAwayError, BlobStoreFaultError, BlobStoreFullError } from "../ports/blob-store.ts";
 import { DatabaseFullError, DatabaseUnavailableError } from "../ports/database.ts";
 import { ServiceError } from "../service-error.ts";
 
@@ -70,22 +70,31 @@ const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: "malformed_request",
 };
 
-/** Too many open files, in this process or in the system: it passes (open(2)). */
-const EXHAUSTED: ReadonlySet<string> = new Set(["EMFILE", "ENFILE"]);
+/**
+ * What the system refuses wherever a file is opened, read or written (open(2), read(2), write(2)): too many open files, no memory, a disk that
+ * is full, cannot be read, or takes no writes. The same words for all of it: the log has the cause.
+ */
+const SYSTEM_CODES: Readonly<Record<string, ErrorCode>> = {
+  ...{ EMFILE: "unavailable", ENFILE: "unavailable", ENOMEM: "unavailable" },
+  ...{ EIO: "unavailable", EROFS: "unavailable", ENODEV: "unavailable", ENXIO: "unavailable", ESTALE: "unavailable" },
+  ...{ ENOSPC: "disk_full", EDQUOT: "disk_full" },
+};
 
 function codeOf(error: unknown): ErrorCode {
   if (error instanceof DatabaseFullError || error instanceof BlobStoreFullError) return "disk_full";
-  if (error instanceof DatabaseUnavailableError || error instanceof BlobStoreAwayError) return "unavailable";
+  if (UNAVAILABLE.some((kind) => error instanceof kind)) return "unavailable";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (EXHAUSTED.has(code)) return "unavailable";
-  return FASTIFY_CODES[code] ?? "internal";
+  return SYSTEM_CODES[code] ?? FASTIFY_CODES[code] ?? "internal";
 }
+
+const UNAVAILABLE = [DatabaseUnavailableError, BlobStoreAwayError, BlobStoreFaultError];
 
 const RETRY_AFTER: Partial<Record<ErrorCode, string>> = {
   idempotency_in_progress: "1",
   unavailable: "1",
   disk_full: "60",
   upload_locked: "1",
+  tree_busy: "1",
 };
 
 /**

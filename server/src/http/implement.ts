@@ -22,6 +22,7 @@ import { pathsOf, routePathOf } from "./paths.ts";
 import { authorize, requireLevel } from "./permissions.ts";
 import { allHeadersOf, answerFailure, sendText } from "./responses.ts";
 import { sendBytes } from "./send-bytes.ts";
+import type { Strangers } from "./strangers.ts";
 import type { Transfers } from "./transfers.ts";
 import type { Turns } from "./turns.ts";
 
@@ -36,6 +37,7 @@ export interface Pipeline {
   readonly limits: Limits;
   readonly bodyRoom: BodyRoom;
   readonly turns: Turns;
+  readonly strangers: Strangers;
   /** Aborts when running requests must end. */
   readonly stopping: AbortSignal;
   readonly guards: Readonly<Record<string, Guard>>;
@@ -107,6 +109,7 @@ async function handle(route: Route, request: FastifyRequest, reply: FastifyReply
     // Before any byte of the body: who calls, and whether they may.
     const principal = await pipeline.authenticator.authenticate(request.headers, originOf(request));
     request.call.principal = principal;
+    pipeline.strangers.admit(request.raw.socket);
     const taken = pipeline.limits.take("general", credentialIdOf(request.call) ?? principal.accountId);
     request.call.quota = taken instanceof Promise ? await taken : taken;
     await pipeline.limits.takeRequest(principal.budgets);
@@ -276,8 +279,11 @@ async function sendStream(
 ): Promise<void> {
   const { raw } = reply;
   const { call } = request;
-  reply.hijack();
-  raw.writeHead(status, allHeadersOf(request, headers));
+  // Only now: a content that cannot be read at all has an answer that says so.
+  const begin = (): void => {
+    reply.hijack();
+    raw.writeHead(status, allHeadersOf(request, headers));
+  };
   const recheck = (): Promise<void> => context.recheck();
   const onBytes = (count: number): void => {
     call.bytesOut += count;
@@ -292,8 +298,9 @@ async function sendStream(
     },
   });
   try {
-    await sendBytes(raw, body, { onBytes, recheck, idle: settings.timing.idleBody });
+    await sendBytes(raw, body, { begin, onBytes, recheck, idle: settings.timing.idleBody });
   } catch (error) {
+    if (!raw.headersSent) throw error;
     // The status has been sent: all that is left is to say so in the log. A credential that has ended is no fault of the service.
     const { code, unexpected } = describeFailure(error);
     call.errorCode = code;

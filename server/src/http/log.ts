@@ -2,6 +2,9 @@
 import { writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
 import type { LogLevel } from "../config.ts";
+import { BlobStoreFaultError } from "../ports/blob-store.ts";
+import { DatabaseUnavailableError, OutdatedServerError } from "../ports/database.ts";
+import { ServiceError } from "../service-error.ts";
 import { redact } from "./redaction.ts";
 
 /** Takes whole lines in UTF-8. The bytes are valid during the call only. */
@@ -40,10 +43,19 @@ export function openLog(level: LogLevel, sink: LineSink = standardError): Log {
   };
 }
 
-/** A defect or a fault: what happened, with everything that looks like a credential taken out. Written at once. */
+/**
+ * A defect or a fault: what happened, with everything that looks like a credential taken out. Written at once. A state of the storage has its
+ * own line since it began: thousands of requests, and every job, may meet it.
+ */
 export function logFault(log: Log, error: unknown, fields: Readonly<Record<string, string | null>>): void {
-  log.events.error({ event: "fault", ...fields, error: renderError(error, 3) });
+  // The server ends because of it, and says so once (index.ts).
+  if (error instanceof OutdatedServerError || isKnown(error instanceof ServiceError ? error.cause : error)) return;
+  log.events.error({ event: "fault", ...fields, error: renderError(error) });
   log.flush();
+}
+
+function isKnown(error: unknown): boolean {
+  return (error instanceof DatabaseUnavailableError || error instanceof BlobStoreFaultError) && error.known;
 }
 
 /** Owns the buffer and the timer. */
@@ -108,7 +120,8 @@ interface RenderedError {
   readonly cause?: RenderedError;
 }
 
-function renderError(error: unknown, depth: number): RenderedError {
+/** Everything that looks like a credential is taken out; with as many causes as `depth` says. */
+export function renderError(error: unknown, depth = 3): RenderedError {
   if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)), stack: "" };
   const rendered = { type: error.name, message: redact(error.message), stack: redact(error.stack ?? "") };
   if (error.cause === undefined || depth === 0) return rendered;

@@ -2,20 +2,19 @@
 import { endpointsOf, type Api } from "@coffer/contract";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { Deps } from "../deps.ts";
+import type { SystemParts } from "../features/system/handlers.ts";
+import { DURATION_BOUNDS, Durations } from "../ports/durations.ts";
+import { STORAGE_PARTS } from "../storage-watch.ts";
 import { registerDatabase } from "./database-metrics.ts";
 import type { Call } from "./call.ts";
 import type { Transfers } from "./transfers.ts";
 
 const UNMATCHED = "unmatched";
 const CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
-/** Upper bounds in seconds. */
-const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600] as const;
-
 /** Plain numbers: counting through the library was measured at ten times as much, and is needed at each scrape only. */
 interface Tally {
   readonly byClass: number[];
-  readonly byBucket: number[];
-  seconds: number;
+  readonly durations: Durations;
 }
 
 export interface Metrics {
@@ -27,7 +26,7 @@ export interface Metrics {
 export function createMetrics(
   api: Api,
   transfers: Transfers,
-  storage: Pick<Deps, "database" | "blobs" | "clock">,
+  storage: Pick<Deps, "database" | "blobs" | "clock"> & Pick<SystemParts, "watch">,
 ): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "coffer_" });
@@ -35,7 +34,21 @@ export function createMetrics(
   for (const id of [...endpointsOf(api).map((endpoint) => endpoint.id), UNMATCHED]) tallies.set(id, emptyTally());
   const bytes = { in: 0, out: 0 };
   registerRequests(registry, tallies);
-  registerDurations(registry, tallies);
+  registerDurations(registry, {
+    name: "coffer_http_request_duration_seconds",
+    help: "From the request's headers to the end of the answer, cumulative",
+    label: "endpoint",
+    read: () => [...tallies].map(([endpoint, { durations }]) => [endpoint, durations] as const),
+  });
+  registerDurations(registry, {
+    name: "coffer_storage_write_duration_seconds",
+    help: "Commits of the database and flushes of the blob store's disk, cumulative",
+    label: "operation",
+    read: () => [
+      ["commit", storage.database.commits] as const,
+      ...(storage.blobs.flushes === undefined ? [] : [["flush", storage.blobs.flushes] as const]),
+    ],
+  });
   registerBytes(registry, bytes);
   registerTransfers(registry, transfers);
   registerStorage(registry, storage);
@@ -44,7 +57,7 @@ export function createMetrics(
   return {
     observe(call, status, milliseconds) {
       const tally = tallies.get(call.endpointId ?? UNMATCHED);
-      if (tally !== undefined) count(tally, status, milliseconds / 1000);
+      if (tally !== undefined) count(tally, status, milliseconds);
       bytes.in += call.bytesIn;
       bytes.out += call.bytesOut;
     },
@@ -55,16 +68,13 @@ export function createMetrics(
 }
 
 function emptyTally(): Tally {
-  return { byClass: CLASSES.map(() => 0), byBucket: [...BUCKETS.map(() => 0), 0], seconds: 0 };
+  return { byClass: CLASSES.map(() => 0), durations: new Durations() };
 }
 
-function count(tally: Tally, status: number, seconds: number): void {
+function count(tally: Tally, status: number, milliseconds: number): void {
   const statusClass = Math.floor(status / 100) - 1;
   tally.byClass[statusClass] = (tally.byClass[statusClass] ?? 0) + 1;
-  let bucket = 0;
-  while (bucket < BUCKETS.length && seconds > (BUCKETS[bucket] ?? Infinity)) bucket += 1;
-  tally.byBucket[bucket] = (tally.byBucket[bucket] ?? 0) + 1;
-  tally.seconds += seconds;
+  tally.durations.observe(milliseconds);
 }
 
 function registerRequests(registry: Registry, tallies: ReadonlyMap<string, Tally>): void {
@@ -82,47 +92,46 @@ function registerRequests(registry: Registry, tallies: ReadonlyMap<string, Tally
   });
 }
 
+interface Histogram<Label extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly label: Label;
+  readonly read: () => readonly (readonly [string, Durations])[];
+}
+
 /** A histogram by hand: the library's takes one observation at a time and cannot be filled from sums. */
-function registerDurations(registry: Registry, tallies: ReadonlyMap<string, Tally>): void {
-  const name = "coffer_http_request_duration_seconds";
-  const buckets: Gauge<"endpoint" | "le"> = new Gauge({
-    name: `${name}_bucket`,
-    help: "From the request's headers to the end of the answer, cumulative",
-    labelNames: ["endpoint", "le"],
-    registers: [registry],
+function registerDurations<Label extends string>(
+  registry: Registry,
+  { name, help, label, read }: Histogram<Label>,
+): void {
+  const buckets: Gauge = new Gauge({
+    ...{ name: `${name}_bucket`, help, labelNames: [label, "le"], registers: [registry] },
     collect() {
-      for (const [endpoint, { byBucket }] of tallies) {
+      for (const [value, { counts }] of read()) {
         let sum = 0;
-        for (const [index, le] of [...BUCKETS, "+Inf"].entries()) {
-          sum += byBucket[index] ?? 0;
-          buckets.set({ endpoint, le }, sum);
+        for (const [index, le] of [...DURATION_BOUNDS, "+Inf"].entries()) {
+          sum += counts[index] ?? 0;
+          buckets.set({ [label]: value, le }, sum);
         }
       }
     },
   });
-  const seconds: Counter<"endpoint"> = new Counter({
-    name: `${name}_sum`,
-    help: "Seconds spent on requests",
-    labelNames: ["endpoint"],
-    registers: [registry],
+  const seconds: Counter = new Counter({
+    ...{ name: `${name}_sum`, help: "Seconds together", labelNames: [label], registers: [registry] },
     collect() {
       seconds.reset();
-      for (const [endpoint, tally] of tallies) seconds.inc({ endpoint }, tally.seconds);
+      for (const [value, durations] of read()) seconds.inc({ [label]: value }, durations.seconds);
     },
   });
-  const requests: Counter<"endpoint"> = new Counter({
-    name: `${name}_count`,
-    help: "Requests measured",
-    labelNames: ["endpoint"],
-    registers: [registry],
+  const measured: Counter = new Counter({
+    ...{ name: `${name}_count`, help: "How many were measured", labelNames: [label], registers: [registry] },
     collect() {
-      requests.reset();
-      for (const [endpoint, { byBucket }] of tallies) {
-        requests.inc(
-          { endpoint },
-          byBucket.reduce((sum, count) => sum + count, 0),
+      measured.reset();
+      for (const [value, { counts }] of read())
+        measured.inc(
+          { [label]: value },
+          counts.reduce((sum, count) => sum + count, 0),
         );
-      }
     },
   });
 }
@@ -177,15 +186,30 @@ function registerBlobRequests(registry: Registry, { blobs }: Pick<Deps, "blobs">
   });
 }
 
-/** Asked at each scrape: 1 when the part answers, else 0. */
-function registerStorage(registry: Registry, { database, blobs }: Pick<Deps, "database" | "blobs">): void {
-  const gauge: Gauge<"part"> = new Gauge({
+/** Asked at each scrape: 1 when the part answers and takes writes, else 0. */
+function registerStorage(
+  registry: Registry,
+  { database, blobs, watch }: Pick<Deps, "database" | "blobs"> & Pick<SystemParts, "watch">,
+): void {
+  const up: Gauge<"part"> = new Gauge({
     name: "coffer_storage_up",
-    help: "Whether the database and the blob store answer",
+    help: "Whether the database and the blob store answer and take writes",
     labelNames: ["part"],
     registers: [registry],
     async collect() {
-      for (const [part, target] of Object.entries({ database, blobs })) gauge.set({ part }, await answers(target));
+      for (const part of STORAGE_PARTS) {
+        const isOut = watch.has(part, "stopped") || watch.has(part, "away");
+        up.set({ part }, isOut ? 0 : await answers({ database, blobs }[part]));
+      }
+    },
+  });
+  const damaged: Gauge<"part"> = new Gauge({
+    name: "coffer_storage_damaged",
+    help: "Whether the database or the blob store was found damaged; the log names file and query",
+    labelNames: ["part"],
+    registers: [registry],
+    collect() {
+      for (const part of STORAGE_PARTS) damaged.set({ part }, watch.has(part, "damaged") ? 1 : 0);
     },
   });
 }

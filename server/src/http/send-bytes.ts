@@ -4,6 +4,8 @@ import type { OutgoingBytes } from "../handler.ts";
 import { RECHECK_BYTES } from "./byte-bodies.ts";
 
 export interface SendOptions {
+  /** Sends the head: once the first chunk is there, or it is certain that there is none. */
+  readonly begin: () => void;
   readonly onBytes: (count: number) => void;
   /** Rejects when the reader's credential has ended; the connection is then cut (decisions §4). */
   readonly recheck: () => Promise<void>;
@@ -14,20 +16,25 @@ export interface SendOptions {
 /**
  * Writes all chunks and ends the response. One write is in flight while the next chunk is read. It never asks for a
  * chunk before the last-but-one has left for the kernel: drivers reuse their buffers (ports/blob-store.ts). A source
- * that fails, or ends before the declared length, destroys the connection: a short body must not look whole. Resolves
- * true when everything was sent.
+ * that fails, or ends before the declared length, destroys the connection: a short body must not look whole. One that
+ * fails before its first chunk leaves it as it is, for another answer. Resolves true when everything was sent.
  */
 export async function sendBytes(raw: ServerResponse, source: OutgoingBytes, options: SendOptions): Promise<boolean> {
-  const declared = raw.getHeader("content-length");
-  // Node counts bytes that left for the kernel as activity, also within one large write. Nothing to send: our own wait.
-  raw.setTimeout(options.idle, () => {
-    if (raw.writableLength > 0) raw.destroy();
-  });
   let sent = 0;
   let sinceCheck = 0;
+  let hasBegun = false;
   let pending: Promise<void> = Promise.resolve();
+  const begin = (): void => {
+    hasBegun = true;
+    options.begin();
+    // Node counts bytes that left for the kernel as activity, also within one large write. Nothing to send: our own wait.
+    raw.setTimeout(options.idle, () => {
+      if (raw.writableLength > 0) raw.destroy();
+    });
+  };
   try {
     for await (const chunk of source) {
+      if (!hasBegun) begin();
       await pending;
       if (raw.destroyed) return false;
       pending = write(raw, chunk);
@@ -39,13 +46,15 @@ export async function sendBytes(raw: ServerResponse, source: OutgoingBytes, opti
         await options.recheck();
       }
     }
+    if (!hasBegun) begin();
     await pending;
+    const declared = raw.getHeader("content-length");
     if (declared !== undefined && Number(declared) !== sent) throw new Error("the content ended before its length");
     raw.end();
     return !raw.destroyed;
   } catch (error) {
     pending.catch(ignore);
-    raw.destroy();
+    if (hasBegun) raw.destroy();
     throw error;
   }
 }

@@ -2,6 +2,7 @@
 import { dropVersion } from "../features/files/kept-versions-store.ts";
 import { dropEndedEntries } from "../features/items/entries-store.ts";
 import { type AccountAct, actOn } from "../features/account/act.ts";
+import { isPurging } from "../features/vaults/purging-store.ts";
 import type { Queries } from "../ports/database.ts";
 import type { UploadRow } from "../ports/tables.ts";
 import {
@@ -57,7 +58,11 @@ export async function expireVersions(
     for (const [accountId, ofAccount] of Map.groupBy(rows, (row) => row.account_id)) {
       const work = async (act: AccountAct): Promise<number> => {
         let count = 0;
-        for (const row of ofAccount) if (await dropVersion(act, row, now, now)) count += 1;
+        for (const row of ofAccount) {
+          // The deletion of its vault has counted it as gone.
+          if (await isPurging(act, row.vault_id)) continue;
+          if (await dropVersion(act, row, { now, reason: "expired", endedBy: now })) count += 1;
+        }
         return count;
       };
       total += await actOn(deps, accountId, work, { freesSpace: true });
@@ -78,7 +83,13 @@ export async function expireEntries(deps: Expiring, signal: AbortSignal): Promis
   return { expired: total };
 }
 
-export async function expireIdempotency(deps: Expiring): Promise<{ expired: number }> {
-  const work = (transaction: Queries): Promise<number> => deleteExpiredAnswers(transaction, deps.clock.now());
-  return { expired: await deps.database.transaction(work, { freesSpace: true }) };
+export async function expireIdempotency(deps: Expiring, signal: AbortSignal): Promise<{ expired: number }> {
+  let total = 0;
+  while (!signal.aborted) {
+    const work = (transaction: Queries): Promise<number> => deleteExpiredAnswers(transaction, deps.clock.now());
+    const expired = await deps.database.transaction(work, { freesSpace: true });
+    if (expired === 0) break;
+    total += expired;
+  }
+  return { expired: total };
 }

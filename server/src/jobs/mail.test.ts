@@ -63,6 +63,7 @@ beforeEach(async () => {
 function standIn(more: Partial<Pick<Database, "run" | "first">>): Database {
   return {
     ...{ build: database.build, capabilities: database.capabilities, news: database.news, load: database.load },
+    ...{ schemaGuard: database.schemaGuard, commits: database.commits },
     all: (query) => database.all(query),
     first: (query) => database.first(query),
     run: (query) => database.run(query),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Lease } from "../ports/leases.ts";
+import { LeaseLostError } from "./fenced-database.ts";
 import { schedule } from "./schedule.ts";
 
 const failures: unknown[] = [];
@@ -13,7 +14,8 @@ let releases: number;
 const acquire = (): Promise<Lease | null> => {
   const renew = () => Promise.resolve(true);
   const release = () => Promise.resolve((releases += 1) > 0);
-  const lease = { fence: 1, takenOver: false, signal: lost.signal, renew, release, abandon: () => undefined };
+  const isHeldIn = renew;
+  const lease = { fence: 1, takenOver: false, signal: lost.signal, renew, isHeldIn, release, abandon: () => undefined };
   return Promise.resolve(isFree ? lease : null);
 };
 const scheduling = { log, leases: { acquire } };
@@ -31,7 +33,7 @@ describe("scheduled jobs", () => {
   it("run at once, then again after their pause", async () => {
     let runs = 0;
     const stop = schedule(
-      [{ name: "counting", pause: 1000, run: () => Promise.resolve({ runs: (runs += 1) }) }],
+      () => [{ name: "counting", pause: 1000, run: () => Promise.resolve({ runs: (runs += 1) }) }],
       scheduling,
     );
     await vi.advanceTimersByTimeAsync(0);
@@ -57,7 +59,7 @@ describe("scheduled jobs", () => {
         return {};
       },
     };
-    const stop = schedule([slow], scheduling);
+    const stop = schedule(() => [slow], scheduling);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(most).toBe(1);
     const stopped = stop();
@@ -72,11 +74,22 @@ describe("scheduled jobs", () => {
       { name: "failing", pause: 1000, run: () => Promise.reject(new Error("broken")) },
       { name: "other", pause: 1000, run: () => Promise.resolve({ others: (others += 1) }) },
     ];
-    const stop = schedule(jobs, scheduling);
+    const stop = schedule(() => jobs, scheduling);
     await vi.advanceTimersByTimeAsync(1500);
     expect(failures).toEqual(["failing", "failing"]);
     expect(others).toBe(2);
     await stop();
+  });
+
+  it("end without a complaint when another process has their lease by now", async () => {
+    const lines: string[] = [];
+    const told = { info: (_: unknown, message: string) => void lines.push(message), error: log.error };
+    const fencedOff = { name: "late", pause: 1000, run: () => Promise.reject(new LeaseLostError("taken")) };
+    const stop = schedule(() => [fencedOff], { ...scheduling, log: told });
+    await vi.advanceTimersByTimeAsync(0);
+    await stop();
+    expect(failures).toEqual([]);
+    expect(lines).toContain("ended: another process runs the jobs by now");
   });
 
   it("are told to end early when they are stopped", async () => {
@@ -92,7 +105,7 @@ describe("scheduled jobs", () => {
           });
         }),
     };
-    const stop = schedule([waiting], scheduling);
+    const stop = schedule(() => [waiting], scheduling);
     await vi.advanceTimersByTimeAsync(0);
     await stop();
     expect(told).toBe(true);
@@ -102,7 +115,7 @@ describe("scheduled jobs", () => {
     let runs = 0;
     isFree = false;
     const counting = { name: "counting", pause: 1000, run: () => Promise.resolve({ runs: (runs += 1) }) };
-    const stop = schedule([counting], scheduling);
+    const stop = schedule(() => [counting], scheduling);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(runs).toBe(0);
     isFree = true;

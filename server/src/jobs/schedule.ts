@@ -1,6 +1,7 @@
 /** Work that comes back, one run at a time. */
-import type { Leases } from "../ports/leases.ts";
+import type { Lease, Leases } from "../ports/leases.ts";
 import type { JobLog } from "../job-log.ts";
+import { LeaseLostError } from "./fenced-database.ts";
 
 export interface Job {
   readonly name: string;
@@ -20,16 +21,17 @@ export interface Scheduling {
 
 /**
  * Runs the jobs in one process of all that share the database: the one that holds their lease.
+ * @param jobsOf makes them for each holding of the lease.
  * @returns stops everything; resolves when the running ones have ended.
  */
-export function schedule(jobs: readonly Job[], { log, leases }: Scheduling): () => Promise<void> {
+export function schedule(jobsOf: (lease: Lease) => readonly Job[], { log, leases }: Scheduling): () => Promise<void> {
   const stopping = new AbortController();
   const follow = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
         const lease = await leases.acquire("jobs");
         if (lease !== null) {
-          await runUntil(AbortSignal.any([stopping.signal, lease.signal]), jobs, log);
+          await runUntil(AbortSignal.any([stopping.signal, lease.signal]), jobsOf(lease), log);
           await lease.release();
         }
       } catch (error) {
@@ -83,6 +85,7 @@ async function runLogged(job: Job, signal: AbortSignal, log: JobLog): Promise<vo
     const outcome = await job.run(signal);
     if (Object.values(outcome).some((count) => count !== 0)) log.info({ job: job.name, ...outcome }, "job done");
   } catch (error) {
-    log.error({ job: job.name, err: error }, "job failed");
+    if (error instanceof LeaseLostError) log.info({ job: job.name }, "ended: another process runs the jobs by now");
+    else log.error({ job: job.name, err: error }, "job failed");
   }
 }

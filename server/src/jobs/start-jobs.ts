@@ -3,73 +3,107 @@ import { removeOldEntries } from "./audit-retention.ts";
 import { deleteQueuedBlobs } from "./blob-deletions.ts";
 import { expireEntries, expireIdempotency, expireUploads, expireVersions } from "./expiry.ts";
 import { expireIdentity } from "./identity-expiry.ts";
+import { openDeletionGate } from "./deletion-gate.ts";
 import { mailJob } from "./mail.ts";
 import { type Job, schedule } from "./schedule.ts";
-import { sweepOrphans } from "./sweep.ts";
+import { reportDangling, sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
 import { tellEnds } from "../features/members/ending.ts";
+import { finishTreeActs } from "../features/tree-acts/writing.ts";
+import { finishPurges } from "../features/vaults/purging.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";
 import { removeFull } from "../features/rates/store.ts";
-import { openLeases } from "../ports/leases.ts";
+import { RENEW_EVERY } from "../features/pairing/pairing.ts";
+import { type Lease, openLeases } from "../ports/leases.ts";
 import type { Storage } from "../storage.ts";
+import { fenced } from "./fenced-database.ts";
 import type { JobDeps } from "./job-deps.ts";
+import { RunningMarks } from "./running-time.ts";
 
 const HOUR = 60 * 60_000;
-/** Deleted content should be gone soon, above all on a full disk; an empty look costs one index probe. */
+/** What uploads that came to nothing left should be gone soon, above all on a full disk; an empty look costs two index probes. */
 const DELETION_PAUSE = 15_000;
 /** Receivers wait for it; an empty look costs one index probe. */
 const ENDS_PAUSE = 10_000;
 /** They do not count as usage: what is over their bounds should not stay long. */
 const VERSIONS_PAUSE = 60_000;
 
+/** Changes in the folder wait for it; an empty look costs one index probe. */
+const ACTS_PAUSE = 1_000;
+
 /** A minute of a busy service leaves a row for each of its callers. */
 const RATES_PAUSE = 60_000;
 
-const forgetRates = (deps: JobDeps): Job[] =>
-  deps.database.capabilities.dialect === "postgres"
-    ? [
-        {
-          name: "forget full rates",
-          pause: RATES_PAUSE,
-          run: async () => ({ removed: await removeFull(deps.database) }),
-        },
-      ]
+const forgetRates = ({ database }: Pick<JobDeps, "database">): Job[] =>
+  database.capabilities.dialect === "postgres"
+    ? [{ name: "forget full rates", pause: RATES_PAUSE, run: async () => ({ removed: await removeFull(database) }) }]
     : [];
 
 /**
  * Starts the jobs, in the process that holds their lease: each runs once now, afterwards at its own pace. Never throws.
- * @param aloneSince see {@link Storage}: the first sweep goes by it.
+ * @param places see {@link Storage}: where rows and contents are, for the log.
  * @returns stops them; resolves when the running one has ended.
  */
-export function startJobs(deps: JobDeps, aloneSince: Storage["aloneSince"]): () => Promise<void> {
+export function startJobs(deps: Omit<JobDeps, "runningTime">, places: Storage["places"]): () => Promise<void> {
   const { log } = deps;
-  let leftBefore = aloneSince;
-  return schedule(
-    [
-      { name: "expire uploads", pause: HOUR, run: (signal) => expireUploads(deps, signal) },
-      { name: "tell of ended members", pause: ENDS_PAUSE, run: (signal) => tellEnds(deps, signal) },
-      { name: "expire replaced versions", pause: VERSIONS_PAUSE, run: (signal) => expireVersions(deps, signal) },
-      { name: "expire replaced entries", pause: HOUR, run: (signal) => expireEntries(deps, signal) },
-      { name: "expire idempotency keys", pause: HOUR, run: () => expireIdempotency(deps) },
-      { name: "expire sign-in", pause: HOUR, run: (signal) => expireIdentity(deps, signal) },
-      { name: "remove old audit entries", pause: HOUR, run: (signal) => removeOldEntries(deps, signal) },
-      { name: "remove old deliveries", pause: HOUR, run: (signal) => removeOldDeliveries(deps, signal) },
-      { name: "remove rotated webhook secrets", pause: HOUR, run: () => removeEndedSecrets(deps) },
-      ...forgetRates(deps),
-      { name: "purge trash", pause: HOUR, run: (signal) => purgeTrash(deps, signal) },
-      { name: "delete blobs", pause: DELETION_PAUSE, run: (signal) => deleteQueuedBlobs(deps, signal) },
+  const jobsOf = (lease: Lease): readonly Job[] => {
+    const fencedDeps = { ...deps, database: fenced(deps.database, lease) };
+    const marks = new RunningMarks(fencedDeps);
+    const held: JobDeps = { ...fencedDeps, runningTime: marks };
+    const gate = openDeletionGate(held, places);
+    return [
+      marks.job,
       {
-        name: "sweep orphans",
-        pause: HOUR,
-        run: (signal) => {
-          const options = { leftBefore, signal };
-          leftBefore = null;
-          return sweepOrphans({ ...deps, log }, options);
+        name: "renew the store's mark",
+        pause: RENEW_EVERY,
+        run: async (signal) => {
+          await gate.renew(signal);
+          return {};
         },
       },
+      // An act that somebody began is written to its end, whatever the clock says.
+      { name: "finish acts on folders", pause: ACTS_PAUSE, run: (signal) => finishTreeActs(held, signal) },
+      { name: "finish deletions of vaults", pause: ACTS_PAUSE, run: (signal) => finishPurges(held, signal) },
+      ...deletingJobs(gate).map((jobOf) => marks.waiting((clock) => jobOf({ ...held, clock }))),
+      ...forgetRates(held),
       // Last: a mail server that does not answer must not hold up the others' first run.
-      mailJob(deps),
-    ],
-    { log, leases: openLeases(deps) },
-  );
+      mailJob(held),
+    ];
+  };
+  return schedule(jobsOf, { log, leases: openLeases(deps) });
+}
+
+type DeletingJob = (deps: JobDeps) => Job;
+
+/** What deletes or expires something for good by the clock. All of it waits while the clock is doubted (running-time.ts). */
+function deletingJobs(gate: ReturnType<typeof openDeletionGate>): readonly DeletingJob[] {
+  const job =
+    (name: string, pause: number, run: (deps: JobDeps, signal: AbortSignal) => ReturnType<Job["run"]>): DeletingJob =>
+    (deps) => ({ name, pause, run: (signal) => run(deps, signal) });
+  return [
+    job("expire uploads", HOUR, expireUploads),
+    job("tell of ended members", ENDS_PAUSE, tellEnds),
+    job("expire replaced versions", VERSIONS_PAUSE, expireVersions),
+    job("expire replaced entries", HOUR, expireEntries),
+    job("expire idempotency keys", HOUR, expireIdempotency),
+    job("expire sign-in", HOUR, expireIdentity),
+    job("remove old audit entries", HOUR, removeOldEntries),
+    job("remove old deliveries", HOUR, removeOldDeliveries),
+    job("remove rotated webhook secrets", HOUR, removeEndedSecrets),
+    job("purge trash", HOUR, purgeTrash),
+    job("delete blobs", DELETION_PAUSE, async (deps, signal) =>
+      (await gate.mayDelete()) ? deleteQueuedBlobs(deps, signal) : {},
+    ),
+    job("sweep orphans", HOUR, async (deps, signal) => {
+      if (await gate.mayDelete()) return sweepForJob(deps, signal);
+      // What was put back from a copy is looked through, too.
+      return { orphans: 0, dangling: await reportDangling(deps, signal) };
+    }),
+  ];
+}
+
+/** For the log: what was found is told where it stops. */
+async function sweepForJob(deps: JobDeps, signal: AbortSignal): Promise<Readonly<Record<string, number>>> {
+  const { orphans, partials, putBack, dangling, stopped } = await sweepOrphans(deps, { signal });
+  return { orphans, partials, putBack, dangling, stopped };
 }

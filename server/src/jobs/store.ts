@@ -1,11 +1,13 @@
 /** The SQL of the jobs. Unlike a feature's, it goes over all accounts. */
+import { sql } from "kysely";
 import { prepared, type Queries } from "../ports/database.ts";
+import type { DeletionReason } from "../ports/quarantine-tables.ts";
 import type { BlobDeletionRow, FileRow, FileVersionRow, UploadRow, VaultRow } from "../ports/tables.ts";
 
 /** Rows looked at in one step: a step is short, so requests run in between. */
 export const BATCH = 200;
-/** Deletions of one step: as many as a store takes in one request. */
-const DELETED_AT_ONCE = 1_000;
+/** Deletions of one step. */
+const DELETED_AT_ONCE = 500;
 
 const expiredUploads = prepared((build, value: { now: number }) =>
   build
@@ -23,11 +25,12 @@ export function listExpiredUploads(queries: Queries, now: number): Promise<Pick<
 const queueUnlessFile = prepared((build, value: { blobKey: string; now: number }) =>
   build
     .insertInto("blob_deletions")
-    .columns(["blob_key", "not_before", "account_id", "bytes"])
+    .columns(["blob_key", "not_before", "account_id", "bytes", "reason"])
     .expression((expression) =>
       expression
         .selectFrom("uploads")
         .select((row) => ["blob_key", row.val(value.now).as("not_before"), "account_id", "length"])
+        .select((row) => row.val<DeletionReason>("upload").as("reason"))
         .where("blob_key", "=", value.blobKey)
         .where((row) => row.not(row.exists(row.selectFrom("files").select("id").where("blob_key", "=", value.blobKey))))
         .where((row) =>
@@ -55,8 +58,9 @@ const endedVersions = prepared((build, value: { now: number }) =>
   build
     .selectFrom("file_versions")
     .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
-    .select(["file_id", "version_id", "account_id"])
+    .select(["file_id", "version_id", "vault_id", "account_id"])
     .where("expires_at", "<=", value.now)
+    .where("purging_bytes", "is", null)
     .orderBy("expires_at")
     .limit(BATCH),
 );
@@ -65,30 +69,44 @@ const endedVersions = prepared((build, value: { now: number }) =>
 export function listEndedVersions(
   queries: Queries,
   now: number,
-): Promise<(Pick<FileVersionRow, "file_id" | "version_id"> & Pick<VaultRow, "account_id">)[]> {
+): Promise<(Pick<FileVersionRow, "file_id" | "version_id" | "vault_id"> & Pick<VaultRow, "account_id">)[]> {
   return queries.all(endedVersions(queries, { now }));
 }
 
 const removeAnswers = prepared((build, value: { now: number }) =>
-  build.deleteFrom("idempotency").where("expires_at", "<=", value.now),
+  build
+    .deleteFrom("idempotency")
+    .where((row) =>
+      row(
+        row.refTuple("account_id", "key"),
+        "in",
+        row
+          .selectFrom("idempotency")
+          .select(["account_id", "key"])
+          .where("expires_at", "<=", value.now)
+          .limit(DELETED_AT_ONCE)
+          .$asTuple("account_id", "key"),
+      ),
+    ),
 );
 
+/** Some of them; answers how many. */
 export function deleteExpiredAnswers(transaction: Queries, now: number): Promise<number> {
   return transaction.run(removeAnswers(transaction, { now }));
 }
 
-const dueDeletions = prepared((build, value: { now: number; after: string }) =>
+const dueDeletions = prepared((build, value: { now: number }) =>
   build
     .selectFrom("blob_deletions")
     .selectAll()
     .where("not_before", "<=", value.now)
-    .where("blob_key", ">", value.after)
-    .orderBy("blob_key")
-    .limit(DELETED_AT_ONCE),
+    .orderBy("not_before")
+    .limit(BATCH),
 );
 
-export function listDueDeletions(queries: Queries, now: number, after: string): Promise<BlobDeletionRow[]> {
-  return queries.all(dueDeletions(queries, { now, after }));
+/** At most {@link BATCH}. */
+export function listDueDeletions(queries: Queries, now: number): Promise<BlobDeletionRow[]> {
+  return queries.all(dueDeletions(queries, { now }));
 }
 
 export async function deleteFromQueue(transaction: Queries, keys: readonly string[]): Promise<void> {
@@ -98,7 +116,7 @@ export async function deleteFromQueue(transaction: Queries, keys: readonly strin
 /** Which of the keys a row of the table has. */
 export async function keysIn(
   queries: Queries,
-  table: "files" | "uploads" | "blob_deletions" | "file_versions",
+  table: "files" | "uploads" | "blob_deletions" | "blob_quarantine" | "file_versions",
   keys: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows = await queries.all(queries.build.selectFrom(table).select("blob_key").where("blob_key", "in", keys));
@@ -132,8 +150,21 @@ export async function fileHasBlob(queries: Queries, id: string, blobKey: string)
   return (await queries.first(fileWithBlob(queries, { id, blobKey }))) !== null;
 }
 
+/** Whether nothing large is under way in the vault that a row lies in: it may be coming back, or be counted as gone already. */
+const isSettled = (table: string) => {
+  const vaultId = sql.ref(`${table}.vault_id`);
+  return sql<boolean>`not exists (select 1 from tree_acts where tree_acts.vault_id = ${vaultId})
+    and not exists (select 1 from vaults as home where home.id = ${vaultId} and home.purging_bytes is not null)`;
+};
+
 const oldTrash = prepared((build, value: { cutoff: number }) =>
-  build.selectFrom("files").selectAll().where("trashed_at", "<=", value.cutoff).orderBy("trashed_at").limit(BATCH),
+  build
+    .selectFrom("files")
+    .selectAll()
+    .where("trashed_at", "<=", value.cutoff)
+    .where(isSettled("files"))
+    .orderBy("trashed_at")
+    .limit(BATCH),
 );
 
 export function listOldTrash(queries: Queries, cutoff: number): Promise<FileRow[]> {
@@ -145,6 +176,7 @@ const oldVaults = prepared((build, value: { cutoff: number }) =>
     .selectFrom("vaults")
     .select(["id", "account_id"])
     .where("trashed_at", "<=", value.cutoff)
+    .where("purging_bytes", "is", null)
     .orderBy("trashed_at")
     .limit(BATCH),
 );
@@ -155,7 +187,12 @@ export function listOldTrashedVaults(queries: Queries, cutoff: number): Promise<
 }
 
 const oldVault = prepared((build, value: { id: string; cutoff: number }) =>
-  build.selectFrom("vaults").selectAll().where("id", "=", value.id).where("trashed_at", "<=", value.cutoff),
+  build
+    .selectFrom("vaults")
+    .selectAll()
+    .where("id", "=", value.id)
+    .where("trashed_at", "<=", value.cutoff)
+    .where("purging_bytes", "is", null),
 );
 
 /** null when it has been restored or deleted since it was listed. */
@@ -168,6 +205,7 @@ const anyEmptyFolder = prepared((build, value: { cutoff: number }) =>
     .selectFrom("folders as empty")
     .select("empty.account_id")
     .where("empty.trashed_at", "<=", value.cutoff)
+    .where(isSettled("empty"))
     .where((row) =>
       row.not(row.exists(row.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "empty.id"))),
     )

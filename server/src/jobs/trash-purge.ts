@@ -6,13 +6,15 @@ import { removeFile } from "../features/files/deleting.ts";
 import { removeFolder } from "../features/folders/deleting.ts";
 import { findEmptyTrashedFolders } from "../features/items/trash-store.ts";
 import { purgeVault } from "../features/vaults/deleting.ts";
+import { listTreeActsIn } from "../features/tree-acts/store.ts";
+import { isPurging } from "../features/vaults/purging-store.ts";
 import type { FileRow } from "../ports/tables.ts";
 import { BATCH, findEmptyFolder, findOldTrashedVault, listOldTrash, listOldTrashedVaults } from "./store.ts";
 import type { JobDeps } from "./job-deps.ts";
 
 const DAY = 24 * 60 * 60_000;
 
-type Purging = Pick<JobDeps, "database" | "clock" | "random">;
+type Purging = Pick<JobDeps, "database" | "clock" | "random" | "settings">;
 
 /** Files before folders: a folder goes when nothing lies in it. */
 export async function purgeTrash(
@@ -56,10 +58,14 @@ async function purgeVaults(deps: Purging, signal: AbortSignal, cutoff: number): 
   return purged;
 }
 
-/** What has changed since it was listed stays. */
+/** What has changed since it was listed stays, what an act on its folder is bringing back, and what counts as gone with its vault. */
 async function purgeFiles(deps: Purging, act: AccountAct, rows: readonly FileRow[]): Promise<number> {
   let count = 0;
-  for (const row of rows) if (await removeFile(act, deps, null, row, grantByService(row.vault_id))) count += 1;
+  for (const row of rows) {
+    if (act.writtenRows >= deps.settings.limits.actRows) break;
+    if ((await listTreeActsIn(act, row.vault_id)).length > 0 || (await isPurging(act, row.vault_id))) continue;
+    if (await removeFile(act, deps, null, row, grantByService(row.vault_id))) count += 1;
+  }
   return count;
 }
 

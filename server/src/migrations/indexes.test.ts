@@ -16,7 +16,8 @@ import { listLiveMembers } from "../features/members/store.ts";
 import { findVaultOfMember } from "../features/reach/store.ts";
 import { listSteps } from "../features/vault-keys/ladder-store.ts";
 import { countKeys, findCurrentKey, listKeys } from "../features/vault-keys/store.ts";
-import { findVaultIdByChainObject, listVaultsOfMember } from "../features/vaults/store.ts";
+import { listUnwritten } from "../features/tree-acts/store.ts";
+import { findVaultIdByChainObject, listVaultsOfMember, readVaultContents } from "../features/vaults/store.ts";
 import { listWebhooks } from "../features/webhooks/store.ts";
 import { sumGivenUp, sumHeldBytes } from "../features/holds/store.ts";
 import { ENDINGS } from "../jobs/identity-expiry.ts";
@@ -44,6 +45,8 @@ describe("a page of files costs the same however many there are: it is read off 
     ["at the top of a vault", { ...anywhere, vaultId: "v", folderId: null }, "files_folder_live"],
     ["in the trash", { ...anywhere, trashed: true }, "files_account_trashed"],
     ["in a vault's trash", { ...anywhere, vaultId: "v", trashed: true }, "files_vault_trashed"],
+    ["of a name in a vault", { ...anywhere, vaultId: "v", name: "n" }, "files_name_live"],
+    ["of a name in a vault's trash", { ...anywhere, vaultId: "v", name: "n", trashed: true }, "files_name_trashed"],
   ];
   for (const [name, filter, index] of cases) {
     it.each([null, position])(`${name}, after %j`, async (after) => {
@@ -51,6 +54,33 @@ describe("a page of files costs the same however many there are: it is read off 
       expect(plan).toContain(`USING INDEX ${index} `);
       expect(plan).not.toContain("TEMP B-TREE");
     });
+  }
+});
+
+it.each([
+  ["a folder", { folderId: "f" }, false, "files_live_name (vault_id=? AND <expr>=? AND name=?)"],
+  ["the top of a vault", { folderId: null }, false, "files_live_name (vault_id=? AND <expr>=? AND name=?)"],
+  ["a trashed folder", { folderId: "f" }, true, "files_name_trashed (account_id=? AND vault_id=? AND name=?"],
+] as const)("a name in %s is one look-up", async (_, place, trashed, index) => {
+  const filter = { ...anywhere, vaultId: "v", ...place, name: "n", trashed };
+  expect(await planOf((queries) => listItems(queries, "file", filter, null, 100))).toContain(`INDEX ${index}`);
+});
+
+it("what an act on a folder has not written is found off the indexes of listings", async () => {
+  const part = { account_id: "a", vault_id: "v", trashed_with: "f" };
+  for (const [kind, index] of [
+    ["trash", "files_folder_live"],
+    ["restore", "files_folder_trashed"],
+  ] as const) {
+    const plan = await planOf((queries) => listUnwritten(queries, "files", { ...part, kind }, ["f", "g"], 9));
+    expect(plan).toContain(`INDEX ${index} (account_id=? AND vault_id=? AND folder_id=?`);
+  }
+});
+
+it("what a vault holds is counted on indexes alone", async () => {
+  for (const which of [0, 1]) {
+    const plan = await planOf((queries) => readVaultContents(queries, "v"), which);
+    expect(plan).toMatch(/USING COVERING INDEX (files|file_versions)_counted \(vault_id=\?\)/);
   }
 });
 

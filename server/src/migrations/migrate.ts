@@ -1,6 +1,6 @@
 /** Brings a database to the newest schema of this server. */
 import { type Kysely, sql } from "kysely";
-import type { Database, Queries } from "../ports/database.ts";
+import { type Database, DatabaseUnavailableError, type Queries } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
 import { foundation } from "./0001-foundation.ts";
 import { identity } from "./0002-identity.ts";
@@ -29,6 +29,11 @@ import { blobParts } from "./0028-blob-parts.ts";
 import { sharedRates } from "./0030-shared-rates.ts";
 import { moves } from "./0031-moves.ts";
 import { stepsOfRecords } from "./0034-steps-of-records.ts";
+import { quarantine } from "./0035-quarantine.ts";
+import { storeMarks } from "./0036-store-marks.ts";
+import { largeActs } from "./0037-large-acts.ts";
+import { runningMarks } from "./0038-running-marks.ts";
+import { oldestBeside } from "./0039-oldest-beside.ts";
 import type { Migration } from "./migration.ts";
 
 /** All of them, oldest first. */
@@ -60,33 +65,52 @@ export const MIGRATIONS: readonly Migration[] = [
   sharedRates,
   moves,
   stepsOfRecords,
+  quarantine,
+  storeMarks,
+  largeActs,
+  runningMarks,
+  oldestBeside,
 ];
 
 interface MigrationRow {
   version: number;
   name: string;
+  /** null: of before steps named it, or none older may. */
+  oldest_beside?: number | null;
 }
 
 /**
- * Applies what is missing. Several processes may start at once: one at a time takes a step, and each looks at the schema first.
- * @throws Error when the database was made by a newer server.
+ * Applies what is missing. Several processes may start at once: one at a time takes a step, and each looks at the schema first. From
+ * then on a newer server's steps stop this one, unless they let it go on.
+ * @throws OutdatedServerError when a newer server has made the database one that this server may not write to.
  */
 export async function migrate(database: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   const newest = migrations.at(-1)?.version ?? 0;
-  const found = await database.migration((transaction) => readVersion(transaction));
-  if (found > newest) {
-    throw new Error(
-      `The database has schema ${found}, and this server supports schemas up to ${newest}. Start a server at least as new as the one that made it`,
-    );
-  }
+  const found = await findIfAny(database);
   for (const migration of migrations.filter(({ version }) => version > found)) await apply(database, migration);
+  if (newest < oldestBeside.version) return;
+  database.schemaGuard.expect(newest);
+  await database.ping();
+}
+
+/** Without the lock of migrations: whoever starts must not stop those that are writing. 0: an empty database. */
+async function findIfAny(database: Database): Promise<number> {
+  try {
+    return await findVersion(database);
+  } catch (error) {
+    if (error instanceof DatabaseUnavailableError && !error.busy) throw error;
+    return 0;
+  }
 }
 
 async function apply(database: Database, migration: Migration): Promise<void> {
   await database.migration(async (transaction) => {
     if ((await readVersion(transaction)) >= migration.version) return;
     await migration.up(transaction);
-    const row: MigrationRow = { version: migration.version, name: migration.name };
+    const { version, name } = migration;
+    // The steps before it know no such column.
+    const isNamed = version >= oldestBeside.version;
+    const row: MigrationRow = { version, name, ...(isNamed && { oldest_beside: migration.oldestBeside ?? null }) };
     await transaction.run(withMigrations(transaction).insertInto("migrations").values(row));
   });
 }

@@ -11,7 +11,7 @@ let service: TestService;
 const asked = new Set<string>();
 
 beforeAll(async () => {
-  service = await openTestService({ openDatabase: openTestSqlite });
+  service = await openTestService({ openDatabase: openTestSqlite, actRows: 2 });
   const preparing = vi.spyOn(DatabaseSync.prototype, "prepare");
   await liveOn(service);
   for (const [text] of preparing.mock.calls) if (/^(select|insert|update|delete|with) /.test(text)) asked.add(text);
@@ -22,15 +22,18 @@ afterAll(async () => {
 });
 
 /** Rows of the query's own making. */
-const OWN_ROWS = /^SCAN (tree|\d+ CONSTANT ROWS?)$/;
+const OWN_ROWS = /^SCAN (tree|acts|page LEFT-JOIN|\d+ CONSTANT ROWS?)$/;
 
 /** The job that looks at all accounts sums up what each keeps. */
 const OF_ALL_ACCOUNTS = /sum\("size"\) as "bytes" from "file_versions"/;
 
+/** Jobs that read all there are: acts under way, and vaults that are being deleted. */
+const UNDER_WAY = /^select \* from "tree_acts"$|from "vaults" where "purging_bytes" is not null$/;
+
 it("each is answered off an index", async () => {
   const scans: string[] = [];
   for (const text of asked) {
-    if (OF_ALL_ACCOUNTS.test(text)) continue;
+    if (OF_ALL_ACCOUNTS.test(text) || UNDER_WAY.test(text)) continue;
     const found = (await planOf(text)).filter((line) => line.startsWith("SCAN") && !OWN_ROWS.test(line));
     if (found.length > 0) scans.push(`${text}: ${found.join(", ")}`);
   }

@@ -20,6 +20,8 @@ import { deleteVault, emptyTrash, prove, purgeVault } from "../features/deletion
 import { publishKey } from "../features/shared-vaults/test-vaults.ts";
 import { answerOf, bodyOf, contextOf, type TestService } from "../features/test-service.ts";
 import { expireEntries, expireUploads, expireVersions } from "../jobs/expiry.ts";
+import { finishTreeActs } from "../features/tree-acts/writing.ts";
+import { finishPurges } from "../features/vaults/purging.ts";
 import { purgeTrash } from "../jobs/trash-purge.ts";
 
 type Living = Awaited<ReturnType<typeof openWriting>>;
@@ -89,6 +91,11 @@ async function look(living: TestService, { shared, by, member, keyId }: Living, 
     for (const query of [{}, { folderId }]) await handlers.folderNames.get({ params, query }, context);
   }
   await handlers.trash.list({ query: { vaultId } }, contextOf(by.principal));
+  for (const trashed of [true, false])
+    for (const query of [{}, { vaultId, nameIndex }, { vaultId, folderId, nameIndex }, { nameIndex }, { name: "n" }]) {
+      await handlers.files.list({ query: { ...query, trashed } }, contextOf(by.principal));
+      await handlers.folders.list({ query: { ...query, trashed } }, contextOf(by.principal));
+    }
   const changes = changesHandlers({ ...living, feeds: new OpenFeeds(), heads: new Heads(living) });
   for (const query of [
     { by: by.principal.keyId ?? randomUUID() },
@@ -131,14 +138,19 @@ async function throwAway(living: TestService, writing: Living, folderId: string)
   const { handlers } = living;
   const context = contextOf(writing.by.principal);
   const params = { folderId };
-  await handlers.folders.delete({ headers: {}, params }, context);
-  await handlers.folders.restore({ headers: {}, params, body: undefined }, context);
-  await handlers.folders.delete({ headers: {}, params }, context);
+  const signal = new AbortController().signal;
+  for (const act of ["delete", "restore", "delete"] as const) {
+    if (act === "delete") await handlers.folders.delete({ headers: {}, params }, context);
+    else await handlers.folders.restore({ headers: {}, params, body: undefined }, context);
+    // While its rows are not written, where few are written at once.
+    for (const trashed of [true, false]) await handlers.files.list({ query: { trashed } }, context);
+    await handlers.folders.list({ query: { parentId: folderId } }, context);
+    await finishTreeActs(living, signal);
+  }
   await handlers.trash.list({ query: {} }, context);
   await handlers.trash.empty({ query: {}, headers: {} }, context);
   await emptyTrash(living, writing.shared, { proof: await prove(living, writing.shared, "empty-trash") });
   living.clock.advance(40 * 24 * 60 * 60_000);
-  const signal = new AbortController().signal;
   await expireVersions(living, signal);
   await expireEntries(living, signal);
   await expireUploads(living, signal);
@@ -158,5 +170,6 @@ async function handOn(living: TestService, { shared, by, member }: Living): Prom
   await living.handlers.files.list({ query: {} }, context);
   await living.handlers.vaults.restore({ params, body: {} }, context);
   await purgeVault(living, claimed);
+  await finishPurges(living, new AbortController().signal);
   await purgeTrash(living, new AbortController().signal);
 }

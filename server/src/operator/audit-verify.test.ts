@@ -1,7 +1,10 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/kit/clock.ts";
 import { openTestLog, TEST_TIME, type TestLog } from "../features/audit/test-log.ts";
 import { removeOldEntries } from "../jobs/audit-retention.ts";
+import { ON_POSTGRES } from "../test-storage.ts";
 import { UsageError } from "./commands.ts";
 import { runCommand } from "./test-operator.ts";
 
@@ -147,6 +150,26 @@ describe("[D4-audit-log] coffer-server audit verify", () => {
     expect((await run()).status).toBe(2);
     await log[Symbol.asyncDispose]();
     expect(await run()).toMatchObject({ status: 2, note: expect.stringContaining("SERVICE_DATA_DIR") as string });
+    log = await openTestLog();
+  });
+
+  it("ends with 2, and says why, where the rows cannot be read", async (context) => {
+    if (ON_POSTGRES) context.skip("it damages a file of SQLite");
+    const path = join(log.directory, "coffer.sqlite");
+    await log.record(3);
+    await log.database[Symbol.asyncDispose]();
+    const whole = readFileSync(path);
+    const damaged = {
+      "no database at all": Buffer.alloc(8192, "x"),
+      "all pages but the first two": Buffer.from(whole),
+    };
+    damaged["all pages but the first two"].fill(0xff, 8192);
+    for (const bytes of Object.values(damaged)) {
+      writeFileSync(path, bytes);
+      const { status, note } = await run();
+      expect([status, note]).toEqual([2, expect.stringMatching(/^Could not check: .*\. Nothing was changed: /)]);
+    }
+    rmSync(log.directory, { recursive: true });
     log = await openTestLog();
   });
 

@@ -5,7 +5,8 @@ import { placeOf } from "../config.ts";
 import { findEntryOfNobody, listAccountIds } from "../features/audit/store.ts";
 import { type AccountCheck, verifyAccount } from "../features/audit/verify.ts";
 import { findVersion } from "../migrations/migrate.ts";
-import { type DatabaseReader, DatabaseUnavailableError } from "../ports/database.ts";
+import type { DatabaseReader } from "../ports/database.ts";
+import { explainDatabase } from "../storage-trouble.ts";
 import { readDatabase } from "../storage.ts";
 import { type OperatorCommand, type Streams, UsageError } from "./command.ts";
 
@@ -35,16 +36,15 @@ export const auditVerify: OperatorCommand = {
     const wanted = parseOptions(options);
     try {
       await using database = readDatabase(config);
-      const version = await database.snapshot((queries) => findVersion(queries)).catch(() => 0);
+      const version = await database.snapshot((queries) => findVersion(queries));
       if (version >= CHAINED_SINCE) return await verify(database, wanted, streams);
       streams.note(`${placeOf(config.database)} has no chained log: start this server on it once, which makes one\n`);
-      return EXIT_UNREADABLE;
-    } catch (error) {
-      if (!(error instanceof DatabaseUnavailableError)) throw error;
-      const setting = config.database.kind === "sqlite" ? "SERVICE_DATA_DIR" : "SERVICE_DATABASE_URL";
-      streams.note(`${error.message}: check ${setting}\n`);
-      return EXIT_UNREADABLE;
+    } catch (failure) {
+      // Whatever it was: what cannot be read is not altered, and the status of a failed program would say so.
+      const error = explainDatabase(failure, config.database);
+      streams.note(`Could not check: ${error instanceof Error ? error.message : String(error)}\n`);
     }
+    return EXIT_UNREADABLE;
   },
 };
 

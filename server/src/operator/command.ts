@@ -1,10 +1,15 @@
 /** What a command of the operator is; the list of them is in commands.ts. */
 import type { Config } from "../config.ts";
+import { findDoubt, type Paired } from "../features/pairing/pairing.ts";
+import { systemClock } from "../ports/clock.ts";
+import { systemRandom } from "../ports/random.ts";
 
 /** Where a command writes: results on `out`, what it has to say about them on `note`. */
 export interface Streams {
   out(text: string): void;
   note(text: string): void;
+  /** Asks at the terminal; null: nobody is there to be asked. */
+  ask(question: string): Promise<string | null>;
 }
 
 export interface OperatorCommand {
@@ -15,6 +20,14 @@ export interface OperatorCommand {
   readonly about: string;
   /** Resolves with the exit status. Throws {@link UsageError} for unknown options. */
   run(config: Config, options: readonly string[], streams: Streams): Promise<number>;
+}
+
+/** Why nothing may be deleted in the store of these rows, as a sentence with the next step; null: it may. */
+export async function refusalToDelete(pair: Paired): Promise<string | null> {
+  const doubt = await findDoubt({ ...pair, clock: systemClock, random: systemRandom });
+  return doubt === null
+    ? null
+    : `${pair.places.rows} and ${pair.places.contents} may not belong together (${doubt}): nothing is deleted. coffer-server adopt shows both\n`;
 }
 
 /** The words cannot be read; the message says what is expected. */

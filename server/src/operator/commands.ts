@@ -1,8 +1,12 @@
 /** What an operator does at the shell beside running the server: one word group each, on the server's own configuration. */
 import { createAccessCodes, listAllAccessCodes, revokeAccessCodes } from "./access-codes.ts";
+import { adoptStore } from "./adopt.ts";
 import { auditVerify } from "./audit-verify.ts";
+import { confirmClockNow } from "./clock.ts";
 import type { OperatorCommand } from "./command.ts";
 import { moveData } from "./move.ts";
+import { listOfQuarantine, purgeOfQuarantine, restoreOfQuarantine } from "./quarantine.ts";
+import { sweepStore } from "./sweep.ts";
 import { deleteVaults } from "./vaults.ts";
 
 export { type OperatorCommand, type Streams, UsageError } from "./command.ts";
@@ -13,7 +17,13 @@ const COMMANDS: readonly OperatorCommand[] = [
   revokeAccessCodes,
   auditVerify,
   deleteVaults,
+  adoptStore,
   moveData,
+  sweepStore,
+  listOfQuarantine,
+  restoreOfQuarantine,
+  purgeOfQuarantine,
+  confirmClockNow,
 ];
 
 /** The command that `words` begins with, and the words after it; null when there is none. */

@@ -2,6 +2,8 @@
  * The blob port: opaque bytes under opaque keys. Held by test/suites/blob-store.ts, which every driver must pass.
  */
 
+import type { Durations } from "./durations.ts";
+
 /** Lower-case letters, digits and dashes, 8 to 64 characters; the caller makes a new one for every blob. */
 export type BlobKey = string;
 
@@ -65,7 +67,8 @@ export interface BlobStoreTally {
  * - `append` resolves with the new durable length. A source that rejects half-way leaves the durable part of the
  *   arrived bytes: the caller asks `partialLength`. With `atomic` the partial is as before.
  * - `open` answers null for an unknown or incomplete key. `discard` and `delete` of an unknown key are no error.
- * - A store that is elsewhere and does not serve rejects with {@link BlobStoreAwayError}, once it was asked for a while.
+ * - A store that is elsewhere and does not serve rejects with {@link BlobStoreAwayError}, once it was asked for a while. So does one on a
+ *   disk that cannot be read or written, or for which the process has no file descriptors: it heals.
  * - A full medium rejects with {@link BlobStoreFullError}. A failed flush rejects with {@link BlobStoreFaultError}.
  *   After it the store acknowledges nothing and reports itself unhealthy (fsync is not retried: the kernel may have
  *   dropped the pages). A rejecting source's own error passes through unchanged.
@@ -112,6 +115,14 @@ export interface BlobStore extends AsyncDisposable {
   /** Drops a partial and its bytes. */
   discard(key: BlobKey): Promise<void>;
 
+  /** A short text about the store itself, which is none of its blobs; null: it has none. */
+  readMark(): Promise<string | null>;
+  /**
+   * Replaces the mark if it is still `before` (null: there must be none). Of several who replace the same one succeeds, and the others
+   * get false. Durable when it resolves; after a rejection either mark may be there.
+   */
+  replaceMark(before: string | null, mark: string): Promise<boolean>;
+
   /** Everything in the store, partials included, in no order. */
   list(): AsyncIterable<StoredBlob>;
   /** Rejects when the store cannot serve (a directory is gone, a flush has failed). */
@@ -123,9 +134,11 @@ export interface BlobStore extends AsyncDisposable {
   addressOf?(key: BlobKey, origins: readonly string[]): Promise<string | null>;
   /** Counts since the process began; only stores that are elsewhere have them. */
   tallies?(): readonly BlobStoreTally[];
+  /** How long flushes took; only stores on a disk have them. */
+  readonly flushes?: Durations;
 }
 
-/** The store is elsewhere, and cannot be reached or does not serve now. Trying again later can succeed. */
+/** The store cannot be reached, or does not serve now. Trying again later can succeed. */
 export class BlobStoreAwayError extends Error {
   override readonly name = "BlobStoreAwayError";
 }
@@ -136,4 +149,10 @@ export class BlobStoreFullError extends Error {
 
 export class BlobStoreFaultError extends Error {
   override readonly name = "BlobStoreFaultError";
+  /** It was reported when the flush failed: the log needs no line for each request that meets it. */
+  readonly known: boolean;
+  constructor(message: string, more: { cause?: unknown; known?: boolean } = {}) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
+    this.known = more.known ?? false;
+  }
 }

@@ -3,6 +3,7 @@
  * So the same queries serve SQLite and PostgreSQL, and a hot query is compiled once (see {@link prepared}).
  */
 import { type Compilable, type CompiledQuery, type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
+import type { Durations } from "./durations.ts";
 import type { News } from "./news.ts";
 import type { AccountRow, Tables } from "./tables.ts";
 
@@ -48,7 +49,8 @@ export type Work<Result> = (transaction: Queries) => Promise<Result>;
 /**
  * Failure contract. A violated constraint rejects with {@link ConstraintError}, and a full disk with
  * {@link DatabaseFullError}. A database that cannot be reached or stays locked rejects with
- * {@link DatabaseUnavailableError}. Everything else is a defect and rejects with the driver's own error.
+ * {@link DatabaseUnavailableError}, and so does one that is damaged where the query reads; one that a newer server has migrated, with
+ * {@link OutdatedServerError}. Everything else is a defect and rejects with the driver's own error.
  * Work. `act`, `transaction` and `migration` resolve only once the commit is durable (it survives kill -9 and power
  * loss), and roll back when the work rejects. A driver may roll it back by itself and run it again from its beginning.
  * Reasons are a full disk, two acts that wait for each other, or a commit that meets another one. So nothing outside
@@ -63,7 +65,10 @@ export interface Database extends Queries, AsyncDisposable {
   readonly capabilities: DatabaseCapabilities;
   /** Which accounts acts have changed. Some engines tell of those of other processes, too. */
   readonly news: News;
+  readonly schemaGuard: SchemaGuard;
   readonly load: DatabaseLoad;
+  /** How long commits took, each with its flush. */
+  readonly commits: Durations;
   /**
    * The unit of writing (docs/decisions/0032-the-account-is-the-unit-of-writing.md): an act of an account changes
    * everything that belongs to it. Its first statement locks the rows of the accounts, in the order of their ids,
@@ -87,8 +92,27 @@ export interface Database extends Queries, AsyncDisposable {
    * long as it takes.
    */
   migration<Result>(work: Work<Result>): Promise<Result>;
-  /** Rejects when a trivial read fails, and for ever after a failed flush. */
+  /** Rejects when a trivial read fails, while its files are not where they were, and for ever after a failed flush. */
   ping(): Promise<void>;
+}
+
+/**
+ * Stops a server that is older than the schema, which a newer one may change at any time. Every transaction that writes looks
+ * at the schema within itself, and no migration begins between that look and the commit.
+ */
+export interface SchemaGuard {
+  /** From now on: the schema that this process was made for. */
+  expect(version: number): void;
+  /** Resolves when a look has found a schema that servers of the expected one may not write to. */
+  readonly outdated: Promise<OutdatedServerError>;
+}
+
+/** Several reads that see one state: a transaction's do anyway. */
+export function consistently<Result>(
+  queries: Queries & Partial<Pick<Database, "snapshot">>,
+  work: (queries: Queries) => Promise<Result>,
+): Promise<Result> {
+  return queries.snapshot === undefined ? work(queries) : queries.snapshot(work);
 }
 
 /** For readers of a database who never change it, whatever its schema. */
@@ -104,6 +128,12 @@ export function clockOf({ capabilities }: Pick<Database, "capabilities">): RawBu
   return capabilities.dialect === "sqlite"
     ? sql`cast(unixepoch('subsec') * 1000 as integer)`
     : sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`;
+}
+
+/** The same, read by itself. No process's own clock, once set, changes it. */
+export async function readClock(database: Pick<Database, "capabilities">, queries: Queries): Promise<number> {
+  const row = await queries.first(queries.build.selectNoFrom(clockOf(database).as("now")));
+  return Number(row?.now);
 }
 
 /** `reference`: of a foreign key. */
@@ -141,11 +171,17 @@ export class DatabaseUnavailableError extends Error {
   override readonly name = "DatabaseUnavailableError";
   /** Locked by another process: trying again later can succeed. */
   readonly busy: boolean;
-  constructor(message: string, more: { cause?: unknown; busy?: boolean } = {}) {
+  /** A state that lasts and was reported when it began: the log needs no line for each request that meets it. */
+  readonly known: boolean;
+  constructor(message: string, more: { cause?: unknown; busy?: boolean; known?: boolean } = {}) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.busy = more.busy ?? false;
+    this.known = more.known ?? false;
   }
 }
+
+/** A newer server has migrated the database, and writes of this one would lose what the new schema keeps. */
+export class OutdatedServerError extends DatabaseUnavailableError {}
 
 /** A value that each use of a prepared query fills in. */
 class Placeholder {

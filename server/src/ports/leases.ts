@@ -5,6 +5,7 @@
 import type { Clock } from "./clock.ts";
 import { clockOf, type Database, prepared, type Queries } from "./database.ts";
 import type { Random } from "./random.ts";
+import { CLOCK_SLACK } from "./stored-ends.ts";
 
 export interface Lease {
   /** Grows with every holder of the name. */
@@ -18,6 +19,11 @@ export interface Lease {
    * is written by the holder or not at all. Nobody needs to call it just to go on: that happens by itself.
    */
   renew(queries?: Queries): Promise<boolean>;
+  /**
+   * The fence for transactions of one holder that run side by side: false when somebody else has the lease by now. Otherwise nobody
+   * takes it before the transaction has ended.
+   */
+  isHeldIn(transaction: Queries): Promise<boolean>;
   /** Ends it. False when it had been lost: what was done under it may have been done twice. */
   release(): Promise<boolean>;
   /** Leaves it as a kill would: it runs out, and the next holder learns that it took over. */
@@ -53,13 +59,15 @@ type LeaseDeps = { readonly database: Database; readonly clock: Pick<Clock, "ela
 export function openLeases({ database, clock, random }: LeaseDeps, times: LeaseTimes = LEASE_TIMES): Leases {
   const holder = random.uuid();
   const statements = statementsFor(database);
+  const { lifetime, margin } = times;
+  const longest = lifetime + CLOCK_SLACK;
   return {
     async isHeld(queries, name) {
-      return (await queries.first(statements.held(queries, { name, margin: times.margin }))) !== null;
+      return (await queries.first(statements.held(queries, { name, margin, longest }))) !== null;
     },
     async acquire(name) {
       const asked = clock.elapsed();
-      const query = statements.acquire(database, { name, holder, ...times });
+      const query = statements.acquire(database, { name, holder, lifetime, margin, longest });
       const row = await database.transaction((transaction) => transaction.first(query), VOLATILE);
       return row === null
         ? null
@@ -112,6 +120,13 @@ class HeldLease implements Lease {
     return held;
   }
 
+  async isHeldIn(transaction: Queries): Promise<boolean> {
+    const { statements } = this.#parts;
+    const held = (await transaction.first(statements.fence(transaction, this.#key))) !== null;
+    if (!held) this.#lose();
+    return held;
+  }
+
   async release(): Promise<boolean> {
     clearInterval(this.#renewing);
     const { database, statements } = this.#parts;
@@ -137,10 +152,21 @@ class HeldLease implements Lease {
 
 type Statements = ReturnType<typeof statementsFor>;
 
-/** The clock of the database alone decides, so the machines' clocks need not agree. */
+type Acquiring = {
+  readonly name: string;
+  readonly holder: string;
+  readonly lifetime: number;
+  readonly margin: number;
+  readonly longest: number;
+};
+
+/**
+ * The clock of the database alone decides, so the machines' clocks need not agree. A lease that ends later than any can was taken while
+ * that clock was ahead. It counts as over: its holder renews it, unless it has ended, and if another one is faster, the fence is higher.
+ */
 function statementsFor(database: Database) {
   const now = clockOf(database);
-  const acquire = prepared((build, value: { name: string; holder: string; lifetime: number; margin: number }) =>
+  const acquire = prepared((build, value: Acquiring) =>
     build
       .insertInto("leases")
       .values((row) => ({
@@ -156,7 +182,11 @@ function statementsFor(database: Database) {
             taken_over: row.case().when("leases.holder", "is", null).then(0).else(1).end(),
           }))
           .where((row) =>
-            row.or([row("leases.holder", "is", null), row(row("leases.until", "+", value.margin), "<=", now)]),
+            row.or([
+              row("leases.holder", "is", null),
+              row(row("leases.until", "+", value.margin), "<=", now),
+              row(row("leases.until", "-", value.longest), ">", now),
+            ]),
           ),
       )
       .returning(["fence", "taken_over"]),
@@ -177,15 +207,30 @@ function statementsFor(database: Database) {
       .where("holder", "=", value.holder)
       .where("fence", "=", value.fence),
   );
-  const held = prepared((build, value: { name: string; margin: number }) =>
+  const fence = fenceOf(database);
+  const held = prepared((build, value: { name: string; margin: number; longest: number }) =>
     build
       .selectFrom("leases")
       .select("name")
       .where("name", "=", value.name)
       .where("holder", "is not", null)
-      .where((row) => row(row("until", "+", value.margin), ">", now)),
+      .where((row) => row(row("until", "+", value.margin), ">", now))
+      .where((row) => row(row("until", "-", value.longest), "<=", now)),
   );
-  return { acquire, renew, release, held };
+  return { acquire, renew, release, fence, held };
+}
+
+/** The row of a lease, if it is still the holder's. A writer of SQLite is alone; elsewhere nobody takes the row until the transaction ends. */
+function fenceOf({ capabilities }: Pick<Database, "capabilities">) {
+  return prepared((build, value: { name: string; holder: string; fence: number }) =>
+    build
+      .selectFrom("leases")
+      .select("name")
+      .where("name", "=", value.name)
+      .where("holder", "=", value.holder)
+      .where("fence", "=", value.fence)
+      .$if(capabilities.dialect === "postgres", (query) => query.forShare()),
+  );
 }
 
 /** How many leases somebody holds. */
@@ -194,7 +239,8 @@ export async function countHeld(database: Database): Promise<number> {
     .selectFrom("leases")
     .select((row) => row.fn.countAll<number>().as("count"))
     .where("holder", "is not", null)
-    .where("until", ">", clockOf(database));
+    .where("until", ">", clockOf(database))
+    .where((row) => row(row("until", "-", LEASE_TIMES.lifetime + CLOCK_SLACK), "<=", clockOf(database)));
   return (await database.first(held))?.count ?? 0;
 }
 

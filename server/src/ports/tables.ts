@@ -2,12 +2,17 @@
 import type { AuthoredRow, ItemEntryRow } from "./entry-tables.ts";
 import type { BlobPartTables } from "./blob-part-tables.ts";
 import type { MoveTables } from "./move-tables.ts";
+import type { QuarantineTables } from "./quarantine-tables.ts";
+import type { StoreMarkTables } from "./store-mark-tables.ts";
+import type { RunningTables } from "./running-tables.ts";
+import type { PurgedRow, TreeActTables } from "./tree-act-tables.ts";
 import type { BudgetTables } from "./budget-tables.ts";
 import type * as shared from "./shared-vault-tables.ts";
 import type * as webhooks from "./webhook-tables.ts";
 
 export type * from "./entry-tables.ts";
 export type * from "./budget-tables.ts";
+export type * from "./quarantine-tables.ts";
 export type * from "./shared-vault-tables.ts";
 export type * from "./webhook-tables.ts";
 
@@ -63,7 +68,7 @@ export interface ApiKeyRow {
   created_at: number;
 }
 
-export interface VaultRow {
+export interface VaultRow extends PurgedRow {
   id: string;
   account_id: string;
   name: string;
@@ -351,16 +356,15 @@ export interface SignInDelayRow {
   expires_at: number;
 }
 
-/** Blobs that no row needs any more; a job deletes them once `not_before` has passed. */
-export interface BlobDeletionRow {
-  blob_key: string;
-  not_before: number;
-  /** The account of the bytes; null: queued before accounts were noted. */
-  account_id: string | null;
-  bytes: number;
-}
-
-export interface Tables extends BudgetTables, BlobPartTables, MoveTables {
+export interface Tables
+  extends
+    BudgetTables,
+    BlobPartTables,
+    MoveTables,
+    QuarantineTables,
+    RunningTables,
+    StoreMarkTables,
+    TreeActTables {
   accounts: AccountRow;
   api_keys: ApiKeyRow;
   vaults: VaultRow;
@@ -394,6 +398,5 @@ export interface Tables extends BudgetTables, BlobPartTables, MoveTables {
   webhook_attempts: webhooks.WebhookAttemptRow;
   idempotency: IdempotencyRow;
   leases: LeaseRow;
-  blob_deletions: BlobDeletionRow;
   sign_in_delays: SignInDelayRow;
 }

@@ -156,8 +156,10 @@ async function requireBytes(world: World): Promise<void> {
   const { database, blobs } = world.app.deps;
   const kept = (await world.rows("file_versions")).map((row) => ({ ...row, name: `version ${row.number}` }));
   for (const { name, blob_key: key, sha256, size } of [...(await world.rows("files")), ...kept]) {
-    const queued = database.build.selectFrom("blob_deletions").selectAll().where("blob_key", "=", key);
-    hold((await database.first(queued)) === null, `the bytes of ${name} are about to be deleted`);
+    for (const table of ["blob_deletions", "blob_quarantine"] as const) {
+      const queued = database.build.selectFrom(table).select("blob_key").where("blob_key", "=", key);
+      hold((await database.first(queued)) === null, `the bytes of ${name} are about to be deleted`);
+    }
     const stream = await blobs.open(key);
     hold(stream !== null, `the bytes of ${name} are gone`);
     const hash = createHash("sha256");

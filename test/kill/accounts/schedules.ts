@@ -6,7 +6,8 @@ import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { runOperator } from "../../acceptance/kit/operator.ts";
 import { type Draw, openDraw } from "../../fuzz/draw.ts";
-import { type Held, inspectData } from "../inspect.ts";
+import { inspectData } from "../inspect.ts";
+import { sweep } from "../sweeping.ts";
 import type { Fleet } from "./fleet.ts";
 import { Rows } from "./rows.ts";
 import { verifyAccount } from "./verifying.ts";
@@ -65,15 +66,17 @@ export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Out
 }
 
 /**
- * What is wrong with the data of all schedules together: with one process left, which has cleaned up behind the others.
- * @param hold what is in the store by then, if that is not on the disk or needs more cleaning.
+ * What is wrong with the data of all schedules together: with one process left, which has cleaned up behind the others, once uploads have
+ * ended, and a sweep has removed what cut requests left.
  */
-export async function inspectAll(fleet: Fleet, hold?: () => Promise<Held | undefined>): Promise<string[]> {
+export async function inspectAll(fleet: Fleet): Promise<string[]> {
   await fleet.settle();
   const variables = { SERVICE_ENV: "development", SERVICE_DATA_DIR: fleet.directory, ...fleet.environment };
   const audit = await runOperator(["audit", "verify"], variables);
   const altered = audit.code === 0 ? [] : [`audit verify: ${audit.stdout}${audit.stderr}`];
-  return [...altered, ...(await inspectData(fleet.directory, await hold?.())), ...fleet.faults];
+  const swept = await sweep(variables);
+  const held = "SERVICE_BLOBS_URL" in fleet.environment ? swept : undefined;
+  return [...altered, ...(await inspectData(fleet.directory, held)), ...fleet.faults];
 }
 
 async function kill(

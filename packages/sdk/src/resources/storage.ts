@@ -65,7 +65,8 @@ export interface VaultResource {
   update(vaultId: string, changes: VaultUpdateInput, options?: CallOptions): Promise<Vault>;
   /**
    * Moves a vault to the trash with everything in it, for 30 days. Fails with `vault_not_empty` unless `force`.
-   * `permanent` deletes it for good, from the trash or at once, and answers null. Deletions in a shared vault need the
+   * `permanent` deletes it for good, from the trash or at once, and answers null; the bytes leave the server's disk 24
+   * hours later. Deletions in a shared vault need the
    * chain key of its owner: the client signs the service's challenge by itself.
    * @throws ApiError `owner_proof_required` for a client without that key, `signature_invalid` for one with another.
    */
@@ -272,7 +273,8 @@ export interface TrashResource {
   /** Lists the vaults in the trash, with everything in them. */
   vaults(query?: TrashedVaultsQuery, options?: CallOptions): PagePromise<"vaults", Vault>;
   /**
-   * Deletes the files and folders in the trash for good: of one vault, or of all public ones. `leftVaults` then lists
+   * Deletes the files and folders in the trash for good: of one vault, or of all public ones. Their bytes leave the
+   * server's disk 24 hours later. `leftVaults` then lists
    * shared vaults with something in their trash. Empty each by its id, with the chain key of its owner.
    */
   empty(query?: TrashEmptyQuery, options?: CallOptions): Promise<EmptiedTrash>;

@@ -40,7 +40,7 @@ export const REVOKED = `The agent's API key ends at once. ${REMOVED}`;
 export const ROTATED =
   "Everything in the vault is stored under new keys, and clients refuse what was signed before. Copies of the old bytes stay readable to " +
   "anyone who kept their keys. The service keeps what was replaced as versions, for members alone, until their days are over or the " +
-  "owner deletes them.";
+  "owner deletes them. The bytes leave its disk 24 hours later.";
 
 export const NOT_ROTATED =
   "Not everything is stored under new keys yet. The floor has not moved, so what was signed before still counts.";

@@ -1,20 +1,24 @@
 /** Blobs in a directory. Held by test/suites/blob-store.ts; the disk is reached through disk/file-system.ts alone. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type {
-  BlobKey,
-  BlobRange,
-  BlobReceipt,
-  BlobStore,
-  BlobStoreCapabilities,
-  SmallBlob,
-  StoredBlob,
+import {
+  BlobStoreAwayError,
+  type BlobKey,
+  type BlobRange,
+  type BlobReceipt,
+  type BlobStore,
+  type BlobStoreCapabilities,
+  type SmallBlob,
+  type StoredBlob,
 } from "../../ports/blob-store.ts";
+import type { Durations } from "../../ports/durations.ts";
+import type { OnStorageFault } from "../../ports/storage-faults.ts";
 import { BufferPool } from "./disk/buffers.ts";
 import { diskFileSystem, type FileSystem } from "./disk/file-system.ts";
 import { keepingFree } from "./disk/free-space.ts";
 import { Health } from "./disk/health.ts";
 import { keyOfFile, type Layout, layoutOf } from "./disk/layout.ts";
+import { MarkFile } from "./disk/mark-file.ts";
 import { digestFile, Partials } from "./disk/partials.ts";
 import { readRange } from "./disk/reading.ts";
 import { storeTogether } from "./disk/storing-together.ts";
@@ -29,6 +33,7 @@ export interface DiskBlobsOptions {
   readonly reserveBytes?: number;
   /** Tests put a double here. */
   readonly fileSystem?: FileSystem;
+  readonly onFault?: OnStorageFault;
 }
 
 /** Large buffers out at once, for writing and for reading each: what bounds the memory of many transfers. */
@@ -36,11 +41,11 @@ const BUFFERS = 32;
 
 /** Opens or creates a store. Several processes may use one directory; a key is only ever written by one of them. */
 export async function openDiskBlobs(options: DiskBlobsOptions): Promise<BlobStore> {
-  const { directory, reserveBytes: bytes = 0 } = options;
+  const { directory, reserveBytes: bytes = 0, onFault = ignore } = options;
   const files = keepingFree(options.fileSystem ?? diskFileSystem, { directory, bytes });
   const layout = layoutOf(directory);
   await makeDirectories(files, layout);
-  return new DiskBlobStore(files, layout);
+  return new DiskBlobStore(files, layout, new Health(onFault));
 }
 
 async function makeDirectories(files: FileSystem, layout: Layout): Promise<void> {
@@ -49,21 +54,30 @@ async function makeDirectories(files: FileSystem, layout: Layout): Promise<void>
     await files.flushDirectory(parent);
 }
 
+function ignore(): void {}
+
 class DiskBlobStore implements BlobStore {
   readonly capabilities: BlobStoreCapabilities = { partBytes: 1, sharesClock: true };
   readonly #files: FileSystem;
   readonly #layout: Layout;
-  readonly #health = new Health();
+  readonly #health: Health;
   readonly #writeBuffers = new BufferPool(BUFFERS);
   readonly #readBuffers = new BufferPool(BUFFERS);
   readonly #partials: Partials;
+  readonly #mark: MarkFile;
   /** What `put` is writing in this process. */
   readonly #writing = new Set<BlobKey>();
 
-  constructor(files: FileSystem, layout: Layout) {
+  constructor(files: FileSystem, layout: Layout, health: Health) {
     this.#files = files;
     this.#layout = layout;
-    this.#partials = new Partials({ files, layout, health: this.#health, pool: this.#writeBuffers });
+    this.#health = health;
+    this.#partials = new Partials({ files, layout, health, pool: this.#writeBuffers });
+    this.#mark = new MarkFile({ files, layout, health });
+  }
+
+  get flushes(): Durations {
+    return this.#health.flushes;
   }
 
   async put(key: BlobKey, source: AsyncIterable<Uint8Array>): Promise<BlobReceipt> {
@@ -86,8 +100,9 @@ class DiskBlobStore implements BlobStore {
       await writer.settle();
       throw error;
     } finally {
-      await file.close();
-      await this.#files.remove(temporary);
+      // The bytes are durable under their key by now, or refused. A name that stays is a crash's remainder, which is cleaned up later.
+      await file.close().catch(ignore);
+      await this.#files.remove(temporary).catch(ignore);
       this.#writing.delete(key);
     }
   }
@@ -103,7 +118,7 @@ class DiskBlobStore implements BlobStore {
     assertKey(key);
     const path = this.#layout.blob(key);
     const facts = await this.#files.facts(path);
-    if (facts === null) return null;
+    if (facts === null) return this.#absent(this.#layout.blobDirectory(key));
     const offset = Math.min(range?.offset ?? 0, facts.size);
     const end = range === undefined ? facts.size : Math.min(offset + range.length, facts.size);
     return readRange(this.#files, path, offset, end, this.#readBuffers);
@@ -170,6 +185,15 @@ class DiskBlobStore implements BlobStore {
     if (!this.#writing.has(key)) await this.#files.remove(this.#layout.temporary(key));
   }
 
+  async readMark(): Promise<string | null> {
+    return (await this.#mark.read()).text;
+  }
+
+  async replaceMark(before: string | null, mark: string): Promise<boolean> {
+    this.#health.assert();
+    return this.#mark.replace(before, mark);
+  }
+
   async *list(): AsyncIterable<StoredBlob> {
     for (const directory of this.#layout.blobs) yield* await this.#describe(directory, true);
     for (const directory of [this.#layout.temporaries, this.#layout.partials])
@@ -178,13 +202,22 @@ class DiskBlobStore implements BlobStore {
 
   async ping(): Promise<void> {
     this.#health.assert();
-    for (const directory of [this.#layout.temporaries, this.#layout.partials]) {
-      if ((await this.#files.facts(directory)) === null) throw new Error(`The directory ${directory} is gone`);
-    }
+    for (const directory of [this.#layout.temporaries, this.#layout.partials]) await this.#assertThere(directory);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return Promise.resolve();
+  }
+
+  /** A store that is gone, such as one that is not mounted, says of no blob that it does not exist. */
+  async #absent(directory: string): Promise<null> {
+    await this.#assertThere(directory);
+    return null;
+  }
+
+  async #assertThere(directory: string): Promise<void> {
+    if ((await this.#files.facts(directory)) === null)
+      throw new BlobStoreAwayError(`The directory ${directory} is gone`);
   }
 
   /** Gives a flushed file its final name, durably. */
@@ -193,7 +226,7 @@ class DiskBlobStore implements BlobStore {
     try {
       await this.#health.flush(this.#files.flushDirectory(this.#layout.blobDirectory(key)));
     } catch (error) {
-      await this.#files.remove(this.#layout.blob(key));
+      await this.#files.remove(this.#layout.blob(key)).catch(ignore);
       throw error;
     }
   }

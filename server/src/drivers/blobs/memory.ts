@@ -28,6 +28,7 @@ class MemoryBlobStore implements BlobStore {
   readonly #blobs = new Map<BlobKey, Item>();
   readonly #partials = new Map<BlobKey, Item>();
   readonly #busy = new Set<BlobKey>();
+  #mark: string | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -126,6 +127,16 @@ class MemoryBlobStore implements BlobStore {
     assertKey(key);
     this.#assertIdle(key);
     await Promise.resolve(this.#partials.delete(key));
+  }
+
+  readMark(): Promise<string | null> {
+    return Promise.resolve(this.#mark);
+  }
+
+  replaceMark(before: string | null, mark: string): Promise<boolean> {
+    const isSame = this.#mark === before;
+    if (isSame) this.#mark = mark;
+    return Promise.resolve(isSame);
   }
 
   async *list(): AsyncIterable<StoredBlob> {

@@ -23,6 +23,7 @@ import { BlockPool } from "./s3/blocks.ts";
 import { readText, type S3Body, S3Client } from "./s3/client.ts";
 import { tryConditionalPut } from "./s3/conditional.ts";
 import { listBlobs } from "./s3/listing.ts";
+import { readMarkObject, replaceMarkObject } from "./s3/mark-object.ts";
 import { namesIn, type Names } from "./s3/names.ts";
 import { DELETED_AT_ONCE, S3Objects, type StoredPart } from "./s3/objects.ts";
 import { LEAST_PART_BYTES, leastWhenAlone, partBytesFor, sizeOfPart } from "./s3/part-sizes.ts";
@@ -202,6 +203,15 @@ class S3BlobStore implements BlobStore {
     await this.#partials.discard(key);
   }
 
+  async readMark(): Promise<string | null> {
+    return (await readMarkObject(this.#objects, this.#names.mark))?.text ?? null;
+  }
+
+  async replaceMark(before: string | null, mark: string): Promise<boolean> {
+    const isConditional = await this.#isConditional();
+    return replaceMarkObject(this.#objects, this.#names.mark, { before, mark, isConditional });
+  }
+
   list(): AsyncIterable<StoredBlob> {
     return listBlobs(this.#objects, this.#names, this.#database, this.#writing);
   }
@@ -220,11 +230,15 @@ class S3BlobStore implements BlobStore {
 
   /** Whether the store itself refuses a second object; where it does not, it is asked before. */
   async #requireFree(key: BlobKey): Promise<boolean> {
-    this.#conditional ??= this.#tryConditional();
-    const isConditional = await this.#conditional;
+    const isConditional = await this.#isConditional();
     if (!isConditional && (await this.#objects.find(this.#names.blob(key))) !== null)
       throw new Error("The key is taken");
     return isConditional;
+  }
+
+  #isConditional(): Promise<boolean> {
+    this.#conditional ??= this.#tryConditional();
+    return this.#conditional;
   }
 
   async #tryConditional(): Promise<boolean> {

@@ -14,15 +14,26 @@ import {
   type Work,
 } from "../../ports/database.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
+import { Durations } from "../../ports/durations.ts";
+import type { OnStorageFault } from "../../ports/storage-faults.ts";
 import { type News, NO_NEWS } from "../../ports/news.ts";
 import { AccountTurns } from "./postgres/account-turns.ts";
 import { Bulletin } from "./postgres/bulletin.ts";
 import { compilerFor } from "./postgres/compiler.ts";
 import { metAnother, wasNeverSent } from "./postgres/failures.ts";
-import { type Answered, Broken, type Connection, Connections, type PoolOptions } from "./postgres/pool.ts";
+import {
+  type Answered,
+  Broken,
+  type Connection,
+  Connections,
+  type PoolOptions,
+  type SingleOptions,
+} from "./postgres/pool.ts";
+import { LookingGuard } from "./schema-guard.ts";
 
 export type PostgresOptions = Partial<PoolOptions> &
   Pick<PoolOptions, "url"> & {
+    readonly onFault?: OnStorageFault;
     /** Past a pooler; null: what other processes do is looked for. */
     readonly directUrl?: string | null;
   };
@@ -42,7 +53,7 @@ const INTERRUPTIONS = 3;
 const FIRST_WAIT = 8;
 /** How long acts wait for those of the same account: longer than many of them take on a busy machine. Milliseconds. */
 const PATIENCE = 30_000;
-/** Any number that nothing else in the database uses: one process at a time changes the schema. */
+/** Any number that nothing else in the database uses: one process at a time changes the schema, while nobody writes. */
 const SCHEMA_LOCK = 0x636f66666572;
 
 /** Opens no connection yet: whoever asks first learns whether there is a server. */
@@ -51,9 +62,18 @@ export function openPostgres({ directUrl = null, ...options }: PostgresOptions):
   return new Postgres(new Connections({ ...POSTGRES_DEFAULTS, ...options }), bulletin);
 }
 
+interface AttemptOptions {
+  readonly mode: Parameters<Connection["begin"]>[0];
+  readonly settings: readonly string[];
+  /** At the schema; null where nothing is written, or the schema itself. */
+  readonly look: LookingGuard["query"];
+}
+
 class Postgres implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "postgres", concurrentWriters: true };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
+  readonly schemaGuard = new LookingGuard();
+  readonly commits = new Durations();
   readonly #connections: Connections;
   readonly #bulletin: Bulletin | null;
   readonly #turns = new AccountTurns(PATIENCE);
@@ -74,15 +94,19 @@ class Postgres implements Database {
   }
 
   async all<Row>(query: Compilable<Row>): Promise<Row[]> {
-    return (await this.#single(query)).rows;
+    const compiled = query.compile();
+    if (!isRead(compiled)) return this.transaction((transaction) => transaction.all(query));
+    return (await this.#read(compiled, { isPrepared: isPrepared(query), isLookUp: false })).rows;
   }
 
   async first<Row>(query: Compilable<Row>): Promise<Row | null> {
-    return (await this.#single(query, true)).rows[0] ?? null;
+    const compiled = query.compile();
+    if (!isRead(compiled)) return this.transaction((transaction) => transaction.first(query));
+    return (await this.#read(compiled, { isPrepared: isPrepared(query), isLookUp: true })).rows[0] ?? null;
   }
 
   async run(query: Compilable): Promise<number> {
-    return (await this.#single(query)).changed;
+    return this.transaction((transaction) => transaction.run(query));
   }
 
   async act<Result>(
@@ -104,14 +128,14 @@ class Postgres implements Database {
   transaction<Result>(work: Work<Result>, options: TransactionOptions = {}): Promise<Result> {
     this.#requireOutside();
     const settings = options.durable === false ? ["synchronous_commit = off"] : [];
-    return this.#repeating(() => this.#attempt(work, { mode: "", settings }));
+    return this.#repeating(() => this.#attempt(work, { mode: "", settings, look: this.schemaGuard.query }));
   }
 
   snapshot<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     const mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
     // A long read is not cut off between two of its pages.
     const settings = ["idle_in_transaction_session_timeout = 0"];
-    return this.#repeating(() => this.#attempt(work, { mode, settings }));
+    return this.#repeating(() => this.#attempt(work, { mode, settings, look: null }));
   }
 
   migration<Result>(work: Work<Result>): Promise<Result> {
@@ -122,12 +146,12 @@ class Postgres implements Database {
       await transaction.run({ compile: () => lock.compile(this.build) });
       return work(transaction);
     };
-    return this.#repeating(() => this.#attempt(locked, { mode: "", settings }));
+    return this.#repeating(() => this.#attempt(locked, { mode: "", settings, look: null }));
   }
 
   async ping(): Promise<void> {
     using connection = await this.#connections.take();
-    await connection.run("SELECT 1");
+    this.schemaGuard.judge(await connection.look(this.schemaGuard.query?.sql ?? "SELECT NULL WHERE false"));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -135,24 +159,18 @@ class Postgres implements Database {
     await this.#connections.close();
   }
 
-  /** One statement is a transaction of its own. A read that lost its connection is asked once more. */
-  async #single<Row>(query: Compilable<Row>, isLookUp = false): Promise<Answered<Row>> {
-    const compiled = query.compile();
-    const isRead = compiled.query.kind === "SelectQueryNode";
-    const options = { isPrepared: isPrepared(query), isLookUp: isLookUp && isRead };
-    if (!isRead) this.#requireOutside();
+  /** One that lost its connection is asked once more. */
+  async #read<Row>(compiled: CompiledQuery<Row>, options: SingleOptions): Promise<Answered<Row>> {
     try {
       return await this.#connections.single(compiled, options);
     } catch (error) {
-      const again = isRead && error instanceof Broken;
-      if (!again && !metAnother(error)) throw error instanceof Broken ? error.by : error;
+      if (!(error instanceof Broken) && !metAnother(error)) throw error;
     }
     const once = async () => {
       try {
         return await this.#connections.single(compiled, options);
       } catch (error) {
-        if (!(error instanceof Broken)) throw error;
-        throw isRead ? new Interrupted(error.by) : error.by;
+        throw error instanceof Broken ? new Interrupted(error.by) : error;
       }
     };
     return this.#repeating(once);
@@ -171,19 +189,20 @@ class Postgres implements Database {
     }
   }
 
-  async #attempt<Result>(
-    work: Work<Result>,
-    { mode, settings }: { readonly mode: Parameters<Connection["begin"]>[0]; readonly settings: readonly string[] },
-  ): Promise<Result> {
+  async #attempt<Result>(work: Work<Result>, { mode, settings, look }: AttemptOptions): Promise<Result> {
     using connection = await this.#connections.take();
     const marker = { open: true };
     try {
-      await connection.begin(mode, settings);
+      // No migration begins until this transaction is over, and the look sees those that ended before.
+      const looks = look === null ? [] : [`SELECT pg_advisory_xact_lock_shared(${String(SCHEMA_LOCK)})`, look.sql];
+      this.schemaGuard.judge(await connection.begin(mode, settings, looks));
       const queries = new PostgresTransaction(this.build, connection, marker);
       // A snapshot holds no lock that a write of its caller could wait for.
       const result = await (mode === "" ? this.#inside.run(marker, () => work(queries)) : work(queries));
       marker.open = false;
+      const began = performance.now();
       await commit(connection);
+      if (mode === "") this.commits.observe(performance.now() - began);
       return result;
     } catch (error) {
       marker.open = false;
@@ -199,6 +218,11 @@ class Postgres implements Database {
     if (this.#inside.getStore()?.open === true)
       throw new Error("A transaction's work must use the Queries it was given: this write would wait for itself");
   }
+}
+
+/** Everything but a plain SELECT may write. Those for this dialect alone are written out. */
+function isRead({ query, sql: text }: CompiledQuery): boolean {
+  return query.kind === "SelectQueryNode" || (query.kind === "RawNode" && /^\s*select\s/i.test(text));
 }
 
 /** All of them in one statement, which takes the locks in the order of the rows. */

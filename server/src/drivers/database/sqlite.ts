@@ -1,6 +1,6 @@
 /** The embedded database: SQLite in WAL mode through `node:sqlite`. Held by test/suites/database.ts. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
@@ -17,13 +17,18 @@ import {
   type TransactionOptions,
   type Work,
 } from "../../ports/database.ts";
+import { makeDirectory } from "../make-directory.ts";
+import { Durations } from "../../ports/durations.ts";
 import { NO_NEWS } from "../../ports/news.ts";
+import type { OnStorageFault } from "../../ports/storage-faults.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
 import { CommittedReads } from "./sqlite/committed-reads.ts";
+import { DatabaseFiles } from "./sqlite/files.ts";
 import { Pace } from "./sqlite/pace.ts";
 import { openReserve, type Reserve } from "./sqlite/reserve.ts";
+import { LookingGuard } from "./schema-guard.ts";
 import { Turn } from "./turn.ts";
 
 export interface SqliteOptions {
@@ -36,6 +41,7 @@ export interface SqliteOptions {
    * answer for seconds.
    */
   readonly busyAttempts?: number;
+  readonly onFault?: OnStorageFault;
 }
 
 /**
@@ -44,18 +50,23 @@ export interface SqliteOptions {
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   makePrivate(options.path);
-  const busyAttempts = options.busyAttempts ?? 200;
+  const { path, busyAttempts = 200, onFault = ignore } = options;
+  const opened: { files: DatabaseFiles | null } = { files: null };
+  const shared = { onFault, assertThere: () => opened.files?.assertThere() };
   // The process that makes the database holds it alone for a moment.
-  const writer = await patiently(() => openConnection(options.path, { readOnly: false }), busyAttempts);
+  const writer = await patiently(() => openConnection(path, { readOnly: false, ...shared }), busyAttempts);
   try {
-    const reader = openConnection(options.path, { readOnly: true });
-    const reserve = await openReserve(`${options.path}-reserve`, options.reserveBytes ?? 8 * 1024 * 1024);
-    return new SqliteDatabase(options.path, writer, reader, { reserve, busyAttempts });
+    const reader = openConnection(path, { readOnly: true, ...shared });
+    const reserve = await openReserve(`${path}-reserve`, options.reserveBytes ?? 8 * 1024 * 1024);
+    const files = (opened.files = new DatabaseFiles(path, onFault));
+    return new SqliteDatabase(path, writer, reader, { reserve, busyAttempts, files, onFault });
   } catch (error) {
     writer.close();
     throw error;
   }
 }
+
+function ignore(): void {}
 
 /**
  * The rows name every file of every account. SQLite would give a new file the umask's mode, and gives `-wal` and `-shm`
@@ -63,22 +74,39 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
  */
 function makePrivate(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(path));
     closeSync(openSync(path, "a", 0o600));
   } catch (error) {
     throw new DatabaseUnavailableError(`The database ${path} cannot be made`, { cause: error });
   }
 }
 
+interface AttemptOptions {
+  readonly durable?: boolean;
+  readonly busyAttempts?: number;
+  readonly isMigration?: boolean;
+}
+
+interface Surroundings {
+  readonly reserve: Reserve;
+  readonly busyAttempts: number;
+  readonly files: DatabaseFiles;
+  readonly onFault: OnStorageFault;
+}
+
 class SqliteDatabase implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: false };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly news = NO_NEWS;
+  readonly schemaGuard = new LookingGuard();
+  readonly commits = new Durations();
   readonly #path: string;
   readonly #writer: SqliteConnection;
   readonly #committed: CommittedReads;
   readonly #reserve: Reserve;
   readonly #busyAttempts: number;
+  readonly #files: DatabaseFiles;
+  readonly #onFault: OnStorageFault;
   readonly #turn = new Turn();
   readonly #pace = new Pace();
   /** Whether the caller is inside a transaction's work; see {@link Database}. */
@@ -88,13 +116,15 @@ class SqliteDatabase implements Database {
     path: string,
     writer: SqliteConnection,
     reader: SqliteConnection,
-    { reserve, busyAttempts }: { readonly reserve: Reserve; readonly busyAttempts: number },
+    { reserve, busyAttempts, files, onFault }: Surroundings,
   ) {
     this.#path = path;
     this.#writer = writer;
     this.#committed = new CommittedReads(reader);
     this.#reserve = reserve;
     this.#busyAttempts = busyAttempts;
+    this.#files = files;
+    this.#onFault = onFault;
   }
 
   /** One connection writes and one reads; writers wait for their turn. */
@@ -104,19 +134,18 @@ class SqliteDatabase implements Database {
 
   async all<Row>(query: Compilable<Row>): Promise<Row[]> {
     const compiled = query.compile();
-    return isRead(compiled) ? this.#committed.all(compiled) : this.#write(() => this.#writer.all(compiled));
+    return isRead(compiled) ? this.#committed.all(compiled) : this.transaction((transaction) => transaction.all(query));
   }
 
   async first<Row>(query: Compilable<Row>): Promise<Row | null> {
     const compiled = query.compile();
     return isRead(compiled)
       ? this.#committed.first(compiled, hintsOf(query))
-      : this.#write(() => this.#writer.first(compiled));
+      : this.transaction((transaction) => transaction.first(query));
   }
 
   async run(query: Compilable): Promise<number> {
-    const compiled = query.compile();
-    return this.#write(() => this.#writer.run(compiled));
+    return this.transaction((transaction) => transaction.run(query));
   }
 
   /** One transaction writes at a time, so its beginning locks every account. */
@@ -147,7 +176,9 @@ class SqliteDatabase implements Database {
   }
 
   async snapshot<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
-    const connection = openConnection(this.#path, { readOnly: true });
+    // Another file at the path would show another state of affairs than all other reads.
+    this.#files.assertThere();
+    const connection = openConnection(this.#path, { readOnly: true, onFault: this.#onFault });
     const marker = { open: true };
     try {
       connection.beginSnapshot();
@@ -162,12 +193,14 @@ class SqliteDatabase implements Database {
 
   async migration<Result>(work: Work<Result>): Promise<Result> {
     using _turn = await this.#takeTurn();
-    return await this.#attempt(work, { busyAttempts: Number.POSITIVE_INFINITY });
+    return await this.#attempt(work, { busyAttempts: Number.POSITIVE_INFINITY, isMigration: true });
   }
 
   async ping(): Promise<void> {
     this.#writer.assertHealthy();
+    this.#files.assertThere();
     this.#committed.ping();
+    this.#look((query) => this.#committed.first(query, {}));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -179,14 +212,16 @@ class SqliteDatabase implements Database {
 
   async #attempt<Result>(
     work: Work<Result>,
-    { durable = true, busyAttempts }: { readonly durable?: boolean; readonly busyAttempts?: number },
+    { durable = true, busyAttempts, isMigration = false }: AttemptOptions,
   ): Promise<Result> {
+    this.#files.assertThere();
     await patiently(() => this.#writer.begin(durable), busyAttempts ?? this.#busyAttempts);
     const marker = { open: true };
     try {
+      if (!isMigration) this.#look((query) => this.#writer.first(query));
       const queries = new SqliteTransaction(this.build, this.#writer, { marker, pace: this.#pace });
       const result = await this.#inside.run(marker, () => work(queries));
-      this.#writer.commit();
+      this.#timed(() => this.#writer.commit());
       this.#committed.refresh();
       return result;
     } catch (error) {
@@ -197,12 +232,19 @@ class SqliteDatabase implements Database {
     }
   }
 
-  async #write<Result>(statement: () => Result): Promise<Result> {
-    using _turn = await this.#takeTurn();
-    const result = await patiently(statement, this.#busyAttempts);
-    this.#committed.refresh();
-    this.#pace.count(0);
-    return result;
+  /** @throws OutdatedServerError */
+  #look(first: <Row>(query: CompiledQuery<Row>) => Row | null): void {
+    const { query } = this.schemaGuard;
+    if (query !== null) this.schemaGuard.judge(first(query));
+  }
+
+  #timed<Result>(commit: () => Result): Result {
+    const began = performance.now();
+    try {
+      return commit();
+    } finally {
+      this.commits.observe(performance.now() - began);
+    }
   }
 
   async #takeTurn(): Promise<Disposable> {

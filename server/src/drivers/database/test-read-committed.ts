@@ -27,11 +27,13 @@ import {
   type Work,
 } from "../../ports/database.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
+import { Durations } from "../../ports/durations.ts";
 import { NO_NEWS } from "../../ports/news.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
 import { openSnapshot, type Snapshot } from "./sqlite/snapshot.ts";
 import { type WrittenRow, WrittenRows } from "./test-written-rows.ts";
+import { LookingGuard } from "./schema-guard.ts";
 
 /**
  * Weaker than a driver may be, to see that a race is one. "early": reads show the state of before the transaction had its locks, but
@@ -72,7 +74,9 @@ class ReadCommitted implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: true };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly news = NO_NEWS;
+  readonly schemaGuard = new LookingGuard();
   readonly load = { open: 1, idle: 0, waiting: 0 };
+  readonly commits = new Durations();
   readonly #path: string;
   readonly #options: ReadCommittedOptions;
   readonly #connection: SqliteConnection;

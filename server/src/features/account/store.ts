@@ -31,6 +31,7 @@ export const findSharedVault = prepared((build, value: { accountId: string; chai
     .where("account_id", "=", value.accountId)
     .where("type", "=", "shared")
     .where("owner_address", "=", value.chainAddress)
+    .where("purging_bytes", "is", null)
     .limit(1),
 );
 

@@ -56,6 +56,7 @@ export async function findVaultIds(
     .selectFrom("vaults")
     .select("id")
     .where("account_id", "=", accountId)
+    .where("purging_bytes", "is", null)
     .where("id", "in", [...vaultIds]);
   return (await queries.all(query)).map(({ id }) => id);
 }

@@ -46,6 +46,15 @@ describe("waits after wrong passwords", () => {
     expect(guesses(5)).toEqual([0, 0, 0, 0, 0]);
   });
 
+  it("are forgotten when they end later than any can: the clock was ahead when they were noted", () => {
+    const { state, guess, guesses } = open();
+    state.now += 48 * HOUR;
+    guesses(5);
+    expect(guess()).toBeCloseTo(1000);
+    state.now -= 48 * HOUR;
+    expect(guess()).toBe(0);
+  });
+
   it("run from when the password was found wrong, however long the comparison took [D2-login]", () => {
     const { state, begin, guess, guesses } = open();
     guesses(4);

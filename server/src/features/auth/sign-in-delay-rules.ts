@@ -1,4 +1,5 @@
 /** How long an attempt to sign in waits after wrong passwords (decisions §2, "login"). Times in milliseconds. */
+import { isOver } from "../../ports/stored-ends.ts";
 
 export interface Attempts {
   readonly attempts: number;
@@ -31,8 +32,9 @@ export function failAttempt(known: Attempts | null, now: number, free: number): 
   return countTo(recall(known, now)?.attempts ?? 1, now, free);
 }
 
+/** What was noted while the clock was ahead is forgotten: the right password would wait for as long as it was ahead. */
 function recall(known: Attempts | null, now: number): Attempts | null {
-  return known === null || known.expires_at <= now ? null : known;
+  return known === null || isOver(known.expires_at, now, HOUR) ? null : known;
 }
 
 function countTo(attempts: number, now: number, free: number): Attempts {

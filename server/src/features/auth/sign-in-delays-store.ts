@@ -1,14 +1,8 @@
 /** The rows of waits after wrong passwords. A write names what was read: of two at once, one has to read again. */
-import { clockOf, type Database, prepared, type Queries } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { SignInDelayRow } from "../../ports/tables.ts";
 
 type Row = { [Column in keyof SignInDelayRow]: SignInDelayRow[Column] };
-
-/** Milliseconds since the Unix epoch by the database's clock: no process's own clock, once set, ends a wait. */
-export async function readClock(database: Database, queries: Queries): Promise<number> {
-  const row = await queries.first(queries.build.selectNoFrom(clockOf(database).as("now")));
-  return Number(row?.now);
-}
 
 const find = prepared((build, value: { key: string }) =>
   build.selectFrom("sign_in_delays").selectAll().where("key", "=", value.key),

@@ -57,6 +57,18 @@ describe("waits after wrong passwords", () => {
     expect(begun.filter((outcome) => outcome === "begun")).toHaveLength(5);
   });
 
+  it("do not hold up the right password for as long as the clock was ahead [D2-login]", async () => {
+    await guesses(6, ADA);
+    const { database } = deps;
+    const ahead = 2 * DAY;
+    await database.run(
+      database.build
+        .updateTable("sign_in_delays")
+        .set((row) => ({ next_at: row("next_at", "+", ahead), expires_at: row("expires_at", "+", ahead) })),
+    );
+    await signIn(ADA);
+  });
+
   it("end with the right password [D2-login]", async () => {
     expect(await guesses(6, ADA)).toEqual([...FIVE, "1"]);
     await ageSignIns(deps.database, 1000);

@@ -10,10 +10,10 @@ import { hash } from "node:crypto";
 import type { Deps } from "../../deps.ts";
 import { clientKeyOf } from "../../limits/client-key.ts";
 import { refusalFor } from "../../limits/limits.ts";
-import type { Queries } from "../../ports/database.ts";
+import { type Queries, readClock } from "../../ports/database.ts";
 import type { SignInDelayRow } from "../../ports/tables.ts";
 import { type Attempts, beginAttempt, failAttempt, FAMILIAR_MS } from "./sign-in-delay-rules.ts";
-import { deleteDelay, findDelay, prolong, readClock, writeDelay } from "./sign-in-delays-store.ts";
+import { deleteDelay, findDelay, prolong, writeDelay } from "./sign-in-delays-store.ts";
 
 type Needs = Pick<Deps, "database" | "settings">;
 

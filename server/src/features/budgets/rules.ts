@@ -1,7 +1,10 @@
 /** Budgets of keys, without any I/O (decision 0057). */
 import { type BudgetName, type Budgets, HEADERS } from "@coffer/contract";
+import type { Settings } from "../../config.ts";
 import type { Budget, Principal } from "../../handler.ts";
+import { latestEnd } from "../../ports/stored-ends.ts";
 import { ServiceError } from "../../service-error.ts";
+import { holdLifetime } from "../holds/rules.ts";
 import { toTimestamp } from "../timestamps.ts";
 
 export const DAY_MS = 86_400_000;
@@ -24,6 +27,22 @@ export type SlotRange = {
   /** Later ones were written while a clock was wrong: more than a day ahead they count no more. */
   readonly last: number;
 };
+
+export type HoldBounds = {
+  readonly now: number;
+  /** The latest ends that holds can have (ports/stored-ends.ts). */
+  readonly latestHold: number;
+  readonly latestUpload: number;
+};
+
+/** Which holds count at that time. */
+export function holdsAt(now: number, settings: Pick<Settings, "timing">): HoldBounds {
+  return {
+    now,
+    latestHold: latestEnd(now, holdLifetime(settings)),
+    latestUpload: latestEnd(now, settings.timing.uploadLifetime),
+  };
+}
 
 /** The slots that count at that time. Nothing counts for less than a day. */
 export function slotsAt(now: number): SlotRange {

@@ -6,10 +6,21 @@ import type { BudgetName } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Budget } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
-import { countsDays, DAY_MS, endOfSlot, overBudget, slotOf, slotsAt, SLOT_MS, type Spending } from "./rules.ts";
+import {
+  countsDays,
+  DAY_MS,
+  endOfSlot,
+  type HoldBounds,
+  holdsAt,
+  overBudget,
+  slotOf,
+  slotsAt,
+  SLOT_MS,
+  type Spending,
+} from "./rules.ts";
 import { addWritten, insertBudgetHold, listWritten, lockBudget, sumHeld, sumWritten } from "./store.ts";
 
-type Needs = Pick<Deps, "clock">;
+type Needs = Pick<Deps, "clock" | "settings">;
 
 /**
  * Counts bytes that are stored from now on, and one more file or version. Throws `budget_storage` or
@@ -17,14 +28,14 @@ type Needs = Pick<Deps, "clock">;
  */
 export async function spendBudgets(
   transaction: Queries,
-  { clock }: Needs,
+  { clock, settings }: Needs,
   budgets: readonly Budget[],
   spending: Spending,
 ): Promise<void> {
   const now = clock.now();
   for (const budget of budgets) {
     const { stored_bytes } = await lockBudget(transaction, { id: budget.id, bytes: 0 });
-    await requireRoom(transaction, budget, { ...spending, stored: stored_bytes }, now);
+    await requireRoom(transaction, budget, { ...spending, stored: stored_bytes }, holdsAt(now, settings));
   }
   for (const budget of budgets) {
     await lockBudget(transaction, { id: budget.id, bytes: spending.bytes });
@@ -54,7 +65,7 @@ export interface BudgetHold {
 /** Holds bytes and one file of each budget. Throws what {@link spendBudgets} does. */
 export async function holdBudgets(
   transaction: Queries,
-  { clock }: Needs,
+  { clock, settings }: Needs,
   budgets: readonly Budget[],
   { of, expiresAt, bytes, freed }: BudgetHold,
 ): Promise<void> {
@@ -62,7 +73,7 @@ export async function holdBudgets(
   const [hold_id, upload_id] = "holdId" in of ? [of.holdId, null] : [null, of.uploadId];
   for (const budget of budgets) {
     const { stored_bytes } = await lockBudget(transaction, { id: budget.id, bytes: 0 });
-    await requireRoom(transaction, budget, { bytes, files: 1, stored: stored_bytes - freed }, now);
+    await requireRoom(transaction, budget, { bytes, files: 1, stored: stored_bytes - freed }, holdsAt(now, settings));
     const id = `${hold_id ?? upload_id}/${budget.id}`;
     const row = { id, budget_id: budget.id, hold_id, upload_id, bytes, expires_at: expiresAt };
     await insertBudgetHold(transaction, row, now);
@@ -72,18 +83,18 @@ export async function holdBudgets(
 /** How many bytes an upload without a length may hold at most. Locks the budgets. */
 export async function readBytesLeft(
   transaction: Queries,
-  { clock }: Needs,
+  { clock, settings }: Needs,
   budgets: readonly Budget[],
 ): Promise<number> {
-  const now = clock.now();
+  const bounds = holdsAt(clock.now(), settings);
   let least = Infinity;
   for (const { id, limits } of budgets) {
     const { stored_bytes } = await lockBudget(transaction, { id, bytes: 0 });
-    const held = await sumHeld(transaction, { id, now });
+    const held = await sumHeld(transaction, { id, ...bounds });
     const { storedBytes, bytesPerDay } = limits;
     if (storedBytes !== undefined) least = Math.min(least, storedBytes - stored_bytes - held.bytes);
     if (bytesPerDay === undefined) continue;
-    const written = await sumWritten(transaction, { id, ...slotsAt(now) });
+    const written = await sumWritten(transaction, { id, ...slotsAt(bounds.now) });
     least = Math.min(least, bytesPerDay - written.bytes - held.bytes);
   }
   return Math.max(0, least);
@@ -93,10 +104,11 @@ async function requireRoom(
   transaction: Queries,
   budget: Budget,
   { bytes, files, stored }: Spending & { readonly stored: number },
-  now: number,
+  bounds: HoldBounds,
 ): Promise<void> {
   const { id, limits } = budget;
-  const held = await sumHeld(transaction, { id, now });
+  const { now } = bounds;
+  const held = await sumHeld(transaction, { id, ...bounds });
   const { storedBytes } = limits;
   if (storedBytes !== undefined && bytes > 0 && stored + held.bytes + bytes > storedBytes) {
     const amounts = { limit: storedBytes, left: storedBytes - stored - held.bytes, needed: bytes };

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { BudgetHoldRow, BudgetRow } from "../../ports/tables.ts";
-import type { SlotRange, Spending } from "./rules.ts";
+import type { HoldBounds, SlotRange, Spending } from "./rules.ts";
 
 type Count = number | string | null;
 
@@ -78,16 +78,22 @@ export async function addWritten(
   await transaction.run(transaction.build.insertInto("budget_slots").values({ budget_id: id, slot, bytes, files }));
 }
 
-const held = prepared((build, value: { id: string; now: number }) =>
+const held = prepared((build, value: { id: string } & HoldBounds) =>
   build
     .selectFrom("budget_holds")
     .select(({ fn }) => [fn.sum<Count>("bytes").as("bytes"), fn.countAll<number | string>().as("files")])
     .where("budget_id", "=", value.id)
-    .where("expires_at", ">", value.now),
+    .where("expires_at", ">", value.now)
+    .where("expires_at", "<=", latestOf(value)),
 );
 
+/** A hold goes with an upload in one request, or with a resumable one, which lasts longer. */
+function latestOf({ latestHold, latestUpload }: HoldBounds) {
+  return sql<number>`case when hold_id is null then cast(${latestUpload} as bigint) else cast(${latestHold} as bigint) end`;
+}
+
 /** What unfinished uploads hold. */
-export async function sumHeld(queries: Queries, value: { id: string; now: number }): Promise<Spending> {
+export async function sumHeld(queries: Queries, value: { id: string } & HoldBounds): Promise<Spending> {
   const row = await queries.first(held(queries, value));
   return { bytes: Number(row?.bytes ?? 0), files: Number(row?.files ?? 0) };
 }
@@ -119,7 +125,7 @@ export interface UsedRow extends Spending {
 export async function listUsed(
   queries: Queries,
   ids: readonly string[],
-  { first, last, now }: SlotRange & { readonly now: number },
+  { first, last, ...bounds }: SlotRange & HoldBounds,
 ): Promise<readonly UsedRow[]> {
   if (ids.length === 0) return [];
   const { build } = queries;
@@ -145,7 +151,8 @@ export async function listUsed(
       .selectFrom("budget_holds")
       .select(({ fn }) => ["budget_id", fn.sum<Count>("bytes").as("bytes"), fn.countAll<number | string>().as("files")])
       .where("budget_id", "in", ids)
-      .where("expires_at", ">", now)
+      .where("expires_at", ">", bounds.now)
+      .where("expires_at", "<=", latestOf(bounds))
       .groupBy("budget_id"),
   );
   const days = new Map(daily.map((row) => [row.budget_id, row]));

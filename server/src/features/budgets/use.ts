@@ -6,10 +6,10 @@ import type { Limits } from "../../limits/limits.ts";
 import { countedOf, type RequestsLeft } from "../../limits/request-budgets.ts";
 import type { Queries } from "../../ports/database.ts";
 import { toTimestamp } from "../timestamps.ts";
-import { endOfSlot, slotsAt } from "./rules.ts";
+import { endOfSlot, holdsAt, slotsAt } from "./rules.ts";
 import { listUsed, type UsedRow } from "./store.ts";
 
-export type UseDeps = Pick<Deps, "clock"> & { readonly limits: Pick<Limits, "requestsLeft"> };
+export type UseDeps = Pick<Deps, "clock" | "settings"> & { readonly limits: Pick<Limits, "requestsLeft"> };
 
 interface Use {
   readonly used: number;
@@ -22,12 +22,14 @@ interface Use {
  */
 export async function readBudgetUse(
   queries: Queries,
-  { clock, limits }: UseDeps,
+  { clock, limits, settings }: UseDeps,
   keys: readonly (readonly Budget[])[],
 ): Promise<readonly BudgetUse[]> {
   const now = clock.now();
   const ids = [...new Set(keys.flat().map(({ id }) => id))];
-  const rows = new Map((await listUsed(queries, ids, { ...slotsAt(now), now })).map((row) => [row.id, row]));
+  const rows = new Map(
+    (await listUsed(queries, ids, { ...slotsAt(now), ...holdsAt(now, settings) })).map((row) => [row.id, row]),
+  );
   const counted = countedOf(keys.flat());
   const left = await limits.requestsLeft(counted);
   const requests = new Map(counted.map(({ id }, at) => [id, left[at]]));

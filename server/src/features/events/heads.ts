@@ -107,6 +107,8 @@ export function waking(database: Database, heads: Pick<Heads, "wake">): Database
     build: database.build,
     capabilities: database.capabilities,
     news: database.news,
+    schemaGuard: database.schemaGuard,
+    commits: database.commits,
     get load() {
       return database.load;
     },

@@ -120,8 +120,6 @@ async function locate(
 
 /** Others have their turn between two acts. */
 const ACT_ITEMS = 100;
-/** A folder's act writes all below it. */
-const ACT_ROWS = 1000;
 
 /** What the chain says of the caller in the vault, for all its items. */
 const OF_THE_VAULT: ReadonlySet<string> = new Set([
@@ -154,7 +152,7 @@ async function actOnSome(
             kind === "file" ? many.one(changing, FILES, { id, ifMatch }) : many.one(changing, FOLDERS, { id, ifMatch }),
           );
           made.push(done instanceof ServiceError ? done : null);
-          if (act.writtenRows >= ACT_ROWS) break;
+          if (act.writtenRows >= deps.settings.limits.actRows) break;
         }
         return made;
       },

@@ -52,9 +52,9 @@ export async function removeFile(
   grant.requireFor({ vaultId: row.vault_id, isShared: row.shared_json !== null });
   act.requireAccount(row.account_id);
   if (!(await deleteItem(act, "file", row))) return false;
-  const notBefore = clock.now() + BLOB_GRACE_MS;
-  await queueBlobDeletion(act, row, notBefore);
-  await dropKeptVersions(act, { fileId: row.id, notBefore });
+  const giving = { notBefore: clock.now() + BLOB_GRACE_MS, reason: actor === null ? "expired" : "deleted" } as const;
+  await queueBlobDeletion(act, row, giving);
+  await dropKeptVersions(act, { fileId: row.id, ...giving });
   await dropEntries(act, row.id);
   act.free({ bytes: row.size, files: 1 });
   await releaseStored(act, row.budget_id, row.size);

@@ -71,10 +71,13 @@ async function openStack(): Promise<Stack> {
   };
 }
 
-/** Every file under the blob directory, those being written too; the processes' own entries aside. */
+/** Every file under the blob directory, those being written too; the store's mark and the processes' own entries aside. */
 function blobFiles(): string[] {
   const found = readdirSync(stack.blobDirectory, { recursive: true, withFileTypes: true });
-  return found.filter((entry) => entry.isFile() && !entry.parentPath.includes("process")).map(({ name }) => name);
+  const names = found
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes("process"))
+    .map(({ name }) => name);
+  return names.filter((name) => !name.startsWith("store-mark."));
 }
 
 /** What is left once the server has noticed; fails when something stays. */
@@ -197,15 +200,15 @@ test("a part of a resumable upload that meets a full disk goes on later from wha
   expect((await file.arrayBuffer()).byteLength).toBe(3 * MIB);
 });
 
-test("a failed flush is 500, acknowledges nothing, and takes the server out of service", async () => {
+test("a failed flush is 503, acknowledges nothing, and takes the server out of service", async () => {
   expect((await stack.call("/readyz")).status).toBe(200);
   stack.files.inject({ code: "EIO", at: 0, calls: ["flush"] });
   const answer = await upload("a", new Uint8Array(MIB));
-  expect([answer.status, await answer.json()]).toEqual([500, { error: "Internal error" }]);
+  expect([answer.status, await answer.json()]).toEqual([503, { error: "The service is not ready" }]);
   stack.files.inject(null);
   await expectNothingLeft();
   // A later flush would succeed although the kernel may have dropped the pages: nothing is trusted any more.
-  expect((await upload("a", new Uint8Array(MIB))).status).toBe(500);
+  expect((await upload("a", new Uint8Array(MIB))).status).toBe(503);
   expect((await stack.call("/readyz")).status).toBe(503);
   await expectNothingLeft();
 });

@@ -5,6 +5,7 @@
 import type { SharedFile } from "@coffer/contract";
 import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
+import type { DeletionReason } from "../../ports/quarantine-tables.ts";
 import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
 import type { AccountAct } from "../account/act.ts";
 import { releaseStored } from "../budgets/spending.ts";
@@ -12,7 +13,7 @@ import { PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import { authorKeyOf } from "../items/authors.ts";
 import { DROPPED, KEPT_OF_AUTHOR } from "../items/keeping.ts";
 import { parseVersionStatement } from "../shared-vaults/statements.ts";
-import { BLOB_GRACE_MS, queueBlobDeletion } from "./store.ts";
+import { BLOB_GRACE_MS, type Giving, queueBlobDeletion } from "./store.ts";
 
 const byId = prepared((build, value: { fileId: string; versionId: string; now: number }) =>
   build
@@ -95,7 +96,7 @@ export async function keepVersion(
   );
   act.countVersions(old.size);
   const bound = { fileId: old.id, authorKey, kept: KEPT_OF_AUTHOR - 1 };
-  for (const row of await act.all(oldestOf(act, bound))) await dropVersion(act, row, now);
+  for (const row of await act.all(oldestOf(act, bound))) await dropVersion(act, row, { now, reason: "replaced" });
 }
 
 /** In a shared vault the address that signed, whichever credential sent it. */
@@ -137,7 +138,7 @@ async function countForAnother(act: AccountAct, value: { fileId: string; blobKey
 /** The content that the row of a public vault's file says is not kept: its bytes are given up, unless a version has them too. */
 export async function giveUpContent(act: AccountAct, old: FileRow, now: number): Promise<void> {
   if (await countForAnother(act, { fileId: old.id, blobKey: old.blob_key })) return;
-  await queueBlobDeletion(act, old, now + BLOB_GRACE_MS);
+  await queueBlobDeletion(act, old, { notBefore: now + BLOB_GRACE_MS, reason: "replaced" });
   act.free({ bytes: old.size, files: 0 });
   await releaseStored(act, old.budget_id, old.size);
 }
@@ -159,8 +160,7 @@ export async function takeOver(act: AccountAct, { file_id, blob_key, size }: Fil
 export async function dropVersion(
   act: AccountAct,
   { file_id: fileId, version_id: versionId }: Pick<FileVersionRow, "file_id" | "version_id">,
-  now: number,
-  endedBy = Number.MAX_SAFE_INTEGER,
+  { now, reason, endedBy = Number.MAX_SAFE_INTEGER }: { now: number; reason: DeletionReason; endedBy?: number },
 ): Promise<boolean> {
   const removal = act.build
     .deleteFrom("file_versions")
@@ -173,7 +173,7 @@ export async function dropVersion(
   if (row.shared_json === null && row.charged === 0 && row.size > 0) return true;
   act.countVersions(-row.charged);
   if (row.shared_json === null && (await isElsewhere(act, { fileId, blobKey: row.blob_key }))) return true;
-  await queueBlobDeletion(act, { ...row, account_id: act.account.id }, now + BLOB_GRACE_MS);
+  await queueBlobDeletion(act, { ...row, account_id: act.account.id }, { notBefore: now + BLOB_GRACE_MS, reason });
   act.free({ bytes: row.charged, files: 0 });
   await releaseStored(act, row.budget_id, row.charged);
   return true;
@@ -198,15 +198,16 @@ const countedOf = prepared((build, value: { fileId: string }) =>
     .groupBy("budget_id"),
 );
 
-const queueOf = prepared((build, value: { fileId: string; notBefore: number }) =>
+const queueOf = prepared((build, value: { fileId: string; notBefore: number; reason: DeletionReason }) =>
   build
     .insertInto("blob_deletions")
-    .columns(["blob_key", "not_before", "account_id", "bytes"])
+    .columns(["blob_key", "not_before", "account_id", "bytes", "reason"])
     .expression((expression) =>
       expression
         .selectFrom("file_versions")
         .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
         .select((row) => ["blob_key", row.val(value.notBefore).as("not_before"), "account_id", "size"])
+        .select((row) => row.val(value.reason).as("reason"))
         .where("file_id", "=", value.fileId),
     )
     .onConflict((conflict) => conflict.column("blob_key").doNothing()),
@@ -217,11 +218,11 @@ const removeOf = prepared((build, value: { fileId: string }) =>
 );
 
 /** For a file that is deleted for good: its versions go with it, and what was counted for them. */
-export async function dropKeptVersions(act: AccountAct, value: { fileId: string; notBefore: number }): Promise<void> {
-  const { fileId } = value;
+export async function dropKeptVersions(act: AccountAct, value: Giving & { readonly fileId: string }): Promise<void> {
+  const { fileId, notBefore, reason } = value;
   const counted = await act.all(countedOf(act, { fileId }));
   if (counted.length === 0) return;
-  await act.run(queueOf(act, value));
+  await act.run(queueOf(act, { fileId, notBefore, reason }));
   await act.run(removeOf(act, { fileId }));
   for (const { budget_id, bytes } of counted) await releaseStored(act, budget_id, Number(bytes));
   const bytes = counted.reduce((sum, row) => sum + Number(row.bytes), 0);

@@ -2,9 +2,9 @@ import { text } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
-import { deleteQueuedBlobs } from "../../jobs/blob-deletions.ts";
 import { expireVersions } from "../../jobs/expiry.ts";
 import { sweepOrphans } from "../../jobs/sweep.ts";
+import { deleteADayLater, jobsOf } from "../../jobs/test-jobs.ts";
 import { ofEachTest } from "../../test-each.ts";
 import { answerOf, bodyOf, codeOf, contextOf, insertTestKey, openTestService } from "../test-service.ts";
 
@@ -68,13 +68,10 @@ const expire = () => expireVersions(service, new AbortController().signal);
 async function requireExact(): Promise<void> {
   const { database, blobs, clock } = service;
   const errors: unknown[] = [];
-  const log = { error: (...given: unknown[]) => errors.push(given) } as never;
+  const jobs = jobsOf(service, { info: () => undefined, error: (...given: unknown[]) => void errors.push(given) });
   clock.advance(120_000);
-  await deleteQueuedBlobs({ database, blobs, clock, log }, new AbortController().signal);
-  expect(await sweepOrphans({ database, blobs, clock, log }, { leftBefore: clock.now() })).toEqual({
-    orphans: 0,
-    dangling: 0,
-  });
+  await deleteADayLater(jobs);
+  expect(await sweepOrphans(jobs)).toMatchObject({ orphans: 0, putBack: 0, dangling: 0, stopped: 0 });
   expect(errors).toEqual([]);
   const files = await database.all(database.build.selectFrom("files").select(["blob_key", "size"]));
   const kept = await database.all(database.build.selectFrom("file_versions").select(["blob_key", "size"]));

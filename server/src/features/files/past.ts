@@ -105,7 +105,7 @@ export async function deleteVersion(
       if (versionId === row.version_id) throw new ServiceError("current_version");
       if (!(await isKeptVersion(act, { fileId, versionId }))) throw notFound("Version");
       grantFor(vault).requireFor({ vaultId: row.vault_id, isShared: vault !== null });
-      await dropVersion(act, { file_id: fileId, version_id: versionId }, deps.clock.now());
+      await dropVersion(act, { file_id: fileId, version_id: versionId }, { now: deps.clock.now(), reason: "deleted" });
       const target = { kind: "file", id: fileId, vaultId: row.vault_id };
       await act.note({ action: "file.version_deleted", actor: principal, target });
       return context.record(act, undefined);

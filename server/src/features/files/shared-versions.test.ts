@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { SharedEntry } from "@coffer/contract";
 import { describe, expect, test } from "vitest";
 import { expireUploads, expireVersions } from "../../jobs/expiry.ts";
-import { deleteQueuedBlobs } from "../../jobs/blob-deletions.ts";
 import { sweepOrphans } from "../../jobs/sweep.ts";
+import { deleteADayLater, jobsOf } from "../../jobs/test-jobs.ts";
 import { purgeTrash } from "../../jobs/trash-purge.ts";
 import { agentOf, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { deleteFileForGood, emptyTrash, prove } from "../deletion/test-proofs.ts";
-import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../test-service.ts";
 import { KEPT_OF_AUTHOR } from "../items/keeping.ts";
 import {
   contentOf,
@@ -29,7 +29,6 @@ const service = ofEachTest(openTestService);
 const writing = ofEachTest(() => openWriting(service));
 
 const DAY = 24 * 60 * 60_000;
-const jobsOf = (service: TestService) => ({ ...service, log: { info: () => undefined, error: () => undefined } });
 const going = new AbortController().signal;
 
 describe("a new version", () => {
@@ -53,10 +52,7 @@ describe("a new version", () => {
       .select("usage_version_bytes as bytes")
       .where("id", "=", owner.accountId);
     expect(await service.database.first(versions)).toEqual({ bytes: first.size });
-    expect(await sweepOrphans(jobsOf(service), { leftBefore: service.clock.now() })).toEqual({
-      orphans: 0,
-      dangling: 0,
-    });
+    expect(await sweepOrphans(jobsOf(service))).toMatchObject({ orphans: 0, dangling: 0 });
     service.clock.advance(30 * DAY - 1);
     expect(await expireVersions(service, going)).toEqual({ expired: 0 });
     service.clock.advance(1);
@@ -64,7 +60,7 @@ describe("a new version", () => {
     expect(await expireVersions(service, going)).toEqual({ expired: 1 });
     expect(await counted()).toEqual({ bytes: second.size, files: 1 });
     service.clock.advance(60_000);
-    expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 1, failed: 0 });
+    expect(await deleteADayLater(jobsOf(service))).toEqual({ deleted: 1, failed: 0 });
     expect(await countBlobs(service)).toBe(1);
     expect((await contentOf(service, writing.by, first.id, second.versionId)).bytes.equals(next.file.bytes)).toBe(true);
   });
@@ -193,7 +189,7 @@ describe("a new version", () => {
     const proof = await prove(service, writing.shared, "delete-file", { fileId: first.id });
     await deleteFileForGood(service, first.id, { proof, as: writing.by.principal });
     service.clock.advance(60_000);
-    expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 2, failed: 0 });
+    expect(await deleteADayLater(jobsOf(service))).toEqual({ deleted: 2, failed: 0 });
     expect(await countBlobs(service)).toBe(0);
     await expireUploads(service, going);
   });
@@ -368,7 +364,7 @@ describe("what is in the trash of a shared vault", () => {
     expect(await purgeTrash(service, going)).toEqual({ files: 1, folders: 1, vaults: 0 });
     expect(await left()).toEqual([0, 0]);
     service.clock.advance(60_000);
-    await deleteQueuedBlobs(jobsOf(service), going);
+    await deleteADayLater(jobsOf(service));
     expect(await countBlobs(service)).toBe(0);
   });
 });

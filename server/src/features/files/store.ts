@@ -1,7 +1,10 @@
 /** The SQL of files and their blobs. */
 import { prepared, type Queries } from "../../ports/database.ts";
+import type { DeletionReason } from "../../ports/quarantine-tables.ts";
 import type { FileRow } from "../../ports/tables.ts";
+import { claimContent } from "../quarantine/store.ts";
 import { newEntry, putWaiting } from "../search-index/store.ts";
+import { refuseInTree } from "../tree-acts/acts.ts";
 
 /**
  * How long a blob outlives its row: a download that has read the row may not have opened the blob yet.
@@ -46,8 +49,13 @@ const insert = prepared((build, row: NewFileRow) =>
   } as FileRow),
 );
 
-/** With its entry in the index of names. Rejects with ConstraintError when the name was taken meanwhile. */
+/**
+ * With its entry in the index of names. Rejects with ConstraintError when the name was taken meanwhile, as {@link claimContent} does, and
+ * throws `tree_busy`.
+ */
 export async function insertFile(transaction: Queries, row: FileRow): Promise<void> {
+  await claimContent(transaction, row.blob_key);
+  await refuseInTree(transaction, row.vault_id, row.folder_id);
   const entry = await newEntry(transaction, row);
   const columns = { search_id: entry?.searchId ?? null, search_waits: entry === null ? null : 1 };
   await transaction.run(insert(transaction, { ...row, ...columns }));
@@ -57,23 +65,31 @@ export async function insertFile(transaction: Queries, row: FileRow): Promise<vo
 /** A blob that no row needs. Until it is deleted its bytes count for the account (docs/decisions/0027-bytes-in-flight.md). */
 export type GivenUp = Pick<FileRow, "blob_key" | "account_id" | "size">;
 
+/** From when on a blob may go, and why. */
+export interface Giving {
+  readonly notBefore: number;
+  readonly reason: DeletionReason;
+}
+
 /** Hands a blob to the job that deletes what no row needs. */
-export function queueBlobDeletion(transaction: Queries, row: GivenUp, notBefore: number): Promise<void> {
-  return queueBlobDeletions(transaction, [row], notBefore);
+export function queueBlobDeletion(transaction: Queries, row: GivenUp, giving: Giving): Promise<void> {
+  return queueBlobDeletions(transaction, [row], giving);
 }
 
 /** The same for some hundreds at once. What is queued already stays as it is: a finished upload and its file name one blob. */
 export async function queueBlobDeletions(
   transaction: Queries,
   rows: readonly GivenUp[],
-  notBefore: number,
+  { notBefore, reason }: Giving,
 ): Promise<void> {
   if (rows.length === 0) return;
   await transaction.run(
     transaction.build
       .insertInto("blob_deletions")
       .values(
-        rows.map(({ blob_key, account_id, size }) => ({ blob_key, account_id, bytes: size, not_before: notBefore })),
+        rows.map(({ blob_key, account_id, size }) => ({
+          ...{ blob_key, account_id, bytes: size, not_before: notBefore, reason },
+        })),
       )
       .onConflict((conflict) => conflict.column("blob_key").doNothing()),
   );

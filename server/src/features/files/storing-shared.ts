@@ -17,6 +17,7 @@ import { renderAuthor } from "../items/authors.ts";
 import { changeEntry, NEW_ENTRY } from "../items/entries.ts";
 import { readKeptUntil } from "../items/keeping.ts";
 import { updateItem } from "../items/store.ts";
+import { claimContent } from "../quarantine/store.ts";
 import { findPlace, type FoundPlace, type WantedPlace } from "../items/placing.ts";
 import { type SeenFile, readFileFor } from "../reach/items.ts";
 import { requireSight, type SeenVault } from "../reach/access.ts";
@@ -149,6 +150,7 @@ export async function addSharedVersion(
   await spendBudgets(act, deps, principal.budgets, { bytes: row.size, files: 1 });
   const expiresAt = await readKeptUntil(act, deps, old.vault_id, now);
   await keepVersion(act, old, { now, expiresAt, authorKey: signed.version.signer });
+  await claimContent(act, content.blobKey);
   requireWritten(await nameOrConflict(updateItem(act, "file", old, changes)));
   await noteChange(act, principal, "file.updated", fileTarget(row));
   return row;
@@ -234,6 +236,10 @@ async function requireNameStays(
 /** The bytes that came again are not needed. */
 async function giveUp(act: AccountAct, deps: StoringDeps, row: FileRow, content: StoredContent): Promise<FileRow> {
   if (row.blob_key !== content.blobKey)
-    await queueBlobDeletion(act, { ...row, blob_key: content.blobKey }, deps.clock.now() + BLOB_GRACE_MS);
+    await queueBlobDeletion(
+      act,
+      { ...row, blob_key: content.blobKey },
+      { notBefore: deps.clock.now() + BLOB_GRACE_MS, reason: "upload" },
+    );
   return row;
 }

@@ -18,6 +18,7 @@ import type { Hold, Holds } from "../holds/holds.ts";
 import { type ExpectedWrite, type Permits, withPermits } from "../reach/permits.ts";
 import { requireWritten } from "../items/changing.ts";
 import { nameOrConflict, refuseTakenName } from "../items/names.ts";
+import { claimContent } from "../quarantine/store.ts";
 import { findPlace, type WantedPlace } from "../items/placing.ts";
 import { authorKeyOf, renderAuthor } from "../items/authors.ts";
 import { NEW_ENTRY } from "../items/entries.ts";
@@ -172,6 +173,7 @@ export async function addVersion(
   act.requireAccount(old.account_id);
   const { keep = true } = version;
   if (!keep) await giveUpContent(act, old, deps.clock.now());
+  await claimContent(act, content.blobKey);
   act.charge(deps, { bytes: content.size, files: 0 });
   const changes = {
     budget_id: budgetIdOf(principal),

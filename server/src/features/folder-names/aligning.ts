@@ -4,17 +4,18 @@ import { ServiceError } from "../../service-error.ts";
 import type { Queries } from "../../ports/database.ts";
 import { parseEntryStatement } from "../shared-vaults/statements.ts";
 import { findFolderKey, type FolderOfVault, liveEntries } from "./store.ts";
+import { type SwitchingFolder, trashedEntries } from "./switching-store.ts";
 import { resetFolderKey } from "./staged-store.ts";
 
 /**
- * Makes the key of a folder's entries the folder's: one by one they may have been rotated while they were in the trash.
- * @throws ServiceError `names_outdated` for entries under more than one key.
+ * One by one entries may have been rotated while they were in the trash. Those that come back into the folder together must be under one
+ * key.
+ * @throws ServiceError `names_outdated`.
  */
-export async function alignFolderKey(transaction: Queries, folder: FolderOfVault): Promise<void> {
+export async function requireOneKey(queries: Queries, folder: SwitchingFolder, trashedWith: string): Promise<void> {
   let found: string | null = null;
-  for await (const { shared_json } of liveEntries(transaction, folder)) {
-    if (shared_json === null) continue;
-    const { keyId } = parseEntryStatement((JSON.parse(shared_json) as SharedEntry).entry);
+  for await (const sharedJson of trashedEntries(queries, folder, trashedWith)) {
+    const keyId = keyIn(sharedJson);
     if (found !== null && found !== keyId)
       throw new ServiceError(
         "names_outdated",
@@ -22,6 +23,16 @@ export async function alignFolderKey(transaction: Queries, folder: FolderOfVault
       );
     found = keyId;
   }
-  if (found !== null && found !== (await findFolderKey(transaction, folder)))
-    await resetFolderKey(transaction, folder, found);
+}
+
+/** Makes the key of a folder's entries, which are all under one, the folder's. */
+export async function takeEntriesKey(transaction: Queries, folder: FolderOfVault): Promise<void> {
+  const first = await liveEntries(transaction, folder).next();
+  if (first.done === true || first.value.shared_json === null) return;
+  const keyId = keyIn(first.value.shared_json);
+  if (keyId !== (await findFolderKey(transaction, folder))) await resetFolderKey(transaction, folder, keyId);
+}
+
+function keyIn(sharedJson: string): string {
+  return parseEntryStatement((JSON.parse(sharedJson) as SharedEntry).entry).keyId;
 }

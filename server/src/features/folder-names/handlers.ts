@@ -4,6 +4,7 @@ import type { GroupHandlers, Principal } from "../../handler.ts";
 import { notFound } from "../acting.ts";
 import { readFolderFor } from "../reach/items.ts";
 import { readVaultFor, requireMember, requireShared, type SeenVault } from "../reach/access.ts";
+import { refuseInTree } from "../tree-acts/acts.ts";
 import { stageNames, type FolderNamesDeps } from "./staging.ts";
 import { findFolderKey, holdsOthers } from "./store.ts";
 
@@ -13,6 +14,7 @@ export const folderNamesHandlers = (deps: FolderNamesDeps): GroupHandlers<typeof
     requireShared(vault);
     await requireFolder(deps, principal, vault, query.folderId ?? null);
     await requireMember(deps, principal, vault);
+    await refuseInTree(deps.database, vault.id, query.folderId ?? null);
     const folder = { vaultId: vault.id, folderId: query.folderId ?? "" };
     const isEmpty = !(await holdsOthers(deps.database, folder, ""));
     // An empty folder takes the key of the first entry that comes, whatever it had before.

@@ -54,19 +54,6 @@ export async function resetFolderKey(transaction: Queries, folder: FolderOfVault
   await dropStagedOfFolder(transaction, folder);
 }
 
-const anyOfVault = prepared((build, value: { vaultId: string }) =>
-  build.selectFrom("staged_names").select(["folder_id", "key_id"]).where("vault_id", "=", value.vaultId).limit(1),
-);
-
-/** For a vault that is deleted. */
-export async function dropStagedOfVault(transaction: Queries, vaultId: string): Promise<void> {
-  for (;;) {
-    const some = await transaction.first(anyOfVault(transaction, { vaultId }));
-    if (some === null) return;
-    await dropStagedUnder(transaction, { vaultId, folderId: some.folder_id }, some.key_id);
-  }
-}
-
 const dropSome = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
   build
     .deleteFrom("staged_names")

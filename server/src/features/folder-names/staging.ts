@@ -15,6 +15,7 @@ import type { Place } from "../reach/places.ts";
 import { type Permits, withPermits } from "../reach/permits.ts";
 import { readVaultFor, requireWriter, type SeenVault, type Writer } from "../reach/access.ts";
 import { parseEntryStatement } from "../shared-vaults/statements.ts";
+import { refuseInTree } from "../tree-acts/acts.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
 import { parseLoneEntry, requireFittingEntry, type SignedEntry } from "./entries.ts";
 import { countUnstaged, dropSomeStaged, dropStagedName, dropStagedUnderOthers, putStaged } from "./staged-store.ts";
@@ -47,7 +48,7 @@ export interface Staged {
 /**
  * Keeps what fits the folder's entries as they are now, and switches the folder once nothing is missing. An entry that has changed
  * meanwhile, or is there no more, is passed over: it counts as remaining, if it is there.
- * @throws ServiceError `not_a_member`, `statement_invalid`, `generation_moved`, `name_exists` for two names that are one.
+ * @throws ServiceError `not_a_member`, `statement_invalid`, `generation_moved`, `tree_busy`, `name_exists` for two names that are one.
  */
 export async function stageNames(
   deps: FolderNamesDeps,
@@ -145,6 +146,7 @@ async function stageAndSwitch(
   const vault = await readVaultFor(act, principal, vaultId);
   act.requireAccount(vault.account_id);
   permits.write(vault, place);
+  await refuseInTree(act, vaultId, staging.folderId);
   await requireCurrentKey(act, vault, { keyId, place });
   const folder = { accountId: vault.account_id, vaultId, folderId: folderId ?? "" };
   const held = await findFolderKey(act, folder);

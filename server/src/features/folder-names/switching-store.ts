@@ -81,6 +81,46 @@ function toNamed(kind: LiveEntry["kind"], row: Row): NamedEntry {
   return { kind, id, shared_json, staged };
 }
 
+/** The statements of what lies directly in the folder and went to the trash through one deletion. */
+export async function* trashedEntries(
+  queries: Queries,
+  folder: SwitchingFolder,
+  trashedWith: string,
+): AsyncGenerator<string> {
+  for (const kind of ITEM_KINDS) {
+    let after: Position | null = null;
+    do {
+      const rows: readonly TrashedEntry[] = await queries.all(
+        trashedPage(queries, kind, { folder, trashedWith, after }),
+      );
+      for (const { shared_json } of rows) if (shared_json !== null) yield shared_json;
+      after = rows.length < PIECE ? null : (rows.at(-1) ?? null);
+    } while (after !== null);
+  }
+}
+
+type TrashedEntry = Pick<Row, "id" | "created_at" | "shared_json">;
+
+function trashedPage(
+  { build }: Queries,
+  kind: LiveEntry["kind"],
+  { folder, trashedWith, after }: { folder: SwitchingFolder; trashedWith: string; after: Position | null },
+) {
+  let query = build
+    .selectFrom(tableOf(kind))
+    .select(["id", "created_at", "shared_json"])
+    .where("account_id", "=", folder.accountId)
+    .where("vault_id", "=", folder.vaultId)
+    .where(build.dynamic.ref<"folder_id">(ITEMS[kind].place), "=", folder.folderId)
+    .where("trashed_at", "is not", null)
+    .where("trashed_with", "=", trashedWith);
+  if (after !== null) {
+    const { created_at, id } = after;
+    query = query.where((row) => row(row.refTuple("created_at", "id"), "<", row.tuple(created_at, id)));
+  }
+  return query.orderBy("created_at", "desc").orderBy("id", "desc").limit(PIECE);
+}
+
 /** The ids of items with a name waiting under the key that left the folder: they went elsewhere, or to the trash. */
 export async function listLeft(queries: Queries, folder: FolderOfVault, keyId: string): Promise<string[]> {
   const left: string[] = [];

@@ -3,16 +3,18 @@ import type { Principal } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { nameColumn, requireEntryOf, requireFittingEntry, requireFolderKey } from "../folder-names/entries.ts";
-import { alignFolderKey } from "../folder-names/aligning.ts";
+import { requireOneKey } from "../folder-names/aligning.ts";
 import { renderAuthor } from "../items/authors.ts";
 import { NEW_ENTRY } from "../items/entries.ts";
 import { findMadeItem } from "../items/made.ts";
+import { nameTaken } from "../items/names.ts";
 import type { Given } from "../items/naming-shared.ts";
 import type { Permits } from "../reach/permits.ts";
 import type { FoundPlace } from "../items/placing.ts";
 import type { SeenVault } from "../reach/access.ts";
+import { foldersOf } from "../tree-acts/folders-of.ts";
+import { hasTwins } from "../tree-acts/store.ts";
 import { sharedEntryOf } from "./rules.ts";
-import { listRestored } from "./store.ts";
 
 /** The row to insert; `exists`: it was made by this very entry before. Throws what {@link requireFittingEntry} throws, and `names_outdated`. */
 export async function createSharedFolder(
@@ -51,9 +53,28 @@ export async function createSharedFolder(
   };
 }
 
-/** What came back below a folder may have been rotated in the trash: each folder's entries must be under one key again. */
-export async function alignRestored(transaction: Queries, vault: SeenVault, rootId: string): Promise<void> {
-  if (vault.plain_names === 1) return;
-  for (const folderId of await listRestored(transaction, rootId))
-    await alignFolderKey(transaction, { vaultId: vault.id, folderId });
+/**
+ * What comes back with a folder may have been renamed and rotated in the trash: names must be unique again, and each folder's entries under
+ * one key.
+ * @throws ServiceError `name_exists`, `names_outdated`.
+ */
+export async function requireRestorable(
+  transaction: Queries,
+  vault: SeenVault,
+  root: FolderRow,
+  trashedWith: string,
+): Promise<void> {
+  const part = {
+    account_id: root.account_id,
+    vault_id: root.vault_id,
+    kind: "restore",
+    trashed_with: trashedWith,
+  } as const;
+  for await (const { ids } of foldersOf(transaction, root)) {
+    const twins = await hasTwins(transaction, part, ids);
+    if (twins !== null) throw nameTaken(twins === "files" ? "file" : "folder");
+    if (vault.plain_names === 1) continue;
+    for (const folderId of ids)
+      await requireOneKey(transaction, { accountId: vault.account_id, vaultId: vault.id, folderId }, trashedWith);
+  }
 }

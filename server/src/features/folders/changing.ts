@@ -7,14 +7,15 @@ import type { AccountAct } from "../account/act.ts";
 import { type ActingDeps, noteChange, folderTarget } from "../acting.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
 import { renderAuthor } from "../items/authors.ts";
-import type { Particulars, WrittenChange } from "../items/changing.ts";
+import type { ChangingDeps, Particulars, WrittenChange } from "../items/changing.ts";
 import { NEW_ENTRY } from "../items/entries.ts";
 import { nameOrConflict, refuseTakenName } from "../items/names.ts";
 import { findPlace, type FoundPlace } from "../items/placing.ts";
 import type { Permits } from "../reach/permits.ts";
 import { findItem } from "../reach/store.ts";
-import { alignRestored, createSharedFolder } from "./changing-shared.ts";
-import { insertFolder, liesWithin, readDeepest, restoreBelow, shiftDepths, trashBelow } from "./store.ts";
+import { beginTreeAct } from "../tree-acts/writing.ts";
+import { createSharedFolder, requireRestorable } from "./changing-shared.ts";
+import { insertFolder, liesWithin, readDeepest } from "./store.ts";
 
 export interface NewFolder {
   readonly name?: string | undefined;
@@ -97,14 +98,20 @@ async function findWayBack(act: AccountAct, old: FolderRow): Promise<FolderPlace
  * Items that went to the trash in the same act come back with the folder, and those trashed before stay there. A
  * folder that went along with one above it comes back with its own part only.
  */
-async function settle(act: AccountAct, { old, row, vault }: WrittenChange<"folder">): Promise<void> {
-  if (row.trashed_at !== null) {
-    if (old.trashed_at === null) await trashBelow(act, row.id, row.trashed_at);
-    return;
+async function settle(
+  act: AccountAct,
+  deps: ChangingDeps,
+  { old, row, vault }: WrittenChange<"folder">,
+): Promise<void> {
+  const { trashed_at, trashed_with } = old;
+  if (row.trashed_at !== null && trashed_at === null) {
+    await beginTreeAct(act, deps, row, { kind: "trash", trashed_at: row.trashed_at, trashed_with: null });
+  } else if (row.trashed_at === null && trashed_with !== null) {
+    if (vault !== null) await requireRestorable(act, vault, row, trashed_with);
+    await beginTreeAct(act, deps, row, { kind: "restore", trashed_at: null, trashed_with });
+  } else if (row.depth !== old.depth) {
+    await beginTreeAct(act, deps, row, { kind: "move", trashed_at: null, trashed_with: null });
   }
-  if (old.trashed_with !== null) await restoreBelow(act, row.id, old.trashed_with);
-  await shiftDepths(act, row.id, row.depth - old.depth);
-  if (old.trashed_with !== null && vault !== null) await alignRestored(act, vault, row.id);
 }
 
 function refuseTooDeep(depth: number): void {

@@ -5,7 +5,8 @@
 import type { Deps } from "../../deps.ts";
 import type { AccountAct } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
-import { KEPT_AFTER_EXPIRY_MS } from "./rules.ts";
+import { latestEnd } from "../../ports/stored-ends.ts";
+import { holdLifetime, KEPT_AFTER_EXPIRY_MS } from "./rules.ts";
 import { sumGivenUp, sumHeldBytes, sumHolds } from "./store.ts";
 
 /** Bytes. Nobody else claims them until the act ends. Below 0 for an account above its quota. `freed`: what the finished upload gives back. */
@@ -17,7 +18,7 @@ export async function readFreeStorage(
   const now = clock.now();
   const { id: accountId, plan, usage_bytes } = act.account;
   const resumable = await sumHeldBytes(act, { accountId, rowsAfter: now + KEPT_AFTER_EXPIRY_MS });
-  const raw = await sumHolds(act, { accountId, now });
+  const raw = await sumHolds(act, { accountId, now, latest: latestEnd(now, holdLifetime(settings)) });
   const overrun = await readOverrun(act, { settings });
   return limitsOf(plan, settings).storageBytes - usage_bytes + freed - resumable - raw - overrun;
 }

@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import { ON_POSTGRES, openMemoryBlobs } from "../../test-storage.ts";
 import type { IncomingBytes } from "../../handler.ts";
 import { deleteQueuedBlobs } from "../../jobs/blob-deletions.ts";
+import { jobsOf } from "../../jobs/test-jobs.ts";
 import { filesHandlers } from "../files/handlers.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
 
@@ -78,12 +79,12 @@ async function bytesOnDisk({ blobs }: TestService): Promise<number> {
 async function runDeletions(service: TestService): Promise<void> {
   service.clock.advance(2 * 60_000);
   const log = { info: () => undefined, error: (_: unknown, message: string) => expect.unreachable(message) };
-  await deleteQueuedBlobs({ ...service, log }, new AbortController().signal);
+  await deleteQueuedBlobs(jobsOf(service, log), new AbortController().signal);
 }
 
 describe("who stores and deletes for good without a pause", () => {
   test.each([5 * MIB, 64 * 1024])(
-    "[D1-quota-in-flight] has two quotas on the disk, and no more, by %i bytes",
+    "[D1-quota-in-flight] has two quotas on the disk, with what is in quarantine three, and no more, by %i bytes",
     async (bytes) => {
       await using service = await open();
       const fits = (2 * QUOTA) / bytes;
@@ -91,8 +92,14 @@ describe("who stores and deletes for good without a pause", () => {
       expect([countOf(outcomes, "ok"), countOf(outcomes, "storage_quota")]).toEqual([fits, 5]);
       expect(await bytesOnDisk(service)).toBe(2 * QUOTA);
       await runDeletions(service);
+      expect(await bytesOnDisk(service)).toBe(QUOTA);
+      // As before there was a quarantine: what lies in it takes no room.
+      expect(countOf(await storeAndDelete(service, bytes, fits + 5), "ok")).toBe(fits);
+      await runDeletions(service);
+      expect(await bytesOnDisk(service)).toBe(QUOTA);
+      service.clock.advance(24 * 60 * 60_000);
+      await runDeletions(service);
       expect(await bytesOnDisk(service)).toBe(0);
-      expect(await storeAndDelete(service, bytes, 2)).toEqual(["ok", "ok"]);
     },
   );
 
@@ -268,6 +275,18 @@ test("files too small for a row leave what an upload holds", async () => {
     outcomes.set(code, (outcomes.get(code) ?? 0) + 1);
   }
   expect(Object.fromEntries(outcomes)).toEqual({ ok: 32, storage_quota: 8 });
+  await endAll([held], [outcome]);
+});
+
+test("[D1-quota-in-flight] what was held while the clock was ahead holds nothing once it is set right", async () => {
+  await using service = await open();
+  service.clock.advance(2 * 86_400_000);
+  const held = heldBody(MIB, 6 * MIB);
+  const outcome = upload(service, "held", held.body);
+  await settled([outcome]);
+  expect(await upload(service, "beside", bodyOf(Buffer.alloc(5 * MIB), { chunk: MIB }))).toBe("storage_quota");
+  service.clock.advance(-2 * 86_400_000);
+  expect(await upload(service, "after", bodyOf(Buffer.alloc(5 * MIB), { chunk: MIB }))).toBe("ok");
   await endAll([held], [outcome]);
 });
 

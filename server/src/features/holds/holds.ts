@@ -8,6 +8,7 @@ import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actOn } from "../account/act.ts";
 import { holdBudgets, readBytesLeft } from "../budgets/spending.ts";
 import { readFreeStorage, readOverrun } from "./free-storage.ts";
+import { AFTER_SILENCE_MS, holdLifetime } from "./rules.ts";
 import { SpareRows, type HoldRow } from "./spare-rows.ts";
 import { deleteExpiredHolds, giveBack, insertHold } from "./store.ts";
 
@@ -26,9 +27,6 @@ const SPARE_BYTES = 16 * MIB;
 
 /** It takes no share unless this much is left: near the quota every byte counts exactly. */
 const AMPLE_BYTES = 256 * MIB;
-
-/** A hold lasts this much longer than the longest silence of a sender. Milliseconds. */
-const AFTER_SILENCE_MS = 60_000;
 
 export interface WantedHold {
   readonly accountId: string;
@@ -151,7 +149,7 @@ export class Hold {
   }
 
   #isStale(row = this.#row): boolean {
-    return row !== null && this.#deps.clock.now() >= row.staleAt;
+    return row !== null && this.#deps.clock.elapsed() >= row.staleAt;
   }
 
   /** For a sender that gives no length it takes twice as much, so that rows are written seldom. */
@@ -159,8 +157,8 @@ export class Hold {
     const { accountId, length, budgets } = this.#wanted;
     const share = length ?? bytes * 2;
     if (budgets.length > 0) return this.#takeOwnRow(Math.max(bytes, length ?? 0), share);
-    const now = this.#deps.clock.now();
-    const row = this.#rows.take(accountId, { row: this.#row, more: share - this.#share, now });
+    const elapsed = this.#deps.clock.elapsed();
+    const row = this.#rows.take(accountId, { row: this.#row, more: share - this.#share, elapsed });
     if (row === null) return this.#takeRow(Math.max(bytes, length ?? 0), share);
     this.#row = row;
     this.#share = this.#granted = share;
@@ -183,7 +181,7 @@ export class Hold {
       await insertHold(act, { ...columns, bytes: share + row.spare });
       return share;
     });
-    replacing.with(row, now);
+    replacing.with(row, this.#deps.clock.elapsed());
     this.#row = row;
     this.#share = this.#granted = granted;
   }
@@ -211,8 +209,8 @@ export class Hold {
   #newRow(): { readonly row: HoldRow; readonly expiry: number; readonly now: number } {
     const { clock, random, settings } = this.#deps;
     const now = clock.now();
-    const row = { id: random.uuid(), spare: 0, staleAt: now + AFTER_SILENCE_MS / 2 };
-    return { row, expiry: now + settings.timing.idleBody + AFTER_SILENCE_MS, now };
+    const row = { id: random.uuid(), spare: 0, staleAt: clock.elapsed() + AFTER_SILENCE_MS / 2 };
+    return { row, expiry: now + holdLifetime(settings), now };
   }
 }
 

@@ -8,7 +8,7 @@ export interface HoldRow {
   readonly id: string;
   /** Bytes. */
   spare: number;
-  /** Nobody begins with it from then on, and who still sends takes another: it expires. Milliseconds. */
+  /** Nobody begins with it from then on, and who still sends takes another: it expires. Milliseconds that have elapsed: a clock that is set changes nothing. */
   readonly staleAt: number;
 }
 
@@ -19,7 +19,7 @@ interface Replacement extends Disposable {
   readonly last: HoldRow | null;
   /** What the last row had to spare. */
   readonly left: number;
-  with(row: HoldRow, now: number): void;
+  with(row: HoldRow, elapsed: number): void;
 }
 
 export class SpareRows {
@@ -29,10 +29,10 @@ export class SpareRows {
   /** The row with the share taken; null: it has not the room. `row`: what the upload has a share of already. */
   take(
     accountId: string,
-    { row, more, now }: { readonly row: HoldRow | null; readonly more: number; readonly now: number },
+    { row, more, elapsed }: { readonly row: HoldRow | null; readonly more: number; readonly elapsed: number },
   ): HoldRow | null {
     const newest = this.#newest.get(accountId) ?? null;
-    if (newest === null || now >= newest.staleAt || more > newest.spare || (row ?? newest) !== newest) return null;
+    if (newest === null || elapsed >= newest.staleAt || more > newest.spare || (row ?? newest) !== newest) return null;
     newest.spare -= more;
     return newest;
   }
@@ -55,10 +55,10 @@ export class SpareRows {
     replaced.add(accountId);
     return {
       ...{ isFirst, last, left },
-      with: (row, now) => {
+      with: (row, elapsed) => {
         isDone = true;
         if (last !== null) last.spare = 0;
-        if (row.spare > 0) this.#put(accountId, row, now);
+        if (row.spare > 0) this.#put(accountId, row, elapsed);
       },
       [Symbol.dispose]: () => {
         if (!isFirst) return;
@@ -69,9 +69,9 @@ export class SpareRows {
   }
 
   /** The oldest come first: those that are stale are forgotten on the way. */
-  #put(accountId: string, row: HoldRow, now: number): void {
+  #put(accountId: string, row: HoldRow, elapsed: number): void {
     for (const [id, { staleAt }] of this.#newest) {
-      if (staleAt > now) break;
+      if (staleAt > elapsed) break;
       this.#newest.delete(id);
     }
     this.#newest.set(accountId, row);

@@ -2,16 +2,20 @@
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { UploadHoldRow } from "../../ports/tables.ts";
 
-const held = prepared((build, value: { accountId: string; now: number }) =>
+const held = prepared((build, value: { accountId: string; now: number; latest: number }) =>
   build
     .selectFrom("upload_holds")
     .select((row) => row.fn.sum<number | string | null>("bytes").as("bytes"))
     .where("account_id", "=", value.accountId)
-    .where("expires_at", ">", value.now),
+    .where("expires_at", ">", value.now)
+    .where("expires_at", "<=", value.latest),
 );
 
-/** What all hold of the account's storage, in whatever process. */
-export async function sumHolds(queries: Queries, value: { accountId: string; now: number }): Promise<number> {
+/** What all hold of the account's storage, in whatever process. `latest`: see ports/stored-ends.ts. */
+export async function sumHolds(
+  queries: Queries,
+  value: { accountId: string; now: number; latest: number },
+): Promise<number> {
   return Number((await queries.first(held(queries, value)))?.bytes ?? 0);
 }
 
@@ -22,9 +26,21 @@ const givenUp = prepared((build, value: { accountId: string }) =>
     .where("account_id", "=", value.accountId),
 );
 
-/** The bytes of the account's that no row needs, and that are not deleted yet. */
+const purging = prepared((build, value: { accountId: string }) =>
+  build
+    .selectFrom("vaults")
+    .select((row) => row.fn.sum<number | string | null>("purging_bytes").as("bytes"))
+    .where("account_id", "=", value.accountId)
+    .where("purging_bytes", "is not", null),
+);
+
+/** The bytes of the account's that no row needs, and that are not deleted yet: queued, or of a vault that is being deleted. */
 export async function sumGivenUp(queries: Queries, accountId: string): Promise<number> {
-  return Number((await queries.first(givenUp(queries, { accountId })))?.bytes ?? 0);
+  const sums = [
+    await queries.first(givenUp(queries, { accountId })),
+    await queries.first(purging(queries, { accountId })),
+  ];
+  return sums.reduce((sum, row) => sum + Number(row?.bytes ?? 0), 0);
 }
 
 export async function insertHold(transaction: Queries, row: UploadHoldRow): Promise<void> {

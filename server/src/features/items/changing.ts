@@ -31,7 +31,7 @@ export interface Particulars<Kind extends ItemKind> {
   /** The columns of the place that it comes back to: the top of the vault, where its folder is gone or in the trash itself. */
   findWayBack(act: AccountAct, old: ItemRows[Kind]): Promise<ItemColumns>;
   /** What else changes with it. */
-  settle?(act: AccountAct, change: WrittenChange<Kind>): Promise<void>;
+  settle?(act: AccountAct, deps: ChangingDeps, change: WrittenChange<Kind>): Promise<void>;
 }
 
 export interface WrittenChange<Kind extends ItemKind> {
@@ -195,7 +195,7 @@ async function writeItem<Kind extends ItemKind>(
   const row = { ...old, ...changes };
   if (takesName(old, row)) await refuseTakenName(act, kind, { vaultId: row.vault_id, folderId: folderIdOf(row) }, row);
   requireWritten(await nameOrConflict(updateItem(act, kind, old, changes)));
-  await nameOrConflict(item.settle?.(act, { old, row, vault }) ?? Promise.resolve());
+  await nameOrConflict(item.settle?.(act, deps, { old, row, vault }) ?? Promise.resolve());
   await noteChange(act, principal, action, item.target(row));
   return row;
 }

@@ -89,12 +89,6 @@ export async function dropEntries(transaction: Queries, itemId: string): Promise
   await transaction.run(removeOf(transaction, { itemId }));
 }
 
-/** For a vault that is deleted for good. */
-export async function dropEntriesOfVault(transaction: Queries, vaultId: string): Promise<void> {
-  const some = someOf(transaction).where("vault_id", "=", vaultId);
-  await untilNoneIsLeft(() => removeSome(transaction, some));
-}
-
 /** Some of those whose time is over, at most {@link PIECE}; answers how many. */
 export function dropEndedEntries(transaction: Queries, now: number): Promise<number> {
   return removeSome(transaction, someOf(transaction).where("expires_at", "<=", now));

@@ -18,14 +18,14 @@ interface ReadVault {
 
 /**
  * A named vault, else those a limited key reaches, else the whole account. A vault outside the caller's reach is 404,
- * and 403 for a member that the chain no longer names. `top` asks for the tops of all vaults, which only a per-vault
- * index finds. So does an account with vaults in the trash, whose content no list shows. Shared vaults of other
+ * and 403 for a member that the chain no longer names. `perVault` asks for the tops of all vaults, which only a per-vault
+ * index finds, and so does a name. So does an account with vaults in the trash, whose content no list shows. Shared vaults of other
  * accounts are read by their name alone.
  */
 async function vaultsToRead(
   deps: ChainDeps,
   principal: Principal,
-  wanted: { vaultId: string | undefined; top: boolean; name: string | undefined },
+  wanted: { vaultId: string | undefined; perVault: boolean; name: string | undefined },
 ): Promise<readonly ReadVault[]> {
   const { accountId } = principal;
   if (wanted.vaultId !== undefined) {
@@ -37,7 +37,7 @@ async function vaultsToRead(
   const ofAccount = (vaultId: string): ReadVault => ({ accountId, vaultId });
   const hasTrashed = await hasTrashedVault(deps.database, accountId);
   if (!hasTrashed && principal.vaultIds !== null) return [...principal.vaultIds].map(ofAccount);
-  if (!hasTrashed && !wanted.top) return [{ accountId, vaultId: null }];
+  if (!hasTrashed && !wanted.perVault) return [{ accountId, vaultId: null }];
   const live = (await listLiveVaults(deps.database, accountId)).filter(({ id }) => reaches(principal, id));
   return live.map(({ id }) => ofAccount(id));
 }
@@ -102,7 +102,8 @@ export async function listPage<Kind extends ItemKind>(
   const queries = deps.database;
   const ids = idRangeOf(query.idPrefix);
   if (ids !== null) await requireFew(queries, kind, ids);
-  const filter = { ...nameFilter(query), trashed: query.trashed ?? false, ids };
+  const named = nameFilter(query);
+  const filter = { ...named, trashed: query.trashed ?? false, ids };
   if (query.folderId !== undefined && query.folderId !== "root") {
     if (query.vaultId !== undefined) await readVaultFor(queries, principal, query.vaultId);
     const { row: folder, vault } = await readFolderFor(queries, principal, query.folderId);
@@ -113,7 +114,10 @@ export async function listPage<Kind extends ItemKind>(
     return listItems(queries, kind, { ...filter, ...place }, after, limit + 1);
   }
   const top = query.folderId === "root";
-  const vaults = await vaultsToRead(deps, principal, { vaultId: query.vaultId, top, name: query.name });
+  const vaults = await vaultsToRead(deps, principal, {
+    ...{ vaultId: query.vaultId, name: query.name },
+    perVault: top || named.name !== undefined,
+  });
   const folderId = top ? null : undefined;
   return mergeVaults(vaults, limit + 1, (vault) =>
     listItems(queries, kind, { ...filter, ...vault, folderId }, after, limit + 1),

@@ -20,10 +20,7 @@ export async function refuseTakenName(
   if (await isNameTaken(queries, kind, place, name)) throw nameTaken(kind, ifNoneMatch);
 }
 
-/**
- * An item renamed in the trash may come back beside one of its name, deep below the written folder. The unique indexes
- * have the last word.
- */
+/** The unique indexes have the last word. */
 export async function nameOrConflict<Result>(write: Promise<Result>, ifNoneMatch = false): Promise<Result> {
   try {
     return await write;
@@ -33,7 +30,7 @@ export async function nameOrConflict<Result>(write: Promise<Result>, ifNoneMatch
   }
 }
 
-function nameTaken(kind: ItemKind, ifNoneMatch: boolean, cause?: unknown): ServiceError {
+export function nameTaken(kind: ItemKind, ifNoneMatch = false, cause?: unknown): ServiceError {
   const message = `A ${kind} of this name exists in this place`;
   return new ServiceError(ifNoneMatch ? "precondition_failed" : "name_exists", message, { cause });
 }

@@ -6,6 +6,7 @@ import { reaches } from "../acting.ts";
 import { readQuota } from "../account/store.ts";
 import { readFolderFor, type SeenFolder } from "../reach/items.ts";
 import { readVaultFor, type SeenVault } from "../reach/access.ts";
+import { refuseInTree } from "../tree-acts/acts.ts";
 
 export interface WantedPlace {
   readonly vaultId: string | undefined;
@@ -26,7 +27,7 @@ export interface FoundPlace {
 
 /**
  * Without a vault: the folder's, else the account's default vault (decisions §5), which is a public one. Throws `not_found`,
- * `vault_required` when a limited key does not reach the default vault, `different_vault`, and `trashed`.
+ * `vault_required` when a limited key does not reach the default vault, `different_vault`, `trashed`, and `tree_busy`.
  */
 export async function findPlace(queries: Queries, principal: Principal, wanted: WantedPlace): Promise<FoundPlace> {
   const named = wanted.vaultId === undefined ? null : await readVaultFor(queries, principal, wanted.vaultId);
@@ -38,6 +39,7 @@ export async function findPlace(queries: Queries, principal: Principal, wanted: 
   const folder = await readFolderFor(queries, principal, wanted.folderId);
   if (named !== null && folder.row.vault_id !== named.id) throw new ServiceError("different_vault");
   if (folder.row.trashed_at !== null) throw new ServiceError("trashed", "The folder is in the trash");
+  await refuseInTree(queries, folder.row.vault_id, folder.row.id);
   return folder.vault === null ? placeInFolder(folder) : placeIn(folder.vault, folder.row);
 }
 

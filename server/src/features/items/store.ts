@@ -1,12 +1,14 @@
 /** The SQL that files and folders share. */
 import type { ExpressionBuilder, SelectQueryBuilder } from "kysely";
-import { prepared, type Queries } from "../../ports/database.ts";
+import { consistently, prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow, FolderRow, Tables } from "../../ports/tables.ts";
-import type { Position } from "../paging.ts";
-import { eachKind, type ItemKind, type ItemColumns, ITEMS } from "../reach/kinds.ts";
+import { newestFirst, type Position } from "../paging.ts";
+import { eachKind, type ItemKind, type ItemColumns, type ItemRows, ITEMS } from "../reach/kinds.ts";
 import { type IdRange, MOST_ALIKE } from "./id-prefix.ts";
 import { placeOrNone, tableOf } from "../reach/store.ts";
 import { isFoundByOther, noteWaiting, WAITS } from "../search-index/store.ts";
+import { refuseInTree, TreeActs } from "../tree-acts/acts.ts";
+import { listTreeActs } from "../tree-acts/store.ts";
 
 /** Where an item lies: `folderId` null at the top of the vault. */
 export interface Place {
@@ -56,11 +58,11 @@ const LISTED = {
   file: [
     ...(["id", "account_id", "vault_id", "folder_id", "version_id", "name", "size", "content_type", "sha256"] as const),
     ...(["encrypted", "shared_json", "created_at", "updated_at", "created_by", "updated_by", "trashed_at"] as const),
-    "revision",
+    ...(["trashed_with", "revision"] as const),
   ],
   folder: [
     ...(["id", "account_id", "vault_id", "parent_id", "name", "shared_json", "created_at", "updated_at"] as const),
-    ...(["created_by", "updated_by", "trashed_at", "revision"] as const),
+    ...(["created_by", "updated_by", "trashed_at", "trashed_with", "revision"] as const),
   ],
 } as const;
 
@@ -82,14 +84,72 @@ function fromTable(
   return build.selectFrom(few.as("files"));
 }
 
-/** At most `count` rows, newest first. The conditions follow the indexes `{files,folders}_{account,vault,folder,parent}_{live,trashed}`. */
-export function listItems<Kind extends ItemKind>(
+/** At most `count` rows, newest first. */
+export async function listItems<Kind extends ItemKind>(
   queries: Queries,
   kind: Kind,
   filter: ItemFilter,
   after: Position | null,
   count: number,
 ): Promise<ListedRows[Kind][]> {
+  // One statement says both what the rows are and that no act on a tree changes what they count as.
+  const acts = queries.build
+    .selectFrom("tree_acts")
+    .select((row) => row.fn.countAll<number | string>().as("under_way"))
+    .where("account_id", "=", filter.accountId);
+  const query = queries.build
+    .selectFrom(acts.as("acts"))
+    .leftJoin(pageOf(queries, kind, filter, after, count).as("page"), (join) => join.on("acts.under_way", "=", 0))
+    .selectAll();
+  const found = (await queries.all(query)) as unknown as (ListedRows[Kind] & { readonly under_way: number | string })[];
+  if (Number(found[0]?.under_way) > 0)
+    return consistently(queries, (on) => listUnderActs(on, kind, filter, after, count));
+  return found.filter(({ id }) => id !== null).sort(newestFirst);
+}
+
+function placeIn(row: ListedRows[ItemKind]): string | null {
+  return "parent_id" in row ? row.parent_id : row.folder_id;
+}
+
+/** How many rows are looked at together. */
+const LOOKED_AT = 500;
+
+/** The same while acts on trees are under way: rows of the other state may count as of this one, and the other way round. */
+async function listUnderActs<Kind extends ItemKind>(
+  queries: Queries,
+  kind: Kind,
+  filter: ItemFilter,
+  after: Position | null,
+  count: number,
+): Promise<ListedRows[Kind][]> {
+  const acts = new TreeActs(await listTreeActs(queries, filter.accountId));
+  const inFolder = typeof filter.folderId === "string" ? await acts.actOn(queries, filter.folderId) : undefined;
+  if (inFolder?.kind === "trash" && !filter.trashed) return [];
+  const hasOthers = inFolder !== null && acts.has(filter.trashed ? "trash" : "restore");
+  const kept: ListedRows[Kind][] = [];
+  for (const trashed of hasOthers ? [filter.trashed, !filter.trashed] : [filter.trashed]) {
+    const enough = kept.length + count;
+    for (let from = after; kept.length < enough;) {
+      const rows = (await queries.all(
+        pageOf(queries, kind, { ...filter, trashed }, from, LOOKED_AT),
+      )) as unknown as ListedRows[Kind][];
+      for (const row of rows) {
+        const written = await acts.asWritten(queries, row, placeIn(row));
+        if ((written.trashed_at !== null) === filter.trashed && kept.length < enough) kept.push(written);
+      }
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < LOOKED_AT) break;
+      from = { createdAt: last.created_at, id: last.id };
+    }
+  }
+  return kept.sort(newestFirst).slice(0, count);
+}
+
+/**
+ * By what the rows themselves say. The conditions follow the indexes `{files,folders}_{account,vault,folder,parent,name}_{live,trashed}`. A
+ * list by name names a vault or the ids.
+ */
+function pageOf(queries: Queries, kind: ItemKind, filter: ItemFilter, after: Position | null, count: number) {
   const place = queries.build.dynamic.ref<"folder_id">(ITEMS[kind].place);
   let query = fromTable(queries, kind, filter.ids ?? null)
     .select(LISTED[kind] as (typeof LISTED)["file"])
@@ -107,24 +167,28 @@ export function listItems<Kind extends ItemKind>(
   if (after !== null) {
     query = query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
   }
-  query = query.orderBy("created_at", "desc").orderBy("id", "desc").limit(count);
-  return queries.all(query) as Promise<unknown[]> as Promise<ListedRows[Kind][]>;
+  return query.orderBy("created_at", "desc").orderBy("id", "desc").limit(count);
 }
 
 /** What a change is based on: who read it finds no other content, place, name or state of the trash in its row. */
-type Known = Pick<FileRow, "id" | "account_id" | "revision" | "trashed_at"> & Partial<Pick<FileRow, "version_id">>;
+type Known = ItemRows[ItemKind];
 
-const asRead =
-  ({ id, account_id, revision, version_id, trashed_at }: Known) =>
-  (row: ExpressionBuilder<Tables, "files">) =>
-    row.and([
-      row.and({ id, account_id, revision, ...(version_id === undefined ? {} : { version_id }) }),
-      row("trashed_at", trashed_at === null ? "is" : "=", trashed_at),
-    ]);
+const asRead = (known: Known) => (row: ExpressionBuilder<Tables, "files">) => {
+  const { id, account_id, revision, trashed_at } = known;
+  return row.and([
+    row.and({ id, account_id, revision, ...("version_id" in known ? { version_id: known.version_id } : {}) }),
+    row("trashed_at", trashed_at === null ? "is" : "=", trashed_at),
+  ]);
+};
+
+/** A folder's row is locked with all that lies in the folder. */
+function refuseBusy(transaction: Queries, known: Known): Promise<void> {
+  return refuseInTree(transaction, known.vault_id, "parent_id" in known ? known.id : known.folder_id);
+}
 
 /**
  * Writes the changed columns alone, and only to a row that is as it was read. False: it is not, and nothing was written. Rejects with
- * ConstraintError on a taken name.
+ * ConstraintError on a taken name, and throws `tree_busy`.
  */
 export async function updateItem(
   transaction: Queries,
@@ -132,6 +196,7 @@ export async function updateItem(
   known: Known,
   changes: ItemColumns,
 ): Promise<boolean> {
+  await refuseBusy(transaction, known);
   const isFound = kind === "file" && isFoundByOther(known, changes);
   const query = transaction.build
     .updateTable(tableOf(kind))
@@ -142,7 +207,8 @@ export async function updateItem(
   return true;
 }
 
-/** For good. False: it is not as it was read (it has come back from the trash, say), and stays. */
+/** For good. False: it is not as it was read (it has come back from the trash, say), and stays. Throws `tree_busy`. */
 export async function deleteItem(transaction: Queries, kind: ItemKind, known: Known): Promise<boolean> {
+  await refuseBusy(transaction, known);
   return (await transaction.run(transaction.build.deleteFrom(tableOf(kind)).where(asRead(known)))) === 1;
 }

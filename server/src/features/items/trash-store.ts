@@ -1,5 +1,5 @@
 /** The SQL of emptying the trash. */
-import type { SelectQueryBuilder } from "kysely";
+import { type SelectQueryBuilder, sql } from "kysely";
 import type { Queries } from "../../ports/database.ts";
 import type { FileRow, FolderRow, Tables, VaultRow } from "../../ports/tables.ts";
 
@@ -47,6 +47,11 @@ export function findEmptyTrashedFolders(queries: Queries, scope: TrashScope, cou
   const query = queries.build
     .selectFrom("folders")
     .selectAll()
+    // An act on a folder may be bringing them back, and the deletion of a vault removes its own.
+    .where(
+      sql<boolean>`not exists (select 1 from tree_acts where tree_acts.vault_id = folders.vault_id)
+        and not exists (select 1 from vaults as home where home.id = folders.vault_id and home.purging_bytes is not null)`,
+    )
     .where((eb) =>
       eb.not(
         eb.exists(eb.selectFrom("folders as below").select("below.id").whereRef("below.parent_id", "=", "folders.id")),

@@ -1,6 +1,7 @@
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";
-import type { MailPurpose } from "./rules.ts";
+import { isOver } from "../../ports/stored-ends.ts";
+import { MAIL_TOKEN_LIFE, type MailPurpose } from "./rules.ts";
 import { endExpiredToken, findMailToken } from "./store.ts";
 
 /**
@@ -19,5 +20,7 @@ export async function requireLiveToken(
     await endExpiredToken(database, hash, now);
     throw new ServiceError("token_invalid");
   }
+  // Sent while the clock was ahead, it would be good for as long as it was ahead. Another mail brings another one.
+  if (isOver(found.expires_at, now, MAIL_TOKEN_LIFE[purpose])) throw new ServiceError("token_invalid");
   return found;
 }

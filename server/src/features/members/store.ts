@@ -93,7 +93,7 @@ export async function listReachedEnds(queries: Queries, value: { now: number; li
 }
 
 const vaultOf = prepared((build, value: { id: string }) =>
-  build.selectFrom("vaults").selectAll().where("id", "=", value.id),
+  build.selectFrom("vaults").selectAll().where("id", "=", value.id).where("purging_bytes", "is", null),
 );
 
 /** Members of any account: for the service's own work. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "kysely";
 import { describe, expect, it } from "vitest";
-import { collect, patternBytes } from "../../../../test/kit/bytes.ts";
+import { collect, inChunks, patternBytes } from "../../../../test/kit/bytes.ts";
 import { openTestApp, type TestApp } from "../../test-app.ts";
 import { openMemoryBlobs, openTestDatabase } from "../../test-storage.ts";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
@@ -9,6 +9,8 @@ import { systemRandom } from "../../ports/random.ts";
 import { systemClock } from "../../ports/clock.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
 import type { Database } from "../../ports/database.ts";
+import { renderMark } from "../pairing/mark.ts";
+import { findDoubt, readMark, requirePair } from "../pairing/pairing.ts";
 import { listContents } from "./blobs.ts";
 import { cancelMove, MoveError, moveAll, type Side } from "./moving.ts";
 import { digestRows } from "./rows-store.ts";
@@ -133,6 +135,43 @@ describe("moving all data", () => {
     await using other = await openTestApp();
     await fill(other);
     await expect(moveAll({ ...tools, from: sideOf(test), to: sideOf(other) })).rejects.toThrow("data of its own");
+  });
+
+  it("gives the new pair an id of its own, and the rows that stay behind are another's there", async () => {
+    await using test = await openTestApp();
+    await fill(test);
+    const places = { rows: "the rows", contents: "the store" };
+    const pairing = ({ database, blobs }: Pick<Side, "database" | "blobs">) => ({ ...tools, database, blobs, places });
+    await requirePair(pairing(test.deps));
+    const old = await readMark(test.deps.blobs);
+    await using to = await openTarget();
+    await moveAll({ ...tools, from: sideOf(test), to });
+    const own = await readMark(to.blobs);
+    expect(own?.storeId).not.toBe(old?.storeId);
+    await requirePair(pairing(to));
+    expect(await findDoubt(pairing(to))).toBeNull();
+    expect(await readMark(test.deps.blobs)).toEqual(old);
+    await expect(requirePair(pairing({ ...to, database: test.deps.database }))).rejects.toThrow("another database");
+
+    await using rows = await openTarget();
+    const shared = { ...rows, blobs: to.blobs };
+    await moveAll({ ...tools, from: to, to: shared, sharesBlobs: true });
+    expect((await readMark(to.blobs))?.storeId).not.toBe(own?.storeId);
+    await requirePair(pairing(shared));
+    expect(await findDoubt(pairing(shared))).toBeNull();
+    await expect(requirePair(pairing(to))).rejects.toThrow("another database");
+  });
+
+  it("refuses a store that has contents, or is another database's", async () => {
+    await using test = await openTestApp();
+    await fill(test);
+    await using to = await openTarget();
+    await to.blobs.put("content-of-another", inChunks(Buffer.from("content")));
+    await expect(moveAll({ ...tools, from: sideOf(test), to })).rejects.toThrow("has contents of its own");
+    await using marked = await openTarget();
+    await marked.blobs.replaceMark(null, renderMark({ storeId: "s", token: "t", renewedAt: 1, contested: false }));
+    await expect(moveAll({ ...tools, from: sideOf(test), to: marked })).rejects.toThrow("has contents of its own");
+    expect(await findMove(test.deps.database)).toBeNull();
   });
 
   it("waits for no server: one that runs has to be stopped first", async () => {

@@ -8,6 +8,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { type Lease, openLeases } from "../../ports/leases.ts";
 import type { Random } from "../../ports/random.ts";
+import { claimStore, isStoreEmpty } from "../pairing/pairing.ts";
 import { type Content, copyContents, listContents, verifyContents } from "./blobs.ts";
 import { copyRows, countRows, digestRows } from "./rows-store.ts";
 import { endMove, findMove, putMove } from "./state.ts";
@@ -69,7 +70,15 @@ export async function cancelMove({ database }: Pick<Side, "database">): Promise<
 }
 
 /** Nobody writes to either side from here on. */
-async function holdStill({ from, to, clock, random, say, patience = ASKED_WITHIN }: Moving): Promise<Lease> {
+async function holdStill({
+  from,
+  to,
+  sharesBlobs,
+  clock,
+  random,
+  say,
+  patience = ASKED_WITHIN,
+}: Moving): Promise<Lease> {
   const leaving = await findMove(from.database);
   if (leaving?.state === "left") throw new MoveError(`The data have moved to ${leaving.other} already`);
   if (leaving?.state === "arriving")
@@ -79,6 +88,7 @@ async function holdStill({ from, to, clock, random, say, patience = ASKED_WITHIN
   const isOurs = arriving?.state === "arriving" && arriving.id === id;
   if (!isOurs && (arriving !== null || !(await isEmpty(to.database))))
     throw new MoveError(`${to.place} has data of its own: name a new database, and a new prefix or directory`);
+  if (!sharesBlobs) await requireNewStore(to, { clock, random });
   await putMove(from.database, { id, state: "leaving", other: to.place, at: clock.now() });
   await putMove(to.database, { id, state: "arriving", other: from.place, at: clock.now() });
   say("looks for servers that still run on the old storage");
@@ -90,6 +100,13 @@ async function holdStill({ from, to, clock, random, say, patience = ASKED_WITHIN
   throw new MoveError(
     "A server is running on the old storage, or was killed less than 35 seconds ago: stop it, wait, and move again",
   );
+}
+
+/** The new pair has an id of its own from the beginning on, so that a try that was broken off is recognised. */
+async function requireNewStore(to: Side, parts: Pick<Moving, "clock" | "random">): Promise<void> {
+  const isNew = (await to.blobs.readMark()) !== null || (await isStoreEmpty(to.blobs));
+  if (!isNew || !(await claimStore({ ...to, ...parts }, null)))
+    throw new MoveError(`The store of ${to.place} has contents of its own: name a new prefix or directory`);
 }
 
 async function isEmpty(database: Database): Promise<boolean> {
@@ -132,9 +149,14 @@ async function compareContents({ from, to, say }: Moving): Promise<number> {
 }
 
 /** The old one first: if the process ends in between, no server serves until the move is finished. */
-async function finish({ from, to, clock }: Moving): Promise<void> {
+async function finish({ from, to, sharesBlobs, clock, random }: Moving): Promise<void> {
   const move = await findMove(from.database);
   if (move === null) throw new MoveError("The move was cancelled meanwhile");
+  // From here on the store is not that of the rows that stay behind, whoever puts them back.
+  if (sharesBlobs && !(await claimStore({ ...to, clock, random }, await to.blobs.readMark())))
+    throw new MoveError(
+      "Another database has renewed the mark of the store meanwhile: stop its server, and move again",
+    );
   await putMove(from.database, { ...move, state: "left", at: clock.now() });
   await endMove(to.database);
 }

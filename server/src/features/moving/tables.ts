@@ -17,6 +17,7 @@ export const MOVED: readonly MovedTable[] = [
   table("vaults", "id"),
   // Parents before their children.
   table("folders", "depth", "id"),
+  table("tree_acts", "root_id"),
   table("files", "id"),
   table("file_versions", "file_id", "version_id"),
   table("item_entries", "item_id", "number"),
@@ -49,10 +50,13 @@ export const MOVED: readonly MovedTable[] = [
   table("webhook_attempts", "delivery_id", "number"),
   table("idempotency", "account_id", "key"),
   table("blob_deletions", "blob_key"),
+  table("blob_quarantine", "blob_key"),
+  // What is counted in running time goes on where it was.
+  table("running_marks", "id"),
 ];
 
-/** What binds running processes and unfinished uploads, or is made again. */
+/** What binds running processes and unfinished uploads, belongs to a store, or is made again. */
 export const LEFT_BEHIND: readonly string[] = [
   ...["leases", "rates", "upload_holds", "budget_holds", "blob_partials", "blob_parts", "moves", "migrations"],
-  ...["file_terms"],
+  ...["file_terms", "sweeps", "store_marks"],
 ];

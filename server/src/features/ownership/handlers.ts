@@ -17,6 +17,7 @@ import { readVaultFor, requireShared } from "../reach/access.ts";
 import { readChainVault } from "../reach/chain-vaults.ts";
 import { FRESHNESS } from "../reach/freshness.ts";
 import { findAccountAddress } from "../reach/store.ts";
+import { refuseInVault } from "../tree-acts/acts.ts";
 import { nameOrConflict, refuseTakenName } from "../vaults/naming.ts";
 import { toVault } from "../vaults/rules.ts";
 import { countVaults, readVaultContents } from "../vaults/store.ts";
@@ -103,6 +104,7 @@ async function takeOver(
 ): Promise<OwnedVault> {
   const { accountId } = principal;
   const [act, actBefore] = [actOf(accountId), actOf(before.account_id)];
+  await refuseInVault(act, before.id);
   const { plan, default_vault_id } = act.account;
   const maximum = limitsOf(plan, deps.settings).vaults;
   if ((await countVaults(act, accountId)) >= maximum) {

@@ -11,7 +11,8 @@ const byId = prepared((build, value: { id: string }) =>
     .innerJoin("accounts", "accounts.id", "vaults.account_id")
     .selectAll("vaults")
     .select("accounts.default_vault_id")
-    .where("vaults.id", "=", value.id),
+    .where("vaults.id", "=", value.id)
+    .where("vaults.purging_bytes", "is", null),
 );
 
 /** A vault of any account: nobody may see it before the chain has named the owner. */
@@ -52,7 +53,7 @@ export async function endUploads(
   await untilNoneIsLeft(async () => {
     const ended = await transaction.all(end);
     const unfinished = ended.filter((upload) => upload.finished_file_id === null);
-    await queueBlobDeletions(transaction, unfinished, notBefore);
+    await queueBlobDeletions(transaction, unfinished, { notBefore, reason: "upload" });
     return ended.length;
   });
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { createDatabase } from "../../../../test/kit/postgres/databases.ts";
 import { parseConfig } from "../../config.ts";
@@ -88,4 +89,17 @@ it("what has happened counts beyond the bucket too, in one statement for many ke
   const left = await spend(one, [d, 1], [c, 1]);
   expect([c, d].map((key) => Math.floor(left.get(key) ?? 0))).toEqual([2, -4]);
   expect(await spend(one)).toEqual(new Map());
+});
+
+it("what was counted while the clock of the database was ahead counts for nothing", async () => {
+  const rates = sharedRates(one);
+  const takeAll = () => Promise.all(Array.from({ length: 11 }, () => rates.take(LOGIN, "ahead")));
+  const allowed = (taken: Awaited<ReturnType<typeof takeAll>>) => taken.filter((each) => each.allowed).length;
+  expect(allowed(await takeAll())).toBe(10);
+  const twoDays = sql`update rates set full_at = full_at + 172800000000 where key = 'login ahead'`;
+  await one.run({ compile: () => twoDays.compile(one.build) });
+  expect(await rates.look([[LOGIN, "ahead"]])).toMatchObject([{ left: 10 }]);
+  expect(allowed(await takeAll())).toBe(10);
+  for (let days = 0; days < 10; days += 2) await one.run({ compile: () => twoDays.compile(one.build) });
+  expect((await rates.spend(LOGIN, new Map([["ahead", 4]]))).get("ahead")).toBeCloseTo(6, 1);
 });

@@ -1,8 +1,10 @@
 /** The SQL of access: every look-up from outside is by id and account, or by id and recorded membership (shared vaults). */
 import { type RawBuilder, sql } from "kysely";
-import { prepared, type Queries } from "../../ports/database.ts";
+import { consistently, prepared, type Queries } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
-import { eachKind, type ItemKind, type ItemRows, ITEMS } from "./kinds.ts";
+import { TreeActs } from "../tree-acts/acts.ts";
+import { listTreeActsIn } from "../tree-acts/store.ts";
+import { eachKind, folderIdOf, type ItemKind, type ItemRows, ITEMS } from "./kinds.ts";
 
 const ofMember = prepared((build, value: { id: string; chainAddress: string }) =>
   build
@@ -88,7 +90,8 @@ const ofAccount = prepared(
       .selectAll("vaults")
       .select("accounts.default_vault_id")
       .where("vaults.id", "=", value.id)
-      .where("vaults.account_id", "=", value.accountId),
+      .where("vaults.account_id", "=", value.accountId)
+      .where("vaults.purging_bytes", "is", null),
   { remembered: true },
 );
 
@@ -134,10 +137,14 @@ export function placeOrNone(kind: ItemKind): RawBuilder<string> {
 
 const lookUps = eachKind((kind) => {
   const table = tableOf(kind);
+  const underAct = sql<
+    number | null
+  >`(select 1 from tree_acts where tree_acts.vault_id = ${sql.ref(`${ITEMS[kind].table}.vault_id`)} limit 1)`;
   const ofAccount = (build: Queries["build"], value: { id: string; accountId: string }) =>
     build
       .selectFrom(table)
       .selectAll()
+      .select(underAct.as("under_act"))
       .where("id", "=", value.id)
       .where("account_id", "=", value.accountId)
       .where((row) => {
@@ -151,6 +158,7 @@ const lookUps = eachKind((kind) => {
         .selectFrom(table)
         .innerJoin("vault_members", "vault_members.vault_id", `${table}.vault_id`)
         .selectAll(table)
+        .select(underAct.as("under_act"))
         .where(`${table}.id`, "=", value.id)
         .where("vault_members.chain_address", "=", value.chainAddress)
         .where("vault_members.removed_at", "is", null),
@@ -164,7 +172,7 @@ export function findItem<Kind extends ItemKind>(
   kind: Kind,
   value: { id: string; accountId: string },
 ): Promise<ItemRows[Kind] | null> {
-  return queries.first(lookUps[kind].ofAccount(queries, value)) as Promise<ItemRows[Kind] | null>;
+  return read(queries, (on) => on.first(lookUps[kind].ofAccount(on, value)));
 }
 
 /** An item, of whatever account, in a shared vault that records the address as a member. */
@@ -173,7 +181,21 @@ export function findItemOfMember<Kind extends ItemKind>(
   kind: Kind,
   value: { id: string; chainAddress: string },
 ): Promise<ItemRows[Kind] | null> {
-  return queries.first(lookUps[kind].ofMember(queries, value)) as Promise<ItemRows[Kind] | null>;
+  return read(queries, (on) => on.first(lookUps[kind].ofMember(on, value)));
+}
+
+/** With the state that an act on a tree above it gives it: few vaults have one under way. */
+async function read<Row extends ItemRows[ItemKind]>(
+  queries: Queries,
+  look: (on: Queries) => Promise<object | null>,
+): Promise<Row | null> {
+  const find = look as (on: Queries) => Promise<(Row & { readonly under_act: number | null }) | null>;
+  const found = await find(queries);
+  if (found === null || found.under_act === null) return found;
+  return consistently(queries, async (on) => {
+    const row = await find(on);
+    return row && new TreeActs(await listTreeActsIn(on, row.vault_id)).asWritten(on, row, folderIdOf(row));
+  });
 }
 
 const kindOf = prepared((build, value: { id: string }) =>

@@ -16,7 +16,7 @@ const compiled = <Row>(queries: Queries, query: RawBuilder<Row>): Compilable<Row
  * Entries that wait are written together: one by one each costs several times as much. A search writes them when there are more than it
  * looks at, and an act that adds the last of so many.
  */
-const TURN = 1024;
+const TURN = 250;
 /** Most that a search looks at. */
 export const LOOKED_AT = 128;
 

@@ -6,7 +6,7 @@ import { reaches } from "../acting.ts";
 import { type ChainDeps, readVaultFor, requireSight, type SeenVault } from "../reach/access.ts";
 import { readFolderFor } from "../reach/items.ts";
 import { hasTrashedVault, listLiveVaults } from "../reach/store.ts";
-import { findParent, listFoldersBelow } from "./store.ts";
+import { findParent, listFoldersBelow } from "../tree-acts/store.ts";
 
 export interface Scope {
   readonly accountId: string;

@@ -296,7 +296,7 @@ describe("pages", () => {
   });
 
   test("say that they looked at their bound of rows, and the next one finds what lies behind [D5-search-bounded]", async () => {
-    await addMany(["needle in hay", ...Array.from({ length: 2_500 }, (_, index) => `hay ${String(index)}`)]);
+    await addMany(["needle in hay", ...Array.from({ length: 2_400 }, (_, index) => `hay ${String(index)}`)]);
     const first = await search({ q: "hay", maxSize: 5, limit: 10 });
     expect(first).toMatchObject({ files: [], complete: false });
     const rest = await search({ q: "hay", minSize: 1, limit: 1000 });

@@ -6,8 +6,10 @@ import { createHash } from "node:crypto";
 import { type api, DEFAULT_PAGE, type HandlerInput } from "@coffer/contract";
 import { isAuthor, isOfType, isShortWord, rankName, searchWords } from "@coffer/contract/search-words";
 import type { Principal } from "../../handler.ts";
-import { type Database, DatabaseFullError, DatabaseUnavailableError } from "../../ports/database.ts";
+import { type Database, DatabaseFullError, DatabaseUnavailableError, type Queries } from "../../ports/database.ts";
 import { showAuthor } from "../items/authors.ts";
+import { TreeActs } from "../tree-acts/acts.ts";
+import { listTreeActs } from "../tree-acts/store.ts";
 import { decodeCursor, encodeCursor } from "../paging.ts";
 import type { ChainDeps } from "../reach/access.ts";
 import {
@@ -39,6 +41,7 @@ interface Search {
   readonly scope: Scope;
   readonly principal: Principal;
   readonly now: number;
+  readonly acts: TreeActs;
 }
 
 const NONE: FoundPage = { rows: [], nextCursor: null, complete: true };
@@ -46,24 +49,46 @@ const NONE: FoundPage = { rows: [], nextCursor: null, complete: true };
 /** Throws what {@link readScope} throws, and `validation_failed` for a cursor of another search. */
 export async function searchFiles(deps: ChainDeps, principal: Principal, query: SearchQuery): Promise<FoundPage> {
   const scope = await readScope(deps, principal, query);
+  const accountId = scope?.accountId ?? principal.accountId;
+  const before = await listTreeActs(deps.database, accountId);
+  if (before.length === 0) {
+    const page = await searchIn(deps, deps.database, principal, { query, scope });
+    if ((await listTreeActs(deps.database, accountId)).length === 0) return page;
+  }
+  // An act on a tree is under way: all reads see one state of its rows.
+  return deps.database.snapshot((queries) => searchIn(deps, queries, principal, { query, scope }));
+}
+
+async function searchIn(
+  deps: ChainDeps,
+  queries: Queries,
+  principal: Principal,
+  { query, scope }: { readonly query: SearchQuery; readonly scope: Scope | null },
+): Promise<FoundPage> {
   const { cursor, limit = DEFAULT_PAGE, ...asked } = query;
   const list = listOf(asked);
-  const account = scope === null ? null : await findAccountNumber(deps.database, scope.accountId);
+  const account = scope === null ? null : await findAccountNumber(queries, scope.accountId);
   const start: Place = cursor === undefined ? { rank: 0, after: 0 } : decodePlace(list, cursor, account ?? 0);
   if (scope === null || account === null || scope.vaultIds?.size === 0) return NONE;
-  const search = { query, words: searchWords(query.q ?? ""), scope, principal, now: deps.clock.now() };
-  const waiting = await readWaiting(deps.database, scope.accountId);
+  const acts = new TreeActs(await listTreeActs(queries, scope.accountId));
+  const search = { query, words: searchWords(query.q ?? ""), scope, principal, now: deps.clock.now(), acts };
+  const waiting =
+    queries === deps.database
+      ? await readWaiting(deps.database, scope.accountId)
+      : await listWaiting(queries, scope.accountId);
   const look: Look = { rows: 0, blocks: 0 };
   const rows: FoundFile[] = [];
   let last: Place | null = null;
   const page = (nextCursor: string | null, complete: boolean): FoundPage => ({ rows, nextCursor, complete });
   for (const rank of ranksFrom(start.rank, search.words)) {
-    const terms = { ...termsOfSearch(account, search, rank), trashOf: query.trashed === true ? scope.accountId : null };
+    // The index of the trash lacks what only counts as trashed.
+    const ofTrash = query.trashed === true && acts.rows.length === 0;
+    const terms = { ...termsOfSearch(account, search, rank), trashOf: ofTrash ? scope.accountId : null };
     const after = rank === start.rank ? start.after : 0;
-    for await (const found of matches(deps, search, { rank, after, terms, look, waiting })) {
+    for await (const found of matches(queries, search, { rank, after, terms, look, waiting })) {
       if ("isBound" in found) return page(encodePlace(list, { rank, after: found.after }), false);
       if (rows.length === limit && last !== null) return page(encodePlace(list, last), true);
-      rows.push(found);
+      rows.push(await acts.asWritten(queries, found, found.folder_id));
       last = { rank, after: found.search_id };
     }
   }
@@ -92,23 +117,23 @@ interface Walk extends Place {
 
 /** The files of a rank in order, those that wait among the others. */
 async function* matches(
-  deps: ChainDeps,
+  queries: Queries,
   search: Search,
   { rank, after, terms, look, waiting }: Walk,
 ): AsyncGenerator<FoundFile | Bound> {
   const waits = new Set(waiting.map((row) => row.search_id));
   const left: FoundFile[] = [];
-  for (const row of waiting) if (row.search_id > after && (await fits(deps, row, search, rank))) left.push(row);
+  for (const row of waiting) if (row.search_id > after && (await fits(queries, row, search, rank))) left.push(row);
   const upTo = (id: number) => left.splice(0, left.filter((row) => row.search_id <= id).length);
-  for await (const found of candidates(deps.database, terms, after, look)) {
+  for await (const found of candidates(queries, terms, after, look)) {
     if (found.isBound) {
       yield* upTo(found.after);
       yield found;
       return;
     }
-    for await (const row of readFound(deps.database, found.ids)) {
+    for await (const row of readFound(queries, found.ids)) {
       yield* upTo(row.search_id);
-      if (!waits.has(row.search_id) && (await fits(deps, row, search, rank))) yield row;
+      if (!waits.has(row.search_id) && (await fits(queries, row, search, rank))) yield row;
     }
   }
   yield* left;
@@ -121,13 +146,15 @@ function ranksFrom(first: Rank, words: readonly string[]): Rank[] {
 }
 
 async function fits(
-  { database }: ChainDeps,
+  queries: Queries,
   row: FoundFile,
-  { query, words, scope, principal }: Search,
+  { query, words, scope, principal, acts }: Search,
   rank: Rank,
 ): Promise<boolean> {
   const { type, minSize = 0, maxSize = Number.MAX_SAFE_INTEGER, by, since, until, trashed = false } = query;
-  if (row.account_id !== scope.accountId || (row.trashed_at !== null) !== trashed) return false;
+  if (row.account_id !== scope.accountId) return false;
+  const { trashed_at } = await acts.asWritten(queries, row, row.folder_id);
+  if ((trashed_at !== null) !== trashed) return false;
   if (scope.vaultIds !== null && !scope.vaultIds.has(row.vault_id)) return false;
   if (row.size < minSize || row.size > maxSize) return false;
   if (since !== undefined && row.created_at < Date.parse(since)) return false;
@@ -139,7 +166,7 @@ async function fits(
   )
     return false;
   if (rankName(searchWords(row.name), words) !== rank) return false;
-  return scope.below === null || (await scope.below.has(database, row.folder_id));
+  return scope.below === null || (await scope.below.has(queries, row.folder_id));
 }
 
 /** A cursor belongs to one search alone: to another, its place would mean nothing. */

@@ -2,17 +2,22 @@ import { api } from "@coffer/contract";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, Reply } from "../../handler.ts";
+import { openRunningTime } from "../../jobs/running-time.ts";
+import { DatabaseUnavailableError } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
+import { isStopped } from "../pairing/store.ts";
+import { STORAGE_PARTS, type StoragePart, type StorageState, type StorageWatch } from "../../storage-watch.ts";
 
 export const VERSION = "0.1.0";
 
 /** What the process says of itself; anything but `ready` is 503. */
 export interface Readiness {
-  readonly state: "starting" | "ready" | "stopping";
+  readonly state: "starting" | "ready" | "stopping" | "outdated";
 }
 
 export interface SystemParts {
   readonly readiness: Readiness;
+  readonly watch: Pick<StorageWatch, "has" | "isLost">;
   readonly metrics: { render(): Promise<{ text: string; contentType: string }> };
 }
 
@@ -20,21 +25,23 @@ type Needs = Pick<Deps, "database" | "blobs"> & SystemParts;
 
 export const systemHandlers = (deps: Needs): GroupHandlers<typeof api.system> => ({
   async health() {
+    if (deps.watch.isLost)
+      throw new ServiceError("unavailable", "A flush to the disk failed: only another process can write again");
     return { status: "ok", version: VERSION };
   },
 
   async ready() {
     const { state } = deps.readiness;
     if (state !== "ready") throw new ServiceError("unavailable", `The server is ${state}`);
-    const pings = await Promise.allSettled([deps.database.ping(), deps.blobs.ping()]);
-    const away = pings.flatMap((ping, part) =>
-      ping.status === "rejected" ? [{ part, cause: ping.reason as unknown }] : [],
-    );
-    if (away.length > 0) {
-      const names = away.map(({ part }) => (part === 0 ? "the database" : "the blob store")).join(" and ");
-      throw new ServiceError("unavailable", `Away: ${names}`, { cause: away[0]?.cause });
-    }
-    return { status: "ready" };
+    await requireStorage(deps);
+    // Uploads and reads go on, so the server is ready.
+    const stopped = await isStopped(deps.database);
+    const detail = await openRunningTime(deps.database).doubt();
+    return {
+      status: "ready",
+      ...(stopped ? { deletions: "stopped" as const } : {}),
+      ...(detail === null ? {} : { detail }),
+    };
   },
 
   async metrics() {
@@ -47,6 +54,34 @@ export const systemHandlers = (deps: Needs): GroupHandlers<typeof api.system> =>
     return document;
   },
 });
+
+const NAMES: Readonly<Record<StoragePart, string>> = { database: "the database", blobs: "the blob store" };
+const WORDS: Readonly<Record<StorageState, string>> = { stopped: "Stopped", damaged: "Damaged", away: "Away" };
+
+/**
+ * @throws ServiceError that names what is wrong with which part. A damaged PostgreSQL is named by metrics alone: all processes would leave the
+ * balance at once, for one page that most requests never meet.
+ */
+async function requireStorage({ database, blobs, watch }: Needs): Promise<void> {
+  const pings = await Promise.allSettled([database.ping(), blobs.ping()]);
+  const causes = pings.map((ping) => (ping.status === "rejected" ? (ping.reason as unknown) : undefined));
+  const isWrong = (part: StoragePart, state: StorageState): boolean => {
+    if (state === "damaged" && database.capabilities.dialect === "postgres") return false;
+    return (
+      watch.has(part, state) ||
+      (state === "away" && causes[STORAGE_PARTS.indexOf(part)] !== undefined && !watch.has(part, "stopped"))
+    );
+  };
+  const problems = (["stopped", "damaged", "away"] as const).flatMap((state) => {
+    const parts = STORAGE_PARTS.filter((part) => isWrong(part, state));
+    return parts.length === 0 ? [] : [`${WORDS[state]}: ${parts.map((part) => NAMES[part]).join(" and ")}`];
+  });
+  if (problems.length === 0) return;
+  const known = new DatabaseUnavailableError("The log said so when it began", { known: true });
+  throw new ServiceError("unavailable", problems.join(". "), {
+    cause: causes.find((cause) => cause !== undefined) ?? known,
+  });
+}
 
 /** Made on first use: it depends on the contract alone. */
 let document: Record<string, unknown> | null = null;

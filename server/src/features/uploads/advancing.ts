@@ -1,6 +1,7 @@
 /** Adding bytes to an upload, and making its file once all are there. The caller holds the upload's lease. */
 import type { IncomingBytes, Principal, RequestContext } from "../../handler.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
+import type { Lease } from "../../ports/leases.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
@@ -20,6 +21,7 @@ import { type Permits, withPermits } from "../reach/permits.ts";
 import { refuseTakenName } from "../items/names.ts";
 import { findPlace } from "../items/placing.ts";
 import { checking, type ExpectedChecksum } from "./checksum.ts";
+import { requireWriter } from "./leasing.ts";
 import type { Progress } from "./rules.ts";
 import {
   addSharedUpload,
@@ -37,13 +39,20 @@ export interface Part {
   readonly checksum: ExpectedChecksum | null;
 }
 
+/** An upload, and what makes its caller the one who writes to it. */
+export interface HeldUpload {
+  readonly upload: UploadRow;
+  readonly lease: Lease;
+}
+
 /** Throws `offset_mismatch`, `checksum_mismatch` (nothing of the part is kept), and what making the file throws. */
 export async function advance(
   deps: StoringDeps,
   context: RequestContext<Principal>,
-  upload: UploadRow,
+  held: HeldUpload,
   part: Part,
 ): Promise<Progress> {
+  const { upload } = held;
   if (upload.finished_file_id !== null) return repeatLast(deps.blobs, upload, upload.finished_file_id, part);
   const durable = await readOffset(deps.blobs, upload);
   if (part.offset !== durable) throw offsetMismatch(durable);
@@ -51,7 +60,7 @@ export async function advance(
   if (part.body !== null && (part.body.length ?? 0) > left) throw tooLong();
   if (part.body !== null && upload.shared_json !== null) await requireContinuable(deps, context, upload);
   const offset = left === 0 && part.checksum === null ? durable : await append(deps.blobs, upload, durable, part);
-  return offset === upload.length ? { offset, fileId: await finish(deps, context, upload) } : { offset, fileId: null };
+  return offset === upload.length ? { offset, fileId: await finish(deps, context, held) } : { offset, fileId: null };
 }
 
 /** Durable bytes. Bytes that are all there but without their file count whole. Throws `upload_expired` when they are gone. */
@@ -67,7 +76,7 @@ export async function readOffset(blobs: BlobStore, upload: UploadRow): Promise<n
 export async function finish(
   deps: StoringDeps,
   context: RequestContext<Principal>,
-  upload: UploadRow,
+  { upload, lease }: HeldUpload,
 ): Promise<string> {
   const made = await refuseEarly(deps, context.principal, upload);
   if (made !== null) return made;
@@ -82,7 +91,7 @@ export async function finish(
   const content = { blobKey: upload.blob_key, ...receipt };
   const { account_id: accountId } = upload;
   return withPermits(deps, principal, (permits) => {
-    const work = (act: AccountAct) => makeFile(act, deps, principal, { upload, content, permits });
+    const work = (act: AccountAct) => makeFile(act, deps, principal, { upload, lease, content, permits });
     return actAs(deps, principal, work, { accountId });
   });
 }
@@ -91,12 +100,13 @@ async function makeFile(
   act: AccountAct,
   deps: StoringDeps,
   principal: Principal,
-  parts: { readonly upload: UploadRow; readonly content: StoredContent; readonly permits: Permits },
+  parts: HeldUpload & { readonly content: StoredContent; readonly permits: Permits },
 ): Promise<string> {
   const { id, account_id: accountId, blob_key: blobKey } = parts.upload;
   const current = await findUpload(act, { id, accountId });
   if (current === null) throw notFound("Upload");
   if (current.finished_file_id !== null) return current.finished_file_id;
+  await requireWriter(act, parts.lease);
   await deleteHoldsOfUpload(act, id);
   const made = await addContent(act, deps, principal, parts);
   // Another process has taken over, and its bytes count.

@@ -42,7 +42,9 @@ export async function createUpload(
   const part = { offset: 0, body: bringsBytes ? body : null, checksum };
   const begun = { id: upload.id, find: () => Promise.resolve(upload) };
   try {
-    const progress = await withUpload(deps, begun, (found) => advance(deps, context, found, part));
+    const progress = await withUpload(deps, begun, (found, lease) =>
+      advance(deps, context, { upload: found, lease }, part),
+    );
     return recorded.withHeaders(uploadHeaders(upload, progress));
   } catch (error) {
     // The upload exists, and the sender can go on with it: it must learn where.

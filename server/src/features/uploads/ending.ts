@@ -1,8 +1,10 @@
 /** Uploads that end before they are done. */
 import type { Deps } from "../../deps.ts";
 import type { Queries } from "../../ports/database.ts";
+import type { Lease } from "../../ports/leases.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../files/store.ts";
+import { requireWriter } from "./leasing.ts";
 import { readSigned } from "./signed-resumable.ts";
 import { listUnfinished, takeUploadRow } from "./store.ts";
 
@@ -15,7 +17,11 @@ async function endUpload(
 ): Promise<void> {
   const current = await takeUploadRow(transaction, upload.id);
   if (current === null || current.finished_file_id !== null) return;
-  await queueBlobDeletion(transaction, { ...upload, blob_key: current.blob_key, size }, clock.now() + BLOB_GRACE_MS);
+  await queueBlobDeletion(
+    transaction,
+    { ...upload, blob_key: current.blob_key, size },
+    { notBefore: clock.now() + BLOB_GRACE_MS, reason: "upload" },
+  );
 }
 
 /**
@@ -26,8 +32,13 @@ async function endUpload(
 export async function giveUp(
   { database, blobs, clock }: Pick<Deps, "database" | "blobs" | "clock">,
   upload: UploadRow,
+  lease: Lease,
 ): Promise<void> {
-  await database.transaction((transaction) => endUpload(transaction, { clock }, upload, 0), { freesSpace: true });
+  const end = async (transaction: Queries): Promise<void> => {
+    await requireWriter(transaction, lease);
+    await endUpload(transaction, { clock }, upload, 0);
+  };
+  await database.transaction(end, { freesSpace: true });
   // The queue has the key: what cannot be removed now is removed then.
   await blobs.discard(upload.blob_key).catch(() => undefined);
 }

@@ -32,8 +32,8 @@ export const uploadsHandlers = (storing: StoringDeps): GroupHandlers<typeof api.
         // Refuses strangers before a row of leases is written for them.
         await find();
         const part = { offset: headers["upload-offset"], body, checksum };
-        return withUpload(deps, { id, find }, async (upload) => {
-          const progress = await advance(deps, context, upload, part);
+        return withUpload(deps, { id, find }, async (upload, lease) => {
+          const progress = await advance(deps, context, { upload, lease }, part);
           return new Reply(undefined, { headers: uploadHeaders(upload, progress) });
         });
       }),
@@ -42,7 +42,7 @@ export const uploadsHandlers = (storing: StoringDeps): GroupHandlers<typeof api.
         const id = params.uploadId;
         const find = () => readLive(deps, principal, id);
         await find();
-        await withUpload(deps, { id, find }, (upload) => giveUp(deps, upload));
+        await withUpload(deps, { id, find }, (upload, lease) => giveUp(deps, upload, lease));
         return new Reply(undefined, { headers: { "Tus-Resumable": TUS_VERSION } });
       }),
   };
@@ -80,6 +80,8 @@ async function readProgress(
   const offset = await readOffset(deps.blobs, upload);
   if (offset < upload.length) return { offset, fileId: null };
   const find = () => readLive(deps, context.principal, upload.id);
-  const fileId = await withUpload(deps, { id: upload.id, find }, (found) => finish(deps, context, found));
+  const fileId = await withUpload(deps, { id: upload.id, find }, (found, lease) =>
+    finish(deps, context, { upload: found, lease }),
+  );
   return { offset, fileId };
 }

@@ -1,4 +1,5 @@
 /** One writer per upload, in whichever process (docs/decisions/0031-leases.md); tus answers the others 423. */
+import type { Queries } from "../../ports/database.ts";
 import type { Lease, Leases } from "../../ports/leases.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -8,6 +9,11 @@ import { changeUnfinished } from "./store.ts";
 
 export type WritingDeps = StoringDeps & { readonly leases: Leases };
 
+/** The fence of what is committed under an upload's lease: a writer that was replaced commits nothing. Throws `upload_locked`. */
+export async function requireWriter(transaction: Queries, lease: Lease): Promise<void> {
+  if (!(await lease.isHeldIn(transaction))) throw new ServiceError("upload_locked");
+}
+
 /**
  * `find` answers the upload's state once nobody else writes to it. The answer of `work` is passed on only if the lease
  * lasted until then: the one writer acknowledges bytes. Throws `upload_locked`.
@@ -15,24 +21,36 @@ export type WritingDeps = StoringDeps & { readonly leases: Leases };
 export async function withUpload<Result>(
   deps: WritingDeps,
   { id, find }: { readonly id: string; readonly find: () => Promise<UploadRow> },
-  work: (upload: UploadRow) => Promise<Result>,
+  work: (upload: UploadRow, lease: Lease) => Promise<Result>,
 ): Promise<Result> {
   const lease = await deps.leases.acquire(`upload:${id}`);
   if (lease === null) throw new ServiceError("upload_locked");
   let isOwn = false;
-  let isHeld = false;
   try {
     const found = await find();
     const upload = lease.takenOver ? await moveBytes(deps, lease, found) : found;
     isOwn = true;
-    const result = await work(upload);
-    isHeld = await lease.release();
-    if (!isHeld) throw new ServiceError("upload_locked");
+    const result = await work(upload, lease);
+    if (!(await endLease(lease))) throw new ServiceError("upload_locked");
     return result;
-  } finally {
+  } catch (error) {
     // Until its bytes are moved, the next holder has to move them as well.
-    if (!isOwn) lease.abandon();
-    else if (!isHeld) await lease.release();
+    if (isOwn) await endLease(lease);
+    else lease.abandon();
+    throw error;
+  }
+}
+
+/**
+ * Whether it lasted until now. What was done under it is done, also when the database cannot be told at this moment: the lease holds as long
+ * as it was confirmed for, and then runs out by itself.
+ */
+async function endLease(lease: Lease): Promise<boolean> {
+  try {
+    return await lease.release();
+  } catch {
+    lease.abandon();
+    return !lease.signal.aborted;
   }
 }
 
@@ -54,7 +72,11 @@ async function moveBytes(deps: WritingDeps, lease: Lease, upload: UploadRow): Pr
         (await lease.renew(transaction)) &&
         (await changeUnfinished(transaction, { id, blobKey: from }, { blob_key: to })) === 1;
       if (!isMoved) throw new ServiceError("upload_locked");
-      await queueBlobDeletion(transaction, { ...upload, size }, clock.now() + BLOB_GRACE_MS);
+      await queueBlobDeletion(
+        transaction,
+        { ...upload, size },
+        { notBefore: clock.now() + BLOB_GRACE_MS, reason: "upload" },
+      );
     });
     return { ...upload, blob_key: to };
   } catch (error) {

@@ -340,6 +340,28 @@ test(`[D5-tus-locked] two writers at one offset: exactly one goes on, ${ROUNDS} 
   }
 });
 
+test("[D5-tus-locked] a writer that lost its lease commits nothing: neither the file nor the end of the upload", async () => {
+  const blobs = openMemoryBlobs();
+  await using service = await openTestService({ blobs });
+  const { database } = service;
+  /** As another process takes a lease over. */
+  const takeLeases = () =>
+    database.run(
+      database.build.updateTable("leases").set((row) => ({ holder: "another", fence: row("fence", "+", 1) })),
+    );
+  const { id } = await create(service, 5);
+  const complete = blobs.complete.bind(blobs);
+  blobs.complete = async (key) => {
+    await takeLeases();
+    return complete(key);
+  };
+  expect(await codeOf(patch(service, id, 0, "hello"))).toBe("upload_locked");
+  expect(await database.all(database.build.selectFrom("files").select("id"))).toEqual([]);
+  await database.run(database.build.deleteFrom("leases"));
+  blobs.complete = complete;
+  expect((await head(service, id))["File-Id"]).toMatch(/^[0-9a-f-]{36}$/);
+});
+
 test("[D5-versions-not-kept] with keep=false the content before is gone at the end: for the owner alone, from beginning to end, and in its room", async () => {
   await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "100" } });
   const { "File-Id": fileId = "" } = (await create(service, 60, { body: bodyOf("a".repeat(60), PART) })).headers;

@@ -8,12 +8,14 @@ import { type ActingDeps, noteChange, vaultTarget } from "../acting.ts";
 import { releaseStored } from "../budgets/spending.ts";
 import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
-import { BLOB_GRACE_MS } from "../files/store.ts";
 import { readVaultOrTrashed, requireOwner } from "../reach/access.ts";
 import { requireWritten } from "../items/changing.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
+import { refuseInVault } from "../tree-acts/acts.ts";
+import { removeTreeActsIn } from "../tree-acts/store.ts";
 import { contentProblem } from "./rules.ts";
-import { deleteVaultWithContents, listStoredOf, readVaultContents, updateVault } from "./store.ts";
+import { purgeSome } from "./purging.ts";
+import { listStoredOf, markPurged, readVaultContents, sumUploads, updateVault } from "./store.ts";
 import type { OwnedVault } from "../reach/store.ts";
 
 export interface VaultDeletion {
@@ -29,7 +31,7 @@ export interface VaultDeletion {
  * no second proof. Everything on the chain stays there: only its owner could make another vault of it.
  */
 export function deleteVault(
-  deps: ActingDeps & ProofDeps,
+  deps: ActingDeps & ProofDeps & Pick<Deps, "settings">,
   context: RequestContext<Principal>,
   { vaultId, force, permanent, proof }: VaultDeletion,
 ): Promise<OwnedVault> {
@@ -49,10 +51,11 @@ export function deleteVault(
   );
 }
 
-/** @throws ServiceError `default_vault`, `vault_not_empty`. */
+/** @throws ServiceError `default_vault`, `vault_not_empty`; `tree_busy`: it cannot be said yet what is in it. */
 async function requireDeletable(act: AccountAct, vault: OwnedVault, force: boolean): Promise<void> {
   if (vault.default_vault_id === vault.id) throw new ServiceError("default_vault");
   if (force) return;
+  await refuseInVault(act, vault.id);
   const problem = contentProblem(await readVaultContents(act, vault.id));
   if (problem !== null) throw new ServiceError("vault_not_empty", problem);
 }
@@ -91,10 +94,10 @@ export async function restoreVault(
   });
 }
 
-/** Deletes the vault for good, with all that lies in it. */
+/** Deletes the vault for good, with all that lies in it: nobody sees it from now on, and what is left of a large one goes by and by. */
 export async function purgeVault(
   act: AccountAct,
-  deps: Pick<Deps, "database" | "clock" | "random">,
+  deps: Pick<Deps, "clock" | "settings">,
   actor: Actor | null,
   vault: VaultRow,
   grant: DeletionGrant,
@@ -103,8 +106,11 @@ export async function purgeVault(
   const { files, trashedFiles, bytes, versionBytes } = await readVaultContents(act, vault.id);
   for (const { budgetId, bytes: stored } of await listStoredOf(act, vault.id))
     await releaseStored(act, budgetId, stored);
-  requireWritten(await deleteVaultWithContents(act, vault, deps.clock.now() + BLOB_GRACE_MS));
   act.requireAccount(vault.account_id);
+  const uploading = await sumUploads(act, vault.id);
+  requireWritten(await markPurged(act, vault, { bytes: bytes + uploading, now: deps.clock.now() }));
+  await removeTreeActsIn(act, vault.id);
+  await purgeSome(act, deps, vault);
   act.free({ bytes, files: files + trashedFiles });
   act.countVersions(-versionBytes);
   await noteChange(act, actor, "vault.deleted", vaultTarget(vault));

@@ -3,7 +3,7 @@ import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { insertAccount, vaultRow } from "../../../../test/kit/rows.ts";
 import { openTestDatabase } from "../../test-storage.ts";
 import { findVault } from "../reach/store.ts";
-import { deleteVaultWithContents, insertVault, updateVault } from "./store.ts";
+import { insertVault, markPurged, updateVault } from "./store.ts";
 
 it("a vault that has changed since it was read is neither changed nor deleted from what was read", async () => {
   const directory = makeDirectory();
@@ -16,8 +16,8 @@ it("a vault that has changed since it was read is neither changed nor deleted fr
   expect(await updateVault(database, old, { name: "late" })).toBe(false);
   expect(await updateVault(database, listed, { trashed_at: null, name: "restored" })).toBe(true);
   expect(await updateVault(database, listed, { trashed_at: null })).toBe(false);
-  expect(await deleteVaultWithContents(database, listed, 0)).toBe(false);
+  expect(await markPurged(database, listed, { bytes: 0, now: 9 })).toBe(false);
   expect(await findVault(database, { id: old.id, accountId })).toMatchObject({ name: "restored", trashed_at: null });
-  expect(await deleteVaultWithContents(database, { ...old, name: "restored" }, 0)).toBe(true);
+  expect(await markPurged(database, { ...old, name: "restored" }, { bytes: 0, now: 9 })).toBe(true);
   expect(await findVault(database, { id: old.id, accountId })).toBeNull();
 });

@@ -2,10 +2,6 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { Tables, VaultRow } from "../../ports/tables.ts";
-import { queueBlobDeletions } from "../files/store.ts";
-import { dropStagedOfVault } from "../folder-names/staged-store.ts";
-import { dropEntriesOfVault } from "../items/entries-store.ts";
-import { inPieces, PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import type { IdRange } from "../items/id-prefix.ts";
 import type { PageRequest } from "../paging.ts";
 import type { OwnedVault } from "../reach/store.ts";
@@ -57,7 +53,8 @@ const counting = prepared((build, value: { accountId: string }) =>
   build
     .selectFrom("vaults")
     .select((eb) => eb.fn.countAll<Count>().as("count"))
-    .where("account_id", "=", value.accountId),
+    .where("account_id", "=", value.accountId)
+    .where("purging_bytes", "is", null),
 );
 
 /** Those in the trash are counted. */
@@ -87,6 +84,7 @@ export function listVaults(
     .selectAll("vaults")
     .select("accounts.default_vault_id")
     .where("vaults.account_id", "=", filter.accountId)
+    .where("vaults.purging_bytes", "is", null)
     .where("vaults.trashed_at", filter.trashed === true ? "is not" : "is", null);
   if (filter.vaultIds !== null) query = query.where("vaults.id", "in", [...filter.vaultIds]);
   if (filter.type !== undefined) query = query.where("vaults.type", "=", filter.type);
@@ -138,7 +136,11 @@ export async function insertVault(transaction: Queries, row: VaultRow): Promise<
 const asRead =
   ({ id, account_id, name, trashed_at }: Pick<VaultRow, "id" | "account_id" | "name" | "trashed_at">) =>
   (row: ExpressionBuilder<Tables, "vaults">) =>
-    row.and([row.and({ id, account_id, name }), row("trashed_at", trashed_at === null ? "is" : "=", trashed_at)]);
+    row.and([
+      row.and({ id, account_id, name }),
+      row("purging_bytes", "is", null),
+      row("trashed_at", trashed_at === null ? "is" : "=", trashed_at),
+    ]);
 
 /**
  * Another name, to the trash or back: written to the vault as it was read, else false. Rejects with ConstraintError
@@ -186,6 +188,16 @@ export async function readVaultContents(queries: Queries, vaultId: string): Prom
   };
 }
 
+/** How long its unfinished uploads are to be. */
+export async function sumUploads(queries: Queries, vaultId: string): Promise<number> {
+  const query = queries.build
+    .selectFrom("uploads")
+    .select((row) => row.fn.sum<Count | null>("length").as("bytes"))
+    .where("vault_id", "=", vaultId)
+    .where("finished_file_id", "is", null);
+  return Number((await queries.first(query))?.bytes ?? 0);
+}
+
 /** Bytes in the vault that keys with budgets stored, by budget. */
 export async function listStoredOf(
   queries: Queries,
@@ -209,62 +221,14 @@ export async function listStoredOf(
 }
 
 /**
- * Deletes the vault and everything in it; all blobs, those of unfinished uploads and replaced versions too, go to the deletion queue.
- * Its members go with the vault's row (`on delete cascade`), and so would keys and names: of those there may be many.
- * False: the vault is not as it was read, and all this is to be rolled back.
+ * Takes the vault out of everybody's sight, for good: its name and its chain object are free from now on. False: it is not as it was read.
+ * `bytes`: how many of it are to be queued for their deletion.
  */
-export async function deleteVaultWithContents(
+export async function markPurged(
   transaction: Queries,
   vault: VaultRow,
-  notBefore: number,
+  { bytes, now }: { readonly bytes: number; readonly now: number },
 ): Promise<boolean> {
-  const { build } = transaction;
-  const { id, account_id } = vault;
-  for (const [table, size] of [
-    ["files", "size"],
-    ["uploads", "length"],
-    ["file_versions", "size"],
-  ] as const) {
-    const some = build.selectFrom(table).select("blob_key").where("vault_id", "=", id).limit(PIECE);
-    const deletion = build
-      .deleteFrom(table)
-      .where("blob_key", "in", some)
-      .returning(["blob_key", sql.ref<number>(size).as("size")]);
-    await untilNoneIsLeft(async () => {
-      const deleted = await transaction.all(deletion);
-      const givenUp = deleted.map((row) => ({ ...row, account_id }));
-      await queueBlobDeletions(transaction, givenUp, notBefore);
-      return deleted.length;
-    });
-  }
-  await dropEntriesOfVault(transaction, id);
-  await deleteFolders(transaction, id);
-  await deleteKeys(transaction, id);
-  return (await transaction.run(build.deleteFrom("vaults").where(asRead(vault)))) === 1;
-}
-
-/** A folder goes after all that lie in it: the deepest first. */
-async function deleteFolders(transaction: Queries, vaultId: string): Promise<void> {
-  const { build } = transaction;
-  const deepestFirst = build
-    .selectFrom("folders")
-    .select("id")
-    .where("vault_id", "=", vaultId)
-    .orderBy("depth", "desc");
-  const ids = (await transaction.all(deepestFirst)).map((row) => row.id);
-  await inPieces(ids, (piece) => transaction.run(build.deleteFrom("folders").where("id", "in", piece)));
-}
-
-async function deleteKeys(transaction: Queries, vaultId: string): Promise<void> {
-  const { build } = transaction;
-  await dropStagedOfVault(transaction, vaultId);
-  const folders = build.selectFrom("folder_keys").select("folder_id").where("vault_id", "=", vaultId).limit(PIECE);
-  const ofFolders = build.deleteFrom("folder_keys").where("vault_id", "=", vaultId).where("folder_id", "in", folders);
-  await untilNoneIsLeft(() => transaction.run(ofFolders));
-  const stepIds = build.selectFrom("ladder_steps").select("id").where("vault_id", "=", vaultId).limit(PIECE);
-  const steps = build.deleteFrom("ladder_steps").where("vault_id", "=", vaultId).where("id", "in", stepIds);
-  await untilNoneIsLeft(() => transaction.run(steps));
-  const keys = build.selectFrom("vault_keys").select("key_id").where("vault_id", "=", vaultId).limit(PIECE);
-  const records = build.deleteFrom("vault_keys").where("vault_id", "=", vaultId).where("key_id", "in", keys);
-  await untilNoneIsLeft(() => transaction.run(records));
+  const changes = { purging_bytes: bytes, trashed_at: vault.trashed_at ?? now, chain_object_id: null };
+  return (await transaction.run(transaction.build.updateTable("vaults").set(changes).where(asRead(vault)))) === 1;
 }

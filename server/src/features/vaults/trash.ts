@@ -12,6 +12,7 @@ import { toFile } from "../files/rules.ts";
 import { removeFolder } from "../folders/deleting.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readVaultFor, requireOwner } from "../reach/access.ts";
+import { listTreeActs } from "../tree-acts/store.ts";
 import { toOwnVault } from "./rules.ts";
 import { listLiveVaults } from "../reach/store.ts";
 import { listVaults } from "./store.ts";
@@ -100,13 +101,27 @@ interface Emptying {
 }
 
 async function removeSomeFiles(act: AccountAct, deps: TrashDeps, { principal, scope, grant }: Emptying) {
+  await refuseUnderActs(act, scope);
   const files = await findTrashedFiles(act, scope, BATCH);
-  for (const file of files) await removeFile(act, deps, principal, file, grant);
+  for (const file of files) {
+    if (act.writtenRows >= deps.settings.limits.actRows) break;
+    await removeFile(act, deps, principal, file, grant);
+  }
   return files.length > 0;
 }
 
-async function removeSomeFolders(act: AccountAct, _deps: TrashDeps, { principal, scope, grant }: Emptying) {
+async function removeSomeFolders(act: AccountAct, deps: TrashDeps, { principal, scope, grant }: Emptying) {
+  await refuseUnderActs(act, scope);
   const folders = await findEmptyTrashedFolders(act, scope, BATCH);
-  for (const folder of folders) await removeFolder(act, principal, folder, grant);
+  for (const folder of folders) {
+    if (act.writtenRows >= deps.settings.limits.actRows) break;
+    await removeFolder(act, principal, folder, grant);
+  }
   return folders.length > 0;
+}
+
+/** What lies in the trash is not known row by row while an act on a folder is under way. Throws `tree_busy`. */
+async function refuseUnderActs(act: AccountAct, { accountId, vaultIds }: TrashScope): Promise<void> {
+  const acts = await listTreeActs(act, accountId);
+  if (acts.some((row) => vaultIds?.includes(row.vault_id) ?? true)) throw new ServiceError("tree_busy");
 }

@@ -9,7 +9,7 @@ import { VAULT } from "./places.ts";
 export default command({
   brief: "Move files and folders to the trash, or delete them for good",
   description:
-    "The trash keeps them for 30 days: coffer trash restore brings them back. With --permanent all files of a folder are deleted, and the empty folder goes to the trash.",
+    "The trash keeps them for 30 days: coffer trash restore brings them back. With --permanent all files of a folder are deleted, and the empty folder goes to the trash. What is deleted for good cannot be read any more, and its bytes leave the server's disk 24 hours later.",
   examples: [
     { line: "coffer rm Team:a.txt Team:b.txt", does: "to the trash" },
     { line: "coffer rm -r Team:old", does: "a folder with all below it" },

@@ -4,7 +4,12 @@ import { describe, expect, it } from "vitest";
 import { allOf, collect, failingAfter, inChunks, patternBytes, sha256Of } from "../../../../../test/kit/bytes.ts";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { FaultyFiles, type FaultyCall } from "../../../../../test/kit/faulty-files.ts";
-import { BlobStoreFaultError, BlobStoreFullError, type BlobStore } from "../../../ports/blob-store.ts";
+import {
+  BlobStoreAwayError,
+  BlobStoreFaultError,
+  BlobStoreFullError,
+  type BlobStore,
+} from "../../../ports/blob-store.ts";
 import { openDiskBlobs } from "../disk.ts";
 import { diskFileSystem } from "./file-system.ts";
 import { layoutOf } from "./layout.ts";
@@ -123,6 +128,47 @@ describe("a flush that fails", () => {
     }
     // The early one of a long upload, the file's, and the directory's.
     expect(turns).toBe(3);
+  });
+});
+
+describe("what a process lacks for a moment", () => {
+  const CALLS: readonly FaultyCall[] = ["create", "write", "link", "openDirectory"];
+  for (const code of ["EMFILE", "ENFILE", "ENOMEM", "EIO", "EROFS"] as const) {
+    test(`refuses what meets ${code} before a flush, wherever it strikes, and nothing after it`, async ({
+      store,
+      files,
+    }) => {
+      const bytes = Buffer.from("content");
+      let turns = 0;
+      for (let at = 0; ; at += 1, turns += 1) {
+        files.inject({ code, at, calls: CALLS });
+        const isLarge = at % 2 === 0;
+        const key = `missing-${String(at)}`;
+        const putting = isLarge ? store.put(key, inChunks(bytes)) : store.putAll([{ key, bytes }]);
+        const outcome = await settled(putting);
+        const struck = files.hits > 0;
+        files.inject(null);
+        if (!struck) break;
+        expect(outcome).toBeInstanceOf(BlobStoreAwayError);
+        expect(await store.open(key)).toBeNull();
+        await expect(store.ping()).resolves.toBeUndefined();
+      }
+      expect(turns).toBe(CALLS.length);
+      expect((await store.put("afterwards", inChunks(bytes))).size).toBe(bytes.length);
+      await store.begin("afterwards-too");
+      files.inject({ code, at: 0, calls: ["openDirectory"] });
+      expect(await settled(store.begin("without-descriptors"))).toBeInstanceOf(BlobStoreAwayError);
+      expect(await store.append("afterwards-too", 0, inChunks(bytes))).toBe(bytes.length);
+    });
+  }
+
+  test("does not keep a blob from its key when only the clean-up fails", async ({ store, files }) => {
+    files.failRemovals("EROFS");
+    const bytes = Buffer.from("content");
+    expect((await store.put("durable-by-then", inChunks(bytes))).size).toBe(bytes.length);
+    expect(await store.putAll([{ key: "durable-together", bytes }])).toHaveLength(1);
+    files.failRemovals(null);
+    expect((await collect(await store.open("durable-by-then"))).toString()).toBe("content");
   });
 });
 

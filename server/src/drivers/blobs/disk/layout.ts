@@ -10,6 +10,8 @@ export interface Layout {
   readonly blobs: readonly string[];
   readonly temporaries: string;
   readonly partials: string;
+  /** Where the store's mark is, under a name that {@link numberOfMark} reads. */
+  readonly root: string;
   /** A complete blob. */
   blob(key: BlobKey): string;
   /** The directory of a complete blob. */
@@ -19,9 +21,17 @@ export interface Layout {
   partial(key: BlobKey): string;
   /** The durable length of a partial, beside it. */
   partialLength(key: BlobKey): string;
+  mark(number: number): string;
 }
 
 const LENGTH_SUFFIX = ".length";
+const MARK_PREFIX = "store-mark.";
+
+/** null: the file is no mark. */
+export function numberOfMark(name: string): number | null {
+  const number = name.startsWith(MARK_PREFIX) ? name.slice(MARK_PREFIX.length) : "";
+  return /^\d{1,15}$/.test(number) ? Number(number) : null;
+}
 
 /** The key a file in the temporary or partial area belongs to, null for a stranger. */
 export function keyOfFile(name: string): BlobKey | null {
@@ -39,10 +49,12 @@ export function layoutOf(root: string): Layout {
     blobs,
     temporaries: area("temporary"),
     partials: area("partial"),
+    root,
     blobDirectory,
     blob: (key) => join(blobDirectory(key), key),
     temporary: (key) => join(area("temporary"), key),
     partial: (key) => join(area("partial"), key),
     partialLength: (key) => join(area("partial"), key + LENGTH_SUFFIX),
+    mark: (number) => area(MARK_PREFIX + String(number)),
   };
 }

@@ -39,13 +39,13 @@ export class Partials {
     const { files, layout, health } = this.#parts;
     if ((await files.facts(layout.blob(key))) !== null) throw new Error("The key is taken");
     const content = await health.guard(files.create(layout.partial(key)));
-    await content.close();
     try {
+      await health.guard(content.close());
       const lengthFile = await health.guard(files.create(layout.partialLength(key)));
       await this.#finally(lengthFile, () => this.#record(lengthFile, 0));
       await health.flush(files.flushDirectory(layout.partials));
     } catch (error) {
-      await this.#removeFiles(key);
+      await this.#removeFiles(key).catch(() => undefined);
       throw error;
     }
   }

@@ -56,6 +56,23 @@ describe("after a loss of power", () => {
     expect(crashes).toBeGreaterThan(200);
   });
 
+  it("the store's mark is the one that was acknowledged last, or the next one", async () => {
+    const files = new PowerLossFiles();
+    const marks = [null, "first", "a second one that is longer", "third"];
+    const acknowledged: number[] = [];
+    await using store = await open(files);
+    for (const [at, mark] of marks.entries()) {
+      if (mark !== null) expect(await store.replaceMark(marks[at - 1] ?? null, mark)).toBe(true);
+      acknowledged.push(files.points);
+    }
+    for (let seed = 0; seed < 20; seed += 1)
+      for (let point = 0; point <= files.points; point += 1) {
+        await using after = await open(files.afterCrash(point, seeded(seed)));
+        const last = acknowledged.findLastIndex((end) => end <= point);
+        expect(marks.slice(Math.max(0, last), last + 2)).toContain(await after.readMark());
+      }
+  });
+
   it("would be found out by this model if the driver did not flush", async () => {
     for (const skipped of ["flush", "flushDirectory"] as const) {
       const files = new PowerLossFiles();

@@ -32,10 +32,10 @@ export async function storeTogether(blobs: readonly SmallBlob[], storing: Storin
     await inLanes([...directories], (directory) => health.flush(files.flushDirectory(directory)));
     return blobs.map(({ bytes }) => ({ size: bytes.length, sha256: hash("sha256", bytes, "hex") }));
   } catch (error) {
-    await inLanes(named, (key) => files.remove(layout.blob(key)));
+    await inLanes(named, (key) => files.remove(layout.blob(key)).catch(ignore));
     throw error;
   } finally {
-    await inLanes(blobs, ({ key }) => files.remove(layout.temporary(key)));
+    await inLanes(blobs, ({ key }) => files.remove(layout.temporary(key)).catch(ignore));
     for (const { key } of blobs) writing.delete(key);
   }
 }
@@ -46,6 +46,9 @@ async function writeTemporary({ key, bytes }: SmallBlob, { files, layout, health
     await health.guard(file.write(bytes, 0));
     await health.flush(file.flush());
   } finally {
-    await file.close();
+    await file.close().catch(ignore);
   }
 }
+
+/** Whatever stays is cleaned up later, as after a crash; the bytes are durable or refused by now. */
+function ignore(): void {}

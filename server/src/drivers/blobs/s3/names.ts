@@ -6,6 +6,8 @@ export interface Names {
   readonly blobs: string;
   readonly tails: string;
   readonly trials: string;
+  /** The mark of the store itself. */
+  readonly mark: string;
   blob(key: BlobKey): string;
   /** The end of a partial's bytes, under a number of its own. */
   tail(key: BlobKey, number: number): string;
@@ -17,7 +19,7 @@ export interface Names {
 export function namesIn(prefix: string): Names {
   const [blobs, tails, trials] = [`${prefix}blobs/`, `${prefix}tails/`, `${prefix}trials/`];
   return {
-    ...{ blobs, tails, trials },
+    ...{ blobs, tails, trials, mark: `${prefix}store-mark` },
     blob: (key) => blobs + key,
     tail: (key, number) => `${tails}${key}.${String(number)}`,
     tailsOf: (key) => `${tails}${key}.`,

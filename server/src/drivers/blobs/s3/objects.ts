@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { BlobStoreAwayError } from "../../../ports/blob-store.ts";
 import { readText, type S3Answer, type S3Body, type S3Client, type S3Request } from "./client.ts";
 import { codeIn, refusalOf, S3Refusal } from "./refusal.ts";
-import type { S3Settings } from "./settings.ts";
+import type { Patience, S3Settings } from "./settings.ts";
 import { all, type Element, escapeXml, readXml, textOf } from "./xml.ts";
 
 export interface FoundObject {
@@ -44,16 +44,21 @@ export class S3Objects {
     };
   }
 
-  /** False: the condition failed, as there is one already that another has written. */
+  /** False: the condition failed, as there is one already that another has written, or not that of the ETag `replaced` any more. */
   async put(
     name: string,
     body: S3Body,
-    { mark, onlyNew }: { readonly mark: string; readonly onlyNew: boolean },
+    { mark, onlyNew, replaced }: { readonly mark: string; readonly onlyNew: boolean; readonly replaced?: string },
   ): Promise<boolean> {
-    const condition: Record<string, string> = onlyNew ? { "if-none-match": "*" } : {};
+    const condition: Record<string, string> = onlyNew
+      ? { "if-none-match": "*" }
+      : replaced === undefined
+        ? {}
+        : { "if-match": replaced };
+    const expected = onlyNew ? [412, 409] : replaced === undefined ? [] : [412, 404];
     const headers = { ...this.#encryption, ...condition, [MARK]: mark };
     const answer = await this.#client.text(
-      { operation: "put", method: "PUT", name, headers, body, ...(onlyNew ? { expected: [412, 409] } : {}) },
+      { operation: "put", method: "PUT", name, headers, body, expected },
       requireStored("put"),
     );
     if (answer.status < 300) return true;
@@ -69,7 +74,13 @@ export class S3Objects {
   }
 
   /** The body is the caller's; null: there is none. `length` 0 is not asked for. */
-  async get(name: string, from: number, length: number | null, etag: string | null): Promise<S3Answer | null> {
+  async get(
+    name: string,
+    from: number,
+    length: number | null,
+    etag: string | null,
+    patience?: Pick<Patience, "attempts" | "within">,
+  ): Promise<S3Answer | null> {
     const end = length === null ? "" : String(from + length - 1);
     const isWhole = from === 0 && length === null;
     const headers = {
@@ -77,7 +88,7 @@ export class S3Objects {
       ...(etag === null ? {} : { "if-match": etag }),
     };
     const asked: S3Request = { operation: "get", method: "GET", name, headers, expected: [404, 416] };
-    const answer = await this.#client.ask(asked);
+    const answer = await this.#client.ask(asked, patience);
     if (answer.status !== 404) return answer;
     await readText(answer);
     return null;
@@ -245,7 +256,7 @@ function requireStored(operation: string): (text: string, answer: S3Answer) => v
   };
 }
 
-function bodyOfText(text: string): S3Body {
+export function bodyOfText(text: string): S3Body {
   const bytes = Buffer.from(text);
   return { blocks: [bytes], bytes: bytes.length, sha256: hash("sha256", bytes, "hex") };
 }

@@ -14,6 +14,8 @@ const DISK_FULL = "53100";
 const BUSY: ReadonlySet<string> = new Set(["53000", "53200", "53300", "53400", "57014", "55P03", "25P03"]);
 /** Classes: connection exceptions, operator intervention (a stop, a fail-over), system errors. */
 const AWAY = /^(?:08|57P|58)/;
+/** data_corrupted, index_corrupted: a page or an index is not what was written. */
+const DAMAGED: ReadonlySet<string> = new Set(["XX001", "XX002"]);
 /** A standby that nobody has promoted yet takes no writes. */
 const READ_ONLY = "25006";
 
@@ -32,6 +34,11 @@ export function isAnswer(error: unknown): boolean {
 export function wasNeverSent(failure: unknown): boolean {
   const error = failure instanceof DatabaseUnavailableError ? failure.cause : failure;
   return error instanceof Error && /^Client (?:has encountered a connection error|was closed)/.test(error.message);
+}
+
+/** What it names is in its message: the relation's file, or the index. */
+export function isDamage(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && DAMAGED.has(error.code ?? "");
 }
 
 export function translated(failure: unknown): Error {
@@ -53,6 +60,8 @@ export function translated(failure: unknown): Error {
       return new DatabaseUnavailableError("Others kept changing the same rows", { cause: error, busy: true });
   }
   if (BUSY.has(code)) return new DatabaseUnavailableError("The database is busy", { cause: error, busy: true });
+  if (isDamage(error))
+    return new DatabaseUnavailableError("The database is damaged where this reads", { cause: error });
   return AWAY.test(code) || code === READ_ONLY ? away(error) : error;
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDatabase, type OwnDatabase } from "../../../../../test/kit/postgres/databases.ts";
 import { accountRow, insertAccount } from "../../../../../test/kit/rows.ts";
 import { type Database, DatabaseUnavailableError, prepared, type Queries } from "../../../ports/database.ts";
+import type { StorageFault } from "../../../ports/storage-faults.ts";
 import { openPostgres } from "../postgres.ts";
 
 let place: OwnDatabase;
@@ -146,6 +147,22 @@ describe("PostgreSQL with limits", () => {
     expect(failure).toBeInstanceOf(DatabaseUnavailableError);
     expect(JSON.stringify(failure, Object.getOwnPropertyNames(failure))).not.toContain("secret-word");
   });
+});
+
+describe("PostgreSQL with a damaged page", () => {
+  for (const code of ["XX001", "XX002"])
+    it(`ends what meets it as unavailable, tells who watches, and goes on (${code})`, async () => {
+      const faults: StorageFault[] = [];
+      await using database = openPostgres({ url: place.url, onFault: (fault) => void faults.push(fault) });
+      const text = `do $$ begin raise exception 'invalid page in block 3' using errcode = '${code}'; end $$`;
+      const damaged = { compile: () => sql.raw(text).compile(database.build) };
+      await expect(database.run(damaged)).rejects.toThrow(DatabaseUnavailableError);
+      await expect(database.transaction((queries) => queries.run(damaged))).rejects.toThrow(DatabaseUnavailableError);
+      expect(faults).toHaveLength(2);
+      expect(faults[0]).toMatchObject({ kind: "damaged", query: text, examine: null });
+      const { accountId } = await insertAccount(database);
+      expect(await raise(database, accountId)).toBe(1);
+    });
 });
 
 describe("transactions that meet", () => {

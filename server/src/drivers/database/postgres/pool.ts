@@ -2,7 +2,8 @@
 import type { CompiledQuery } from "kysely";
 import { Pool, type PoolClient, type QueryConfig, type QueryResult } from "pg";
 import type { DatabaseLoad } from "../../../ports/database.ts";
-import { isAnswer, translated } from "./failures.ts";
+import type { OnStorageFault } from "../../../ports/storage-faults.ts";
+import { isAnswer, isDamage, translated } from "./failures.ts";
 import { TYPES } from "./values.ts";
 
 export interface PoolOptions {
@@ -19,6 +20,7 @@ export interface PoolOptions {
    * nothing is set up or kept in one.
    */
   readonly sessions: boolean;
+  readonly onFault?: OnStorageFault;
 }
 
 /** What a transaction that nobody ends holds, others wait for: longer than any of ours rests between two statements. */
@@ -130,7 +132,7 @@ export class Connections {
           open -= 1;
           if (open === 0) release(isBroken);
           if (hasEnded) reject(new Broken(translated(error)));
-          else if (error) reject(translated(error));
+          else if (error) reject(failureOf(error, config.text, this.#options));
           else resolve(result);
         });
     });
@@ -192,14 +194,29 @@ export class Connection implements Disposable {
     return { rows: rows as Row[], changed: rowCount ?? 0 };
   }
 
-  /** Several statements in one trip. Where sessions are not ours, each transaction says its limits itself. */
-  async begin(mode: "" | "ISOLATION LEVEL REPEATABLE READ READ ONLY", settings: readonly string[]): Promise<void> {
+  /**
+   * Several statements in one trip. Where sessions are not ours, each transaction says its limits itself. Answers the first row of the last of `looks`.
+   */
+  async begin<Row extends object>(
+    mode: "" | "ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    settings: readonly string[],
+    looks: readonly string[],
+  ): Promise<Row | null> {
     const { sessions, statementTimeout, lockTimeout } = this.#options;
     const limits = sessions ? [] : [`statement_timeout = ${statementTimeout}`, `lock_timeout = ${lockTimeout}`];
     const set = [...limits, ...settings].map((setting) => `; SET LOCAL ${setting}`);
     // The first read fixes what a snapshot sees.
-    const look = mode === "" ? "" : "; SELECT 1";
-    await this.#send({ text: `BEGIN ${mode}${set.join("")}${look}` });
+    const reads = (mode === "" ? looks : ["SELECT 1"]).map((look) => `; ${look}`);
+    const row = await this.look<Row>(`BEGIN ${mode}${set.join("")}${reads.join("")}`);
+    return looks.length === 0 ? null : row;
+  }
+
+  /** The first row of the last of the statements. */
+  async look<Row extends object>(text: string): Promise<Row | null> {
+    // Several statements have an array of results, which pg's types leave out.
+    const result = (await this.#send({ text })) as QueryResult<Row> | QueryResult<Row>[];
+    const last = Array.isArray(result) ? result.at(-1) : result;
+    return last?.rows[0] ?? null;
   }
 
   async run(text: string): Promise<string> {
@@ -211,13 +228,22 @@ export class Connection implements Disposable {
       return await this.#client.query<object>(config);
     } catch (error) {
       if (!isAnswer(error)) this.#isBroken = true;
-      throw translated(error);
+      throw failureOf(error, config.text, this.#options);
     }
   }
 
   [Symbol.dispose](): void {
     this.#client.release(this.#isBroken);
   }
+}
+
+/** The error in the port's words; damage is reported. */
+function failureOf(error: unknown, query: string, { url, onFault }: PoolOptions): Error {
+  if (isDamage(error)) {
+    // Its own server looks it through (amcheck, pg_checksums): from here it would be a scan of everything.
+    onFault?.({ kind: "damaged", file: new URL(url).pathname.slice(1), query, cause: error, examine: null });
+  }
+  return translated(error);
 }
 
 /** One name for each text, the same on every connection, for as long as the process runs. */

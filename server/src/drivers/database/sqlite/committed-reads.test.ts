@@ -36,7 +36,7 @@ function write(database: Database, notBefore: number): Promise<number> {
   return database.run(
     database.build
       .insertInto("blob_deletions")
-      .values({ blob_key: KEY, not_before: notBefore, account_id: null, bytes: 0 })
+      .values({ blob_key: KEY, not_before: notBefore, account_id: null, bytes: 0, reason: "upload" })
       .onConflict((conflict) => conflict.column("blob_key").doUpdateSet({ not_before: notBefore })),
   );
 }

@@ -2,7 +2,9 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
 import { DatabaseFullError, DatabaseUnavailableError } from "../../../ports/database.ts";
+import type { OnStorageFault } from "../../../ports/storage-faults.ts";
 import { toConstraintError } from "./constraints.ts";
+import { examine } from "./integrity.ts";
 
 /** Fixed queries number a few hundred; those built per request must not push memory up without end. */
 const STATEMENTS_KEPT = 512;
@@ -16,11 +18,14 @@ export interface SqliteConnection {
   begin(durable: boolean): void;
   /** Begins a read transaction: what it sees is fixed by its first read. */
   beginSnapshot(): void;
+  /** Never throws. */
   endSnapshot(): void;
+  /** Before a statement that commits by itself. Throws after a failed flush. */
+  prepareWrite(): void;
   /** Another number when any other connection, of this process or another one, has committed since. */
   dataVersion(): number;
   commit(): void;
-  /** Does nothing when SQLite has rolled back by itself. */
+  /** Does nothing when SQLite has rolled back by itself. Never throws. */
   rollback(): void;
   /** Throws after a failed flush. */
   assertHealthy(): void;
@@ -28,17 +33,28 @@ export interface SqliteConnection {
   close(): void;
 }
 
+export interface ConnectionOptions {
+  readonly readOnly: boolean;
+  readonly onFault?: OnStorageFault;
+  /** Throws while another file lies at the path: a connection that is opened again would be to that one. */
+  readonly assertThere?: () => void;
+}
+
 /** @throws DatabaseUnavailableError when the file cannot be opened or is not a database. */
-export function openConnection(path: string, options: { readOnly: boolean }): SqliteConnection {
+export function openConnection(path: string, options: ConnectionOptions): SqliteConnection {
+  return new Connection(openHandle(path, options), path, options);
+}
+
+function openHandle(path: string, { readOnly }: ConnectionOptions): DatabaseSync {
   try {
-    const handle = new DatabaseSync(path, { readOnly: options.readOnly, timeout: 25 });
+    const handle = new DatabaseSync(path, { readOnly, timeout: 25 });
     try {
       // FULL: a commit is flushed before it is acknowledged. WAL alone would survive kill -9 but not power loss
       // (sqlite.org/pragma.html#pragma_synchronous).
-      if (!options.readOnly)
+      if (!readOnly)
         handle.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 33554432");
       handle.exec("PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY");
-      return new Connection(handle);
+      return handle;
     } catch (error) {
       handle.close();
       throw error;
@@ -56,13 +72,19 @@ interface Prepared {
 }
 
 class Connection implements SqliteConnection {
-  readonly #handle: DatabaseSync;
+  #handle: DatabaseSync;
+  readonly #path: string;
+  readonly #options: ConnectionOptions;
   readonly #statements = new Map<string, Prepared>();
   #flushFailure: unknown = null;
   #flushes = true;
+  /** Something failed that leaves the handle in a state nobody knows: the next use opens another one. */
+  #isSpent = false;
 
-  constructor(handle: DatabaseSync) {
+  constructor(handle: DatabaseSync, path: string, options: ConnectionOptions) {
     this.#handle = handle;
+    this.#path = path;
+    this.#options = options;
   }
 
   all<Row>(query: CompiledQuery<Row>): Row[] {
@@ -71,7 +93,7 @@ class Connection implements SqliteConnection {
       const rows = prepared.statement.all(...(query.parameters as SQLInputValue[])) as unknown as SQLOutputValue[][];
       return rows.map((values) => toRow<Row>(prepared, values));
     } catch (error) {
-      throw this.#judge(error);
+      throw this.#judge(error, query.sql);
     }
   }
 
@@ -81,84 +103,113 @@ class Connection implements SqliteConnection {
       const values = prepared.statement.get(...(query.parameters as SQLInputValue[])) as SQLOutputValue[] | undefined;
       return values === undefined ? null : toRow<Row>(prepared, values);
     } catch (error) {
-      throw this.#judge(error);
+      throw this.#judge(error, query.sql);
     }
   }
 
   run(query: CompiledQuery): number {
-    return this.#guard(() =>
-      Number(this.#statement(query.sql).statement.run(...(query.parameters as SQLInputValue[])).changes),
+    return this.#guard(query.sql, ({ statement }) =>
+      Number(statement.run(...(query.parameters as SQLInputValue[])).changes),
     );
   }
 
   beginSnapshot(): void {
-    this.#guard(() => this.#statement("BEGIN").statement.run());
+    this.#guard("BEGIN", ({ statement }) => statement.run());
   }
 
   endSnapshot(): void {
-    if (this.#handle.isTransaction) this.#guard(() => this.#statement("COMMIT").statement.run());
+    this.#end("COMMIT");
   }
 
   dataVersion(): number {
-    return this.#guard(() =>
-      Number((this.#statement("PRAGMA data_version").statement.get() as unknown as number[])[0]),
-    );
+    return this.#guard("PRAGMA data_version", ({ statement }) => Number((statement.get() as unknown as number[])[0]));
   }
 
   begin(durable: boolean): void {
-    this.assertHealthy();
-    this.#flush(durable);
+    this.prepareWrite(durable);
     try {
       this.#handle.exec("BEGIN IMMEDIATE");
     } catch (error) {
-      this.#flush(true);
-      throw this.#judge(error);
+      throw this.#judge(error, "BEGIN IMMEDIATE");
     }
+  }
+
+  prepareWrite(durable = true): void {
+    this.assertHealthy();
+    this.#renew();
+    this.#flush(durable);
   }
 
   commit(): void {
     try {
       this.#handle.exec("COMMIT");
-      this.#flush(true);
     } catch (error) {
       // The WAL's index could not grow after the WAL itself was written. A restart may still find the transaction. So
       // this must not be reported as a full disk, which means that nothing was stored.
-      if (sqliteCode(error) !== IO_ERROR_SHM_SIZE) throw this.#judge(error);
+      if (sqliteCode(error) !== IO_ERROR_SHM_SIZE) throw this.#judge(error, "COMMIT");
       throw new DatabaseUnavailableError("The disk of the database is full: the commit is uncertain", { cause: error });
     }
   }
 
   rollback(): void {
-    // A full disk or a failed flush makes SQLite roll back by itself (sqlite.org/lang_transaction.html §2.4).
-    if (this.#handle.isTransaction) this.#guard(() => this.#statement("ROLLBACK").statement.run());
-    this.#flush(true);
+    this.#end("ROLLBACK");
+  }
+
+  /**
+   * After a read that failed, the end of its transaction fails as well, although it ends it. It has no caller who could do anything about it,
+   * so this never throws: what it cannot end, it gives up. A full disk or a failed flush makes SQLite roll back by itself
+   * (sqlite.org/lang_transaction.html §2.4).
+   */
+  #end(text: "COMMIT" | "ROLLBACK"): void {
+    try {
+      if (this.#handle.isTransaction) this.#statement(text).statement.run();
+    } catch {
+      this.#isSpent = this.#handle.isTransaction;
+    }
+  }
+
+  /** The new handle is there before the old one goes: the last one to close would take the write-ahead log with it. */
+  #renew(): void {
+    if (!this.#isSpent) return;
+    this.#options.assertThere?.();
+    const old = this.#handle;
+    this.#handle = openHandle(this.#path, this.#options);
+    this.#isSpent = false;
+    this.#flushes = true;
+    this.#statements.clear();
+    closeQuietly(old);
   }
 
   /** Cannot be changed within a transaction. */
   #flush(always: boolean): void {
     if (this.#flushes === always) return;
-    this.#handle.exec(`PRAGMA synchronous = ${always ? "FULL" : "NORMAL"}`);
+    const text = `PRAGMA synchronous = ${always ? "FULL" : "NORMAL"}`;
+    try {
+      this.#handle.exec(text);
+    } catch (error) {
+      throw this.#judge(error, text);
+    }
     this.#flushes = always;
   }
 
   assertHealthy(): void {
     if (this.#flushFailure !== null) {
-      throw new DatabaseUnavailableError("The database has stopped: a flush to the disk failed", {
-        cause: this.#flushFailure,
-      });
+      const more = { cause: this.#flushFailure, known: true };
+      throw new DatabaseUnavailableError("The database has stopped: a flush to the disk failed", more);
     }
   }
 
   ping(): void {
-    this.#guard(() => this.#statement("SELECT 1").statement.get());
+    this.#guard("SELECT 1", ({ statement }) => statement.get());
   }
 
   close(): void {
     this.#statements.clear();
-    if (this.#handle.isOpen) this.#handle.close();
+    closeQuietly(this.#handle);
   }
 
   #statement(sql: string): Prepared {
+    this.#renew();
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
     if (this.#statements.size >= STATEMENTS_KEPT) this.#forgetOldest();
@@ -175,20 +226,43 @@ class Connection implements SqliteConnection {
     if (oldest.done !== true) this.#statements.delete(oldest.value);
   }
 
-  #guard<Result>(step: () => Result): Result {
+  #guard<Result>(sql: string, step: (prepared: Prepared) => Result): Result {
     try {
-      return step();
+      return step(this.#statement(sql));
     } catch (error) {
-      throw this.#judge(error);
+      throw this.#judge(error, sql);
     }
   }
 
   /** The error in the port's words; a failed flush is remembered. */
-  #judge(error: unknown): unknown {
-    if (isFlushFailure(error)) this.#flushFailure = error;
+  #judge(error: unknown, query: string): unknown {
     const code = sqliteCode(error);
+    if (isFlushFailure(code)) return this.#stop(error);
+    if (isDamage(error, code)) return this.#reportDamage(error, query);
+    if (code !== null && AWAY.has(code & 0xff)) this.#options.onFault?.({ kind: "suspect" });
     if (code === null || (code & 0xff) !== CONSTRAINT) return translate(error, code);
     return toConstraintError(this.#handle, error, code);
+  }
+
+  #stop(cause: unknown): DatabaseUnavailableError {
+    if (this.#flushFailure === null) this.#options.onFault?.({ kind: "stopped", cause });
+    this.#flushFailure ??= cause;
+    return new DatabaseUnavailableError("A flush of the database to the disk failed", { cause, known: true });
+  }
+
+  /** The statement without its values: the log may show it, and it says which table or index to look at. */
+  #reportDamage(cause: unknown, query: string): DatabaseUnavailableError {
+    const file = this.#path;
+    this.#options.onFault?.({ kind: "damaged", file, query, cause, examine: () => examine(file) });
+    return new DatabaseUnavailableError(`The database ${file} is damaged where this reads: ${query}`, { cause });
+  }
+}
+
+function closeQuietly(handle: DatabaseSync): void {
+  try {
+    if (handle.isOpen) handle.close();
+  } catch {
+    // Whatever it held is given up.
   }
 }
 
@@ -207,12 +281,22 @@ function toRow<Row>(prepared: Prepared, values: readonly SQLOutputValue[]): Row 
 }
 
 /** Result codes: sqlite.org/rescode.html; `errcode` is the extended one, its low byte the primary one. */
+const PERMISSION = 3;
 const BUSY = 5;
 const LOCKED = 6;
+const NO_MEMORY = 7;
+const READ_ONLY = 8;
 const IO_ERROR = 10;
+const CORRUPT = 11;
 const FULL = 13;
 const CANNOT_OPEN = 14;
+const PROTOCOL = 15;
 const CONSTRAINT = 19;
+const NOT_A_DATABASE = 26;
+/** The file cannot be opened, read or written: for the moment, or for longer. */
+const AWAY: ReadonlySet<number> = new Set([PERMISSION, NO_MEMORY, READ_ONLY, IO_ERROR, CANNOT_OPEN, PROTOCOL]);
+/** A page that the disk or the file system does not give back. */
+const UNREADABLE: ReadonlySet<number> = new Set([266, 522, 8202, 8458]);
 const IO_ERROR_FSYNC = 1034;
 const IO_ERROR_DIRECTORY_FSYNC = 1290;
 /** The shared-memory file could not grow: so a full disk shows when the WAL begins again. */
@@ -228,16 +312,20 @@ function translate(error: unknown, code: number | null): unknown {
     case BUSY:
     case LOCKED:
       return new DatabaseUnavailableError("The database is locked by another process", { ...cause, busy: true });
-    case IO_ERROR:
-    case CANNOT_OPEN:
-      return new DatabaseUnavailableError("The database cannot be read or written", cause);
     default:
-      return error;
+      return AWAY.has(code & 0xff)
+        ? new DatabaseUnavailableError("The database cannot be read or written", cause)
+        : error;
   }
 }
 
-function isFlushFailure(error: unknown): boolean {
-  const code = sqliteCode(error);
+/** No row of ours holds an integer that JavaScript cannot: `node:sqlite` refuses to read one. */
+function isDamage(error: unknown, code: number | null): boolean {
+  if (code === null) return error instanceof Error && "code" in error && error.code === "ERR_OUT_OF_RANGE";
+  return (code & 0xff) === CORRUPT || (code & 0xff) === NOT_A_DATABASE || UNREADABLE.has(code);
+}
+
+function isFlushFailure(code: number | null): boolean {
   return code === IO_ERROR_FSYNC || code === IO_ERROR_DIRECTORY_FSYNC;
 }
 

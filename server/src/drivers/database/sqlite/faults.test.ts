@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, stat, truncate, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
@@ -7,7 +7,8 @@ import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { accountRow, insertAccount, vaultRow } from "../../../../../test/kit/rows.ts";
 import { migrate } from "../../../migrations/migrate.ts";
-import { type Database, DatabaseFullError, DatabaseUnavailableError } from "../../../ports/database.ts";
+import { type Database, DatabaseFullError, DatabaseUnavailableError, prepared } from "../../../ports/database.ts";
+import type { StorageFault } from "../../../ports/storage-faults.ts";
 import { openSqlite } from "../sqlite.ts";
 import { ofEachTest } from "../../../test-each.ts";
 
@@ -99,6 +100,99 @@ describe("SQLite on a full disk", () => {
     }
   });
 });
+
+describe("SQLite with a damaged page", () => {
+  it("ends what meets it as unavailable, tells who watches, and throws nowhere else", async () => {
+    const faults: StorageFault[] = [];
+    await (await filled())[Symbol.asyncDispose]();
+    const damagedPages = await damageLeaves("vaults");
+    expect(damagedPages).toBeGreaterThan(3);
+    await using database = await openSqlite({
+      ...{ path: file(), reserveBytes: 0 },
+      onFault: (fault) => void faults.push(fault),
+    });
+    const onArrival = prepared(
+      (build, value: { id: string }) => build.selectFrom("vaults").selectAll().where("id", "=", value.id),
+      {
+        onArrival: true,
+      },
+    );
+    for (let times = 0; times < 3; times += 1) {
+      await expect(database.all(database.build.selectFrom("vaults").selectAll())).rejects.toThrow(
+        DatabaseUnavailableError,
+      );
+      await expect(database.first(onArrival(database, { id: "vault-150" }))).rejects.toThrow(DatabaseUnavailableError);
+      // The end of the snapshot comes with the turn of the event loop.
+      await new Promise((resolve) => setImmediate(resolve));
+      const reading = database.snapshot((queries) => queries.all(queries.build.selectFrom("vaults").selectAll()));
+      await expect(reading).rejects.toThrow(DatabaseUnavailableError);
+      const removing = database.transaction((queries) => queries.run(queries.build.deleteFrom("vaults")));
+      await expect(removing).rejects.toThrow(DatabaseUnavailableError);
+      // An act that does not meet it is committed, and answered so.
+      await database.transaction((queries) => queries.run(queries.build.insertInto("accounts").values(accountRow())));
+    }
+    expect(await database.all(database.build.selectFrom("accounts").select("id"))).toHaveLength(4);
+    expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(["damaged"]));
+    const [damage] = faults;
+    if (damage?.kind !== "damaged") throw new Error("no damage was reported");
+    expect(damage).toMatchObject({ file: file(), query: 'select * from "vaults"' });
+    expect((await damage.examine?.())?.join("\n")).toMatch(/Tree \d+ page \d+/);
+  });
+});
+
+describe("SQLite whose file is not there any more", () => {
+  it("writes nothing until the same file is back, and nothing into another one", async () => {
+    const faults: StorageFault[] = [];
+    await using database = await openSqlite({
+      ...{ path: file(), reserveBytes: 0 },
+      onFault: (fault) => void faults.push(fault),
+    });
+    await migrate(database);
+    const writes = [
+      () => database.transaction(insertAccount),
+      () => database.run(database.build.insertInto("accounts").values(accountRow())),
+      () => database.snapshot((queries) => queries.all(queries.build.selectFrom("accounts").select("id"))),
+      () => database.ping(),
+    ];
+    await rename(file(), `${file()}.away`);
+    for (const write of writes)
+      await expect(write()).rejects.toMatchObject({ name: "DatabaseUnavailableError", known: true });
+    await writeFile(file(), "");
+    for (const write of writes) await expect(write()).rejects.toThrow(DatabaseUnavailableError);
+    expect(faults).toHaveLength(1);
+    await rename(`${file()}.away`, file());
+    for (const write of writes) await write();
+    expect(await database.all(database.build.selectFrom("accounts").select("id"))).toHaveLength(2);
+  });
+});
+
+/** Closed, it is in the file alone, without a log. */
+async function filled(): Promise<Database> {
+  const database = await openSqlite({ path: file(), reserveBytes: 0 });
+  await migrate(database);
+  const { accountId } = await insertAccount(database);
+  for (let at = 0; at < 300; at += 1)
+    await database.run(
+      database.build
+        .insertInto("vaults")
+        .values(
+          vaultRow({ id: `vault-${String(at)}`, account_id: accountId, name: `${"n".repeat(100)}${String(at)}` }),
+        ),
+    );
+  return database;
+}
+
+/** Writes over the heads of all but the first leaf; how many. */
+async function damageLeaves(table: string): Promise<number> {
+  const reader = new DatabaseSync(file(), { readOnly: true });
+  const query = reader.prepare("select pageno from dbstat where name = ? and pagetype = 'leaf' order by pageno");
+  const pages = query.all(table).map(({ pageno }) => Number(pageno));
+  reader.close();
+  const handle = await open(file(), "r+");
+  for (const page of pages.slice(1)) await handle.write(Buffer.alloc(64, 0xa7), 0, 64, (page - 1) * 4096);
+  await handle.close();
+  return pages.length - 1;
+}
 
 function removeVaults(queries: Pick<Database, "run" | "build">): Promise<number> {
   return queries.run(queries.build.deleteFrom("vaults"));

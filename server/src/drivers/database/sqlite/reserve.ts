@@ -29,8 +29,7 @@ class ReserveFile implements Reserve {
   }
 
   async release(): Promise<boolean> {
-    if (!existsSync(this.#path)) return false;
-    rmSync(this.#path, { force: true });
+    if (!existsSync(this.#path) || !removeQuietly(this.#path)) return false;
     this.#makeLater();
     return true;
   }
@@ -44,13 +43,14 @@ class ReserveFile implements Reserve {
     this.#retry.unref();
   }
 
+  /** A timer runs it too, where nobody could catch what it throws. */
   #make(): void {
-    if (this.#bytes === 0 || isWhole(this.#path, this.#bytes)) return;
+    if (this.#bytes === 0) return;
     try {
-      fill(this.#path, this.#bytes);
+      if (!isWhole(this.#path, this.#bytes)) fill(this.#path, this.#bytes);
     } catch {
       // Without room there is nothing to keep back; half a reserve would only take what others need.
-      rmSync(this.#path, { force: true });
+      removeQuietly(this.#path);
       this.#makeLater();
     }
   }
@@ -58,6 +58,16 @@ class ReserveFile implements Reserve {
 
 function isWhole(path: string, bytes: number): boolean {
   return existsSync(path) && statSync(path).size === bytes;
+}
+
+/** False: the disk does not let go of it. */
+function removeQuietly(path: string): boolean {
+  try {
+    rmSync(path, { force: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Zeros are written, not only a length set: a sparse file holds no blocks. */

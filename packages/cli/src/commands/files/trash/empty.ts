@@ -6,7 +6,7 @@ import { vaultIdOf } from "../places.ts";
 export default command({
   brief: "Delete what is in the trash for good",
   description:
-    "Without a vault it empties the trash of all public vaults. Name shared ones one by one: their owner signs for it.",
+    "Without a vault it empties the trash of all public vaults. Name shared ones one by one: their owner signs for it. Nobody can read what is deleted, and its bytes leave the server's disk 24 hours later.",
   examples: [{ line: 'coffer trash empty "Team" --yes', does: "without a question" }],
   args: [optionalArgument("vault", "Name or id of a vault; all public ones without it")] as const,
   run: async ({ client, confirm, signal, task }, _flags, [vault]) => {

@@ -7,7 +7,7 @@ import { VAULT } from "../vault-argument.ts";
 export default command({
   brief: "Delete a vault",
   description:
-    "It goes to the trash with everything in it. coffer vaults restore brings it back for 30 days. With --permanent nothing does.",
+    "It goes to the trash with everything in it. coffer vaults restore brings it back for 30 days. With --permanent nothing does, and the bytes leave the server's disk 24 hours later.",
   examples: [
     { line: "coffer vaults delete Team", does: "only when it is empty; asks first" },
     { line: "coffer vaults delete Team --force --yes", does: "with all its files, unasked" },

@@ -1,0 +1,81 @@
+/** TEST ONLY: an account with very many files, and a look at how long and for how many rows each transaction held SQLite's only writer. */
+import { DatabaseSync } from "node:sqlite";
+import { fileRow, folderRow } from "../../../../test/kit/rows.ts";
+import type { Principal } from "../../handler.ts";
+import type { Database } from "../../ports/database.ts";
+
+const AT_ONCE = 500;
+
+export interface LargeFolder {
+  readonly vaultId: string;
+  readonly folderId: string;
+  readonly folders: number;
+  readonly files: number;
+}
+
+/** A folder at the top of a vault: folders in it, two levels deep, with `perFolder` files each. */
+export async function fillFolder(
+  database: Database,
+  { accountId }: Principal,
+  {
+    files,
+    perFolder,
+    ...more
+  }: { readonly files: number; readonly perFolder: number; readonly name?: string; readonly vaultId?: string },
+): Promise<LargeFolder> {
+  const { build } = database;
+  const account = await database.first(build.selectFrom("accounts").selectAll().where("id", "=", accountId));
+  if (account === null) throw new Error("the account is not there");
+  const place = { account_id: accountId, vault_id: more.vaultId ?? account.default_vault_id };
+  const root = folderRow({ ...place, name: more.name ?? "large" });
+  const folders = [root];
+  const rows = [];
+  for (let at = 0; at < files; at += 1) {
+    if (at % perFolder === 0) {
+      const parent = folders.length % 10 === 1 ? root : (folders.at(-1) ?? root);
+      const below = parent === root || parent.depth >= 3 ? { parent_id: root.id, depth: 2 } : null;
+      folders.push(
+        folderRow({ ...place, name: `folder ${at}`, ...(below ?? { parent_id: parent.id, depth: parent.depth + 1 }) }),
+      );
+    }
+    rows.push(
+      fileRow({ ...place, folder_id: folders.at(-1)?.id ?? null, name: `file ${at}`, created_at: at, size: 10 }),
+    );
+  }
+  for (const [table, all] of [
+    ["folders", folders],
+    ["files", rows],
+  ] as const)
+    for (let at = 0; at < all.length; at += AT_ONCE)
+      await database.run(build.insertInto(table).values(all.slice(at, at + AT_ONCE)));
+  const usage = { usage_files: account.usage_files + files, usage_bytes: account.usage_bytes + files * 10 };
+  await database.run(build.updateTable("accounts").set(usage).where("id", "=", accountId));
+  return { vaultId: place.vault_id, folderId: root.id, folders: folders.length, files };
+}
+
+export interface Held {
+  /** The longest time from the beginning of a transaction to its end, in milliseconds. */
+  milliseconds: number;
+  /** The most rows that one transaction changed, triggers and foreign keys included. */
+  rows: number;
+}
+
+/** Watches all connections of the process until it is disposed of. */
+export function watchWriter(): Held & Disposable {
+  const held = { milliseconds: 0, rows: 0 };
+  const exec = Reflect.get(DatabaseSync.prototype, "exec") as (this: DatabaseSync, text: string) => void;
+  const changes = (handle: DatabaseSync) => Number(handle.prepare("select total_changes() as n").get()?.["n"]);
+  let began = { at: 0, rows: 0 };
+  DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string) {
+    exec.call(this, text);
+    if (text === "BEGIN IMMEDIATE") began = { at: performance.now(), rows: changes(this) };
+    if (text !== "COMMIT") return;
+    held.milliseconds = Math.max(held.milliseconds, performance.now() - began.at);
+    held.rows = Math.max(held.rows, changes(this) - began.rows);
+  };
+  return Object.assign(held, {
+    [Symbol.dispose]() {
+      DatabaseSync.prototype.exec = exec;
+    },
+  });
+}

@@ -1,0 +1,67 @@
+/**
+ * Storage that cannot be opened, in a sentence for an operator: where, the cause, what to do. Addresses may hold passwords and are
+ * not repeated.
+ */
+import { type DatabaseConfig, placeOf } from "./config.ts";
+import { distrustOf } from "./drivers/distrust.ts";
+import { DatabaseUnavailableError, OutdatedServerError } from "./ports/database.ts";
+
+/** What nobody reads as a fault of the storage stays as it is. */
+export function explainDatabase(error: unknown, config: DatabaseConfig): unknown {
+  const isRefused = config.kind === "postgres" && codeOf(error) in ADVICE;
+  const isAway = error instanceof DatabaseUnavailableError && !(error instanceof OutdatedServerError);
+  if (!isRefused && !isAway && !DAMAGED.has(resultOf(error))) return error;
+  const cause = causeOf(error);
+  const text = `The database ${placeOf(config)} cannot be opened: ${wordsOf(cause)}. ${adviceOn(cause, config)}`;
+  return new DatabaseUnavailableError(text, { cause: error, busy: isAway && error.busy });
+}
+
+export function explainDirectory(error: unknown, directory: string): Error {
+  return new Error(
+    `The data directory ${directory} cannot be used: ${wordsOf(error)}. Set SERVICE_DATA_DIR to a directory that this user can write to`,
+    { cause: error },
+  );
+}
+
+/** The innermost: a connection to a name with several addresses has one for each. */
+function causeOf(error: unknown): unknown {
+  if (error instanceof AggregateError) return causeOf(error.errors[0]);
+  return error instanceof Error && error.cause !== undefined ? causeOf(error.cause) : error;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+/** SQLite's primary result code; 0 for other errors. */
+function resultOf(error: unknown): number {
+  return error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : 0;
+}
+
+function wordsOf(error: unknown): string {
+  return distrustOf(error) ?? (error instanceof Error ? error.message : String(error));
+}
+
+const NO_ACCESS = /^(?:EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR)$/;
+/** sqlite.org/rescode.html: SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_BUSY, SQLITE_LOCKED. */
+const DAMAGED = new Set([11, 26]);
+const HELD = new Set([5, 6]);
+
+function adviceOn(cause: unknown, { kind }: DatabaseConfig): string {
+  const code = codeOf(cause);
+  if (kind === "postgres")
+    return ADVICE[code] ?? "See that PostgreSQL runs and answers there, and check SERVICE_DATABASE_URL";
+  if (DAMAGED.has(resultOf(cause)))
+    return "Nothing was changed: keep a copy of it and restore a backup, or check SERVICE_DATA_DIR";
+  if (HELD.has(resultOf(cause))) return "Another process holds it: stop that one, or wait for it";
+  if (NO_ACCESS.test(code)) return "Let this user read and write there, or check SERVICE_DATA_DIR";
+  return "Let this user read and write the file and its directory, or check SERVICE_DATA_DIR";
+}
+
+/** postgresql.org/docs/current/errcodes-appendix.html */
+const ADVICE: Readonly<Record<string, string>> = {
+  "28P01": "Check user and password in SERVICE_DATABASE_URL",
+  "28000": "Check the user in SERVICE_DATABASE_URL, and pg_hba.conf of the server",
+  "3D000": "Make it with createdb, or check the name in SERVICE_DATABASE_URL",
+  "42501": "Give its user the right to create in the schema public",
+};
