@@ -31,6 +31,7 @@ describe("the configuration", () => {
     expect(limits).toEqual({
       ...{ jsonBodyBytes: mib, rawUploadBytes: 5 * gib, resumableUploadBytes: 50 * gib },
       ...{ vaults: 1000, apiKeys: 100, invites: 100, webhooks: 20 },
+      actRows: 500,
     });
   });
 

@@ -205,6 +205,7 @@ const TOOL_STEPS: Readonly<Partial<Record<ErrorCode, string>>> = {
   owner_proof_required: "Ask the account's owner: it takes a client with the owner's chain key.",
   method_not_allowed: "Tell the user to update this server.",
   offset_mismatch: "Call again: what was sent is kept.",
+  tree_busy: "Call again in a minute: the large act on this folder is through for every reader, and its rows follow.",
   upload_locked: "Call again in a minute: what was sent is kept.",
   vault_not_empty: "Delete its content first.",
   generation_moved: "Call again.",
