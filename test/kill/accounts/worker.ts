@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { sha256Of } from "../../kit/bytes.ts";
 import type { Draw } from "../../fuzz/draw.ts";
 import type { Fleet } from "./fleet.ts";
-import { chooseStep, renderState, type State, type Step } from "./model.ts";
+import { chooseStep, type FileThing, renderState, type State, type Step } from "./model.ts";
 import type { Rows } from "./rows.ts";
 
 export interface Account {
@@ -102,15 +102,25 @@ export class Worker {
   /** Without an answer it happened, or it did not; nothing else. The process that had it is dead. */
   async #findOut(step: Step): Promise<void> {
     const seen = await this.#scene.rows.state(this.account.id, this.prefix);
-    const happened = renderState(seen) === renderState(step.after);
+    // The last part of an upload, too, may have been stored without an answer.
+    const uploaded = this.#takeStored(seen);
+    const happened = renderState(seen) === renderState([...step.after, ...uploaded]);
     if (happened) this.actions.push(step.action);
-    else if (renderState(seen) !== renderState(this.state))
+    else if (renderState(seen) !== renderState([...this.state, ...uploaded]))
       this.#report(
         `${step.method} ${step.path} without an answer left\n${renderState(seen)}\nof\n${renderState(this.state)}`,
       );
     this.#scene.counts.cut += 1;
     if (happened) this.#scene.counts.happened += 1;
     this.state = seen;
+  }
+
+  /** The files of unfinished uploads that are stored by now: nobody goes on with those. */
+  #takeStored(seen: State): FileThing[] {
+    const stored = this.#unfinished.filter(({ name }) => seen.some((thing) => thing.name === name));
+    for (const upload of stored) this.#unfinished.splice(this.#unfinished.indexOf(upload), 1);
+    this.actions.push(...stored.map(() => "file.uploaded"));
+    return stored.map(madeBy);
   }
 
   async #uploadInParts(): Promise<void> {
@@ -145,13 +155,12 @@ export class Worker {
     this.#unfinished.push(upload);
   }
 
-  async #finished({ name, bytes }: Unfinished): Promise<void> {
+  async #finished(upload: Unfinished): Promise<void> {
+    const { name } = upload;
     const seen = await this.#scene.rows.state(this.account.id, name);
-    const [file] = seen;
-    const wanted = { kind: "file", id: file?.id ?? "", name, folderId: null, size: bytes.length } as const;
-    const made = { ...wanted, sha256: sha256Of(bytes), trashed: false };
+    const made = madeBy(upload);
     if (renderState(seen) !== renderState([made])) this.#report(`the upload ${name} made\n${renderState(seen)}`);
-    this.state = [...this.state, made];
+    this.state = [...this.state, { ...made, id: seen[0]?.id ?? "" }];
     this.actions.push("file.uploaded");
     this.#scene.counts.resumed += 1;
   }
@@ -188,6 +197,10 @@ export class Worker {
   #report(finding: string): void {
     this.#scene.findings.push(`${this.account.id} ${this.prefix}: ${finding}`);
   }
+}
+
+function madeBy({ name, bytes }: Unfinished): FileThing {
+  return { kind: "file", id: "", name, folderId: null, size: bytes.length, sha256: sha256Of(bytes), trashed: false };
 }
 
 const OCTETS = { "content-type": "application/octet-stream" };
