@@ -93,7 +93,9 @@ export async function sortKeys(
   queries: Queries,
   keys: readonly string[],
 ): Promise<{ readonly named: ReadonlySet<string>; readonly known: ReadonlySet<string> }> {
-  const keysOf = async (table: "files" | "file_versions" | "uploads" | "blob_deletions" | "blob_quarantine"): Promise<string[]> => {
+  const keysOf = async (
+    table: "files" | "file_versions" | "uploads" | "blob_deletions" | "blob_quarantine",
+  ): Promise<string[]> => {
     const query = queries.build.selectFrom(table).select("blob_key").where("blob_key", "in", keys);
     return (await queries.all(query)).map((row) => row.blob_key);
   };
