@@ -63,8 +63,7 @@ export interface Held {
 /** Watches all connections of the process until it is disposed of. */
 export function watchWriter(): Held & Disposable {
   const held = { milliseconds: 0, rows: 0 };
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- called on each connection below.
-  const { exec } = DatabaseSync.prototype;
+  const exec = Reflect.get(DatabaseSync.prototype, "exec");
   const changes = (handle: DatabaseSync) => Number(handle.prepare("select total_changes() as n").get()?.["n"]);
   let began = { at: 0, rows: 0 };
   DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string) {
