@@ -25,9 +25,9 @@ export const refusing: readonly EvalTask[] = [
     as: "agent",
     most: 0,
     prepare: () => Promise.resolve({ words: null, known: null }),
-    play: (agent) => Promise.resolve(sentenceWith(agent.instructions, "never lost")),
+    play: (agent) => Promise.resolve(sentenceWith(agent.instructions, "lists versions")),
     verify: (_world, _known, told) => {
-      assert.match(told, /Content is never lost/);
+      assert.match(told, /file_restore brings one back.*30 days/s);
       return Promise.resolve();
     },
   }),
