@@ -122,7 +122,7 @@ it("vaults and paths in the wrong form are told apart [issue 19]", async () => {
       [
         ["upload", "a.txt", "--vault", "Team", "--name", "x/y"],
         2,
-        "That cannot be used: name: must not contain control characters, / or \\",
+        "The name must not contain control characters, / or \\",
         "correct what the message names; --help shows an example",
       ],
       [

@@ -40,10 +40,18 @@ function copyScene(): Scene {
 it.each<[how: string, lose: (scene: Scene) => void]>([
   ["missing", ({ directory }) => removeRows(directory)],
   ["empty", ({ directory }) => (removeRows(directory), emptyFile(directory))],
-  ["of yesterday", ({ directory, yesterday }) => putRows(yesterday, directory)],
-])("a database that is %s costs none of 100 contents, and an operator is told", async (_, lose) => {
+])("a database that is %s is not taken for the store's, and costs none of 100 contents", async (_, lose) => {
   const scene = copyScene();
   lose(scene);
+  await expect(startOnce(scene)).rejects.toThrow("put the rows of these contents back");
+  expect(countContents(scene.directory)).toBe(FILES);
+  putRows(scene.right, scene.directory);
+  await requireAllRead(scene);
+});
+
+it("a database of yesterday costs none of 100 contents, and an operator is told", async () => {
+  const scene = copyScene();
+  putRows(scene.yesterday, scene.directory);
   const { log, metrics } = await startOnce(scene);
   expect(countContents(scene.directory)).toBe(FILES);
   const stopped = log.find((line) => String(line["msg"]).startsWith("the sweep stopped"));

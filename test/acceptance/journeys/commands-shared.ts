@@ -178,7 +178,7 @@ export function explainsByCommand({ world, owner, vaultId, stranger, member, clo
       const down = await faults(member).finally(() => {
         for (const index of [0, 1]) service.localnet.faults.keyServer(index).down = false;
       });
-      assert.deepEqual(down, ["vault: keyServers: key_servers_unavailable"]);
+      assert.deepEqual(down, ["key-servers: key_servers_unavailable", "vault: keyServers: key_servers_unavailable"]);
       await writeFile(join(scratch, "ahead.mjs"), clock);
       const ahead = await faults(member, { NODE_OPTIONS: `--import=${join(scratch, "ahead.mjs")}` });
       assert.deepEqual(
