@@ -49,7 +49,7 @@ let cwd = home;
 const run = (words: readonly string[]): Promise<ProgramRan> => runProgram(words, { env, cwd, program: BUILT_COFFER });
 
 const json = async (words: readonly string[]): Promise<Record<string, unknown>> => {
-  const ran = await run([...words, "--json"]);
+  const ran = await run([...words, "--json", "--quiet"]);
   expect([words, ran.code, ran.err]).toEqual([words, 0, ""]);
   return JSON.parse(ran.out) as Record<string, unknown>;
 };
@@ -70,7 +70,7 @@ async function cut(
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   proxy.reset();
   expect([words, code, out]).toEqual([words, 130, ""]);
-  expect(err).toMatch(/^error: Interrupted.*\.\nnext: run the same command again: what is done stays done\n$/);
+  expect(err).toMatch(/^(?:Exporting .*\n)?error: Interrupted.*\.\nnext: run the same command again: what is done stays done\n$/);
   return err;
 }
 

@@ -51,7 +51,7 @@ async function begin(context: TestContext): Promise<void> {
 
 /** The error names the disk, and how far it came. */
 async function expectFull(words: readonly string[], after: string): Promise<void> {
-  const ran = await shell.run(words);
+  const ran = await shell.run([...words, "--quiet"]);
   expect([words, ran.code, ran.out]).toEqual([words, 1, ""]);
   const [error, next] = ran.err.split("\n");
   expect(error).toMatch(/^error: The local file system refused: no space is left: /);
