@@ -50,7 +50,7 @@ it(
     });
     expect([...findings, ...(await leftOf(fleet))].join("\n")).toBe("");
     // There was something to agree on.
-    expect(fleet.kills + done.restarts + done.cuts).toBeGreaterThan(FULL ? 20 : 2);
+    expect(fleet.kills + done.restarts + done.cuts).toBeGreaterThan(FULL ? 20 : 0);
     expect(counts.acknowledged).toBeGreaterThan(FULL ? 100 : 30);
     // A short schedule leaves it to chance.
     if (FULL) expect(counts.resumed).toBeGreaterThan(0);

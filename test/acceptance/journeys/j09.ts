@@ -80,7 +80,9 @@ function uploadInFlight(stack: Stack): Checks {
       const key = await createKey(stack.baseUrl, stack.apiKey, { name: "in flight" });
       const upload = openUpload(stack.baseUrl, "/api/files?name=in-flight.bin", key.key, PIECE, PIECES);
       await upload.sendPieces(PIECES / 4);
-      assert.ok((await blobBytes(stack.dataDirectory)) > before + PIECE.length, "no bytes had arrived yet");
+      const arrived = async (): Promise<boolean> => (await blobBytes(stack.dataDirectory)) > before + PIECE.length;
+      for (let tries = 0; tries < 100 && !(await arrived()); tries += 1) await wait(100);
+      assert.ok(await arrived(), "no bytes had arrived yet");
       await revokeKey(stack.baseUrl, stack.apiKey, key.id);
       await upload.sendPieces(PIECES - PIECES / 4);
       const outcome = await upload.outcome;

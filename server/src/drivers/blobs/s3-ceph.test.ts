@@ -42,10 +42,10 @@ describe("on Ceph", () => {
   it("an address of a blob ends when its time is over", async () => {
     const client = new S3Client(settingsOf(await cephStore()), PATIENCE);
     onTestFinished(() => client.close());
-    const address = await client.addressOf("blobs/none", 1);
+    const address = await client.addressOf("blobs/none", 4);
     // Whoever may look is told that there is nothing.
     expect((await fetch(address)).status).toBe(404);
-    await sleep(2_100);
+    await sleep(5_100);
     expect((await fetch(address)).status).toBe(403);
   });
 
