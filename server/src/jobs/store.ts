@@ -65,9 +65,7 @@ const endedVersions = prepared((build, value: { now: number }) =>
     .where(endOf("file_versions"), "<=", value.now)
     .where((row) =>
       row.not(
-        row.exists(
-          row.selectFrom("ended_items").select("item_id").whereRef("item_id", "=", "file_versions.file_id"),
-        ),
+        row.exists(row.selectFrom("ended_items").select("item_id").whereRef("item_id", "=", "file_versions.file_id")),
       ),
     )
     .where("purging_bytes", "is", null)

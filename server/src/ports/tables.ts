@@ -357,14 +357,7 @@ export interface SignInDelayRow {
 }
 
 export interface Tables
-  extends
-    BudgetTables,
-    BlobPartTables,
-    MoveTables,
-    QuarantineTables,
-    RunningTables,
-    StoreMarkTables,
-    TreeActTables {
+  extends BudgetTables, BlobPartTables, MoveTables, QuarantineTables, RunningTables, StoreMarkTables, TreeActTables {
   accounts: AccountRow;
   api_keys: ApiKeyRow;
   vaults: VaultRow;

@@ -170,9 +170,7 @@ export async function dropVersion(
     .where("version_id", "=", versionId)
     .where(endOf("file_versions"), "<=", endedBy)
     // Of a file that is gone: nothing counts it any more.
-    .where((row) =>
-      row.not(row.exists(row.selectFrom("ended_items").select("item_id").where("item_id", "=", fileId))),
-    )
+    .where((row) => row.not(row.exists(row.selectFrom("ended_items").select("item_id").where("item_id", "=", fileId))))
     .returning(["blob_key", "size", "charged", "shared_json", "budget_id"]);
   const [row] = await act.all(removal);
   if (row === undefined) return false;
@@ -239,8 +237,6 @@ export async function removeSomeVersions(
     giving,
   );
   const ids = rows.map((row) => row.version_id);
-  await act.run(
-    act.build.deleteFrom("file_versions").where("file_id", "=", fileId).where("version_id", "in", ids),
-  );
+  await act.run(act.build.deleteFrom("file_versions").where("file_id", "=", fileId).where("version_id", "in", ids));
   return rows.reduce((sum, { charged }) => sum + charged, 0);
 }

@@ -117,7 +117,9 @@ describe("a file of many versions and names", () => {
       expect([await count("files"), await count("ended_items")]).toEqual([0, 3]);
       expect(await usage()).toMatchObject({ usage_bytes: 0, usage_files: 0, usage_version_bytes: 0, bytes: 0 });
       await finishPastRemovals(service, running);
-      expect([await count("file_versions"), await count("item_entries"), await count("ended_items")]).toEqual([0, 0, 0]);
+      expect([await count("file_versions"), await count("item_entries"), await count("ended_items")]).toEqual([
+        0, 0, 0,
+      ]);
     }
   });
 
@@ -136,12 +138,15 @@ describe("a file of many versions and names", () => {
   test("leaves its id to no other file until it is through", async () => {
     const writing = await openWriting(service);
     const upload = newUpload(writing, "file");
-    let { file } = answerOf(await send(service, writing, upload));
+    let file = await send(service, writing, upload);
     const { id } = file;
     for (let at = 2; at < 14; at += 1) file = await replace(service, writing, nextVersion(writing, file, at));
     const proof = await prove(service, writing.shared, "delete-file", { fileId: id });
     await deleteFileForGood(service, id, { proof, as: writing.by.principal });
-    expect([await count("ended_items"), await codeOf(send(service, writing, upload))]).toEqual([1, "statement_invalid"]);
+    expect([await count("ended_items"), await codeOf(send(service, writing, upload))]).toEqual([
+      1,
+      "statement_invalid",
+    ]);
     await finishPastRemovals(service, running);
     expect(await codeOf(send(service, writing, upload))).toBe("ok");
   });

@@ -61,7 +61,12 @@ export async function fillPast(
   { vaultId, fileIds, each }: { readonly vaultId: string; readonly fileIds: readonly string[]; readonly each: number },
 ): Promise<void> {
   const { build } = database;
-  const [file] = await database.all(build.selectFrom("files").selectAll().where("id", "=", fileIds[0] ?? ""));
+  const [file] = await database.all(
+    build
+      .selectFrom("files")
+      .selectAll()
+      .where("id", "=", fileIds[0] ?? ""),
+  );
   if (file === undefined) throw new Error("the file is not there");
   for (const fileId of fileIds)
     for (let at = 0; at < each; at += AT_ONCE) {

@@ -97,7 +97,7 @@ test("nor while a file of many versions is deleted for good", { timeout: 1_200_0
 
 test("nor while many folders go to the trash in one request", { timeout: 1_200_000 }, async () => {
   await using service = await openTestService({ openDatabase: openTestSqlite });
-  const ids = [];
+  const ids: string[] = [];
   for (let at = 0; at < 30; at += 1) {
     const folder = { files: 100, perFolder: 50, name: `folder ${at}` };
     ids.push((await fillFolder(service.database, service.owner, folder)).folderId);
@@ -105,5 +105,5 @@ test("nor while many folders go to the trash in one request", { timeout: 1_200_0
   const caller = contextOf(service.owner);
   // Each of the folders that are marked has a row, a change and a mark.
   const marks = 3 * ids.length;
-  await measure("trash many", () => service.handlers.files.trashMany({ headers: {}, body: { ids } }, caller), marks);
+  await measure("trash many", () => service.handlers.files.trashMany({ body: { ids } }, caller), marks);
 });

@@ -17,9 +17,7 @@ const running = new AbortController().signal;
 
 /** A file that was replaced and renamed once a day for twenty days. */
 async function makeVault() {
-  const { vault } = answerOf(
-    await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, context()),
-  );
+  const { vault } = answerOf(await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, context()));
   const input = { query: { name: "file 0", vaultId: vault.id }, headers: {}, body: bodyOf("0") };
   const { file } = answerOf(await service.handlers.files.upload(input, context()));
   const params = { fileId: file.id };
