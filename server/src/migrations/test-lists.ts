@@ -36,7 +36,7 @@ type Values = Readonly<Record<string, readonly unknown[]>>;
 type Query = Readonly<Record<string, unknown>>;
 interface List {
   readonly filters: Values;
-  ask(query: Query, context: ReturnType<typeof contextOf>): Promise<unknown>;
+  readonly ask: (query: Query, context: ReturnType<typeof contextOf>) => Promise<unknown>;
 }
 
 export interface Asked {

@@ -152,7 +152,8 @@ describe("a file of many versions and names", () => {
   });
 });
 
-test.skipIf(ON_POSTGRES)("no transaction of it writes more rows than a piece and what an act notes", async () => {
+test("no transaction of it writes more rows than a piece and what an act notes", async (context) => {
+  if (ON_POSTGRES) context.skip("it counts the rows of SQLite's transactions");
   const fileId = await makeFile("large", 20);
   using held = watchWriter();
   await deleteForGood(fileId);

@@ -113,7 +113,7 @@ export interface Held {
 /** Watches all connections of the process until it is disposed of. */
 export function watchWriter(): Held & Disposable {
   const held = { milliseconds: 0, rows: 0 };
-  const exec = Reflect.get(DatabaseSync.prototype, "exec") as (this: DatabaseSync, text: string) => void;
+  const exec: (this: DatabaseSync, text: string) => void = Reflect.get(DatabaseSync.prototype, "exec");
   const changes = (handle: DatabaseSync) => Number(handle.prepare("select total_changes() as n").get()?.["n"]);
   let began = { at: 0, rows: 0 };
   DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string) {

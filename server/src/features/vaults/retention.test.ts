@@ -131,7 +131,8 @@ test("a vault that is deleted for good meanwhile goes with all of it", async () 
   expect([await rowsOf("file_versions"), await rowsOf("item_entries"), await pending()]).toEqual([[], [], 0]);
 });
 
-test.skipIf(ON_POSTGRES)("no transaction of it writes more rows than a piece and what an act notes", async () => {
+test("no transaction of it writes more rows than a piece and what an act notes", async (context) => {
+  if (ON_POSTGRES) context.skip("it counts the rows of SQLite's transactions");
   const made = await makeVault();
   using held = watchWriter();
   await keep(made, 365);
