@@ -10,7 +10,7 @@ import { reportDangling, sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
 import { tellEnds } from "../features/members/ending.ts";
 import { finishTreeActs } from "../features/tree-acts/writing.ts";
-import { finishPastRemovals } from "../features/items/past-removal.ts";
+import { finishPastRemovals } from "../features/files/past-removal.ts";
 import { finishPurges } from "../features/vaults/purging.ts";
 import { finishRetentionChanges } from "../features/vaults/retention.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";

@@ -1,6 +1,6 @@
 /**
  * What files and folders were before, in any number of rows: a vault keeps it for another time, and an item goes with all of it, from one
- * row on, and the others follow (features/vaults/retention.ts and features/items/past-removal.ts).
+ * row on, and the others follow (features/vaults/retention.ts and features/files/past-removal.ts).
  */
 import { sql } from "kysely";
 import type { Migration } from "./migration.ts";

@@ -17,7 +17,7 @@ import { publishKey } from "../features/shared-vaults/test-vaults.ts";
 import { answerOf, bodyOf, contextOf, type TestService } from "../features/test-service.ts";
 import { expireEntries, expireUploads, expireVersions } from "../jobs/expiry.ts";
 import { finishTreeActs } from "../features/tree-acts/writing.ts";
-import { finishPastRemovals } from "../features/items/past-removal.ts";
+import { finishPastRemovals } from "../features/files/past-removal.ts";
 import { finishPurges } from "../features/vaults/purging.ts";
 import { finishRetentionChanges } from "../features/vaults/retention.ts";
 import { purgeTrash } from "../jobs/trash-purge.ts";

@@ -10,7 +10,7 @@ import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
 import { type Named, requireWritten } from "../items/changing.ts";
 import { requireUnchanged } from "../items/conditions.ts";
-import { removePast } from "../items/past-removal.ts";
+import { removePast } from "./past-removal.ts";
 import { deleteItem } from "../items/store.ts";
 import { actsAsOwner, readFileFor } from "../reach/items.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "./store.ts";

@@ -6,7 +6,7 @@ import { folderTarget, noteChange } from "../acting.ts";
 import type { Actor } from "../changes/store.ts";
 import type { DeletionGrant } from "../deletion/grants.ts";
 import { dropFolderNames } from "../folder-names/staged-store.ts";
-import { removePast } from "../items/past-removal.ts";
+import { removePast } from "../files/past-removal.ts";
 import { deleteItem } from "../items/store.ts";
 
 /** One that holds nothing. False: it is not as it was read, so it was not deleted. `actor`: null where it ends by time. */

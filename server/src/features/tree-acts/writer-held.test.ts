@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { answerOf, contextOf, openTestService, storeFile, type TestService } from "../test-service.ts";
 import { openTestSqlite } from "../../test-storage.ts";
-import { finishPastRemovals } from "../items/past-removal.ts";
+import { finishPastRemovals } from "../files/past-removal.ts";
 import { finishPurges } from "../vaults/purging.ts";
 import { finishRetentionChanges } from "../vaults/retention.ts";
 import { fillFolder, fillPast, watchWriter } from "./test-large-account.ts";

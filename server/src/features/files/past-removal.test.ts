@@ -6,7 +6,7 @@ import { jobsOf } from "../../jobs/test-jobs.ts";
 import { purgeTrash } from "../../jobs/trash-purge.ts";
 import { ofEachTest } from "../../test-each.ts";
 import { ON_POSTGRES } from "../../test-storage.ts";
-import { newUpload, nextVersion, openWriting, replace, send } from "../files/test-shared-files.ts";
+import { newUpload, nextVersion, openWriting, replace, send } from "./test-shared-files.ts";
 import { sumGivenUp } from "../holds/store.ts";
 import { deleteFileForGood, prove } from "../deletion/test-proofs.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";

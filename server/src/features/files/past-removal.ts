@@ -5,11 +5,17 @@
 import type { Deps } from "../../deps.ts";
 import { type AccountAct, type ActDeps, actOn } from "../account/act.ts";
 import { releaseStored } from "../budgets/spending.ts";
-import { countVersionsOf, hasVersions, removeSomeVersions } from "../files/kept-versions-store.ts";
-import { BLOB_GRACE_MS } from "../files/store.ts";
+import { countVersionsOf, hasVersions, removeSomeVersions } from "./kept-versions-store.ts";
+import { BLOB_GRACE_MS } from "./store.ts";
 import type { EndedItemRow } from "../../ports/tree-act-tables.ts";
-import { hasEntries, removeSomeEntries } from "./entries-store.ts";
-import { countQueued, findEndedItem, insertEndedItem, listEndedItems, removeEndedItem } from "./past-removal-store.ts";
+import { hasEntries, removeSomeEntries } from "../items/entries-store.ts";
+import {
+  countQueued,
+  findEndedItem,
+  insertEndedItem,
+  listEndedItems,
+  removeEndedItem,
+} from "../items/past-removal-store.ts";
 
 type Limits = Pick<Deps, "clock" | "settings">;
 
