@@ -47,6 +47,7 @@ export function vaultRow(more: Partial<VaultRow> & Pick<VaultRow, "account_id">)
     updated_at: TIME,
     trashed_at: null,
     purging_bytes: null,
+    pending_retention: null,
     ...more,
   };
 }

@@ -47,7 +47,7 @@ function expireUpload(deps: Expiring, upload: Pick<UploadRow, "id" | "blob_key">
 
 /** Removes replaced versions once their time is over, each account's in an act of it. Their bytes go to the deletion queue. */
 export async function expireVersions(
-  deps: Expiring & Pick<JobDeps, "random">,
+  deps: Expiring & Pick<JobDeps, "random" | "settings">,
   signal: AbortSignal,
 ): Promise<{ expired: number }> {
   let total = 0;
@@ -59,6 +59,7 @@ export async function expireVersions(
       const work = async (act: AccountAct): Promise<number> => {
         let count = 0;
         for (const row of ofAccount) {
+          if (act.writtenRows >= deps.settings.limits.actRows) break;
           // The deletion of its vault has counted it as gone.
           if (await isPurging(act, row.vault_id)) continue;
           if (await dropVersion(act, row, { now, reason: "expired", endedBy: now })) count += 1;

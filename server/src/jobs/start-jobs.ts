@@ -10,7 +10,9 @@ import { reportDangling, sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
 import { tellEnds } from "../features/members/ending.ts";
 import { finishTreeActs } from "../features/tree-acts/writing.ts";
+import { finishPastRemovals } from "../features/files/past-removal.ts";
 import { finishPurges } from "../features/vaults/purging.ts";
+import { finishRetentionChanges } from "../features/vaults/retention.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";
 import { removeFull } from "../features/rates/store.ts";
 import { RENEW_EVERY } from "../features/pairing/pairing.ts";
@@ -63,6 +65,8 @@ export function startJobs(deps: Omit<JobDeps, "runningTime">, places: Storage["p
       },
       // An act that somebody began is written to its end, whatever the clock says.
       { name: "finish acts on folders", pause: ACTS_PAUSE, run: (signal) => finishTreeActs(held, signal) },
+      { name: "finish changes of retention", pause: ACTS_PAUSE, run: (signal) => finishRetentionChanges(held, signal) },
+      { name: "finish deletions of pasts", pause: ACTS_PAUSE, run: (signal) => finishPastRemovals(held, signal) },
       { name: "finish deletions of vaults", pause: ACTS_PAUSE, run: (signal) => finishPurges(held, signal) },
       ...deletingJobs(gate).map((jobOf) => marks.waiting((clock) => jobOf({ ...held, clock }))),
       ...forgetRates(held),

@@ -1,6 +1,7 @@
 /** The SQL of the jobs. Unlike a feature's, it goes over all accounts. */
 import { sql } from "kysely";
 import { prepared, type Queries } from "../ports/database.ts";
+import { endOf } from "../features/items/retention-store.ts";
 import type { DeletionReason } from "../ports/quarantine-tables.ts";
 import type { BlobDeletionRow, FileRow, FileVersionRow, UploadRow, VaultRow } from "../ports/tables.ts";
 
@@ -60,6 +61,13 @@ const endedVersions = prepared((build, value: { now: number }) =>
     .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
     .select(["file_id", "version_id", "vault_id", "account_id"])
     .where("expires_at", "<=", value.now)
+    // What its vault keeps for longer by now does not say so yet, and what is left of a file that is gone is counted as gone.
+    .where(endOf("file_versions"), "<=", value.now)
+    .where((row) =>
+      row.not(
+        row.exists(row.selectFrom("ended_items").select("item_id").whereRef("item_id", "=", "file_versions.file_id")),
+      ),
+    )
     .where("purging_bytes", "is", null)
     .orderBy("expires_at")
     .limit(BATCH),

@@ -34,7 +34,7 @@ export async function purgeTrash(
   while (!signal.aborted) {
     const accountId = await findEmptyFolder(deps.database, cutoff);
     if (accountId === null) break;
-    folders += await actOn(deps, accountId, (act) => purgeFolders(act, cutoff), { freesSpace: true });
+    folders += await actOn(deps, accountId, (act) => purgeFolders(deps, act, cutoff), { freesSpace: true });
   }
   return { files, folders, vaults: await purgeVaults(deps, signal, cutoff) };
 }
@@ -70,8 +70,12 @@ async function purgeFiles(deps: Purging, act: AccountAct, rows: readonly FileRow
 }
 
 /** Some of the leaves: what still holds something stays, and so does all above it, until a later round. */
-async function purgeFolders(act: AccountAct, until: number): Promise<number> {
+async function purgeFolders(deps: Purging, act: AccountAct, until: number): Promise<number> {
   const rows = await findEmptyTrashedFolders(act, { accountId: act.account.id, until }, BATCH);
-  for (const row of rows) await removeFolder(act, null, row, grantByService(row.vault_id));
-  return rows.length;
+  let count = 0;
+  for (const row of rows) {
+    if (act.writtenRows >= deps.settings.limits.actRows) break;
+    if (await removeFolder(act, deps, null, row, grantByService(row.vault_id))) count += 1;
+  }
+  return count;
 }

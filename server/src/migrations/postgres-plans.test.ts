@@ -21,6 +21,7 @@ const asked = new Map<string, Pick<QueryConfig, "name" | "values">>();
 /** What reads a table from end to end, and may. */
 const ALLOWED: readonly (readonly [text: RegExp, why: string])[] = [
   [/^select \* from "tree_acts"$/, "a job: acts on folders that are under way"],
+  [/^select \* from "ended_items"$/, "a job: files and folders whose past is being deleted"],
   [/ from "vaults" where "purging_bytes" is not null$/, "a job: vaults that are being deleted"],
   [/ "leases"/, "as many rows as there are uploads and jobs under way"],
   [/ rates /, "once a minute: the callers of the last minute, without an index that each request would pay for"],
@@ -41,9 +42,11 @@ const SORTED: readonly (readonly [text: RegExp, why: string])[] = [
     "attempts under way whose leases are over",
   ],
   [/ from "files" where "trashed_at" <= /, "a job's step: what has been in the trash for long"],
+  [/ from "file_versions" inner join "vaults" .* where "expires_at" <= /, "a job's step: versions whose time is over"],
   [/ from "vaults" where "trashed_at" <= /, "a job's step: vaults that have been in the trash for long"],
   [/ from "blob_deletions" where "not_before" <= /, "a job's step: contents that are to be deleted by now"],
   [/ from "blob_quarantine" where "ends" <= /, "a job's step: contents whose time in quarantine is over"],
+  [/ as "alike" /, "at most a hundred ids begin alike"],
   [/ from file_terms where terms @@ /, "what a word is found in; an index of words has no order"],
 ];
 
@@ -141,6 +144,26 @@ it("a page is read off an index in its order: nothing is sorted for it", () => {
   const sorts = findInPlans((plan, text) => (SORTED.some(([sorted]) => sorted.test(text)) ? [] : sortsIn(plan)));
   expect([...planned.keys()].filter((text) => /order by .* limit /.test(text)).length).toBeGreaterThan(20);
   expect(sorts).toEqual([]);
+});
+
+/** What the rows of a page of files or folders are filtered by beyond an index, and may. */
+const FILTERED: readonly (readonly [filter: RegExp, why: string])[] = [
+  [/^shared_json IS NOT NULL$/, "one name, which a public vault has as well"],
+  [/^COALESCE\((folder_id|parent_id), ''::text\) = /, "one name in one trash, in several folders"],
+  [/^(folder_id|parent_id) IS NULL$/, "the top of a vault: behind IS NULL no index is in order, so statistics choose"],
+];
+
+function filtersIn(plan: Plan): string[] {
+  const isRow = plan["Relation Name"] === "files" || plan["Relation Name"] === "folders";
+  const parts = isRow ? (plan.Filter ?? "").split(" AND ").map((part) => part.replace(/^\(+|\)+$/g, "")) : [];
+  const found = parts.filter((part) => part !== "" && !FILTERED.some(([filter]) => filter.test(part)));
+  return [...found, ...(plan.Plans ?? []).flatMap(filtersIn)];
+}
+
+it("a page of files or folders reads no others: each of its filters is one of the index", () => {
+  const isList = (text: string) => / as "acts" left join /.test(text) && !/ as "alike" /.test(text);
+  expect([...planned.keys()].filter(isList).length).toBeGreaterThan(20);
+  expect(findInPlans((plan, text) => (isList(text) ? filtersIn(plan) : []))).toEqual([]);
 });
 
 type Explained = { readonly "QUERY PLAN": readonly [{ readonly Plan: Plan }] };

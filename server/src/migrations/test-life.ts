@@ -3,12 +3,8 @@ import { randomUUID } from "node:crypto";
 import { TUS_VERSION } from "@coffer/contract";
 import { expect } from "vitest";
 import { newTestVault } from "../drivers/chain/test-chain.ts";
-import { changesHandlers } from "../features/events/changes.ts";
-import { Heads } from "../features/events/heads.ts";
-import { OpenFeeds } from "../features/events/open-feeds.ts";
 import {
   entryOf,
-  indexOf,
   newUpload,
   nextEntry,
   nextVersion,
@@ -21,19 +17,29 @@ import { publishKey } from "../features/shared-vaults/test-vaults.ts";
 import { answerOf, bodyOf, contextOf, type TestService } from "../features/test-service.ts";
 import { expireEntries, expireUploads, expireVersions } from "../jobs/expiry.ts";
 import { finishTreeActs } from "../features/tree-acts/writing.ts";
+import { finishPastRemovals } from "../features/files/past-removal.ts";
 import { finishPurges } from "../features/vaults/purging.ts";
+import { finishRetentionChanges } from "../features/vaults/retention.ts";
 import { purgeTrash } from "../jobs/trash-purge.ts";
+import { askEveryList, type Filters } from "./test-lists.ts";
 
 type Living = Awaited<ReturnType<typeof openWriting>>;
 
-/** Everything that is done with a shared vault, once. */
-export async function liveOn(living: TestService): Promise<void> {
+/** Everything that is done with a shared vault, once. Answers which filters of which lists were asked for. */
+export async function liveOn(living: TestService): Promise<Filters> {
   const writing = await openWriting(living);
-  const folderId = await fill(living, writing);
-  await look(living, writing, folderId);
+  const filled = await fill(living, writing);
+  const { folderId } = filled;
+  const asked = await look(living, writing, filled);
   await rename(living, writing, folderId);
   await throwAway(living, writing, folderId);
   await handOn(living, writing);
+  return asked;
+}
+
+interface Filled {
+  readonly folderId: string;
+  readonly fileId: string;
 }
 
 async function makeFolder({ handlers }: TestService, { shared, by, keyId }: Living, name: string): Promise<string> {
@@ -42,7 +48,7 @@ async function makeFolder({ handlers }: TestService, { shared, by, keyId }: Livi
   return answerOf(await handlers.folders.create({ body }, contextOf(by.principal))).folder.id;
 }
 
-async function fill(living: TestService, writing: Living): Promise<string> {
+async function fill(living: TestService, writing: Living): Promise<Filled> {
   const folderId = await makeFolder(living, writing, "folder");
   const first = await put(living, writing, "first", { folderId });
   await replace(living, writing, nextVersion(writing, first));
@@ -58,53 +64,24 @@ async function fill(living: TestService, writing: Living): Promise<string> {
     "upload-metadata": metadata.join(","),
   };
   await living.handlers.uploads.create({ headers, body: bodyOf("", { length: 0 }) }, contextOf(writing.by.principal));
-  return folderId;
+  return { folderId, fileId: first.id };
 }
 
 /** As the owner and as a member of another account, who are looked up differently. */
-async function look(living: TestService, { shared, by, member, keyId }: Living, folderId: string): Promise<void> {
+async function look(
+  living: TestService,
+  { shared, by, member, keyId }: Living,
+  { folderId, fileId }: Filled,
+): Promise<Filters> {
   const { handlers } = living;
   const { vaultId } = shared;
   const params = { vaultId };
-  const nameIndex = indexOf(keyId, "first");
   for (const { principal } of [by, member]) {
     const context = contextOf(principal);
-    for (const query of [{}, { shared: true }]) await handlers.vaults.list({ query }, context);
-    for (const query of [
-      { vaultId },
-      { vaultId, folderId },
-      { vaultId, folderId: "root" as const },
-      { vaultId, folderId, nameIndex },
-    ])
-      await handlers.files.list({ query }, context);
-    for (const query of [
-      { vaultId },
-      { vaultId, parentId: "root" as const },
-      { vaultId, parentId: folderId, nameIndex },
-    ])
-      await handlers.folders.list({ query }, context);
-    await handlers.folders.entries({ params: { folderId }, query: {} }, context);
     await handlers.members.list({ params }, context);
-    for (const query of [{}, { generation: "1" }, { limit: 1 }])
-      await handlers.vaultKeys.list({ params, query }, context);
-    await handlers.vaultKeys.steps({ params, query: {} }, context);
     for (const query of [{}, { folderId }]) await handlers.folderNames.get({ params, query }, context);
   }
-  await handlers.trash.list({ query: { vaultId } }, contextOf(by.principal));
-  for (const trashed of [true, false])
-    for (const query of [{}, { vaultId, nameIndex }, { vaultId, folderId, nameIndex }, { nameIndex }, { name: "n" }]) {
-      await handlers.files.list({ query: { ...query, trashed } }, contextOf(by.principal));
-      await handlers.folders.list({ query: { ...query, trashed } }, contextOf(by.principal));
-    }
-  const changes = changesHandlers({ ...living, feeds: new OpenFeeds(), heads: new Heads(living) });
-  for (const query of [
-    { by: by.principal.keyId ?? randomUUID() },
-    { by: member.chainAddress },
-    { folderId, since: new Date(0).toISOString(), until: new Date(1).toISOString() },
-    ...[{ vaultId, kind: "file.uploaded" }, { kind: "file" }, { after: 1 }],
-  ])
-    await changes.list({ query }, contextOf(by.principal));
-  await changes.list({ query: { vaultId } }, contextOf(member.principal));
+  return askEveryList(living, { callers: [by.principal, member.principal], vaultId, folderId, fileId, keyId });
 }
 
 /** A member goes, and the folder's names come under the next key; of one the staged name is outdated first. */
@@ -136,6 +113,9 @@ async function rename(living: TestService, { member, ...old }: Living, folderId:
 
 async function throwAway(living: TestService, writing: Living, folderId: string): Promise<void> {
   const { handlers } = living;
+  const kept = { params: { vaultId: writing.shared.vaultId }, headers: {}, body: { keepVersionsDays: 31 } };
+  await handlers.vaults.update(kept, contextOf(writing.by.principal));
+  await finishRetentionChanges(living, new AbortController().signal);
   const context = contextOf(writing.by.principal);
   const params = { folderId };
   const signal = new AbortController().signal;
@@ -171,5 +151,6 @@ async function handOn(living: TestService, { shared, by, member }: Living): Prom
   await living.handlers.vaults.restore({ params, body: {} }, context);
   await purgeVault(living, claimed);
   await finishPurges(living, new AbortController().signal);
+  await finishPastRemovals(living, new AbortController().signal);
   await purgeTrash(living, new AbortController().signal);
 }

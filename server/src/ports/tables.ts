@@ -5,7 +5,7 @@ import type { MoveTables } from "./move-tables.ts";
 import type { QuarantineTables } from "./quarantine-tables.ts";
 import type { StoreMarkTables } from "./store-mark-tables.ts";
 import type { RunningTables } from "./running-tables.ts";
-import type { PurgedRow, TreeActTables } from "./tree-act-tables.ts";
+import type { PurgedRow, RetentionRow, TreeActTables } from "./tree-act-tables.ts";
 import type { BudgetTables } from "./budget-tables.ts";
 import type * as shared from "./shared-vault-tables.ts";
 import type * as webhooks from "./webhook-tables.ts";
@@ -68,7 +68,7 @@ export interface ApiKeyRow {
   created_at: number;
 }
 
-export interface VaultRow extends PurgedRow {
+export interface VaultRow extends PurgedRow, RetentionRow {
   id: string;
   account_id: string;
   name: string;

@@ -1,4 +1,5 @@
 /** Deleting one file for good. */
+import type { Deps } from "../../deps.ts";
 import { type CreationContext, type Principal, type Recorded, Reply } from "../../handler.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -9,15 +10,14 @@ import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
 import { type Named, requireWritten } from "../items/changing.ts";
 import { requireUnchanged } from "../items/conditions.ts";
-import { dropEntries } from "../items/entries-store.ts";
+import { removePast } from "./past-removal.ts";
 import { deleteItem } from "../items/store.ts";
 import { actsAsOwner, readFileFor } from "../reach/items.ts";
-import { dropKeptVersions } from "./kept-versions-store.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "./store.ts";
 
 /** Throws `owner_only`, `precondition_failed`, and for a file of a shared vault what {@link withOwnerProof} does. */
 export async function deleteForGood(
-  deps: ActingDeps & ProofDeps,
+  deps: ActingDeps & ProofDeps & Pick<Deps, "settings">,
   context: CreationContext<Principal>,
   { id: fileId, ifMatch, proof }: Named & { readonly proof: string | undefined },
 ): Promise<Recorded<undefined>> {
@@ -44,7 +44,7 @@ function ownerOnly(): ServiceError {
  */
 export async function removeFile(
   act: AccountAct,
-  { clock }: Pick<ActingDeps, "clock">,
+  deps: Pick<Deps, "clock" | "settings">,
   actor: Actor | null,
   row: FileRow,
   grant: DeletionGrant,
@@ -52,12 +52,11 @@ export async function removeFile(
   grant.requireFor({ vaultId: row.vault_id, isShared: row.shared_json !== null });
   act.requireAccount(row.account_id);
   if (!(await deleteItem(act, "file", row))) return false;
-  const giving = { notBefore: clock.now() + BLOB_GRACE_MS, reason: actor === null ? "expired" : "deleted" } as const;
-  await queueBlobDeletion(act, row, giving);
-  await dropKeptVersions(act, { fileId: row.id, ...giving });
-  await dropEntries(act, row.id);
+  const reason = actor === null ? "expired" : "deleted";
+  await queueBlobDeletion(act, row, { notBefore: deps.clock.now() + BLOB_GRACE_MS, reason });
   act.free({ bytes: row.size, files: 1 });
   await releaseStored(act, row.budget_id, row.size);
   await noteChange(act, actor, "file.deleted", fileTarget(row));
+  await removePast(act, deps, { id: row.id, vault_id: row.vault_id, reason });
   return true;
 }

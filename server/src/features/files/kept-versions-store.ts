@@ -3,33 +3,34 @@
  * while that has them, else for one version. A blob is given up with the last that has it.
  */
 import type { SharedFile } from "@coffer/contract";
-import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { DeletionReason } from "../../ports/quarantine-tables.ts";
 import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
 import type { AccountAct } from "../account/act.ts";
 import { releaseStored } from "../budgets/spending.ts";
-import { PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import { authorKeyOf } from "../items/authors.ts";
 import { DROPPED, KEPT_OF_AUTHOR } from "../items/keeping.ts";
+import { endOf, withEnd } from "../items/retention-store.ts";
 import { parseVersionStatement } from "../shared-vaults/statements.ts";
-import { BLOB_GRACE_MS, type Giving, queueBlobDeletion } from "./store.ts";
+import { BLOB_GRACE_MS, type Giving, queueBlobDeletion, queueBlobDeletions } from "./store.ts";
 
 const byId = prepared((build, value: { fileId: string; versionId: string; now: number }) =>
   build
     .selectFrom("file_versions")
     .selectAll()
+    .select(endOf("file_versions").as("ends_at"))
     .where("file_id", "=", value.fileId)
     .where("version_id", "=", value.versionId)
-    .where("expires_at", ">", value.now),
+    .where(endOf("file_versions"), ">", value.now),
 );
 
 /** null: there is none, or its time is over. */
-export function findKeptVersion(
+export async function findKeptVersion(
   queries: Queries,
   value: { fileId: string; versionId: string; now: number },
 ): Promise<FileVersionRow | null> {
-  return queries.first(byId(queries, value));
+  const row = await queries.first(byId(queries, value));
+  return row === null ? null : withEnd(row);
 }
 
 const isKept = prepared((build, value: { fileId: string; versionId: string }) =>
@@ -49,19 +50,20 @@ const before = prepared((build, value: { fileId: string; before: number; now: nu
   build
     .selectFrom("file_versions")
     .selectAll()
+    .select(endOf("file_versions").as("ends_at"))
     .where("file_id", "=", value.fileId)
     .where("number", "<", value.before)
-    .where("expires_at", ">", value.now)
+    .where(endOf("file_versions"), ">", value.now)
     .orderBy("number", "desc")
     .limit(value.limit),
 );
 
 /** Newest first. */
-export function listKeptVersions(
+export async function listKeptVersions(
   queries: Queries,
   value: { fileId: string; before: number; now: number; limit: number },
 ): Promise<FileVersionRow[]> {
-  return queries.all(before(queries, value));
+  return (await queries.all(before(queries, value))).map(withEnd);
 }
 
 const oldestOf = prepared((build, value: { fileId: string; authorKey: string; kept: number }) =>
@@ -166,7 +168,9 @@ export async function dropVersion(
     .deleteFrom("file_versions")
     .where("file_id", "=", fileId)
     .where("version_id", "=", versionId)
-    .where("expires_at", "<=", endedBy)
+    .where(endOf("file_versions"), "<=", endedBy)
+    // Of a file that is gone: nothing counts it any more.
+    .where((row) => row.not(row.exists(row.selectFrom("ended_items").select("item_id").where("item_id", "=", fileId))))
     .returning(["blob_key", "size", "charged", "shared_json", "budget_id"]);
   const [row] = await act.all(removal);
   if (row === undefined) return false;
@@ -198,50 +202,41 @@ const countedOf = prepared((build, value: { fileId: string }) =>
     .groupBy("budget_id"),
 );
 
-const queueOf = prepared((build, value: { fileId: string; notBefore: number; reason: DeletionReason }) =>
-  build
-    .insertInto("blob_deletions")
-    .columns(["blob_key", "not_before", "account_id", "bytes", "reason"])
-    .expression((expression) =>
-      expression
-        .selectFrom("file_versions")
-        .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
-        .select((row) => ["blob_key", row.val(value.notBefore).as("not_before"), "account_id", "size"])
-        .select((row) => row.val(value.reason).as("reason"))
-        .where("file_id", "=", value.fileId),
-    )
-    .onConflict((conflict) => conflict.column("blob_key").doNothing()),
-);
-
-const removeOf = prepared((build, value: { fileId: string }) =>
-  build.deleteFrom("file_versions").where("file_id", "=", value.fileId),
-);
-
-/** For a file that is deleted for good: its versions go with it, and what was counted for them. */
-export async function dropKeptVersions(act: AccountAct, value: Giving & { readonly fileId: string }): Promise<void> {
-  const { fileId, notBefore, reason } = value;
-  const counted = await act.all(countedOf(act, { fileId }));
-  if (counted.length === 0) return;
-  await act.run(queueOf(act, { fileId, notBefore, reason }));
-  await act.run(removeOf(act, { fileId }));
-  for (const { budget_id, bytes } of counted) await releaseStored(act, budget_id, Number(bytes));
-  const bytes = counted.reduce((sum, row) => sum + Number(row.bytes), 0);
-  act.countVersions(-bytes);
-  act.free({ bytes, files: 0 });
+/** What counts for the file's versions, by the budgets that count it too. */
+export async function countVersionsOf(
+  queries: Queries,
+  fileId: string,
+): Promise<{ readonly budgetId: string | null; readonly bytes: number }[]> {
+  const rows = await queries.all(countedOf(queries, { fileId }));
+  return rows.map(({ budget_id: budgetId, bytes }) => ({ budgetId, bytes: Number(bytes) }));
 }
 
-/** Versions of the vault stay that long after they were replaced, those that are kept already too. Milliseconds. */
-export async function keepVersionsFor(act: AccountAct, vaultId: string, time: number): Promise<void> {
-  const end = sql<number>`replaced_at + ${time}`;
-  const others = act.build
+const someOf = prepared((build, value: { fileId: string; most: number }) =>
+  build
     .selectFrom("file_versions")
-    .select(["file_id", "version_id"])
-    .where("vault_id", "=", vaultId)
-    .where("expires_at", "<>", end)
-    .limit(PIECE);
-  const change = act.build
-    .updateTable("file_versions")
-    .set({ expires_at: end })
-    .where((row) => row(row.refTuple("file_id", "version_id"), "in", others.$asTuple("file_id", "version_id")));
-  await untilNoneIsLeft(() => act.run(change));
+    .select(["version_id", "blob_key", "size", "charged"])
+    .where("file_id", "=", value.fileId)
+    .limit(value.most),
+);
+
+export async function hasVersions(queries: Queries, fileId: string): Promise<boolean> {
+  return (await queries.all(someOf(queries, { fileId, most: 1 }))).length > 0;
+}
+
+/** For a file that is gone, and whose versions nothing counts any more: at most so many go. Answers how many bytes were counted for them. */
+export async function removeSomeVersions(
+  act: AccountAct,
+  { fileId, most, ...giving }: Giving & { readonly fileId: string; readonly most: number },
+): Promise<number> {
+  const rows = await act.all(someOf(act, { fileId, most }));
+  if (rows.length === 0) return 0;
+  const { id: account_id } = act.account;
+  await queueBlobDeletions(
+    act,
+    rows.map(({ blob_key, size }) => ({ blob_key, size, account_id })),
+    giving,
+  );
+  const ids = rows.map((row) => row.version_id);
+  await act.run(act.build.deleteFrom("file_versions").where("file_id", "=", fileId).where("version_id", "in", ids));
+  return rows.reduce((sum, { charged }) => sum + charged, 0);
 }

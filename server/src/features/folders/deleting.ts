@@ -1,16 +1,18 @@
 /** Deleting one folder for good. */
+import type { Deps } from "../../deps.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import type { AccountAct } from "../account/act.ts";
 import { folderTarget, noteChange } from "../acting.ts";
 import type { Actor } from "../changes/store.ts";
 import type { DeletionGrant } from "../deletion/grants.ts";
 import { dropFolderNames } from "../folder-names/staged-store.ts";
-import { dropEntries } from "../items/entries-store.ts";
+import { removePast } from "../files/past-removal.ts";
 import { deleteItem } from "../items/store.ts";
 
 /** One that holds nothing. False: it is not as it was read, so it was not deleted. `actor`: null where it ends by time. */
 export async function removeFolder(
   act: AccountAct,
+  deps: Pick<Deps, "clock" | "settings">,
   actor: Actor | null,
   row: FolderRow,
   grant: DeletionGrant,
@@ -19,8 +21,9 @@ export async function removeFolder(
   grant.requireFor({ vaultId: row.vault_id, isShared });
   act.requireAccount(row.account_id);
   if (!(await deleteItem(act, "folder", row))) return false;
-  await dropEntries(act, row.id);
   if (isShared) await dropFolderNames(act, { vaultId: row.vault_id, folderId: row.id });
   await noteChange(act, actor, "folder.deleted", folderTarget(row));
+  const reason = actor === null ? "expired" : "deleted";
+  await removePast(act, deps, { id: row.id, vault_id: row.vault_id, reason });
   return true;
 }

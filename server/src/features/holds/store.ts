@@ -34,11 +34,19 @@ const purging = prepared((build, value: { accountId: string }) =>
     .where("purging_bytes", "is not", null),
 );
 
-/** The bytes of the account's that no row needs, and that are not deleted yet: queued, or of a vault that is being deleted. */
+const ended = prepared((build, value: { accountId: string }) =>
+  build
+    .selectFrom("ended_items")
+    .select((row) => row.fn.sum<number | string | null>("bytes").as("bytes"))
+    .where("account_id", "=", value.accountId),
+);
+
+/** The bytes of the account's that no row needs, and that are not deleted yet: queued, or of a vault or a file that is being deleted. */
 export async function sumGivenUp(queries: Queries, accountId: string): Promise<number> {
   const sums = [
     await queries.first(givenUp(queries, { accountId })),
     await queries.first(purging(queries, { accountId })),
+    await queries.first(ended(queries, { accountId })),
   ];
   return sums.reduce((sum, row) => sum + Number(row?.bytes ?? 0), 0);
 }

@@ -1,12 +1,12 @@
 /** The SQL of names and places that items had. The current ones are in the items' own rows (decision 0051). */
-import { sql } from "kysely";
 import type { SharedEntry } from "@coffer/contract";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow, FolderRow, ItemEntryRow } from "../../ports/tables.ts";
-import { PIECE, untilNoneIsLeft } from "../in-pieces.ts";
+import { PIECE } from "../in-pieces.ts";
 import { folderIdOf } from "../reach/kinds.ts";
 import { authorKeyOf } from "./authors.ts";
 import { DROPPED, KEPT_OF_AUTHOR } from "./keeping.ts";
+import { endOf, withEnd } from "./retention-store.ts";
 
 /** The current entry of an item, as it is kept when another takes its place. */
 export type EntryFacts = Pick<
@@ -34,19 +34,20 @@ const before = prepared((build, value: { itemId: string; before: number; now: nu
   build
     .selectFrom("item_entries")
     .selectAll()
+    .select(endOf("item_entries").as("ends_at"))
     .where("item_id", "=", value.itemId)
     .where("number", "<", value.before)
-    .where("expires_at", ">", value.now)
+    .where(endOf("item_entries"), ">", value.now)
     .orderBy("number", "desc")
     .limit(value.limit),
 );
 
 /** Newest first. */
-export function listKeptEntries(
+export async function listKeptEntries(
   queries: Queries,
   value: { itemId: string; before: number; now: number; limit: number },
 ): Promise<ItemEntryRow[]> {
-  return queries.all(before(queries, value));
+  return (await queries.all(before(queries, value))).map(withEnd);
 }
 
 const oldestOf = prepared((build, value: { itemId: string; authorKey: string }) =>
@@ -80,18 +81,24 @@ export async function keepEntry(
   );
 }
 
-const removeOf = prepared((build, value: { itemId: string }) =>
-  build.deleteFrom("item_entries").where("item_id", "=", value.itemId),
+const anyOf = prepared((build, value: { itemId: string }) =>
+  build.selectFrom("item_entries").select("number").where("item_id", "=", value.itemId).limit(1),
 );
 
-/** For an item that is deleted for good. */
-export async function dropEntries(transaction: Queries, itemId: string): Promise<void> {
-  await transaction.run(removeOf(transaction, { itemId }));
+export async function hasEntries(queries: Queries, itemId: string): Promise<boolean> {
+  return (await queries.first(anyOf(queries, { itemId }))) !== null;
+}
+
+/** For an item that is gone: at most so many go. */
+export async function removeSomeEntries(transaction: Queries, itemId: string, most: number): Promise<void> {
+  await removeSome(transaction, someOf(transaction, most).where("item_id", "=", itemId));
 }
 
 /** Some of those whose time is over, at most {@link PIECE}; answers how many. */
 export function dropEndedEntries(transaction: Queries, now: number): Promise<number> {
-  return removeSome(transaction, someOf(transaction).where("expires_at", "<=", now));
+  const ended = someOf(transaction, PIECE).where("expires_at", "<=", now);
+  // What its vault keeps for longer by now does not say so yet.
+  return removeSome(transaction, ended.where(endOf("item_entries"), "<=", now));
 }
 
 function removeSome(transaction: Queries, some: ReturnType<typeof someOf>): Promise<number> {
@@ -102,17 +109,6 @@ function removeSome(transaction: Queries, some: ReturnType<typeof someOf>): Prom
   );
 }
 
-function someOf({ build }: Queries) {
-  return build.selectFrom("item_entries").select(["item_id", "number"]).limit(PIECE);
-}
-
-/** Entries of the vault stay that long after they were replaced, those that are kept already too. Milliseconds. */
-export async function keepEntriesFor(transaction: Queries, vaultId: string, time: number): Promise<void> {
-  const end = sql<number>`replaced_at + ${time}`;
-  const others = someOf(transaction).where("vault_id", "=", vaultId).where("expires_at", "<>", end);
-  const change = transaction.build
-    .updateTable("item_entries")
-    .set({ expires_at: end })
-    .where((row) => row(row.refTuple("item_id", "number"), "in", others.$asTuple("item_id", "number")));
-  await untilNoneIsLeft(() => transaction.run(change));
+function someOf({ build }: Queries, most: number) {
+  return build.selectFrom("item_entries").select(["item_id", "number"]).limit(most);
 }

@@ -4,6 +4,7 @@ import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { readItemFor, type Seen } from "../reach/items.ts";
 import type { ItemKind, ItemRows } from "../reach/kinds.ts";
+import { findEndedItem } from "./past-removal-store.ts";
 import { findKindOf } from "../reach/store.ts";
 
 /**
@@ -21,6 +22,8 @@ export async function findMadeItem<Kind extends ItemKind>(
   const taken = () =>
     new ServiceError("statement_invalid", `${statement}: the ${kind} id cannot be used, choose another`);
   const found = await findKindOf(queries, id);
+  // The versions and entries of one that is gone would be taken for those of the new one.
+  if (found === null && (await findEndedItem(queries, id)) !== null) throw taken();
   if (found === null) return null;
   if (found !== kind) throw taken();
   const seen = await readItemFor(queries, principal, kind, id).catch((cause: unknown) => {

@@ -81,7 +81,7 @@ function fromTable(
   if (ids === null) return build.selectFrom(table);
   const [from, to] = ids;
   const few = build.selectFrom(table).selectAll().where("id", ">=", from).where("id", "<", to).limit(MOST_ALIKE);
-  return build.selectFrom(few.as("files"));
+  return build.selectFrom(few.as("alike")) as unknown as SelectQueryBuilder<Tables, "files", object>;
 }
 
 /** At most `count` rows, newest first. */

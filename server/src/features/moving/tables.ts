@@ -19,6 +19,7 @@ export const MOVED: readonly MovedTable[] = [
   table("folders", "depth", "id"),
   table("tree_acts", "root_id"),
   table("files", "id"),
+  table("ended_items", "item_id"),
   table("file_versions", "file_id", "version_id"),
   table("item_entries", "item_id", "number"),
   table("search_scopes", "account_id"),

@@ -35,6 +35,7 @@ export async function moveVault(
       transaction.run(build.updateTable(table).set({ account_id: accountId }).where("id", "in", piece)),
     );
   }
+  await transaction.run(build.updateTable("ended_items").set({ account_id: accountId }).where("vault_id", "=", id));
   await moveEntries(transaction, id);
   await transaction.run(build.updateTable("vault_members").set({ label: "" }).where("vault_id", "=", id));
 }

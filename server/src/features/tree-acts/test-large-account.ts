@@ -1,10 +1,12 @@
 /** TEST ONLY: an account with very many files, and a look at how long and for how many rows each transaction held SQLite's only writer. */
+import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { fileRow, folderRow } from "../../../../test/kit/rows.ts";
 import type { Principal } from "../../handler.ts";
 import type { Database } from "../../ports/database.ts";
 
 const AT_ONCE = 500;
+const DAY = 24 * 60 * 60_000;
 
 export interface LargeFolder {
   readonly vaultId: string;
@@ -51,6 +53,54 @@ export async function fillFolder(
   const usage = { usage_files: account.usage_files + files, usage_bytes: account.usage_bytes + files * 10 };
   await database.run(build.updateTable("accounts").set(usage).where("id", "=", accountId));
   return { vaultId: place.vault_id, folderId: root.id, folders: folders.length, files };
+}
+
+/** That many versions and entries of before, of the files in turn: of 50 authors, each of a day of its own. */
+export async function fillPast(
+  database: Database,
+  { vaultId, fileIds, each }: { readonly vaultId: string; readonly fileIds: readonly string[]; readonly each: number },
+): Promise<void> {
+  const { build } = database;
+  const [file] = await database.all(
+    build
+      .selectFrom("files")
+      .selectAll()
+      .where("id", "=", fileIds[0] ?? ""),
+  );
+  if (file === undefined) throw new Error("the file is not there");
+  for (const fileId of fileIds)
+    for (let at = 0; at < each; at += AT_ONCE) {
+      const numbers = Array.from({ length: Math.min(AT_ONCE, each - at) }, (_, index) => -1 - at - index);
+      const past = (number: number) => ({
+        ...{ vault_id: vaultId, number, shared_json: null, author: null, author_key: `author ${number % 50}` },
+        ...{ created_at: file.created_at, replaced_at: file.created_at, expires_at: file.created_at + 30 * DAY },
+      });
+      await database.run(
+        build.insertInto("file_versions").values(
+          numbers.map((number) => ({
+            ...{ ...past(number), file_id: fileId, version_id: randomUUID(), blob_key: randomUUID(), size: 1 },
+            ...{ charged: 1, sha256: file.sha256, content_type: file.content_type, how: "replace", budget_id: null },
+          })),
+        ),
+      );
+      await database.run(
+        build.insertInto("item_entries").values(
+          numbers.map((number) => ({
+            ...{ ...past(number), item_id: fileId, name: `before ${number}`, folder_id: null, how: "rename" },
+          })),
+        ),
+      );
+    }
+  const more = fileIds.length * each;
+  await database.run(
+    build
+      .updateTable("accounts")
+      .set((row) => ({
+        usage_bytes: row("usage_bytes", "+", more),
+        usage_version_bytes: row("usage_version_bytes", "+", more),
+      }))
+      .where("id", "=", file.account_id),
+  );
 }
 
 export interface Held {

@@ -7,18 +7,13 @@ import { ON_POSTGRES } from "../../test-storage.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, storeFile, type TestService } from "../test-service.ts";
 import { finishPurges } from "../vaults/purging.ts";
 import { watchWriter } from "./test-large-account.ts";
+import { oneStep } from "./test-steps.ts";
 import { finishTreeActs } from "./writing.ts";
 
 const ROWS = 6;
 const service = ofEachTest(() => openTestService({ actRows: ROWS }));
 const context = () => contextOf(service.owner);
 const running = new AbortController().signal;
-
-/** Lets a job make one step: what a process that is killed after it has done. */
-function oneStep(): AbortSignal {
-  let asked = 0;
-  return Object.defineProperty(new AbortController().signal, "aborted", { get: () => (asked += 1) > 1 });
-}
 
 async function newFolder(name: string, parentId: string | null = null): Promise<string> {
   return answerOf(await service.handlers.folders.create({ body: { name, parentId } }, context())).folder.id;

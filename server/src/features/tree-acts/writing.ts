@@ -47,12 +47,14 @@ export async function beginTreeAct(
 }
 
 /** Whether one transaction may write all of it: a folder is written twice at most. */
-async function isSmall(queries: Queries, { settings }: Limits, row: TreeActRow): Promise<boolean> {
-  let left = settings.limits.actRows;
-  const folderIds = await listFoldersBelow(queries, row.root_id, left);
+async function isSmall(act: AccountAct, { settings }: Limits, row: TreeActRow): Promise<boolean> {
+  // One act may be on many folders.
+  let left = settings.limits.actRows - act.writtenRows;
+  if (left <= 0) return false;
+  const folderIds = await listFoldersBelow(act, row.root_id, left);
   left -= 2 * folderIds.length;
   if (left < 0 || row.kind === "move") return left >= 0;
-  return (await listUnwritten(queries, "files", row, folderIds, left + 1)).length <= left;
+  return (await listUnwritten(act, "files", row, folderIds, left + 1)).length <= left;
 }
 
 /** Writes some rows of what lies in the folders, and their depth. False: there are none left. */

@@ -6,8 +6,6 @@ import type { Queries } from "../../ports/database.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { noteChange, vaultTarget } from "../acting.ts";
 import { type GrantFor, withOwnerProof } from "../deletion/grants.ts";
-import { keepVersionsFor } from "../files/kept-versions-store.ts";
-import { keepEntriesFor } from "../items/entries-store.ts";
 import { keptFor } from "../items/keeping.ts";
 import { type PageRequest, parsePage, toPage } from "../paging.ts";
 import { findActingAddress, readVaultFor, readVaultOrTrashed, requireOwner, type SeenVault } from "../reach/access.ts";
@@ -15,6 +13,7 @@ import { createVault, readWantedObject } from "./creating.ts";
 import { requireWritten } from "../items/changing.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
 import { deleteVault, restoreVault } from "./deleting.ts";
+import { writeSomeEnds } from "./retention.ts";
 import { toOwnVault, toVault } from "./rules.ts";
 import { listVaults, listVaultsOfMember, updateVault } from "./store.ts";
 import { type IdRange, idRangeOf } from "../items/id-prefix.ts";
@@ -50,17 +49,20 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
       requireOwner(row);
       const { name = row.name, keepVersionsDays: days = row.keep_versions_days } = body;
       if (name === row.name && days === row.keep_versions_days) return row;
-      const changes = { name, keep_versions_days: days, updated_at: deps.clock.now() };
+      const isKeptElse = days !== row.keep_versions_days;
+      const changes = {
+        ...{ name, keep_versions_days: days, updated_at: deps.clock.now() },
+        ...(isKeptElse && { pending_retention: keptFor(deps.settings, days) }),
+      };
       const changed = { ...row, ...changes };
       await refuseTakenName(act, changed);
       requireWritten(await nameOrConflict(updateVault(act, row, changes)));
-      if (days !== row.keep_versions_days) {
+      if (isKeptElse) {
         const [before, after] = [row.keep_versions_days, days].map((each) => keptFor(deps.settings, each));
         const isShared = row.type === "shared";
         // Shorter days end versions that nobody gets back.
         if (isShared && (after ?? 0) < (before ?? 0)) grantFor(row).requireFor({ vaultId: row.id, isShared });
-        await keepVersionsFor(act, row.id, keptFor(deps.settings, days));
-        await keepEntriesFor(act, row.id, keptFor(deps.settings, days));
+        await writeSomeEnds(act, deps, { id: row.id, pending_retention: after ?? 0 });
       }
       await noteChange(act, principal, "vault.updated", vaultTarget(row));
       return changed;

@@ -2,7 +2,9 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { Tables, VaultRow } from "../../ports/tables.ts";
+import { countVersionsOf } from "../files/kept-versions-store.ts";
 import type { IdRange } from "../items/id-prefix.ts";
+import { listEndedItemsIn } from "../items/past-removal-store.ts";
 import type { PageRequest } from "../paging.ts";
 import type { OwnedVault } from "../reach/store.ts";
 
@@ -149,7 +151,7 @@ const asRead =
 export async function updateVault(
   transaction: Queries,
   known: VaultRow,
-  changes: Partial<Pick<VaultRow, "name" | "trashed_at" | "updated_at" | "keep_versions_days">>,
+  changes: Partial<Pick<VaultRow, "name" | "trashed_at" | "updated_at" | "keep_versions_days" | "pending_retention">>,
 ): Promise<boolean> {
   return (await transaction.run(transaction.build.updateTable("vaults").set(changes).where(asRead(known)))) === 1;
 }
@@ -171,7 +173,9 @@ export async function readVaultContents(queries: Queries, vaultId: string): Prom
       .select((eb) => eb.fn.sum<Count | null>("charged").as("bytes"))
       .where("vault_id", "=", vaultId),
   );
-  const versionBytes = Number(versions?.bytes ?? 0);
+  // Those of files that are gone count no more.
+  const ended = await listEndedItemsIn(queries, vaultId);
+  const versionBytes = Number(versions?.bytes ?? 0) - sumOf(ended);
   const folders = await queries.first(
     queries.build
       .selectFrom("folders")
@@ -203,11 +207,15 @@ export async function listStoredOf(
   queries: Queries,
   vaultId: string,
 ): Promise<readonly { readonly budgetId: string | null; readonly bytes: number }[]> {
+  const gone = await listEndedItemsIn(queries, vaultId);
+  const all: { budgetId: string | null; bytes: number }[] = [];
+  for (const { item_id: id } of gone)
+    for (const { budgetId, bytes } of await countVersionsOf(queries, id))
+      if (budgetId !== null) all.push({ budgetId, bytes: -bytes });
   const inTables = [
     ["files", "size"],
     ["file_versions", "charged"],
   ] as const;
-  const all = [];
   for (const [table, size] of inTables) {
     const query = queries.build
       .selectFrom(table)
@@ -217,7 +225,12 @@ export async function listStoredOf(
       .groupBy("budget_id");
     for (const { budgetId, bytes } of await queries.all(query)) all.push({ budgetId, bytes: Number(bytes) });
   }
-  return all;
+  const sums = Map.groupBy(all, ({ budgetId }) => budgetId);
+  return [...sums].map(([budgetId, parts]) => ({ budgetId, bytes: sumOf(parts) }));
+}
+
+function sumOf(rows: readonly { readonly bytes: number }[]): number {
+  return rows.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /**

@@ -115,7 +115,7 @@ async function removeSomeFolders(act: AccountAct, deps: TrashDeps, { principal, 
   const folders = await findEmptyTrashedFolders(act, scope, BATCH);
   for (const folder of folders) {
     if (act.writtenRows >= deps.settings.limits.actRows) break;
-    await removeFolder(act, principal, folder, grant);
+    await removeFolder(act, deps, principal, folder, grant);
   }
   return folders.length > 0;
 }
