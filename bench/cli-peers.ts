@@ -47,8 +47,6 @@ export interface Peers extends AsyncDisposable {
   readonly stack: SharedVaults;
   /** Runs a command; answers its seconds. `opens`: with the chain key that opens shared vaults. */
   readonly coffer: (words: readonly string[], opens?: boolean) => Promise<number>;
-  /** The same in the shared vault, whose keys the command opens itself, or finds open after `coffer unlock`. */
-  readonly shared: (words: readonly string[], keys: "closed" | "held") => Promise<number>;
   /** The same, of a Node program. */
   readonly node: (words: readonly string[]) => Promise<number>;
   /** The same, of rclone. `:webdav:PATH` is on its own server. */
@@ -84,12 +82,6 @@ export async function openPeers(serve?: (directory: string) => void): Promise<Pe
   const coffer = (words: readonly string[], opens = false): Promise<number> => run(words, { opens, notePeak });
   return {
     ...{ directory, stack, coffer },
-    shared: async (words, keys) => {
-      await coffer([keys === "held" ? "unlock" : "lock"], true);
-      // The first command after it opens them.
-      if (keys === "held") await coffer(["ls", `${stack.sharedVault}:`], true);
-      return await coffer(words, true);
-    },
     node: (words) => secondsOf(process.execPath, words, environment),
     rclone: (words) => secondsOf(program, [...words, "--webdav-url", server.baseUrl, ...none], environment),
     flush: (path) => secondsOf("sync", [path], environment),

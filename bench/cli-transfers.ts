@@ -39,9 +39,6 @@ export const cliList: Benchmark = async () => {
   });
 };
 
-/** The keys of the vault are in memory: an earlier command opened them. */
-const HELD = "after coffer unlock";
-
 const SDK_PROGRAM = new URL("sdk-folder-client.ts", import.meta.url).pathname;
 const FOLDER_ROUNDS = 9;
 /** rclone paces itself: fewer files show its rate. */
@@ -77,8 +74,7 @@ export const cliFolder: Benchmark = async () => {
     ),
     public: way(() => peers.coffer(["upload", fresh(), "--vault", publicVault])),
     opener: way(() => peers.coffer(["upload", fresh(), "--vault", publicVault], true)),
-    shared: way(() => peers.shared(["upload", fresh(), "--vault", sharedVault], "closed")),
-    held: way(() => peers.shared(["upload", fresh(), "--vault", sharedVault], "held")),
+    shared: way(() => peers.coffer(["upload", fresh(), "--vault", sharedVault], true)),
     rclone: way((round) => peers.rclone(["copy", few(), `:webdav:few-${String(round)}`])),
   };
   await inTurns(Object.values(ways), FOLDER_ROUNDS);
@@ -86,12 +82,12 @@ export const cliFolder: Benchmark = async () => {
 };
 
 /** `opener`: somebody who has a chain key, for the shared vault beside it. */
-type FolderWays = Readonly<Record<"held" | "opener" | "program" | "public" | "rclone" | "running" | "shared", Way>>;
+type FolderWays = Readonly<Record<"opener" | "program" | "public" | "rclone" | "running" | "shared", Way>>;
 
 function outcomeOfFolders(name: string, ways: FolderWays, peak: number): Outcome {
   const rate = (one: Way): number[] => rates(one.seconds, FILES);
   const [sdk, running, ours] = [rate(ways.program), rate(ways.running), rate(ways.public)];
-  const [closed, held, opener] = [rate(ways.shared), rate(ways.held), rate(ways.opener)];
+  const [closed, opener] = [rate(ways.shared), rate(ways.opener)];
   const peer = rates(ways.rclone.seconds, PEER_FILES);
   const least = (value: number) => ({ at: "least", value }) as const;
   return measured({
@@ -101,13 +97,11 @@ function outcomeOfFolders(name: string, ways: FolderWays, peak: number): Outcome
     alsoHeld: {
       "over rclone copy to its own webdav": { value: medianRatio(ours, peer), limit: least(20) },
       "shared over public": { value: medianRatio(closed, ours), limit: least(0.6) },
-      [`shared ${HELD}, over public`]: { value: medianRatio(held, ours), limit: least(0.6) },
     },
     series: {
       "coffer upload, public, files/s": ours,
       "coffer upload, public, with a chain key, files/s": opener,
       "coffer upload, shared, files/s": closed,
-      [`coffer upload, shared, ${HELD}, files/s`]: held,
       "a program that calls uploadFolder, public, files/s": sdk,
       "uploadFolder in a process that runs already, public, files/s": running,
       "rclone copy, files/s": peer,
@@ -118,7 +112,6 @@ function outcomeOfFolders(name: string, ways: FolderWays, peak: number): Outcome
       "over rclone": renderRatios(ours, peer),
       "shared over public": renderRatios(closed, ours),
       "shared over public with a chain key": renderRatios(closed, opener),
-      [`shared ${HELD}, over public`]: renderRatios(held, ours),
       "peak memory of coffer": `${peak.toFixed(0)} MiB`,
     },
   });
@@ -152,17 +145,16 @@ export const cliFile: Benchmark = async () => {
     return seconds;
   };
   // Each way has a name of its own: the same content under the same name would not be sent again.
-  const up = (vault: string, run: Run, title = "plain") =>
-    way((round) => settled(() => run(["upload", sample, "--name", `${title}-${String(round)}`, "--vault", vault])));
-  const down = (vault: string, run: Run, title = "plain") =>
+  const up = (vault: string, run: Run) =>
+    way((round) => settled(() => run(["upload", sample, "--name", `large-${String(round)}`, "--vault", vault])));
+  const down = (vault: string, run: Run) =>
     way(async (round) => {
-      const seconds = await download(() => run(["download", `${vault}:${title}-${String(round)}`, got]));
+      const seconds = await download(() => run(["download", `${vault}:large-${String(round)}`, got]));
       // What is there already would not be moved again.
       rmSync(got);
       return seconds;
     });
-  const closed: Run = (words) => peers.shared(words, "closed");
-  const held: Run = (words) => peers.shared(words, "held");
+  const opener: Run = (words) => peers.coffer(words, true);
   const ways = {
     "rclone, up": way((round) => settled(() => peers.rclone(["copyto", sample, `:webdav:large-${String(round)}`]))),
     "rclone, down": way(async (round) => {
@@ -174,19 +166,17 @@ export const cliFile: Benchmark = async () => {
     }),
     "public, up": up(publicVault, peers.coffer),
     "public, down": down(publicVault, peers.coffer),
-    "shared, up": up(sharedVault, closed),
-    "shared, down": down(sharedVault, closed),
-    "unlocked, up": up(sharedVault, held, "held"),
-    "unlocked, down": down(sharedVault, held, "held"),
+    "shared, up": up(sharedVault, opener),
+    "shared, down": down(sharedVault, opener),
   };
-  const ups = [ways["rclone, up"], ways["public, up"], ways["shared, up"], ways["unlocked, up"]];
-  const downs = [ways["rclone, down"], ways["public, down"], ways["shared, down"], ways["unlocked, down"]];
+  const ups = [ways["rclone, up"], ways["public, up"], ways["shared, up"]];
+  const downs = [ways["rclone, down"], ways["public, down"], ways["shared, down"]];
   for (let round = 0; round <= FILE_ROUNDS; round += 1)
     for (const one of [...inOrder(ups, round), ...downs, ...downs.toReversed()]) await one.next(round);
   return outcomeOfFiles(name, { ways, flushed, peak: peers.peak() });
 };
 
-type FileWays = Readonly<Record<`${"public" | "rclone" | "shared" | "unlocked"}, ${"up" | "down"}`, Way>>;
+type FileWays = Readonly<Record<`${"public" | "rclone" | "shared"}, ${"up" | "down"}`, Way>>;
 
 interface FileRuns {
   readonly ways: FileWays;
@@ -206,8 +196,6 @@ function outcomeOfFiles(name: string, { ways, flushed, peak }: FileRuns): Outcom
       "down, public over rclone": { value: over("public, down", "rclone, down"), limit: least(0.7) },
       "up, shared over public": { value: over("shared, up", "public, up"), limit: least(0.8) },
       "down, shared over public": { value: over("shared, down", "public, down"), limit: least(0.8) },
-      [`up, shared ${HELD}, over public`]: { value: over("unlocked, up", "public, up"), limit: least(0.8) },
-      [`down, shared ${HELD}, over public`]: { value: over("unlocked, down", "public, down"), limit: least(0.8) },
     },
     series: {
       ...Object.fromEntries(

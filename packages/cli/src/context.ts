@@ -1,5 +1,5 @@
 /** What a command is run with: the service, the terminal and the flags of every command. */
-import type { Client, SharedVaults } from "@coffer/sdk";
+import type { Client } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
 import type { Task } from "@coffer/tasks";
 import { createRedaction, createSession, type Redaction, type Session } from "@coffer/tasks/start";
@@ -54,10 +54,6 @@ export function createContext(world: World, globals: Globals): Context {
   };
   const warn = (message: string): void => note("warning: ", message);
   const application = APPLICATION;
-  const sharedVaults = async (vaults: SharedVaults, settings: Settings): Promise<SharedVaults> => {
-    const { socketOf, withHeldKeys } = await import("./held-keys/held-key-wrap.ts");
-    return withHeldKeys(vaults, socketOf(settings, world.env));
-  };
   const session = createSession({
     env: world.env,
     configFile: null,
@@ -65,7 +61,6 @@ export function createContext(world: World, globals: Globals): Context {
     redaction,
     application,
     warn,
-    sharedVaults,
   });
   const task: Task = {
     ...{ signal, progress: () => undefined },

@@ -19,7 +19,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ "mcp status": "packages/cli/src/commands/machine/machine.test.ts" },
   ...{ "webhooks test": "test/cli/owner-public.test.ts", "webhooks trigger": "test/cli/owner-public.test.ts" },
   ...{ "webhooks verify": "test/cli/owner-public.test.ts", "webhooks retry": "test/cli/owner-public.test.ts" },
-  ...{ unlock: "test/cli/held-keys.test.ts" },
   ...{ "vaults trust": "test/cli/owner.test.ts", "vaults trust-owner": "test/cli/owner.test.ts" },
   ...{ "password change": "test/cli/accounts.test.ts", "password forgot": "test/cli/accounts.test.ts" },
   ...{ "password reset": "test/cli/accounts.test.ts", "email verify": "test/cli/accounts.test.ts" },

@@ -31,8 +31,6 @@ export interface SessionOptions {
   readonly application: string;
   /** Told once of each operation that the service will end. Default: a warning of the process. */
   readonly warn?: (message: string) => void;
-  /** Changes how shared vaults are opened. Default: as `openSharedVaults` of `@coffer/sdk/node` does. */
-  readonly sharedVaults?: (vaults: SharedVaults, settings: Settings) => Promise<SharedVaults>;
 }
 
 export function createSession(options: SessionOptions): Session {
@@ -156,14 +154,10 @@ async function usableSettings(options: SessionOptions): Promise<UsableSettings> 
 }
 
 /** With one of the two alone, public vaults work as they do without both; what needs the other says so. */
-async function openVaults(
-  settings: Settings,
-  { env, sharedVaults }: Pick<SessionOptions, "env" | "sharedVaults">,
-): Promise<SharedVaults | null> {
+async function openVaults(settings: Settings, { env }: Pick<SessionOptions, "env">): Promise<SharedVaults | null> {
   if (readiness(settings) !== "ready") return null;
   const { openSharedVaults, pinFile } = await import("@coffer/sdk/node");
-  const opened = await openSharedVaults(settings, pinFile(env));
-  return opened === null || sharedVaults === undefined ? opened : await sharedVaults(opened, settings);
+  return await openSharedVaults(settings, pinFile(env));
 }
 
 async function connect(

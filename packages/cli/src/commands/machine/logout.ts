@@ -2,14 +2,12 @@ import type { Client } from "@coffer/sdk";
 import { saveProfile } from "@coffer/tasks";
 import { command, toggle } from "../../declarations.ts";
 import { CommandFailure } from "../../failure.ts";
-import { ask, socketOf } from "../../held-keys/socket.ts";
 import { done } from "../../result.ts";
 import { profileOf, reachableProfile } from "../../signing-in.ts";
 
 export default command({
   brief: "Forget the sign-in of the profile",
-  description:
-    "A session is ended at the service too, and vault keys of coffer unlock are forgotten. The chain key stays: back it up with coffer chain backup.",
+  description: "A session is ended at the service too. The chain key stays: back it up with coffer chain backup.",
   examples: [
     { line: "coffer logout", does: "removes key or session from this machine" },
     { line: "coffer logout --revoke", does: "and ends an API key at the service" },
@@ -33,7 +31,6 @@ export default command({
     const client = createClient({ baseUrl: former.baseUrl, ...(credentials === null ? {} : { credentials }) });
     const ended = hasKey ? revoke && (await revokeKey(client, signal)) : await endSession(client, signal);
     await saveProfile(place, { apiKey: null, session: null });
-    await ask(socketOf({ configFile: place.configFile, profile }, context.world.env), { ask: "end" });
     const what = hasKey ? "API key" : "session";
     return done({ profile, ended }, [
       `Signed out of profile ${profile}.`,

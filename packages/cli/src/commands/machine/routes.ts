@@ -30,11 +30,6 @@ export const MACHINE_ROUTES: Routes = {
       },
     },
   },
-  unlock: {
-    brief: "Keep opened vault keys in memory, so that commands open shared vaults sooner",
-    load: () => import("./unlock.ts"),
-  },
-  lock: { brief: "Forget the vault keys that coffer unlock keeps", load: () => import("./lock.ts") },
   sessions: {
     brief: "Web sessions of the account",
     routes: {
