@@ -47,7 +47,6 @@ const DEEP = [
   "test/cli/files.test.ts",
   "test/cli/first-use.test.ts",
   "test/cli/full-disk*.test.ts",
-  "test/cli/held-keys.test.ts",
   "test/cli/keychain.test.ts",
   "test/cli/memory.test.ts",
   "test/cli/onboarding.test.ts",
