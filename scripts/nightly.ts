@@ -24,7 +24,9 @@ type Suite =
 const SUITES: Readonly<Record<string, Suite>> = {
   peers: { whole: ["test/cli/executable", "test/cli/recording"] },
   formats: { counted: ["packages/{chain,contract,crypto,localnet}/src/**/*", "test/{chain,move}/*"] },
-  clients: { counted: ["packages/{cli,mcp,sdk,tasks}/src/**/*", "test/signers/*", "test/shared-vaults/scale*"] },
+  clients: {
+    counted: ["packages/{cli,mcp,sdk,tasks}/src/**/*", "test/signers/*", "test/mcp/*", "test/shared-vaults/scale*"],
+  },
   server: {
     counted: ["server/src/{features,jobs,drivers/blobs,drivers/mail,drivers/webhook-sender}/**/*", "test/permissions*"],
     whole: ["server/src/drivers/message-signatures"],
