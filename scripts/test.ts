@@ -36,7 +36,7 @@ interface Outcome {
 /** By suite, what it runs of the projects in `vitest.config.ts`. */
 const PROJECTS = { tests: "tests*", deep: "deep*" };
 /** By suite, how many files at a time. Many of the deep tests wait for programs that they killed or started. */
-const WORKERS = { tests: 2, deep: 3 };
+const WORKERS = { tests: 2, deep: 4 };
 
 /** Test files that are run and scanned together. */
 interface Suite {
