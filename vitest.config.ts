@@ -49,6 +49,7 @@ const DEEP = [
   "test/cli/full-disk*.test.ts",
   "test/cli/held-keys.test.ts",
   "test/cli/keychain.test.ts",
+  "test/cli/letting-in.test.ts",
   "test/cli/memory.test.ts",
   "test/cli/onboarding.test.ts",
   "test/cli/owner-scopes.test.ts",

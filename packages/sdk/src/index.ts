@@ -11,6 +11,7 @@ export type { ByteBody } from "./byte-body.ts";
 export type { Answer, ByteAnswer, CallOutput } from "./call.ts";
 export type { CallOptions } from "./options.ts";
 export { chainKeySigner, generateChainKey, statementSigner, type ChainKey } from "./chain/chain-key.ts";
+export type { Told, ToldVault, ToldVaults } from "./chain/invite-text.ts";
 export type { ProvenInvite } from "./chain/proving.ts";
 export type { Signer } from "./chain/signer.ts";
 export type { StatementSigner } from "@coffer/crypto";
@@ -122,7 +123,7 @@ export type {
   EndedMember,
   RemovedMember,
 } from "./vaults/members/members.ts";
-export type { VaultReaders } from "./vaults/members/readers.ts";
+export type { FormerReader, VaultReaders } from "./vaults/members/readers.ts";
 export type { ActWarning } from "@coffer/chain";
 export type { AcceptOptions, ActResult, ClosingActResult } from "./vaults/members/owner-acts.ts";
 export {

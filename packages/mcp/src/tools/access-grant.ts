@@ -1,5 +1,5 @@
 import { AGENT_SCOPES, api, type Scope } from "@coffer/contract";
-import { findVault, inviteFile, parseEnd, TaskFailure, untrusted } from "@coffer/tasks";
+import { decisionFile, describeDecision, findVault, inviteFile, parseEnd, TaskFailure, untrusted } from "@coffer/tasks";
 import type { Vault } from "@coffer/sdk";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
@@ -104,6 +104,7 @@ async function invite(call: Call, wish: Wish, until: string | null): Promise<Out
     ),
   );
   const client = await call.client();
+  const decision = await describeDecision(client, { name, scopes, vaultIds, budgets }, Date.now(), call.signal);
   const made = await client.invites.create(
     {
       ...{ name, vaultIds },
@@ -114,6 +115,7 @@ async function invite(call: Call, wish: Wish, until: string | null): Promise<Out
     { signal: call.signal },
   );
   const file = await call.handOut(inviteFile(made.id), made.text);
+  if (file !== null) await call.handOut(decisionFile(made.id), decision);
   if (file === null) {
     await client.invites.revoke(made.id);
     throw new TaskFailure("local_io", { message: "The invite could not be written into a file, and was revoked" });
@@ -125,7 +127,8 @@ async function invite(call: Call, wish: Wish, until: string | null): Promise<Out
       file: untrusted(file),
       expires: moment(made.expiresAt),
       ends: until === null ? "never" : moment(until),
-      nextStep: "Tell the user to give the file's text to the agent over a private channel. It works once.",
+      nextStep:
+        "Tell the user to give the file's text to the agent over a private channel. It works once. The agent then prints the line that lets it in: coffer agents list --approve ADDRESS.",
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { AccessCheck } from "@coffer/sdk";
 import { ACCESS_LAYERS, explainAccess, inCommandWords, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
 import { EXIT } from "../../../exit-codes.ts";
@@ -29,7 +30,7 @@ export default command({
     const json = { vaultId, type: "shared", opens, chainAddress: check.chainAddress };
     const lines = [
       SAID[opens],
-      `your chain address: ${check.chainAddress}, access ends: ${endText(check.endsAt)}`,
+      `your chain address: ${check.chainAddress}, ${endOf(check)}`,
       ...layers.map(({ layer, state, cause, nextStep: step }) =>
         untrusted(`${layer.padEnd(11)}  ${state}${cause === null ? "" : ` (${cause})`}: ${step}`),
       ),
@@ -39,3 +40,10 @@ export default command({
     });
   },
 });
+
+/** Only a member's access has an end, or none. */
+function endOf({ chain, endsAt }: AccessCheck): string {
+  if (chain.cause === "not_a_member") return "no member of this vault";
+  if (endsAt !== null) return `access ends: ${endText(endsAt)}`;
+  return chain.state === "ok" ? "access ends: never" : "when access ends is not known";
+}
