@@ -139,7 +139,7 @@ export type { FoundFacts, FoundFile, NameSearchOptions, UnsearchedVault } from "
 export type { NameStore } from "./search/name-store.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./vaults/memory/seen.ts";
 export type { NotResealed, ResealResult } from "./vaults/keys/reseal.ts";
-export type { Rewind, RewindInput, RewindLeft, RewindOptions, RewindStep } from "./rewind/report.ts";
+export type { NamePlace, Rewind, RewindInput, RewindLeft, RewindOptions, RewindStep } from "./rewind/report.ts";
 export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./vaults/members/revoke-agent.ts";
 export type { ToldOfVault } from "./vaults/memory/trusting.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./vaults/rotation/rotate.ts";
