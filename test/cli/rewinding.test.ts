@@ -2,11 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { openLyingProxy } from "../kit/lying-proxy.ts";
 import { openScene, openSharedStack, type Scene, type Shell } from "./owner-scene.ts";
 
 let scene: Scene;
 let agent: Shell;
 let address: string;
+let vaultId: string;
 
 beforeAll(async () => {
   scene = await openScene(await openSharedStack());
@@ -15,7 +17,8 @@ beforeAll(async () => {
   agent = scene.shellOf(person);
   address = person.signer.chainAddress;
   const { vault } = await owner.json<{ vault: { id: string } }>(["vaults", "create", "Team", "--shared"]);
-  await stack.owner.client.vaults.members.add(vault.id, address);
+  vaultId = vault.id;
+  await stack.owner.client.vaults.members.add(vaultId, address);
   await runs(owner, ["folders", "create", "Team:reports"]);
   for (const name of ["plan.json", "notes.json"]) {
     writeFileSync(join(owner.home, name), name);
@@ -31,14 +34,23 @@ async function runs(shell: Shell, words: readonly string[]): Promise<string> {
 }
 
 it("a move says where to, and an act that nothing signed shows says so, with the next step [issue 49]", async () => {
-  const { owner } = scene;
+  const { owner, stack } = scene;
   await runs(agent, ["mv", "Team:reports/plan.json", "Team:renamed.json"]);
   await runs(agent, ["mv", "Team:reports/notes.json", "Team:reports/seized.json"]);
-  // Content under the new name: what showed who chose that name is not kept.
-  writeFileSync(join(owner.home, "seized.json"), "the owner's");
-  await runs(owner, ["upload", "seized.json", "--vault", "Team", "--folder", "reports", "--if-exists", "version"]);
+  // Content under the new name, and a service that keeps to itself who chose that name.
+  writeFileSync(join(agent.home, "seized.json"), "the agent's");
+  await runs(agent, ["upload", "seized.json", "--vault", "Team", "--folder", "reports", "--if-exists", "version"]);
+  const { files } = await stack.owner.client.files.list({ vaultId });
+  const seized = files.find(({ name }) => name === "seized.json")?.id ?? "";
+  await using proxy = await openLyingProxy(stack.baseUrl);
+  proxy.lie = (path, answer) => {
+    if (path !== `/api/files/${seized}/entries`) return answer;
+    const said = answer as { entries: { how: string }[] };
+    return { ...said, entries: said.entries.filter(({ how }) => how !== "rename") };
+  };
+  const lied = scene.shellOf(stack.owner, { SERVICE_BASE_URL: proxy.baseUrl });
 
-  const plan = await runs(owner, ["agents", "rewind", address, "--since", "1h", "--dry-run"]);
+  const plan = await runs(lied, ["agents", "rewind", address, "--since", "1h", "--dry-run"]);
   expect(plan).toMatch(/move file [0-9a-f-]{36} renamed\.json back to plan\.json in the folder reports\n/);
   const left = plan.split("\n").find((line) => line.includes("unverified")) ?? plan;
   expect(left).toMatch(/file [0-9a-f-]{36} seized\.json: .*nothing that the agent signed shows it/);
@@ -50,7 +62,8 @@ it("a move says where to, and an act that nothing signed shows says so, with the
 it("acts that it left are named, and not only counted [issue 49]", async () => {
   const { owner, stack } = scene;
   const { vault } = await owner.json<{ vault: { id: string } }>(["vaults", "create", "Made meanwhile"]);
-  const plan = await runs(owner, ["agents", "rewind", stack.owner.signer.chainAddress, "--since", "1h", "--dry-run"]);
+  const { credential } = await stack.owner.client.account.get();
+  const plan = await runs(owner, ["agents", "rewind", credential.id ?? "", "--since", "1h", "--dry-run"]);
   expect(plan).toMatch(/Not undone, acts on vaults, members and keys: \d+\n/);
   expect(plan).toMatch(new RegExp(`vault\\.created vault ${vault.id}`));
 });
