@@ -45,6 +45,7 @@ const DEEP = [
   "test/cli/completion.test.ts",
   "test/cli/cut-transfers.test.ts",
   "test/cli/files.test.ts",
+  "test/cli/first-hours.test.ts",
   "test/cli/first-use.test.ts",
   "test/cli/full-disk*.test.ts",
   "test/cli/held-keys.test.ts",

@@ -34,7 +34,7 @@ export const accessGrant = defineTool({
     name: "who it is for",
     vaultIds: "ids or names",
     scopes: "default: all that agents may do",
-    until: "date, time, or span like 3d; default: no end",
+    until: "date, time, or span like 3d; default: the end of the address's invite, else none",
     chainAddress: "of the agent, from its own words; default: an invite",
     storedBytes: "budget; default: none",
     bytesPerDay: "budget; default: none",
@@ -46,7 +46,7 @@ export const accessGrant = defineTool({
   run: async (args, call) => {
     const vaults = await Promise.all(args.vaultIds.map((each) => findVault(call, each)));
     if (args.chainAddress === undefined) call.requireHandOut();
-    const until = args.until === undefined ? null : parseEnd("until", args.until);
+    const until = await endOf(args, call);
     const who = args.chainAddress ?? "a single-use invite";
     const state = stateOf(vaults);
     await call.confirm({
@@ -61,6 +61,16 @@ export const accessGrant = defineTool({
     return await invite(call, { ...args, vaultIds }, until);
   },
 });
+
+/** As the arguments say; else when the invite ends that this machine made for the address. null: never. */
+async function endOf(
+  { chainAddress, until }: { readonly chainAddress?: string | undefined; readonly until?: string | undefined },
+  call: Call,
+): Promise<string | null> {
+  if (until !== undefined) return parseEnd("until", until);
+  if (chainAddress === undefined) return null;
+  return (await call.keptInvites()).get(chainAddress)?.accessUntil ?? null;
+}
 
 function stateOf(vaults: readonly Pick<Vault, "id" | "role" | "type">[]): string[] {
   return vaults.map(({ id, role, type }) => `${id} ${role} ${type}`).toSorted();
