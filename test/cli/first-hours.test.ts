@@ -152,7 +152,7 @@ it("an operator who lets a second person in: she signs up by a code, and reads a
   const second = await newReader();
   second.reads(made.stdout);
   await done(second, "coffer signup --help");
-  const password = "correct horse battery staple";
+  const password = "lantern orchard violin glacier";
   const joined = await done(
     second,
     `coffer signup --email second@example.com --access-code ${made.stdout.trim()} --base-url ${stack.baseUrl} --network-file ${networkFile}`,

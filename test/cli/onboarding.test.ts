@@ -69,7 +69,7 @@ it("at most 4 owner commands and 1 agent command [issue 19]", async () => {
   const approve = /^\s*coffer agents list --approve 0x[0-9a-f]{64}$/m.exec(joined)?.[0].trim();
   expect(approve, joined).toBeDefined();
   // Nobody is there to be asked.
-  await owner.type(`${approve ?? ""} --yes`);
+  await owner.type(`${approve ?? ""} --yes --quiet`);
   expect([owner.typed.length, agent.typed.length]).toEqual([4, 1]);
 
   await writeFile(join(agent.home, "shared", "plan.txt"), "the first words that the agent stores");

@@ -125,7 +125,7 @@ describe("an agent that is no member", () => {
     const { facts } = await tools.call("file_list", { vaultId: vault.id });
     expect(facts).toMatchObject({
       ...{ closed: expect.stringContaining("1 files") as string, cause: "not_a_member" },
-      nextStep: expect.stringContaining(`members.add("${vault.id}", "${address}")`) as string,
+      nextStep: expect.stringContaining(`members.add("${vault.id}", { invite: text })`) as string,
     });
     expect(facts["files"]).toEqual([[welcomeId.slice(0, 8), null, expect.any(String), null]]);
   });
