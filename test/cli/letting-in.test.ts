@@ -59,7 +59,11 @@ async function vaultOf(name: string): Promise<string> {
 }
 
 /** The words of a line that was printed for the owner. */
-const wordsOf = (line: string): string[] => line.trim().replace(/^coffer /, "").split(" ");
+const wordsOf = (line: string): string[] =>
+  line
+    .trim()
+    .replace(/^coffer /, "")
+    .split(" ");
 
 function lineIn({ out, err }: Pick<Ran, "out" | "err">, pattern: RegExp): string {
   const found = pattern.exec(`${out}${err}`)?.[0];
@@ -72,7 +76,8 @@ async function endOf(vaultId: string, chainAddress: string): Promise<string | nu
   return members.find((member) => member.chainAddress === chainAddress)?.endsAt;
 }
 
-const endIn = (days: number): string => new Date(Math.ceil((Date.now() + days * DAY_MS) / QUARTER_MS) * QUARTER_MS).toISOString();
+const endIn = (days: number): string =>
+  new Date(Math.ceil((Date.now() + days * DAY_MS) / QUARTER_MS) * QUARTER_MS).toISOString();
 
 const INVITES = "/api/auth/invites";
 type Row = Record<string, unknown> & { name: string; vaultIds: string[] | null };
@@ -142,7 +147,10 @@ it("a service that gives one agent the name of another lets in nobody by that na
 it("--yes needs a name, and without one each is asked about [issue 49]", async () => {
   const one = await joinAs("asked-one", []);
   const refused = await owner.run(["agents", "list", "--approve", "--yes"]);
-  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("coffer agents list --approve ADDRESS --yes")]);
+  expect([refused.code, refused.err]).toEqual([
+    2,
+    expect.stringContaining("coffer agents list --approve ADDRESS --yes"),
+  ]);
   expect(await endOf(one.vaultId, one.chainAddress)).toBeUndefined();
   const two = await joinAs("asked-two", []);
   const questions: string[] = [];

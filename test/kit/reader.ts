@@ -54,7 +54,12 @@ export async function openReader({ programs, ahead }: ReaderWorld): Promise<Read
       const clock = join(clocks, `${String(ahead())}.mjs`);
       await writeFile(clock, clockAhead(ahead()));
       const env = { HOME: home, PATH: `${programs}:${process.env["PATH"] ?? ""}`, NODE_OPTIONS: `--import=${clock}` };
-      const { code, screen } = await runInTerminal([line], { program: ["/bin/sh", "-c"], env, cwd: home, typed: answers });
+      const { code, screen } = await runInTerminal([line], {
+        program: ["/bin/sh", "-c"],
+        env,
+        cwd: home,
+        typed: answers,
+      });
       const plain = stripVTControlCharacters(screen).replaceAll("\r\n", "\n");
       reads(plain);
       return { code, screen: plain };
@@ -63,7 +68,9 @@ export async function openReader({ programs, ahead }: ReaderWorld): Promise<Read
 }
 
 function wordsOf(line: string): string[] {
-  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare ?? "");
+  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, bare]) => double ?? single ?? bare ?? "",
+  );
 }
 
 /** The one line of a text that begins so, as it is pasted: without what indents it. */

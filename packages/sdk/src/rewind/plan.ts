@@ -42,7 +42,14 @@ export async function planRewind(connection: Connection, items: readonly Touched
   const isBack = steps.some(({ kind, act }) => kind === "folder" && act === "restore");
   if (isBack) return { steps, left };
   const stays = steps.filter(({ withFolder, isNew }) => withFolder && !isNew);
-  const trashed = stays.map(({ kind, id, vaultId, name, act }) => ({ kind, id, vaultId, name, act, reason: "trashed" }));
+  const trashed = stays.map(({ kind, id, vaultId, name, act }) => ({
+    kind,
+    id,
+    vaultId,
+    name,
+    act,
+    reason: "trashed",
+  }));
   return { steps: steps.filter(({ withFolder }) => !withFolder), left: [...left, ...trashed] };
 }
 

@@ -137,7 +137,10 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
     `Your access ends: ${endText(accessUntil)}`,
     ...(vaultIds.length === 0
       ? []
-      : ["To let you into the shared vaults of the invite, the owner runs, where the invite was made:", `  ${lettingIn(chainAddress)}`]),
+      : [
+          "To let you into the shared vaults of the invite, the owner runs, where the invite was made:",
+          `  ${lettingIn(chainAddress)}`,
+        ]),
     "Next: coffer mcp install --allow DIR",
   ]);
 }

@@ -32,7 +32,9 @@ export default command({
     approve: toggle("Add those that wait to the vaults of their invites; --yes needs the AGENT"),
     ended: toggle("Also keys that have ended"),
   },
-  args: [optionalArgument("AGENT", "Chain address that it printed, or the name in its invite; all without it")] as const,
+  args: [
+    optionalArgument("AGENT", "Chain address that it printed, or the name in its invite; all without it"),
+  ] as const,
   isList: true,
   run: async (context, { approve, ended }, [who]) => {
     if (approve && context.globals.yes && who === undefined)

@@ -58,10 +58,7 @@ async function findActor(task: Task, text: string): Promise<AccessHolder> {
 
 async function shown(context: Context, rewind: Rewind): Promise<Document> {
   const isRun = !rewind.dryRun;
-  const lines = [
-    ...(await planLines(context, rewind)),
-    ...(isRun ? [] : ["This is the plan. Nothing was changed."]),
-  ];
+  const lines = [...(await planLines(context, rewind)), ...(isRun ? [] : ["This is the plan. Nothing was changed."])];
   return done(rewind, lines, { exit: isRun && rewind.left.length > 0 ? EXIT.someFailed : EXIT.done });
 }
 

@@ -23,7 +23,10 @@ export default command({
   flags: {
     invite: text("Text of the invite that the agent redeemed", { placeholder: "CODE" }),
     inviteFile: text("File with that text; - reads standard input", { placeholder: "FILE" }),
-    until: text("When the access ends: a date, a time, or a span like 3d; without it when the invite says, else never", { placeholder: "TIME" }),
+    until: text(
+      "When the access ends: a date, a time, or a span like 3d; without it when the invite says, else never",
+      { placeholder: "TIME" },
+    ),
     label: text("Note about the member, for the owner alone"),
   },
   args: [VAULT, optionalArgument("ADDRESS", "0x and 64 digits")] as const,
