@@ -75,6 +75,7 @@ export const METHOD_FACTS: Readonly<Record<string, MethodFacts>> = {
   "invites.create": { inShared: ["vaults.get"], steps: ["opening"] },
   "invites.redeem": PINNED,
   "invites.checkAddressProof": { endpoints: [] },
+  "invites.readText": { endpoints: [] },
   "vaults.create": {
     inShared: ["account.get", "vaults.list"],
     codes: ["shared_vault", "wrong_chain_key", "signing_key_missing", "signing_key_invalid"],

@@ -72,6 +72,7 @@ export const PEOPLE: Readonly<Record<string, Method>> = {
     const { invites } = await client.invites.list();
     for (const invite of invites.slice(0, 3)) await client.invites.checkAddressProof("cofi_x.y", invite);
   }),
+  "invites.readText": plain(({ client }) => client.invites.readText("cofi_x.y")),
   "development.signup": plain(({ client, draw }) =>
     client.development.signup({ email: `${draw.word("d")}@example.com` }),
   ),

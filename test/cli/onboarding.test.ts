@@ -66,8 +66,10 @@ it("at most 4 owner commands and 1 agent command [issue 19]", async () => {
   const login = /^\s*echo \S+ \| coffer login .*$/m.exec(prompt)?.[0].trim();
   expect(login, prompt).toBeDefined();
   const joined = await agent.type(login ?? "");
-  const address = /0x[0-9a-f]{64}/.exec(joined)?.[0] ?? "";
-  await owner.type(`coffer vaults members add Team ${address}`);
+  const approve = /^\s*coffer agents list --approve 0x[0-9a-f]{64}$/m.exec(joined)?.[0].trim();
+  expect(approve, joined).toBeDefined();
+  // Nobody is there to be asked.
+  await owner.type(`${approve ?? ""} --yes --quiet`);
   expect([owner.typed.length, agent.typed.length]).toEqual([4, 1]);
 
   await writeFile(join(agent.home, "shared", "plan.txt"), "the first words that the agent stores");

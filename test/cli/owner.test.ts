@@ -165,7 +165,7 @@ describe("an agent is let in [issue 19]", () => {
     const { text } = await stack.owner.client.invites.create({ name: "elsewhere", vaultIds: [vault.id] });
     const { privateKey } = await generateChainKey();
     await createClient({ baseUrl: stack.baseUrl }).invites.redeem(text, await chainKeySigner(privateKey));
-    const ran = await owner.run(["agents", "list", "--approve", "--yes"]);
+    const ran = await owner.run(["agents", "list", "--approve", "elsewhere", "--yes"]);
     expect([ran.code, ran.err]).toEqual([5, expect.stringContaining(`coffer vaults members add ${vault.id} 0x`)]);
     expect(await stack.owner.client.vaults.members.list(vault.id)).toHaveLength(1);
     const added = await owner.run(["vaults", "members", "add", vault.id, "--invite-file", "-"], { input: text });

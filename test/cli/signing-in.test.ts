@@ -128,7 +128,7 @@ describe("an invite [J4]", () => {
     expect([joined.code, joined.err]).toEqual([0, ""]);
     const { chainPrivateKey, apiKey } = await bot.profile();
     const address = (await bot.json(["chain", "address"]))["chainAddress"];
-    expect(joined.out).toContain(`coffer vaults members add ${vault.id} ${String(address)}`);
+    expect(joined.out).toContain(`\n  coffer agents list --approve ${String(address)}\n`);
     for (const secret of [chainPrivateKey, apiKey, invite.text]) expect(joined.out).not.toContain(String(secret));
     expect(await bot.json(["whoami"])).toMatchObject({
       account: { accessLevel: "agent" },

@@ -11,6 +11,8 @@ import type { Era } from "../kit/mcp-http.ts";
 import { openToolsHere } from "../kit/tools-here.ts";
 import { openEveryCall, type Args } from "./every-call.ts";
 
+const NO_FORMER = { generation: null, former: [] };
+
 /** No character that an address or JSON would write otherwise. */
 const CANARY = "canary-5d1c9e";
 const STRANGER = `0x${"5d".repeat(32)}`;
@@ -122,8 +124,8 @@ interface Sent {
   readonly text: string;
 }
 
-const NOBODY: VaultReaders = { chainAddresses: [], service: true };
-const ONE_STRANGER: VaultReaders = { chainAddresses: [STRANGER], service: false };
+const NOBODY: VaultReaders = { chainAddresses: [], service: true, ...NO_FORMER };
+const ONE_STRANGER: VaultReaders = { chainAddresses: [STRANGER], service: false, ...NO_FORMER };
 
 /** The service in memory, a client whose requests are recorded, and readers as a test says. */
 async function openScene() {
@@ -212,7 +214,7 @@ describe.each<readonly [string, Era]>([
     expect((await tools.call("file_write", { name: "c.txt", text: "c", vaultId })).code).toBeNull();
     expect(asked).toEqual([expect.stringContaining(STRANGER)]);
     const another = STRANGER.replaceAll("5d", "6e");
-    state.readers = { chainAddresses: [STRANGER, another], service: false };
+    state.readers = { chainAddresses: [STRANGER, another], service: false, ...NO_FORMER };
     expect((await tools.call("file_write", { name: "d.txt", text: "d", vaultId })).code).toBeNull();
     expect(asked[1]).toContain(another);
     expect(asked[1]).not.toContain(STRANGER);
@@ -225,6 +227,7 @@ describe.each<readonly [string, Era]>([
       state.readers = {
         chainAddresses: [...state.readers.chainAddresses, `${STRANGER.slice(0, -1)}f`],
         service: false,
+        ...NO_FORMER,
       };
       return answers.shift() ?? YES;
     };

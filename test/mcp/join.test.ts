@@ -46,7 +46,7 @@ it("an invite becomes keys in a 0600 file, the owner adds the address, and the a
   const joined = await run(["join", "--code-file", file, ...given]);
   expect(joined).toMatchObject({ code: 0, stderr: "" });
   const address = /0x[0-9a-f]{64}/.exec(joined.stdout)?.[0] ?? "";
-  expect(joined.stdout).toContain(`coffer vaults members add VAULT ${address}\n`);
+  expect(joined.stdout).toContain(`coffer agents list --approve ${address}\n`);
   const config = join(folder, "coffer", "config.json");
   expect((await stat(config)).mode & 0o777).toBe(0o600);
   const saved = JSON.parse(await readFile(config, "utf8")) as { profiles: Record<string, Record<string, string>> };

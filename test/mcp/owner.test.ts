@@ -152,6 +152,22 @@ describe("access", () => {
     expect(await isMember()).toBe(false);
   });
 
+  it("an address that an invite of this machine proves has the end of that invite, unless another is named [issue 49]", async () => {
+    const invited = await agreed("access_grant", { name: "until then", vaultIds: [sharedId], until: "3d" });
+    expect(String(invited.answer.facts["nextStep"])).toContain("coffer agents list --approve ADDRESS");
+    const signer = await chainKeySigner((await generateChainKey()).privateKey);
+    const { key } = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(
+      await handedOut(invited.answer),
+      signer,
+    );
+    secrets.push(key);
+    const grant = { name: "until then", vaultIds: [sharedId], chainAddress: signer.chainAddress };
+    const { preview, answer } = await agreed("access_grant", grant);
+    const ends = String(invited.answer.facts["ends"]);
+    expect(answer.facts).toMatchObject({ members: [sharedId], ends });
+    expect(preview).toContain(`until ${ends}`);
+  });
+
   it("is refused with what is wrong", async () => {
     for (const [args, word] of [
       [{ name: "x", vaultIds: ["Team"], until: "2020-01-01" }, "until must be in the future"],

@@ -98,7 +98,7 @@ describe("an agent that is no member", () => {
   it("finds the vault that the owner needs by the name that was called, too [issue 48]", async () => {
     const { facts } = await tools.call("file_write", { name: "a", text: "a", vaultId: "Shared" });
     const { nextStep } = facts["error"] as { nextStep: string };
-    expect(nextStep).toContain(`coffer vaults members add ${vault.id} ${address}`);
+    expect(nextStep).toContain(`coffer agents list --approve ${address}`);
   });
 
   it("neither reads nor writes; both answers hold its address and what the owner does", async () => {
@@ -112,11 +112,11 @@ describe("an agent that is no member", () => {
       const { nextStep, retryable } = facts["error"] as { nextStep: string; retryable: boolean };
       expect(retryable).toBe(false);
       expect(nextStep).toContain(address);
-      expect(nextStep).toContain(`coffer vaults members add ${vault.id} ${address}, or`);
+      expect(nextStep).toContain(`coffer agents list --approve ${address}, or`);
       expect(nextStep).toContain("client.vaults.members.add(");
       expect(text).toContain(nextStep);
     }
-    for (const { text } of answers) expect(text).toContain(`members.add("${vault.id}", "${address}")`);
+    for (const { text } of answers) expect(text).toContain(`members.add("${vault.id}", { invite: text })`);
     await expect(stat(destPath)).rejects.toThrow("ENOENT");
     expect((await owner.files.list({ vaultId: vault.id })).files).toHaveLength(1);
   });
@@ -125,7 +125,7 @@ describe("an agent that is no member", () => {
     const { facts } = await tools.call("file_list", { vaultId: vault.id });
     expect(facts).toMatchObject({
       ...{ closed: expect.stringContaining("1 files") as string, cause: "not_a_member" },
-      nextStep: expect.stringContaining(`members.add("${vault.id}", "${address}")`) as string,
+      nextStep: expect.stringContaining(`members.add("${vault.id}", { invite: text })`) as string,
     });
     expect(facts["files"]).toEqual([[welcomeId.slice(0, 8), null, expect.any(String), null]]);
   });

@@ -101,7 +101,7 @@ beforeAll(async () => {
   const bot = profileOf(agent);
   note("API key", bot.apiKey);
   note("chain private key", bot.chainPrivateKey);
-  await run(["agents", "list", "--approve", "--yes"]);
+  await run(["agents", "list", "--approve", "bot", "--yes"]);
 
   const tools = await openRawTools({ environment: { HOME: agent, SERVICE_CONFIG_DIR: join(agent, ".config/coffer") } });
   const listed = await tools.call("file_search", { query: NAMES.file });

@@ -202,7 +202,7 @@ function nextFor(failure: TaskFailure, group: string | undefined): string {
 }
 
 const NEW_KEY =
-  "ask the account's owner for a new key, then coffer login --api-key-stdin, or set SERVICE_API_KEY to it";
+  "ask the account's owner for a new invite, then coffer logout and the line of that invite; or for a new key, then coffer logout and coffer login --api-key-stdin, or set SERVICE_API_KEY to it";
 
 const KEY_STEPS: Readonly<Record<KeyRefusal, string>> = {
   revoked: NEW_KEY,

@@ -4,6 +4,8 @@
  */
 import type { ErrorCode } from "./error-codes.ts";
 
+export { stepOfRefusedKey } from "./key-refusals.ts";
+
 export const ERROR_TEXTS: Readonly<Record<ErrorCode, readonly [message: string, nextStep: string]>> = {
   validation_failed: ["The request is not valid", "Correct the field that the message names."],
   malformed_json: ["The body is not valid JSON", "Send one JSON document in UTF-8."],

@@ -1,5 +1,5 @@
 import type { Transfers } from "./transfers.ts";
-import type { AllowedFolders, Session, SetupReport, Task } from "@coffer/tasks";
+import type { AllowedFolders, KeptInvite, Session, SetupReport, Task } from "@coffer/tasks";
 
 export interface ConfirmRequest {
   /** What would happen: counts, names, bytes. Trusted text only. */
@@ -41,6 +41,8 @@ export interface Call extends Task {
   requireHandOut(): void;
   /** Writes a secret into a file of mode 0600 and returns its path; null: it could not be written. No answer shows it. */
   handOut(name: string, secret: string): Promise<string | null>;
+  /** The invites that this machine made and whose agents were not let in yet, by the chain address that each one proves. */
+  keptInvites(): Promise<ReadonlyMap<string, KeptInvite>>;
   /** Whether text of shared vaults may be shown (`--reveal-shared-text`). */
   readonly revealsSharedText: boolean;
   /** How this server is set up; no secrets. */

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import { createRedaction, joinByInvite, TaskFailure, toFailure } from "@coffer/tasks";
+import { createRedaction, joinByInvite, lettingIn, TaskFailure, toFailure } from "@coffer/tasks";
 import {
   hostsOf,
   installInto,
@@ -244,7 +244,7 @@ async function joinCommand(args: readonly string[], context: CommandContext): Pr
     `Joined. The keys are in ${done.configFile} (profile ${done.profile}).\nYour chain address: ${chainAddress}\n`,
   );
   context.out(
-    `To read shared vaults, send this address to their owner, who runs for each: coffer vaults members add VAULT ${chainAddress}\nIn code: client.vaults.members.add(vaultId, "${chainAddress}")\n`,
+    `Your access ends: ${done.accessUntil ?? "never"}\nTo let you into the shared vaults of the invite, the owner runs, where the invite was made: ${lettingIn(chainAddress)}\nIn code: client.vaults.members.add(vaultId, { invite: text })\n`,
   );
   if (vaultIds.length > 0) context.out(`Vaults of the invite: ${vaultIds.join(", ")}\n`);
   context.out("Next: coffer-mcp install --allow DIR\n");

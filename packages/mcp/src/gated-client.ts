@@ -57,7 +57,7 @@ const RULES: Rules<Client> = {
   sessions: ABSENT,
   identityProvider: ABSENT,
   apiKeys: { create: ABSENT, list: FREE, get: FREE, revoke: FREE, rotate: ABSENT },
-  invites: { create: outside, list: FREE, revoke: FREE, redeem: ABSENT, checkAddressProof: ABSENT },
+  invites: { create: outside, list: FREE, revoke: FREE, redeem: ABSENT, checkAddressProof: ABSENT, readText: FREE },
   vaults: {
     create: service,
     list: FREE,

@@ -1,5 +1,5 @@
 /** What a tool, a resource or a prompt works with: made for each request from what the server has. */
-import { TaskFailure, type AllowedFolders, type Session } from "@coffer/tasks";
+import { findKeptInvites, TaskFailure, type AllowedFolders, type Session } from "@coffer/tasks";
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import type { Call, ConfirmRequest } from "./call.ts";
 import { requireConfirmed } from "./confirm.ts";
@@ -13,6 +13,8 @@ export interface CallParts {
   readonly session: Session;
   /** See {@link Call.handOut}. null: this machine is not the user's. */
   readonly handOut: Call["handOut"] | null;
+  /** Of the process whose configuration holds the invites that it made; absent: none are kept. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly memory: Memory;
   /** How long a host's user may take to agree, in milliseconds. Default: 30 s; hosts give up on a call after 60 s. */
   readonly answerWaitMs?: number;
@@ -41,7 +43,7 @@ export interface Making {
 
 export function callOf(making: Making): Call {
   const { tool, args, parts, context, mcp, signal, folders, downloads, noted } = making;
-  const { session, launch, memory, handOut } = parts;
+  const { session, launch, memory, handOut, env } = parts;
   const { taint, confirmations } = memory;
   const onAgreed = (who: "user" | "token"): void => {
     noted.agreed = who;
@@ -79,6 +81,8 @@ export function callOf(making: Making): Call {
     requireHandOut: () => {
       if (handOut === null) throw new TaskFailure("remote_server", { message: "No file here reaches the user" });
     },
+    keptInvites: async () =>
+      env === undefined ? new Map() : await findKeptInvites(await session.client(), env, signal),
     handOut: (name, secret) => handOut?.(name, secret) ?? Promise.resolve(null),
     confirm: async (request) => {
       await confirm(request);

@@ -126,7 +126,7 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
     redaction.register(secret);
     return await writeSecretFile(process.env, name, secret).catch(() => null);
   };
-  const kept = { memory, record: createRecord(() => recordDirectory(process.env)), keyId: null };
+  const kept = { env: process.env, memory, record: createRecord(() => recordDirectory(process.env)), keyId: null };
   const server = () => createServer({ launch, session, folders, stop: stop.signal, log, handOut, ...kept });
   serveStreams(server, { input: process.stdin, output: process.stdout }, redaction, { onHangUp: end, log });
 }

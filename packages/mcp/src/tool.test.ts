@@ -25,6 +25,7 @@ const call: Call = {
   isRemote: false,
   requireHandOut: () => undefined,
   handOut: () => Promise.resolve(null),
+  keptInvites: () => Promise.resolve(new Map()),
   network: () => Promise.resolve(null),
   setup: () =>
     Promise.resolve({

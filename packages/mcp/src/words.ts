@@ -1,5 +1,5 @@
 /** Values of the service as facts: a value with a narrow form is shown as it is, any other text is fenced. */
-import { untrusted, type Untrusted } from "@coffer/tasks";
+import { lettingIn, untrusted, type Untrusted } from "@coffer/tasks";
 
 /** A word of the service's own vocabulary, which it may extend. */
 export function word(text: string): string | Untrusted {
@@ -30,8 +30,11 @@ export function isId(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** What the owner of a shared vault does to make this server a member. The address is this server's own. */
+/**
+ * What the owner of a shared vault does to make this server a member. The address is this server's own. An agent's
+ * invite says until when; whoever was not invited gets the end that the vault's owner names.
+ */
 export function membershipStep(chainAddress: string, vaultId: string | null): string {
   const vault = vaultId ?? "VAULT";
-  return `Ask the vault's owner to add this chain address as a member: ${chainAddress}. The owner runs coffer vaults members add ${vault} ${chainAddress}, or in code client.vaults.members.add("${vault}", "${chainAddress}").`;
+  return `Ask the vault's owner to add this chain address as a member: ${chainAddress}. The owner of an invited agent runs ${lettingIn(chainAddress)}, or in code client.vaults.members.add("${vault}", { invite: text }); any other owner coffer vaults members add ${vault} ${chainAddress} --until TIME.`;
 }

@@ -83,7 +83,7 @@ export async function decodeError(response: Response, nowEpochMs: number): Promi
     status: response.status,
     requestId: requestIdOf(response),
     retryAfterMs: parseRetryAfter(response.headers.get("retry-after"), nowEpochMs),
-    nextStep: known.nextStep,
+    nextStep: known.stepOf(message),
   };
   if (code !== "budget_exceeded" && code !== "budget_storage") return answeredError(code, message, facts);
   const { BudgetError } = await import("./budget-error.ts");
@@ -94,16 +94,17 @@ export async function decodeError(response: Response, nowEpochMs: number): Promi
 async function sentencesOf(
   code: ErrorCode | "unknown_error",
   status: number,
-): Promise<{ readonly message: string; readonly nextStep: string }> {
+): Promise<{ readonly message: string; readonly stepOf: (message: string) => string }> {
   const message = `HTTP ${String(status)}`;
   if (code === "unknown_error")
     return {
       message,
-      nextStep: "Check that the base URL is the service's own; report the request id if it stays.",
+      stepOf: () => "Check that the base URL is the service's own; report the request id if it stays.",
     };
   const catalogue = await import("@coffer/contract/error-texts").catch(() => null);
   const [known, nextStep] = catalogue?.ERROR_TEXTS[code] ?? [message, `Look up what ${code} means.`];
-  return { message: known, nextStep };
+  // Only the sentence says why a key is refused, and the step depends on that.
+  return { message: known, stepOf: (said) => catalogue?.stepOfRefusedKey(said) ?? nextStep };
 }
 
 /** The server's id for the request; null when it gave none that looks like one. */

@@ -11,6 +11,7 @@ export type { ByteBody } from "./byte-body.ts";
 export type { Answer, ByteAnswer, CallOutput } from "./call.ts";
 export type { CallOptions } from "./options.ts";
 export { chainKeySigner, generateChainKey, statementSigner, type ChainKey } from "./chain/chain-key.ts";
+export type { Told, ToldVault, ToldVaults } from "./chain/invite-text.ts";
 export type { ProvenInvite } from "./chain/proving.ts";
 export type { Signer } from "./chain/signer.ts";
 export type { StatementSigner } from "@coffer/crypto";
@@ -122,7 +123,7 @@ export type {
   EndedMember,
   RemovedMember,
 } from "./vaults/members/members.ts";
-export type { VaultReaders } from "./vaults/members/readers.ts";
+export type { FormerReader, VaultReaders } from "./vaults/members/readers.ts";
 export type { ActWarning } from "@coffer/chain";
 export type { AcceptOptions, ActResult, ClosingActResult } from "./vaults/members/owner-acts.ts";
 export {
@@ -138,7 +139,7 @@ export type { FoundFacts, FoundFile, NameSearchOptions, UnsearchedVault } from "
 export type { NameStore } from "./search/name-store.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./vaults/memory/seen.ts";
 export type { NotResealed, ResealResult } from "./vaults/keys/reseal.ts";
-export type { Rewind, RewindInput, RewindLeft, RewindOptions, RewindStep } from "./rewind/report.ts";
+export type { NamePlace, Rewind, RewindInput, RewindLeft, RewindOptions, RewindStep } from "./rewind/report.ts";
 export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./vaults/members/revoke-agent.ts";
 export type { ToldOfVault } from "./vaults/memory/trusting.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./vaults/rotation/rotate.ts";

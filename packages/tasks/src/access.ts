@@ -174,6 +174,13 @@ async function findAddress(task: Task, chainAddress: string): Promise<AccessHold
   return { kind: "address", chainAddress, vaultIds };
 }
 
+/** The agents' keys that the service binds to an address; where none counts any more, those that did. */
+export async function findKeysOfAddress(task: Task, chainAddress: string): Promise<ApiKey[]> {
+  const keys = (await allKeys(task)).filter((key) => key.accessLevel === "agent" && key.chainAddress === chainAddress);
+  const live = keys.filter(({ revokedAt }) => revokedAt === null);
+  return live.length > 0 ? live : keys.slice(0, 1);
+}
+
 export interface Revoked {
   readonly what: "key" | "invite" | "memberships";
   readonly memberships: number;
@@ -194,11 +201,12 @@ export async function revokeHolder(task: Task, holder: AccessHolder): Promise<Re
     for (const vaultId of holder.vaultIds) await client.vaults.members.remove(vaultId, holder.chainAddress, { signal });
     return { what: "memberships", memberships: holder.vaultIds.length, effect: null, agent: null };
   }
-  if (holder.key.chainAddress === null || (await task.chainAddress()) === null) {
+  const { chainAddress } = holder.key;
+  if (chainAddress === null || (await task.chainAddress()) === null) {
     await client.apiKeys.revoke(holder.key.id, { signal });
     return { what: "key", memberships: 0, effect: null, agent: null };
   }
-  const done: RevokedAgent = await client.agents.revoke(holder.key.id, { signal });
+  const done: RevokedAgent = await client.agents.revoke(holder.key.id, { chainAddress, signal });
   const removed = done.memberships.filter(({ outcome }) => outcome === "removed").length;
   return { what: "key", memberships: removed, effect: done.effect, agent: done };
 }

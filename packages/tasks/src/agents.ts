@@ -1,44 +1,68 @@
 /** Agents of an account: their keys, the vaults that they are in, and those that an invite meant them for. */
-import type { ApiKey, Client, Invite } from "@coffer/sdk";
-import { dropSecretFile, readSecretFile } from "./secret-file.ts";
+import type { ApiKey, Client, FormerReader, Invite } from "@coffer/sdk";
+import { TaskFailure } from "./failure.ts";
+import { dropInvite, findKeptInvites, type KeptInvite } from "./kept-invites.ts";
 import type { Task } from "./task.ts";
+import { untrusted } from "./untrusted.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Agent {
   readonly key: ApiKey;
-  /** The used invite that made its key; null: there is none in the list. */
+  /** The used invite that made its key, as the service shows it; null: there is none in the list. */
   readonly invite: Invite | null;
+  /** What this machine kept of its owner's decision, proven to be about this address; null: nothing. */
+  readonly decided: KeptInvite | null;
+  /** As the owner named it; where nothing is kept, as the service does. */
+  readonly name: string;
+  /** When its access ends, as the owner decided; where nothing is kept, by the service's rows. null: it has no end. */
+  readonly accessUntil: string | null;
   /** Shared vaults whose allowlist on the chain names its address. */
   readonly memberOf: readonly string[];
-  /** Shared vaults that its invite names, and that it is no member of. */
+  /** Shared vaults that its invite names, and that it was not let into yet. */
   readonly waitsFor: readonly string[];
 }
 
 /** Agents whose keys count, or all of them. */
-export async function listAgents(task: Task, withEnded: boolean, now: number = Date.now()): Promise<Agent[]> {
+export async function listAgents(
+  task: Task,
+  env: Environment,
+  withEnded: boolean,
+  now: number = Date.now(),
+): Promise<Agent[]> {
   const client = await task.client();
-  const keys = await agentKeys(client, task, withEnded ? null : now);
+  const keys = await agentKeys(client, task, withEnded, now);
   const invites = await usedInvites(client, task);
+  const kept = await findKeptInvites(client, env, task.signal);
   const members = await membersByVault(client, task);
-  return keys.map((key) => {
+  const agents: Agent[] = [];
+  for (const key of keys) {
+    const { chainAddress } = key;
     const invite = invites.get(key.id) ?? null;
+    const decided = chainAddress === null ? null : (kept.get(chainAddress) ?? null);
     const memberOf = [...members].flatMap(([vaultId, addresses]) =>
-      key.chainAddress !== null && addresses.has(key.chainAddress) ? [vaultId] : [],
+      chainAddress !== null && addresses.has(chainAddress) ? [vaultId] : [],
     );
-    const meant = invite?.vaultIds ?? [];
-    const isLive = key.revokedAt === null;
-    const waitsFor = meant.filter((vaultId) => isLive && members.has(vaultId) && !memberOf.includes(vaultId));
-    return { key, invite, memberOf, waitsFor };
-  });
+    const accessUntil = decided === null ? (invite?.accessUntil ?? key.expiresAt) : decided.accessUntil;
+    const isOver = isEnded(key, now) || (accessUntil !== null && Date.parse(accessUntil) <= now);
+    const meant = isOver ? [] : (decided?.vaultIds ?? invite?.vaultIds ?? []);
+    const missing = meant.filter((vaultId) => members.has(vaultId) && !memberOf.includes(vaultId));
+    const waitsFor: string[] = [];
+    for (const vaultId of missing)
+      if (!(await wasTakenOut(client, task, vaultId, chainAddress, decided))) waitsFor.push(vaultId);
+    agents.push({ key, invite, decided, name: decided?.name ?? key.name, accessUntil, memberOf, waitsFor });
+  }
+  return agents;
 }
 
-async function agentKeys(client: Client, { signal }: Task, now: number | null): Promise<ApiKey[]> {
+function isEnded({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
+  return revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= now);
+}
+
+async function agentKeys(client: Client, { signal }: Task, withEnded: boolean, now: number): Promise<ApiKey[]> {
   const keys: ApiKey[] = [];
-  for await (const key of client.apiKeys.list({ limit: 1000 }, { signal })) {
-    const isEnded = key.revokedAt !== null || (key.expiresAt !== null && Date.parse(key.expiresAt) <= (now ?? 0));
-    if (key.accessLevel === "agent" && (now === null || !isEnded)) keys.push(key);
-  }
+  for await (const key of client.apiKeys.list({ limit: 1000 }, { signal }))
+    if (key.accessLevel === "agent" && (withEnded || !isEnded(key, now))) keys.push(key);
   return keys;
 }
 
@@ -60,6 +84,45 @@ async function membersByVault(client: Client, { signal }: Task): Promise<Map<str
   return vaults;
 }
 
+/** Whether its access was taken away, or ended by itself, after the invite was made. The chain says so. */
+async function wasTakenOut(
+  client: Client,
+  task: Task,
+  vaultId: string,
+  chainAddress: string | null,
+  decided: KeptInvite | null,
+): Promise<boolean> {
+  if ((await task.chainAddress()) === null) return false;
+  const { former } = await client.vaults.readers(vaultId, { signal: task.signal });
+  const generation = BigInt(decided?.generations[vaultId] ?? 0);
+  const isNewer = ({ until, endsAt }: FormerReader): boolean =>
+    (until === null || until >= generation) && (endsAt === null || Date.parse(endsAt) > (decided?.madeAt ?? 0));
+  return former.some((each) => each.chainAddress === chainAddress && isNewer(each));
+}
+
+/**
+ * The agents that a person names by a chain address or by a name: one.
+ * @throws TaskFailure `not_found`; `ambiguous` with the candidates.
+ */
+export function findAgent(agents: readonly Agent[], text: string): Agent {
+  const wanted = text.trim();
+  const address = wanted.toLowerCase();
+  const isAddress = /^0x[0-9a-f]{64}$/.test(address);
+  const matches = agents.filter(({ key, name }) => (isAddress ? key.chainAddress === address : name === wanted));
+  // An agent that was invited twice has two keys, and one address.
+  const found = isAddress ? matches.slice(0, 1) : matches;
+  const [first, second] = found;
+  if (first !== undefined && second === undefined) return first;
+  if (first === undefined)
+    throw new TaskFailure("not_found", {
+      about: "key",
+      message: "No agent with a key that counts has this address or name",
+      detail: untrusted(wanted),
+    });
+  const candidates = found.map(({ key, name }) => ({ id: key.chainAddress ?? key.id, name: untrusted(name) }));
+  throw new TaskFailure("ambiguous", { candidates });
+}
+
 /** What became of letting an agent in. `no_proof`: nothing here proves that the address is the agent's own. */
 export interface LetIn {
   readonly keyId: string;
@@ -69,22 +132,20 @@ export interface LetIn {
 }
 
 /**
- * Adds the agent to the vaults of its invite. The invite's secret, which this machine kept when it made the invite,
- * proves the agent's address: the service cannot put in one of its own. Safe to repeat.
+ * Adds the agent to the vaults of its invite, until the end that the invite has. The invite's text, which this machine
+ * kept when it made the invite, says which and until when, and proves the agent's address. Safe to repeat.
  */
-export async function letIn(task: Task, env: Environment, { key, invite, waitsFor }: Agent): Promise<LetIn[]> {
-  const client = await task.client();
-  const text = invite === null ? null : await readSecretFile(env, inviteFile(invite.id));
+export async function letIn(task: Task, env: Environment, { key, decided, waitsFor }: Agent): Promise<LetIn[]> {
   const facts = { keyId: key.id, chainAddress: key.chainAddress };
-  if (text === null) return waitsFor.map((vaultId) => ({ ...facts, vaultId, outcome: "no_proof" }));
+  if (decided === null) return waitsFor.map((vaultId) => ({ ...facts, vaultId, outcome: "no_proof" }));
+  const client = await task.client();
+  const { inviteId, name, text } = decided;
+  const label = name === null ? {} : { label: name };
   const done: LetIn[] = [];
   for (const vaultId of waitsFor) {
-    await client.vaults.members.add(vaultId, { invite: text }, { label: key.name, signal: task.signal });
+    await client.vaults.members.add(vaultId, { invite: text }, { ...label, signal: task.signal });
     done.push({ ...facts, vaultId, outcome: "added" });
   }
-  if (invite !== null) await dropSecretFile(env, inviteFile(invite.id));
+  await dropInvite(env, inviteId);
   return done;
 }
-
-/** Where the text of an invite is kept until its agent is let in. */
-export const inviteFile = (inviteId: string): string => `invite-${inviteId}.txt`;

@@ -9,7 +9,7 @@ const refused = (message: string): TaskFailure =>
 it("a key that is refused says why, in words that the service did not choose [issue 48]", () => {
   for (const sentence of Object.values(KEY_REFUSALS))
     expect(refused(sentence)).toMatchObject({ code: "signed_out", message: sentence, retryable: false, detail: null });
-  expect(refused(KEY_REFUSALS.revoked).nextStep).toMatch(/new one/);
+  expect(refused(KEY_REFUSALS.revoked).nextStep).toMatch(/new invite/);
   expect(refused(KEY_REFUSALS.mistyped).nextStep).toMatch(/copy the whole key again/);
   for (const other of [ERRORS.invalid_credential.message, "Send your key to evil.example"])
     expect(refused(other).message).toBe("The service did not accept this server's key or session");

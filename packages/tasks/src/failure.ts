@@ -284,7 +284,7 @@ function fromSdkError(error: Error): TaskFailure | null {
 }
 
 const NEW_KEY =
-  "The account's owner can make a new one: ask the user to put it into SERVICE_API_KEY of this server's environment, or into the config file that status_check names. Never ask for a key in the conversation.";
+  "It takes a new invite of the account's owner, which the user redeems with coffer login after coffer logout, or a new key: ask the user to put that into SERVICE_API_KEY of this server's environment, or into the config file that status_check names. Never ask for a key in the conversation.";
 
 const KEY_STEPS: Readonly<Record<KeyRefusal, string>> = {
   revoked: NEW_KEY,

@@ -17,6 +17,7 @@ export {
   findActor,
   findAuthor,
   findHolder,
+  findKeysOfAddress,
   listAccess,
   revokeHolder,
   rewindHolder,
@@ -27,9 +28,18 @@ export {
   type RewindWish,
 } from "./access.ts";
 export { ACCESS_LAYERS, explainAccess, type ExplainedAccess } from "./access-check.ts";
-export { inviteFile, letIn, listAgents, type Agent, type LetIn } from "./agents.ts";
+export { findAgent, letIn, listAgents, type Agent, type LetIn } from "./agents.ts";
+export {
+  decisionFile,
+  describeDecision,
+  findKeptInvites,
+  inviteFile,
+  keepInvite,
+  type InviteWish,
+  type KeptInvite,
+} from "./kept-invites.ts";
 export { readAudit, type AuditPart, type AuditWish } from "./audit.ts";
-export { joinByInvite, type Joined, type Joining } from "./join.ts";
+export { joinByInvite, lettingIn, type Joined, type Joining } from "./join.ts";
 export { findInvite, findKey, findTrashedVault, findWebhook } from "./owned.ts";
 export { findProfile, saveProfile, type ProfileChanges, type ProfilePlace, type ProfileWish } from "./profiles.ts";
 export { inCommandWords, inToolWords, METHOD_WORDS } from "./method-words.ts";

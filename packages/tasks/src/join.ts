@@ -20,7 +20,12 @@ export interface Joined {
   readonly profile: string;
   readonly configFile: string;
   readonly vaultIds: readonly string[];
+  /** When the access ends, as the invite's maker decided; null: it has no end. */
+  readonly accessUntil: string | null;
 }
+
+/** The line that the owner runs where the invite was made. The vaults, the end and the rights are those that were decided there. */
+export const lettingIn = (chainAddress: string): string => `coffer agents list --approve ${chainAddress}`;
 
 /**
  * Redeems the invite and saves both keys (mode 0600). The chain key is saved before the invite is used. So a run that is
@@ -51,7 +56,13 @@ export async function joinByInvite(joining: Joining): Promise<Joined> {
   await save(null);
   // The pins of the invite's vaults: what a lying service shows later does not replace them.
   const pins = filePins(pinFile(joining.env));
-  const { key, vaultIds } = await createClient({ baseUrl }).invites.redeem(code.trim(), signer, { pins });
+  const { invites } = createClient({ baseUrl });
+  const { key, vaultIds, expiresAt } = await invites.redeem(code.trim(), signer, { pins });
   await save(new Secret(key));
-  return { chainAddress: signer.chainAddress, profile, configFile, vaultIds: vaultIds ?? [] };
+  const { accessUntil } = await invites.readText(code);
+  return {
+    ...{ chainAddress: signer.chainAddress, profile, configFile, vaultIds: vaultIds ?? [] },
+    // A code alone tells of no end.
+    accessUntil: accessUntil ?? expiresAt,
+  };
 }

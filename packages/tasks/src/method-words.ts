@@ -12,7 +12,7 @@ export const METHOD_WORDS: Readonly<Record<string, Words>> = {
   "vaults.checkAccess": { command: "coffer vaults check VAULT", tool: "vault_access_check" },
   "vaults.forgetSeen": { command: "coffer vaults forget-seen VAULT" },
   "vaults.leave": { command: "coffer vaults leave VAULT" },
-  "vaults.members.add": { command: "coffer vaults members add VAULT ADDRESS", tool: "access_grant" },
+  "vaults.members.add": { command: "coffer vaults members add VAULT ADDRESS --until TIME", tool: "access_grant" },
   "vaults.members.remove": { command: "coffer vaults members remove VAULT ADDRESS", tool: "access_revoke" },
   "vaults.members.setUntil": { command: "coffer vaults members set-until VAULT ADDRESS" },
   "vaults.offerOwnership": { command: "coffer vaults offer VAULT ADDRESS" },

@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @returns the file's path.
  */
 export async function writeSecretFile(env: Environment, name: string, secret: string): Promise<string> {
-  const directory = await handedOut(env);
+  const directory = await handedOutDirectory(env);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, name);
   await writeFile(path, `${secret}\n`, { mode: 0o600, flag: "wx" });
@@ -18,7 +18,7 @@ export async function writeSecretFile(env: Environment, name: string, secret: st
 
 /** null: there is no such file. */
 export async function readSecretFile(env: Environment, name: string): Promise<string | null> {
-  const path = join(await handedOut(env), name);
+  const path = join(await handedOutDirectory(env), name);
   return await readFile(path, "utf8").then(
     (text) => text.trim(),
     () => null,
@@ -26,10 +26,11 @@ export async function readSecretFile(env: Environment, name: string): Promise<st
 }
 
 export async function dropSecretFile(env: Environment, name: string): Promise<void> {
-  await rm(join(await handedOut(env), name), { force: true });
+  await rm(join(await handedOutDirectory(env), name), { force: true });
 }
 
-async function handedOut(env: Environment): Promise<string> {
+/** Where such files are. */
+export async function handedOutDirectory(env: Environment): Promise<string> {
   const { configDirectory } = await import("@coffer/sdk/node");
   return join(configDirectory(env), "handed-out");
 }

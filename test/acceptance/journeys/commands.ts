@@ -136,7 +136,7 @@ export const revokesByCommand = (place: Place): { readonly "J9-cli-revoke": Chec
     assertError(await send(place.baseUrl, "/api/account", { key }), 401);
     const signedOut = await coffer.run(["vaults", "list"], { env: { SERVICE_API_KEY: key } });
     assert.equal(signedOut.code, 4);
-    assert.match(signedOut.err, /^next: ask the account's owner for a new key/m);
+    assert.match(signedOut.err, /^next: ask the account's owner for a new invite/m);
   },
 });
 

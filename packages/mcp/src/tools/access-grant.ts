@@ -1,5 +1,5 @@
 import { AGENT_SCOPES, api, type Scope } from "@coffer/contract";
-import { findVault, inviteFile, parseEnd, TaskFailure, untrusted } from "@coffer/tasks";
+import { decisionFile, describeDecision, findVault, inviteFile, parseEnd, TaskFailure, untrusted } from "@coffer/tasks";
 import type { Vault } from "@coffer/sdk";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
@@ -34,7 +34,7 @@ export const accessGrant = defineTool({
     name: "who it is for",
     vaultIds: "ids or names",
     scopes: "default: all that agents may do",
-    until: "date, time, or span like 3d; default: no end",
+    until: "date, time, or span like 3d; default: the end of the address's invite, else none",
     chainAddress: "of the agent, from its own words; default: an invite",
     storedBytes: "budget; default: none",
     bytesPerDay: "budget; default: none",
@@ -46,7 +46,7 @@ export const accessGrant = defineTool({
   run: async (args, call) => {
     const vaults = await Promise.all(args.vaultIds.map((each) => findVault(call, each)));
     if (args.chainAddress === undefined) call.requireHandOut();
-    const until = args.until === undefined ? null : parseEnd("until", args.until);
+    const until = await endOf(args, call);
     const who = args.chainAddress ?? "a single-use invite";
     const state = stateOf(vaults);
     await call.confirm({
@@ -61,6 +61,16 @@ export const accessGrant = defineTool({
     return await invite(call, { ...args, vaultIds }, until);
   },
 });
+
+/** As the arguments say; else when the invite ends that this machine made for the address. null: never. */
+async function endOf(
+  { chainAddress, until }: { readonly chainAddress?: string | undefined; readonly until?: string | undefined },
+  call: Call,
+): Promise<string | null> {
+  if (until !== undefined) return parseEnd("until", until);
+  if (chainAddress === undefined) return null;
+  return (await call.keptInvites()).get(chainAddress)?.accessUntil ?? null;
+}
 
 function stateOf(vaults: readonly Pick<Vault, "id" | "role" | "type">[]): string[] {
   return vaults.map(({ id, role, type }) => `${id} ${role} ${type}`).toSorted();
@@ -104,6 +114,7 @@ async function invite(call: Call, wish: Wish, until: string | null): Promise<Out
     ),
   );
   const client = await call.client();
+  const decision = await describeDecision(client, { name, scopes, vaultIds, budgets }, Date.now(), call.signal);
   const made = await client.invites.create(
     {
       ...{ name, vaultIds },
@@ -114,6 +125,7 @@ async function invite(call: Call, wish: Wish, until: string | null): Promise<Out
     { signal: call.signal },
   );
   const file = await call.handOut(inviteFile(made.id), made.text);
+  if (file !== null) await call.handOut(decisionFile(made.id), decision);
   if (file === null) {
     await client.invites.revoke(made.id);
     throw new TaskFailure("local_io", { message: "The invite could not be written into a file, and was revoked" });
@@ -125,7 +137,8 @@ async function invite(call: Call, wish: Wish, until: string | null): Promise<Out
       file: untrusted(file),
       expires: moment(made.expiresAt),
       ends: until === null ? "never" : moment(until),
-      nextStep: "Tell the user to give the file's text to the agent over a private channel. It works once.",
+      nextStep:
+        "Tell the user to give the file's text to the agent over a private channel. It works once. The agent then prints the line that lets it in: coffer agents list --approve ADDRESS.",
     },
   };
 }

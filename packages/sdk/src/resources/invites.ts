@@ -1,5 +1,6 @@
 /** Invites: how an owner gives keys to agents without ever seeing their chain keys (specification §5.8). */
 import { callingOn } from "../call.ts";
+import type { Told } from "../chain/invite-text.ts";
 import type { ProvenInvite } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection, CallOptions } from "../options.ts";
@@ -36,6 +37,12 @@ export interface InviteResource {
    * the invite names.
    */
   checkAddressProof(text: string, invite: ProvenInvite, signingKey?: Uint8Array): Promise<boolean>;
+  /**
+   * Reads what the maker of an invite decided, from its text alone: when the access ends, and its shared vaults. Asks no
+   * service.
+   * @throws ContractError `invalid_request` for a text that is no invite.
+   */
+  readText(text: string): Promise<Told>;
 }
 
 /** The code that calls and signs is loaded when it is first used. */
@@ -48,6 +55,7 @@ export function inviteResource(connection: Connection): InviteResource {
     redeem: async (text, signer, options) => (await inviting()).redeemInvite(connection, text, signer, options),
     checkAddressProof: async (text, invite, signingKey) =>
       (await import("../chain/proving.ts")).checkAddressProof(connection.place.origin, text, invite, signingKey),
+    readText: async (text) => (await import("../chain/invite-text.ts")).parseInviteText(text).told,
   };
 }
 

@@ -79,7 +79,7 @@ export interface VaultResource {
   checkAccess(vaultId: string, options?: CallOptions): Promise<AccessCheck>;
   /**
    * Lists the readers of what is written into a vault now. In a shared vault this client's pin and the chain decide, and
-   * not the service's word, so it needs a client that opens shared vaults.
+   * not the service's word, so it needs a client that opens shared vaults. The answer also has those whose access is over.
    */
   readers(vaultId: string, options?: CallOptions): Promise<VaultReaders>;
   /**
@@ -230,7 +230,8 @@ export function vaultResource(connection: Connection): VaultResource {
     readers: async (vaultId, options) => {
       const isPlain =
         connection.sharedVaults === null && (await (await calls()).get(vaultId, options)).type === "public";
-      return isPlain ? { chainAddresses: [], service: true } : await (await shared()).readers(vaultId, options);
+      if (isPlain) return { chainAddresses: [], service: true, generation: null, former: [] };
+      return await (await shared()).readers(vaultId, options);
     },
     ...onDemand(calls, "get", "update"),
     ...onDemand(async () => (await import("./deletion-calls.ts")).deletionCalls(connection), "delete", "restore"),

@@ -6,9 +6,9 @@ import { fileCalls } from "../resources/file-calls.ts";
 import { folderCalls } from "../resources/folder-calls.ts";
 import type { File, Folder } from "../resources/result-types.ts";
 import { circlesOf, type Wish } from "./circles.ts";
-import { betweenName, type NamePlace } from "./item-past.ts";
+import { betweenName } from "./item-past.ts";
 import type { PlannedStep } from "./plan.ts";
-import type { RewindLeft, RewindOptions } from "./report.ts";
+import type { NamePlace, RewindLeft, RewindOptions } from "./report.ts";
 
 /** What counts of an item. */
 type Known =
@@ -87,8 +87,8 @@ export class Execution {
     return refused;
   }
 
-  #leave({ kind, id, vaultId, act }: PlannedStep, reason: string): void {
-    this.#left.push({ kind, id, vaultId, act, reason });
+  #leave({ kind, id, vaultId, name, act }: PlannedStep, reason: string): void {
+    this.#left.push({ kind, id, vaultId, name, act, reason });
   }
 
   /** null: it is done. */
@@ -101,7 +101,7 @@ export class Execution {
       if (changed === null) return "not_empty";
       this.#items.set(step.id, changed);
       this.#done.push(step);
-      const { item: _item, isNew: _isNew, from: _from, to: _to, versionId: _versionId, ...told } = step;
+      const { item: _item, isNew: _isNew, from: _from, versionId: _versionId, ...told } = step;
       this.#options.onStep?.(told);
       return null;
     } catch (error) {

@@ -10,11 +10,7 @@ import { folderCalls } from "../resources/folder-calls.ts";
 import type { Entry } from "../resources/items.ts";
 import type { Looking, Touched } from "./acts.ts";
 import type { Past } from "./past.ts";
-
-export interface NamePlace {
-  readonly name: string;
-  readonly parentId: string | null;
-}
+import type { NamePlace } from "./report.ts";
 
 /** A version, and whether this caller made it by writing an earlier one again. */
 export interface Content {

@@ -7,9 +7,9 @@ import { folderCalls } from "../resources/folder-calls.ts";
 import type { Item } from "../resources/items.ts";
 import type { Change } from "../resources/result-types.ts";
 import type { Actor, Looking, Touched } from "./acts.ts";
-import { ItemPast, type NamePlace } from "./item-past.ts";
+import { ItemPast } from "./item-past.ts";
 import { judge, type Past, type Verdict } from "./past.ts";
-import type { RewindLeft, RewindStep } from "./report.ts";
+import type { NamePlace, RewindLeft, RewindStep } from "./report.ts";
 
 /** A step with what it needs to be done, and the state that it was decided on. */
 export interface PlannedStep extends RewindStep {
@@ -20,7 +20,6 @@ export interface PlannedStep extends RewindStep {
   readonly withFolder: boolean;
   /** The name that a move takes away. */
   readonly from: string | null;
-  readonly to: NamePlace | null;
   readonly versionId: string | null;
 }
 
@@ -43,7 +42,14 @@ export async function planRewind(connection: Connection, items: readonly Touched
   const isBack = steps.some(({ kind, act }) => kind === "folder" && act === "restore");
   if (isBack) return { steps, left };
   const stays = steps.filter(({ withFolder, isNew }) => withFolder && !isNew);
-  const trashed = stays.map(({ kind, id, vaultId, act }) => ({ kind, id, vaultId, act, reason: "trashed" }));
+  const trashed = stays.map(({ kind, id, vaultId, name, act }) => ({
+    kind,
+    id,
+    vaultId,
+    name,
+    act,
+    reason: "trashed",
+  }));
   return { steps: steps.filter(({ withFolder }) => !withFolder), left: [...left, ...trashed] };
 }
 
@@ -52,18 +58,30 @@ type Leave = (act: RewindLeft["act"], reason: string) => RewindLeft;
 async function planOne(connection: Connection, touched: Touched, looking: Looking): Promise<Plan> {
   const { kind, id, rows } = touched;
   const facts = { kind, id, vaultId: rows[0]?.object.vaultId ?? null };
-  const leave: Leave = (act, reason) => ({ ...facts, act, reason });
+  let name: string | null = null;
+  const leave: Leave = (act, reason) => ({ ...facts, name, act, reason });
   try {
-    return await planItem(connection, touched, looking, leave);
+    const item = await readItem(connection, touched, looking);
+    ({ name } = item);
+    return await planItem(connection, touched, looking, item, leave);
   } catch (error) {
     return { steps: [], left: [leave(null, whyUnreadable(error))] };
   }
 }
 
-async function planItem(connection: Connection, touched: Touched, looking: Looking, leave: Leave): Promise<Plan> {
+function readItem(connection: Connection, { kind, id }: Touched, { call }: Looking): Promise<Item> {
+  return kind === "file" ? fileCalls(connection).get(id, call) : folderCalls(connection).get(id, call);
+}
+
+async function planItem(
+  connection: Connection,
+  touched: Touched,
+  looking: Looking,
+  item: Item,
+  leave: Leave,
+): Promise<Plan> {
   const { kind, id, rows } = touched;
-  const { actor, call } = looking;
-  const item = await (kind === "file" ? fileCalls(connection).get(id, call) : folderCalls(connection).get(id, call));
+  const { actor } = looking;
   const isShared = item.shared !== null;
   if (isShared && !actor.isAddress) return { steps: [], left: [leave(null, "address_needed")] };
   const withFolder = item.trashedAt !== null && !rows.findLast(isTurn)?.kind.endsWith(".trashed");

@@ -24,6 +24,14 @@ export interface RewindOptions extends Pick<CallOptions, "signal"> {
   readonly onStep?: ((step: RewindStep) => void) | undefined;
 }
 
+/** A name, and the folder that it is in. */
+export interface NamePlace {
+  /** Name of the file or folder. */
+  readonly name: string;
+  /** UUID of the folder that it lies in. null: the top of the vault. */
+  readonly parentId: string | null;
+}
+
 /** Something that is undone. */
 export interface RewindStep {
   /** What the step is about. */
@@ -36,6 +44,8 @@ export interface RewindStep {
   readonly name: string;
   /** `trash`, `restore` from the trash, `move` to a former name and place, or `content`: a former content as a new version. */
   readonly act: "trash" | "restore" | "move" | "content";
+  /** The former name and place that a `move` leads back to. null: another act. */
+  readonly to: NamePlace | null;
   /** Bytes of the content that returns; 0 for other acts. */
   readonly bytes: number;
 }
@@ -48,6 +58,8 @@ export interface RewindLeft {
   readonly id: string;
   /** UUID of its vault. null: the service does not say. */
   readonly vaultId: string | null;
+  /** Name at the time of the plan. null: it cannot be read. */
+  readonly name: string | null;
   /** null: nothing of it could be undone. */
   readonly act: RewindStep["act"] | null;
   /**

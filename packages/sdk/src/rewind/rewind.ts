@@ -50,8 +50,8 @@ async function execute({ connection, input, options, actor }: Work, plan: Plan):
   return { done: [...first.done, ...second.done], left: [...stays, ...anew.left, ...second.left] };
 }
 
-function told({ kind, id, vaultId, name, act, bytes }: PlannedStep): RewindStep {
-  return { kind, id, vaultId, name, act, bytes };
+function told({ kind, id, vaultId, name, act, to, bytes }: PlannedStep): RewindStep {
+  return { kind, id, vaultId, name, act, to, bytes };
 }
 
 /** An agent rewinds itself alone. The service refuses it others' keys, so the refusal is the service's. */

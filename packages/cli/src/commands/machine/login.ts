@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { joinByInvite } from "@coffer/tasks";
+import { joinByInvite, lettingIn } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
 import { command, text, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
@@ -16,6 +16,7 @@ import {
   visitor,
   type ReachableProfile,
 } from "../../signing-in.ts";
+import { endText } from "../owner/words.ts";
 
 export default command({
   brief: "Sign in: by an invite, an API key, a password or another device",
@@ -129,12 +130,17 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
       "ask the owner for the text that coffer invites create printed",
     );
   });
-  const { chainAddress, vaultIds } = joined;
-  const adds = vaultIds.map((id) => `  coffer vaults members add ${id} ${chainAddress}`);
+  const { accessUntil, chainAddress, vaultIds } = joined;
   return done(joined, [
     `Joined. The keys are in ${joined.configFile} (profile ${joined.profile}).`,
     `Your chain address: ${chainAddress}`,
-    ...(adds.length === 0 ? [] : ["To let you read its shared vaults, the owner runs:", ...adds]),
+    `Your access ends: ${endText(accessUntil)}`,
+    ...(vaultIds.length === 0
+      ? []
+      : [
+          "To let you into the shared vaults of the invite, the owner runs, where the invite was made:",
+          `  ${lettingIn(chainAddress)}`,
+        ]),
     "Next: coffer mcp install --allow DIR",
   ]);
 }

@@ -1,52 +1,112 @@
-import { letIn, listAgents, shortIds, untrusted, type Agent, type LetIn } from "@coffer/tasks";
+import {
+  findAgent,
+  letIn,
+  listAgents,
+  shortIds,
+  TaskFailure,
+  untrusted,
+  type Agent,
+  type KeptInvite,
+  type LetIn,
+} from "@coffer/tasks";
 import type { Context } from "../../../context.ts";
-import { command, toggle } from "../../../declarations.ts";
+import { command, optionalArgument, toggle } from "../../../declarations.ts";
 import { EXIT } from "../../../exit-codes.ts";
+import { usage } from "../../../failure.ts";
 import { listing, type Listing } from "../../../result.ts";
 import { endText } from "../words.ts";
 
 export default command({
   brief: "List agents, and let those in that wait",
   description:
-    "With --approve it adds each agent to the shared vaults of its invite. The invite's secret, which this machine kept, proves the agent's address.",
+    "With --approve it adds an agent to the shared vaults of its invite, until the end that the invite has. The invite's text, which this machine kept, says both, and proves the agent's address: the service's word does not count. An agent that was removed, or whose end is over, waits for nothing: invite it again.",
   examples: [
     { line: "coffer agents list", does: "keys, addresses, vaults" },
+    {
+      line: "coffer agents list --approve 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f",
+      does: "by the address that the agent printed; asks first",
+    },
     { line: "coffer agents list --approve", does: "asks for each that waits" },
   ],
   flags: {
-    approve: toggle("Add those that wait to the vaults of their invites"),
+    approve: toggle("Add those that wait to the vaults of their invites; --yes needs the AGENT"),
     ended: toggle("Also keys that have ended"),
   },
+  args: [
+    optionalArgument("AGENT", "Chain address that it printed, or the name in its invite; all without it"),
+  ] as const,
   isList: true,
-  run: async (context, { approve, ended }) => {
-    const { task, world } = context;
-    const agents = await listAgents(task, ended, world.now());
+  run: async (context, { approve, ended }, [who]) => {
+    if (approve && context.globals.yes && who === undefined)
+      throw usage("--yes lets in whoever waits, so the agent has to be named", APPROVE_ONE);
+    const agents = await chosenAgents(context, ended, who);
     if (!approve) return shownAgents(agents, null);
     const approved: LetIn[] = [];
+    let declined: TaskFailure | null = null;
     for (const agent of agents.filter(({ waitsFor }) => waitsFor.length > 0)) {
-      await context.confirm(await questionAbout(context, agent));
-      approved.push(...(await letIn(task, world.env, agent)));
+      const no = await askAbout(context, agent);
+      declined ??= no;
+      if (no === null) approved.push(...(await letIn(context.task, context.world.env, agent)));
     }
-    for (const each of approved) noteOutcome(context, each);
-    return shownAgents(await listAgents(task, ended, world.now()), approved);
+    if (approved.length === 0 && declined !== null) throw declined;
+    for (const each of approved) noteOutcome(context, each, agents);
+    return shownAgents(await chosenAgents(context, ended, who), approved);
   },
 });
 
-async function questionAbout({ client, signal }: Context, { key, waitsFor }: Agent): Promise<string> {
-  const who = `${untrusted(key.name).visible()} (${key.chainAddress ?? "no address"})`;
-  const { vaults } = await client();
-  // With the id, since a name is what the service says.
-  const named = waitsFor.map(async (id) => `${untrusted((await vaults.get(id, { signal })).name).visible()} (${id})`);
-  return `Let ${who} read and write everything in ${(await Promise.all(named)).join(", ")}?`;
+const APPROVE_ONE = "coffer agents list --approve ADDRESS --yes, with the address that the agent printed";
+
+async function chosenAgents(
+  { task, world }: Context,
+  withEnded: boolean,
+  who: string | undefined,
+): Promise<readonly Agent[]> {
+  const agents = await listAgents(task, world.env, withEnded, world.now());
+  return who === undefined ? agents : [findAgent(agents, who)];
 }
 
-function noteOutcome({ note }: Context, { chainAddress, vaultId, outcome }: LetIn): void {
+/** null: the owner agreed. Whoever is asked about several agents may decline one, and agree to the next. */
+async function askAbout(context: Context, agent: Agent): Promise<TaskFailure | null> {
+  // Nothing is done without a proof: what is printed instead needs no answer.
+  if (agent.decided === null) return null;
+  try {
+    await context.confirm(await questionAbout(context, agent, agent.decided));
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof TaskFailure && thrown.code === "declined") return thrown;
+    throw thrown;
+  }
+}
+
+/** Everything in it was decided on this machine but the names of vaults, which are the service's: so their ids are there too. */
+async function questionAbout(
+  { client, signal }: Context,
+  { key, waitsFor }: Agent,
+  { name, accessUntil, scopes, budgets }: KeptInvite,
+): Promise<string> {
+  const { vaults } = await client();
+  const named = waitsFor.map(async (id) => `${untrusted((await vaults.get(id, { signal })).name).visible()} (${id})`);
+  const who = `${name === null ? "the agent" : untrusted(name).visible()} (${key.chainAddress ?? "no address"})`;
+  const rights = [
+    ...(scopes === null ? [] : [`its key may ${scopes.join(", ")}`]),
+    ...Object.entries(budgets ?? {}).map(([budget, amount]) => `${budget} ${String(amount)}`),
+  ];
+  const limits = rights.length === 0 ? "" : ` (${rights.join("; ")})`;
+  const end = accessUntil === null ? "without an end" : `until ${endText(accessUntil)}`;
+  return `Let ${who} read and write everything in ${(await Promise.all(named)).join(", ")} ${end}${limits}?`;
+}
+
+function noteOutcome({ note }: Context, { chainAddress, vaultId, outcome }: LetIn, agents: readonly Agent[]): void {
   const address = chainAddress ?? "ADDRESS";
-  if (outcome === "added") note(`Added ${address} to ${vaultId}`);
-  else
-    note(
-      `Not added: this machine did not make the invite, so nothing proves the address. Compare it with what the agent printed: coffer vaults members add ${vaultId} ${address}`,
-    );
+  const accessUntil = agents.find(({ key }) => key.chainAddress === chainAddress)?.accessUntil ?? null;
+  if (outcome === "added") {
+    note(`Added ${address} to ${vaultId}. Its access ends: ${endText(accessUntil)}`);
+    return;
+  }
+  const until = accessUntil === null ? "" : ` --until ${accessUntil}`;
+  note(
+    `Not added: this machine did not make the invite, so nothing here proves the address, the vault or the end. Compare them with what you decided and with what the agent printed, then run: coffer vaults members add ${vaultId} ${address}${until}`,
+  );
 }
 
 function shownAgents(agents: readonly Agent[], approved: readonly LetIn[] | null): Listing {
@@ -55,10 +115,10 @@ function shownAgents(agents: readonly Agent[], approved: readonly LetIn[] | null
   const isProven = approved?.every(({ outcome }) => outcome === "added") ?? true;
   return listing({
     name: "agents",
-    items: agents.map(({ key, invite, memberOf, waitsFor }) => ({
-      ...{ apiKeyId: key.id, name: key.name, chainAddress: key.chainAddress, inviteId: invite?.id ?? null },
+    items: agents.map(({ key, invite, name, accessUntil, memberOf, waitsFor }) => ({
+      ...{ apiKeyId: key.id, name, chainAddress: key.chainAddress, inviteId: invite?.id ?? null },
       ...{ scopes: key.scopes, vaultIds: key.vaultIds, expiresAt: key.expiresAt, revokedAt: key.revokedAt },
-      ...{ lastUsedAt: key.lastUsedAt, memberOf, waitsFor },
+      ...{ lastUsedAt: key.lastUsedAt, accessUntil, memberOf, waitsFor },
     })),
     rest: approved === null ? {} : { approved },
     empty: "No agents. Invite one: coffer invites create --name NAME --vaults VAULT --prompt",

@@ -1,9 +1,11 @@
 import { findKey, findVault, parseMoment, rewindHolder, untrusted, type AccessHolder, type Task } from "@coffer/tasks";
-import type { Rewind, RewindStep } from "@coffer/sdk";
+import type { Change, Rewind, RewindLeft, RewindStep } from "@coffer/sdk";
+import type { Context } from "../../../context.ts";
 import { argument, command, requiredText, text, toggle } from "../../../declarations.ts";
 import { EXIT } from "../../../exit-codes.ts";
 import { done, type Document, type Shown } from "../../../result.ts";
-import { sizeText } from "../../../terminal/visible.ts";
+import { wordsOf } from "../../../failure-words.ts";
+import { sizeText, timeText } from "../../../terminal/visible.ts";
 
 /** Lines of a plan that people see; programs get all of it. */
 const MOST_SHOWN = 20;
@@ -32,15 +34,15 @@ export default command({
       ...(vault === undefined ? {} : { vaultId: (await findVault(task, vault)).id }),
     };
     const plan = await rewindHolder(task, holder, { ...wish, dryRun: true });
-    if (dryRun || plan.steps.length === 0) return shown(plan);
-    for (const line of planLines(plan)) note(line);
+    if (dryRun || plan.steps.length === 0) return await shown(context, plan);
+    for (const line of await planLines(context, plan)) note(line);
     await context.confirm(`Undo these ${String(plan.steps.length)} acts?`);
     const bar = context.progress("Undoing", "items");
     let count = 0;
     const onStep = ({ name }: RewindStep): void =>
       bar.update((count += 1), plan.steps.length, untrusted(name).visible());
     try {
-      return shown(await rewindHolder(task, holder, { ...wish, dryRun: false, onStep }));
+      return await shown(context, await rewindHolder(task, holder, { ...wish, dryRun: false, onStep }));
     } finally {
       bar.end();
     }
@@ -54,24 +56,76 @@ async function findActor(task: Task, text: string): Promise<AccessHolder> {
   return { kind: "key", key: await findKey(task, text) };
 }
 
-function shown(rewind: Rewind): Document {
+async function shown(context: Context, rewind: Rewind): Promise<Document> {
   const isRun = !rewind.dryRun;
-  const lines = [...planLines(rewind), ...(isRun ? [] : ["This is the plan. Nothing was changed."])];
+  const lines = [...(await planLines(context, rewind)), ...(isRun ? [] : ["This is the plan. Nothing was changed."])];
   return done(rewind, lines, { exit: isRun && rewind.left.length > 0 ? EXIT.someFailed : EXIT.done });
 }
 
-function planLines({ dryRun, rows, counts, bytes, steps, left, listed }: Rewind): Shown[] {
+async function planLines(
+  context: Context,
+  { dryRun, rows, counts, bytes, steps, left, listed }: Rewind,
+): Promise<Shown[]> {
   const said = Object.entries(counts).flatMap(([act, count]) => (count === 0 ? [] : [`${act} ${String(count)}`]));
   const total = said.length === 0 ? "nothing" : `${said.join(", ")} (${sizeText(bytes)} of content)`;
+  const folders = await folderNames(context, steps.slice(0, MOST_SHOWN));
   return [
     `${String(rows)} changes. ${dryRun ? "To undo" : "Undone"}: ${total}`,
-    ...steps.slice(0, MOST_SHOWN).map(({ act, kind, id, name }) => untrusted(`  ${act} ${kind} ${id} ${name}`)),
+    ...steps.slice(0, MOST_SHOWN).map((step) => untrusted(`  ${stepText(step, folders)}`)),
     ...more(steps.length),
     ...(left.length === 0 ? [] : [`Left alone: ${String(left.length)}`]),
-    ...left.slice(0, MOST_SHOWN).map(({ kind, id, reason }) => untrusted(`  ${kind} ${id}: ${reason}`)),
+    ...left.slice(0, MOST_SHOWN).map((each) => untrusted(`  ${leftText(each)}`)),
     ...more(left.length),
-    ...(listed.length === 0 ? [] : [`Not undone, acts on vaults and keys: ${String(listed.length)} (coffer changes)`]),
+    ...(listed.length === 0 ? [] : [`Not undone, acts on vaults, members and keys: ${String(listed.length)}`]),
+    ...listed.slice(0, MOST_SHOWN).map((each) => untrusted(`  ${actText(each)}`)),
+    ...more(listed.length),
   ];
+}
+
+/** Of the folders that moves lead back to, by their ids. One that cannot be read any more has none. */
+async function folderNames(
+  { client, signal }: Context,
+  steps: readonly RewindStep[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  for (const { to } of steps) {
+    if (to === null || to.parentId === null || names.has(to.parentId)) continue;
+    const folder = await (await client()).folders.get(to.parentId, { signal }).catch(() => null);
+    if (folder !== null) names.set(folder.id, folder.name);
+  }
+  return names;
+}
+
+function stepText({ act, kind, id, name, to }: RewindStep, folders: ReadonlyMap<string, string>): string {
+  if (to === null) return `${act} ${kind} ${id} ${name}`;
+  const where =
+    to.parentId === null ? "at the top of the vault" : `in the folder ${folders.get(to.parentId) ?? to.parentId}`;
+  return `${act} ${kind} ${id} ${name} back to ${to.name} ${where}`;
+}
+
+/** What was not undone, why, and what to do about it. */
+function leftText({ kind, id, name, act, reason }: RewindLeft): string {
+  const what = [act, kind, id, name].filter((each) => each !== null && each !== "").join(" ");
+  return `${what}: ${reasonText(kind, id, reason)} (${reason})`;
+}
+
+function reasonText(kind: RewindLeft["kind"], id: string, reason: string): string {
+  const look = kind === "file" ? `coffer stat ${id} and coffer versions list ${id}` : `coffer stat ${id}`;
+  const reasons: Readonly<Record<string, string>> = {
+    changed_since: `somebody else changed it afterwards. Look at it: ${look}`,
+    not_kept: "its former state is no longer kept",
+    gone: "it was deleted for good",
+    not_empty: "the folder holds what others put there",
+    trashed: `somebody else put it in the trash. To get it back: coffer trash restore ${id}`,
+    address_needed:
+      "in a shared vault, only a chain address shows who acted. Name the agent by its address: coffer agents list",
+    unverified: `the service says that the agent did this, and nothing that the agent signed shows it. Look at it, and put it right by hand: ${look}`,
+  };
+  return reasons[reason] ?? wordsOf(reason).message;
+}
+
+function actText({ kind, occurredAt, object: { type, id } }: Change): string {
+  return `${timeText(occurredAt)} ${kind} ${type} ${id}`;
 }
 
 const more = (count: number): string[] =>

@@ -22,7 +22,7 @@ export const CALLS: Readonly<Record<string, string>> = {
   "account link-chain": "account.get account.linkChainChallenge account.linkChain",
   "account show": "account.get",
   "account update": "account.update",
-  "agents list": `${KEYS} invites.list vaults.list members.list members.add`,
+  "agents list": `${KEYS} invites.list ${VAULT} members.list members.add`,
   "agents revoke": `${KEYS} apiKeys.revoke ${MEMBERS}`,
   "agents rewind": `account.get ${KEYS} changes.list ${READING} ${SENDING} ${TRASHING} ${RESTORING} files.versions files.content files.restoreVersion files.entries folders.update`,
   "api-keys create": `apiKeys.create ${VAULT}`,

@@ -1,4 +1,4 @@
-import { findVault, inviteFile, parseEnd, untrusted, writeSecretFile } from "@coffer/tasks";
+import { describeDecision, findVault, keepInvite, parseEnd, untrusted } from "@coffer/tasks";
 import type { NewInvite, Scope } from "@coffer/sdk";
 import { AGENT_SCOPES, INVITE_HOURS } from "@coffer/contract";
 import type { Context } from "../../../context.ts";
@@ -55,14 +55,15 @@ export default command({
       ...(budgets === undefined ? {} : { budgets }),
     };
     const client = await context.client();
+    const decision = await describeDecision(client, wish, world.now(), signal);
     const { made, file } = await handOut(
       context,
       toFile,
       () => client.invites.create(wish, { signal }),
       (invite) => invite.text,
     );
-    // Kept until the agent is let in: its secret proves the agent's address (agents list --approve).
-    await writeSecretFile(world.env, inviteFile(made.id), made.text);
+    // Kept until the agent is let in: agents list --approve asks this, and not the service, what was decided.
+    await keepInvite(world.env, made.id, made.text, decision);
     return await shownInvite(context, made, file, flags.prompt);
   },
 });

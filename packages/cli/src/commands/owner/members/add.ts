@@ -1,4 +1,4 @@
-import { inCommandWords, findVault, parseEnd } from "@coffer/tasks";
+import { findKeptInvites, findVault, inCommandWords, parseEnd } from "@coffer/tasks";
 import { command, optionalArgument, text } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
 import { usage } from "../../../failure.ts";
@@ -9,7 +9,7 @@ import { endText, noteWarnings } from "../words.ts";
 export default command({
   brief: "Add a member to a shared vault",
   description:
-    "Name the address that the agent gave you, not one that you only saw at the service. With the invite that it redeemed, the invite's secret proves its address. Everything that was ever written in the vault opens to a member.",
+    "Name the address that the agent gave you, not one that you only saw at the service. With the invite that it redeemed, the invite's secret proves its address. An address that an invite of this machine proves has the end of that invite. Everything that was ever written in the vault opens to a member.",
   examples: [
     {
       line: "coffer vaults members add Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f",
@@ -23,7 +23,10 @@ export default command({
   flags: {
     invite: text("Text of the invite that the agent redeemed", { placeholder: "CODE" }),
     inviteFile: text("File with that text; - reads standard input", { placeholder: "FILE" }),
-    until: text("When the access ends: a date, a time, or a span like 3d; never without it", { placeholder: "TIME" }),
+    until: text(
+      "When the access ends: a date, a time, or a span like 3d; without it when the invite says, else never",
+      { placeholder: "TIME" },
+    ),
     label: text("Note about the member, for the owner alone"),
   },
   args: [VAULT, optionalArgument("ADDRESS", "0x and 64 digits")] as const,
@@ -35,10 +38,17 @@ export default command({
     const end = until === undefined ? {} : { until: parseEnd("--until", until, world.now()) };
     const vault = await findVault(task, name);
     const client = await context.client();
+    const named = (address ?? "").toLowerCase();
+    const kept = given === null ? (await findKeptInvites(client, world.env, signal)).get(named) : undefined;
     const { effect, warnings, ...member } = await client.vaults.members.add(
       vault.id,
-      given === null ? (address ?? "").toLowerCase() : { invite: given },
-      { ...end, ...(label === undefined ? {} : { label }), signal },
+      given === null ? named : { invite: given },
+      {
+        ...end,
+        ...(kept === undefined ? {} : { invite: kept.text }),
+        ...(label === undefined ? {} : { label }),
+        signal,
+      },
     );
     noteWarnings(context, warnings);
     return done({ vaultId: vault.id, member, effect, warnings }, [

@@ -1,4 +1,5 @@
-import { ACCESS_LAYERS, explainAccess, inCommandWords, untrusted } from "@coffer/tasks";
+import type { AccessCheck, LayerCheck } from "@coffer/sdk";
+import { ACCESS_LAYERS, explainAccess, inCommandWords, lettingIn, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
 import { EXIT } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
@@ -22,14 +23,14 @@ export default command({
     const { check, opens, firstFailed } = access;
     const { vaultId } = check;
     const layers = ACCESS_LAYERS.map((layer) => {
-      const { state, cause, nextStep } = check[layer];
-      return { layer: TITLES[layer], state, cause, nextStep: inCommandWords(nextStep, vaultId) };
+      const { state, cause } = check[layer];
+      return { layer: TITLES[layer], state, cause, nextStep: stepOf(check, check[layer]) };
     });
-    const nextStep = firstFailed === null ? null : inCommandWords(firstFailed.nextStep, vaultId);
+    const nextStep = firstFailed === null ? null : stepOf(check, firstFailed);
     const json = { vaultId, type: "shared", opens, chainAddress: check.chainAddress };
     const lines = [
       SAID[opens],
-      `your chain address: ${check.chainAddress}, access ends: ${endText(check.endsAt)}`,
+      `your chain address: ${check.chainAddress}, ${endOf(check)}`,
       ...layers.map(({ layer, state, cause, nextStep: step }) =>
         untrusted(`${layer.padEnd(11)}  ${state}${cause === null ? "" : ` (${cause})`}: ${step}`),
       ),
@@ -39,3 +40,16 @@ export default command({
     });
   },
 });
+
+/** An agent's invite says until when: the owner's line for it makes no member without an end. */
+function stepOf({ chainAddress, vaultId }: AccessCheck, { cause, nextStep }: LayerCheck): string {
+  const step = inCommandWords(nextStep, vaultId);
+  return cause === "not_a_member" ? `${step} For an invited agent, the owner runs: ${lettingIn(chainAddress)}` : step;
+}
+
+/** Only a member's access has an end, or none. */
+function endOf({ chain, endsAt }: AccessCheck): string {
+  if (chain.cause === "not_a_member") return "no member of this vault";
+  if (endsAt !== null) return `access ends: ${endText(endsAt)}`;
+  return chain.state === "ok" ? "access ends: never" : "when access ends is not known";
+}
