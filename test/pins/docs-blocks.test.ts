@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { blocksOf, goneTests, PAGES, unseenFences } from "../../scripts/docs/documents.ts";
+import { blocksOf, goneTests, PAGES, unseenFences } from "../../scripts/pages/documents.ts";
 
 it("each block of the pages is run or says why not, and no shape of a block escapes [issue 19]", () => {
   expect(PAGES.flatMap((page) => unseenFences(page))).toEqual([]);
@@ -13,6 +13,6 @@ it("each block of the pages is run or says why not, and no shape of a block esca
     "```sh\nls\n",
   ])
     expect([shape, unseenFences("p", seen + shape)[0]]).toEqual([shape, expect.stringMatching(/^p:[45]: /)]);
-  const marked = "<!-- not run: test/cli/nothing-here.test.ts runs it -->\n\n```sh\nls\n```\n";
+  const marked = "<!-- not run: a person: test/cli/nothing-here.test.ts runs it -->\n\n```sh\nls\n```\n";
   expect(blocksOf("p", marked).flatMap(goneTests)).toHaveLength(1);
 });
