@@ -51,6 +51,7 @@ const pages = ["README.md", ...PAGES.filter((page) => page !== "README.md")].map
 const scratch = mkdtempSync(path.join(tmpdir(), "coffer-pages-"));
 const clone = path.join(scratch, "coffer");
 const programs = path.join(scratch, "bin");
+for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => process.exit(1));
 try {
   checkReferences();
   const checked = checkTypes();

@@ -33,6 +33,8 @@ export class Terminal implements AsyncDisposable {
   /** What was printed since the last paste began. */
   #output = "";
   #pastes = 0;
+  /** Nothing that a reader started stays when this process is ended. */
+  readonly #onExit = (): void => signal(this.#child.pid, "SIGTERM");
 
   /** A paste fails after `patience` milliseconds. */
   constructor(cwd: string, env: NodeJS.ProcessEnv, patience: number) {
@@ -45,6 +47,7 @@ export class Terminal implements AsyncDisposable {
       stdio: ["ignore", "pipe", "ignore", "pipe"],
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (chunk: string) => (this.#output += chunk));
+    process.once("exit", this.#onExit);
   }
 
   /** Resolves with what the text printed, once all of its commands ended with 0. @throws PasteError with what was printed. */
@@ -96,6 +99,7 @@ export class Terminal implements AsyncDisposable {
     const kill = setTimeout(() => signal(pid, "SIGKILL"), CLOSE_MS);
     await closed;
     clearTimeout(kill);
+    process.off("exit", this.#onExit);
     rmSync(this.#scratch, { recursive: true, force: true });
   }
 }
