@@ -2,9 +2,10 @@
  * First hours of people who paste what is printed and what the guides show, and add only what is theirs: a name, a file, an end. Each ends with a file
  * that was stored and read back, and with access that ended when it was said to: the clock of every process is set then.
  */
-import { mkdirSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { openToolClient } from "@coffer/devstack";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { readersEnvironment } from "../../scripts/pages/clone.ts";
 import { blocksOf, ROOT } from "../../scripts/pages/documents.ts";
 import { printedBlocks, printedCommands } from "../../scripts/pages/printed-blocks.ts";
@@ -13,6 +14,14 @@ import { makeDirectory } from "../kit/directory.ts";
 import { clockThatIsSet, NO_FAKETIME, type SetClock } from "../operator/set-clock.ts";
 
 const PATIENCE_MS = 240_000;
+
+/** What `npm start` prints for MCP clients. */
+interface Configuration {
+  readonly mcpServers: {
+    readonly coffer: { readonly command: string; readonly args: string[]; readonly env: Record<string, string> };
+  };
+}
+
 const HOUR = 3600;
 /** The chain keeps ends of access by whole quarters of an hour. */
 const QUARTER = 900;
@@ -21,6 +30,7 @@ let base: string;
 let clock: SetClock;
 let source: string;
 let accessCodeLine: string;
+let configuration: Configuration;
 let stack: Terminal;
 const opened: Terminal[] = [];
 
@@ -31,8 +41,12 @@ beforeAll(async () => {
   mkdirSync(join(base, "bin"));
   symlinkSync(process.execPath, join(base, "bin", "node"));
   stack = openTerminal("stack");
-  const line = `npm start -- --port 0 --data "${join(base, "data")}" --folder docs/recordings`;
-  const blocks = printedBlocks(await stack.pasteServing(line, /up until Ctrl-C/));
+  const folder = join(base, "files");
+  cpSync(join(ROOT, "docs", "recordings"), folder, { recursive: true });
+  const line = `npm start -- --port 0 --data "${join(base, "data")}" --folder "${folder}"`;
+  const printed = await stack.pasteServing(line, /up until Ctrl-C/);
+  configuration = JSON.parse(/^\{\n[^]*?^\}$/m.exec(printed)?.[0] ?? "") as Configuration;
+  const blocks = printedBlocks(printed);
   source = blocks[0] ?? "";
   accessCodeLine = blocks.find((block) => block.includes("access-codes create")) ?? "";
 }, PATIENCE_MS);
@@ -87,6 +101,37 @@ it(
     clock.set(5 * HOUR);
     await expect(person.paste(`coffer cat ${vaultId}:SECURITY.md`)).rejects.toThrow(/error: .*\nnext: /);
     expect(await owner.paste("coffer cat Team:SECURITY.md")).toContain("# ");
+  },
+  PATIENCE_MS,
+);
+
+it(
+  "an owner, and an agent on the same machine, by the configuration that is printed: for 90 days [issue 49]",
+  async () => {
+    const { command, args, env } = configuration.mcpServers.coffer;
+    const credentialsFile = env["SERVICE_CONFIG_FILE"] ?? "";
+    const environment = clock.environment;
+    await using tools = await openToolClient({
+      credentialsFile,
+      folders: [],
+      launcher: { command, args },
+      environment,
+    });
+    const [folder = ""] = args.slice(-1);
+    const vaultId = "My files";
+    const [name = ""] = readdirSync(folder).filter((each) => each.endsWith(".svg"));
+    expect((await tools.call("file_upload", { paths: [join(folder, name)], vaultId })).code).toBeNull();
+    const dest = join(folder, "coffer", name);
+    expect((await tools.call("file_download", { files: [name], vaultId, dest })).code).toBeNull();
+    expect(readFileSync(dest).equals(readFileSync(join(folder, name)))).toBe(true);
+    clock.set(89 * 24 * HOUR);
+    expect((await tools.call("file_list", { vaultId })).text).toContain(name);
+    clock.set(91 * 24 * HOUR);
+    await vi.waitFor(
+      async () =>
+        expect(await tools.call("file_list", { vaultId })).toMatchObject({ isError: true, code: "signed_out" }),
+      { timeout: 20_000, interval: 500 },
+    );
   },
   PATIENCE_MS,
 );
