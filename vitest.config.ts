@@ -62,6 +62,7 @@ const DEEP = [
   "test/client-real.test.ts",
   "test/conformance/pooler.test.ts",
   "test/engines/*.test.ts",
+  "test/first-hours/*.test.ts",
   "test/fuzz/fuzz.test.ts",
   "test/kill/*.test.ts",
   "test/mcp/acting-shared.test.ts",

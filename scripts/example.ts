@@ -61,10 +61,10 @@ async function findService(): Promise<Service> {
   const named = SERVICE_CONFIG_FILE !== undefined || (SERVICE_BASE_URL !== undefined && SERVICE_API_KEY !== undefined);
   const close = (): Promise<void> => Promise.resolve();
   if (!named && (await isRunning())) {
-    process.env["SERVICE_CONFIG_FILE"] = USUAL;
+    useStack(USUAL);
   } else if (!named) {
     const stack = await startStack();
-    process.env["SERVICE_CONFIG_FILE"] = stack.credentialsFile;
+    useStack(stack.credentialsFile);
     const { baseUrl, dataDirectory } = stack;
     return { what: `a stack of its own at ${baseUrl}`, dataDirectory, [Symbol.asyncDispose]: () => stack.close() };
   }
@@ -77,6 +77,13 @@ async function findService(): Promise<Service> {
     dataDirectory: isStack ? directory : null,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** What the shell says of a service, of its network or of a profile is about another configuration, or about a stack that has ended. */
+function useStack(credentialsFile: string): void {
+  for (const name of ["SERVICE_BASE_URL", "SERVICE_NETWORK_FILE", "SERVICE_PROFILE"])
+    Reflect.deleteProperty(process.env, name);
+  process.env["SERVICE_CONFIG_FILE"] = credentialsFile;
 }
 
 /** Whether the stack of `npm start` answers, and still takes its key. */

@@ -36,7 +36,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
   kills: { counted: ["test/kill/*"] },
   campaigns: { whole: ["test/any-answer", "test/attack", "test/fuzz"] },
   journeys: { whole: ["test/acceptance/journeys", "test/engines"] },
-  pages: { script: ["docs:check", "--all"] },
+  pages: { script: ["check:pages", "--all"] },
 };
 
 interface SuiteResult {

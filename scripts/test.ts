@@ -30,6 +30,8 @@ interface Outcome {
   readonly skipped: VitestResults["skipped"];
   /** Shown when the stage failed. */
   readonly output: string;
+  /** Shown in any case. */
+  readonly notes?: readonly string[];
   readonly processorSeconds?: number;
 }
 
@@ -60,13 +62,12 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
       script("check:packages"),
       script("check:hovers"),
       script("size:packed"),
-      script("newcomer", ["--built"]),
       script("bundle:mcp"),
       script("conformance:mcp"),
       script("lint"),
       script("format:check"),
     ]);
-    await inLanes([script("docs:check")]);
+    await inLanes([script("check:pages")]);
     await runSuite("deep");
   },
 };
@@ -127,11 +128,12 @@ async function inLanes(...lanes: readonly (readonly Stage[])[]): Promise<void> {
 
 async function runStage({ name, run }: Stage): Promise<void> {
   const started = performance.now();
-  const { passed, failed, skipped, output, processorSeconds = 0 } = await run().catch(failure);
+  const { passed, failed, skipped, output, notes = [], processorSeconds = 0 } = await run().catch(failure);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   stageTimes.push({ file: name, seconds: Number(seconds), processorSeconds });
   const counts = passed + failed > 1 ? `  ${passed} passed, ${failed} failed, ${skipped.length} skipped` : "";
   console.log(`${failed === 0 ? "ok    " : "FAILED"} ${name.padEnd(24)} ${seconds.padStart(6)} s${counts}`);
+  for (const note of notes) console.log(`       ${note}`);
   for (const { title, reason } of skipped) console.log(`       skipped: ${title}: ${reason}`);
   if (failed > 0) console.log(output.trimEnd().replace(/^/gm, "       "));
   total.passed += passed;
@@ -164,11 +166,8 @@ function examples(suite: Suite): Stage[][] {
 
 async function runOne(args: readonly string[]): Promise<Outcome> {
   const { code, output, processorSeconds } = await runNode(args);
-  // What a script cannot do here, it says in its last line. `node --run` gives 1 for its own code.
-  const [, reason] = /^skipped: (.+)$/.exec(output.trimEnd().split("\n").at(-1) ?? "") ?? [];
-  if (code !== 0 && reason !== undefined)
-    return { passed: 0, failed: 0, skipped: [{ title: args[1] ?? "", reason }], output, processorSeconds };
-  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [], output, processorSeconds };
+  const notes = [...output.matchAll(/^note: +(.+)$/gm)].map(([, note = ""]) => note);
+  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [], output, notes, processorSeconds };
 }
 
 /**

@@ -87,6 +87,10 @@ async function ready(run: Run): Promise<Document> {
 
 const json = (data: string): string[] => ["--json", "--port", "0", "--data", data];
 
+function secretsIn(text: string): string[] {
+  return text.match(/\b(?:cof_|suiprivkey1)\w{20,}/g) ?? [];
+}
+
 describe("npm start --json", () => {
   it("prints one document, serves, and SIGTERM to npm stops the server", async () => {
     const folder = await makeFolder(base, { "a.txt": "a", "sub/b.txt": "b" });
@@ -122,10 +126,6 @@ describe("npm start --json", () => {
     const options = await openSharedVaults(settings, join(base, "pins.json"));
     if (options === null) throw new Error("the credentials file has no chain key or no network");
     return options;
-  }
-
-  function secretsIn(text: string): string[] {
-    return text.match(/\b(?:cof_|suiprivkey1)\w{20,}/g) ?? [];
   }
 
   function printed({ stdout, stderr }: Run): string {
@@ -249,11 +249,13 @@ function blocksOf(stdout: string): string[] {
 }
 
 describe("what npm start prints to paste", () => {
-  it("works as printed, from a data directory with a quote and a space: configuration, curl line, example", async () => {
+  it("works as printed, whatever is in the name of the data directory: each block [issue 49]", async () => {
     const folder = await makeFolder(base, { "a.txt": "a" });
-    const run = npmStart(["--port", "0", "--data", join(base, "it's data"), "--folder", folder], { cwd: base });
+    const data = join(base, "it's data of $(touch pwned)");
+    const run = npmStart(["--port", "0", "--data", data, "--folder", folder], { cwd: base });
     await until(run, "up until Ctrl-C");
-    const [first = "", curl = "", example = ""] = blocksOf(run.stdout);
+    const [first = "", source = "", curl = "", example = "", accessCode = "", ...more] = blocksOf(run.stdout);
+    expect(more).toEqual([]);
     const [configuration = "", ask = ""] = first.split("\n\n");
     expect(ask.trim()).toBe(`Then ask it: "Store the files of ${folder} in my vault, and tell me what is there."`);
     const { command, args, env } = (JSON.parse(configuration) as Document["mcp"]).mcpServers.coffer;
@@ -264,8 +266,17 @@ describe("what npm start prints to paste", () => {
     const { account } = JSON.parse(await pasted(curl, base)) as { account: { email: string } };
     expect(account.email).toMatch(/@example\.com$/);
     expect(await pasted(example, base)).toMatch(/every claim holds\s*$/);
-    const key = (await readConfig(credentialsFile))?.profiles["default"]?.apiKey?.reveal();
-    expect(run.stdout).not.toContain(key);
+    const baseUrl = (await pasted(`${source}\nprintf %s "$SERVICE_BASE_URL"`, base)).trim();
+    const code = (await pasted(accessCode, base)).trim();
+    expect(await createClient({ baseUrl }).auth.checkAccessCode(code)).toBe(true);
+    expect((await stat(join(data, "env"))).mode & 0o777).toBe(0o600);
+    const kept = [join(data, "credentials.json"), credentialsFile];
+    const secrets = (await Promise.all(kept.map((file) => readFile(file, "utf8")))).flatMap(secretsIn);
+    const written = run.stdout + run.stderr + (await readFile(join(data, "env"), "utf8"));
+    expect(secrets.filter((secret) => written.includes(secret))).toEqual([]);
+    expect(await readdir(base)).not.toContain("pwned");
+    await run.stop();
+    expect(await readdir(data)).not.toContain("env");
   });
 
   /** What a shell prints of it, in the folder where the user stands; nothing goes to the home directory. */

@@ -67,8 +67,13 @@ export async function inviteAgent(
 
 const USERS_VAULT = "My files";
 
+export interface UsersAgent extends StackAgent {
+  /** The vault that it is a member of. */
+  readonly vaultId: string;
+}
+
 /** The user's own vault and agent: what the printed configuration starts. Both are there again in every run on the same data. */
-export async function openUsersAgent(stack: AgentStack, owner: Client): Promise<StackAgent> {
+export async function openUsersAgent(stack: AgentStack, owner: Client): Promise<UsersAgent> {
   const vault = await findOrMakeVault(owner, USERS_VAULT);
   const agent = await inviteAgent(stack, owner, "agent", vault.id);
   const members = await owner.vaults.members.list(vault.id);
@@ -79,7 +84,7 @@ export async function openUsersAgent(stack: AgentStack, owner: Client): Promise<
   // A key of an earlier run may have been invited without its membership: that run was stopped in between.
   if (!isMember)
     await owner.vaults.members.add(vault.id, agent.chainAddress, { label: LABELS.agent, until: endOfAccess() });
-  return agent;
+  return { ...agent, vaultId: vault.id };
 }
 
 function endOfAccess(): Date {

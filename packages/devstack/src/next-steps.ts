@@ -1,12 +1,16 @@
-/** What a person does after `npm start`: three blocks, each works as it is pasted. */
-import { join } from "node:path";
+/** What a person does after `npm start`: blocks, each of which works as it is pasted. */
+import { PROFILE } from "./account.ts";
 import { clientConfiguration } from "./launcher.ts";
+import { quoted } from "./shell-words.ts";
 
 export interface Surroundings {
   readonly baseUrl: string;
   readonly credentialsFile: string;
   /** The keys of the user's agent. */
   readonly agentFile: string;
+  readonly dataDirectory: string;
+  /** What other shells source. */
+  readonly environmentFile: string;
   /** The folder that the agent may touch. */
   readonly folder: string;
   readonly repository: string;
@@ -25,13 +29,21 @@ export function nextSteps(around: Surroundings): string[] {
     "",
     `   Then ask it: ${firstAsk(around.folder)}`,
     "",
-    "2. Call the API. Paste this into another shell; the key comes from its file and shows nowhere:",
+    "2. Go on in another shell: paste this there first. The blocks of README and the guides take addresses and paths from it:",
+    "",
+    `. ${quoted(around.environmentFile)}`,
+    "",
+    "3. Call the API as the owner; the key comes from its file and shows nowhere:",
     "",
     curlLine(around),
     "",
-    "3. Run the SDK. Paste this into another shell; without a name it lists all examples:",
+    "4. Run the SDK as the owner; without a name it lists all examples:",
     "",
     exampleLine(around),
+    "",
+    "5. Sign up like a person, with an access code of this service:",
+    "",
+    accessCodeLine(around),
     "",
   ];
 }
@@ -46,17 +58,17 @@ function curlLine({ baseUrl, credentialsFile }: Surroundings): string {
   return `sed -n '${header}' ${quoted(credentialsFile)} | curl -sS -H @- ${baseUrl}/api/account; echo`;
 }
 
-function exampleLine({ credentialsFile, repository, workingDirectory }: Surroundings): string {
-  const usual = credentialsFile === join(repository, ".coffer", "credentials.json");
-  return [
-    ...(usual ? [] : [`SERVICE_CONFIG_FILE=${quoted(credentialsFile)}`]),
-    "npm",
-    ...(workingDirectory === repository ? [] : ["--prefix", quoted(repository)]),
-    "run example -- sdk-transfer",
-  ].join(" ");
+function exampleLine(around: Surroundings): string {
+  // The shell may name a profile of the reader's own configuration.
+  return `SERVICE_PROFILE=${PROFILE} SERVICE_CONFIG_FILE=${quoted(around.credentialsFile)} ${npmIn(around)} run example -- sdk-transfer`;
 }
 
-/** One word of a POSIX shell. */
-function quoted(text: string): string {
-  return /^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+/** An operator's command: it works on the data of the running service. */
+function accessCodeLine(around: Surroundings): string {
+  const settings = `SERVICE_ENV=development SERVICE_DATA_DIR=${quoted(around.dataDirectory)}`;
+  return `${settings} ${npmIn(around)} run --silent server -- access-codes create`;
+}
+
+function npmIn({ repository, workingDirectory }: Surroundings): string {
+  return workingDirectory === repository ? "npm" : `npm --prefix ${quoted(repository)}`;
 }

@@ -20,6 +20,8 @@ export interface StartReport {
   readonly agent: StackAgent;
   /** null: this start served at once. */
   readonly demonstration: Demonstration | null;
+  /** What other shells source. */
+  readonly environmentFile: string;
   readonly shownAt: {
     /** For people. */
     readonly pageUrl: string;
@@ -30,20 +32,20 @@ export interface StartReport {
 }
 
 /** The one document of `--json`. */
-export function renderDocument({ stack, folder, agent, demonstration, shownAt }: StartReport): string {
+export function renderDocument({ stack, folder, agent, demonstration, shownAt, environmentFile }: StartReport): string {
   const { baseUrl, credentialsFile, networkFile, networkSeconds, dataDirectory, newAccount } = stack;
   // The agent's key has an end and one vault. The owner's is nobody's to paste.
   const mcp = clientConfiguration(agent.credentialsFile, folder);
   const chain = { networkFile, seconds: networkSeconds };
   const job = demonstration?.job ?? null;
   const webhooks = { ...shownAt, ...(demonstration?.arrived ?? null) };
-  const document = { baseUrl, credentialsFile, chain, dataDirectory, newAccount, job, webhooks, mcp };
+  const document = { baseUrl, credentialsFile, environmentFile, chain, dataDirectory, newAccount, job, webhooks, mcp };
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
 /** For people, who have read the story as it happened. `places`: of the repository and of the user. */
 export function renderTable(
-  { stack, folder, agent, demonstration, shownAt }: StartReport,
+  { stack, folder, agent, demonstration, shownAt, environmentFile }: StartReport,
   places: { readonly repository: string; readonly workingDirectory: string },
   staysUp: boolean,
 ): string {
@@ -54,11 +56,15 @@ export function renderTable(
       ["service", stack.baseUrl],
       ["page", `${shownAt.pageUrl} (webhook deliveries as they arrive)`],
       ["network", `${stack.networkFile} (chain and key servers, for SERVICE_NETWORK_FILE)`],
-      ["keys", `${stack.credentialsFile} (${stack.newAccount ? "a new account" : "the account of an earlier run"})`],
+      [
+        "keys",
+        `${stack.credentialsFile} (the owner's: ${stack.newAccount ? "a new account" : "the account of an earlier run"})`,
+      ],
+      ["agent", `${agent.credentialsFile} (the agent's keys)`],
     ]),
     "",
     ...(staysUp
-      ? nextSteps({ ...stack, ...places, folder, agentFile: agent.credentialsFile })
+      ? nextSteps({ ...stack, ...places, folder, environmentFile, agentFile: agent.credentialsFile })
       : ["Without --once the service stays up, and blocks to paste are printed here.", ""]),
   ];
   return `${lines.join("\n")}\n`;

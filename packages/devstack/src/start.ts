@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError, createClient, type Client } from "@coffer/sdk";
 import { openUsersAgent } from "./agent.ts";
+import { writeEnvironmentFile } from "./environment-file.ts";
 import { failureSentence } from "./failure-sentence.ts";
 import { StartError } from "./start-error.ts";
 import { runMainJob, type JobReport } from "./main-job.ts";
@@ -68,7 +69,10 @@ async function run(options: StartOptions): Promise<number> {
   const demonstration =
     stack.newAccount || options.demo || options.once ? await demonstrate(stack, folder, sink) : null;
   const agent = await openUsersAgent(stack, ownerOf(stack));
-  const report: StartReport = { stack, folder, agent, demonstration, shownAt };
+  const { credentialsFile: agentFile, vaultId } = agent;
+  using environment = await writeEnvironmentFile({ ...stack, agentFile, vaultId, hookUrl });
+  const environmentFile = environment.path;
+  const report: StartReport = { stack, folder, agent, demonstration, shownAt, environmentFile };
   process.stdout.write(options.json ? renderDocument(report) : renderTable(report, PLACES, !options.once));
   if (demonstration !== null) {
     say(verdict(demonstration.job));

@@ -1,0 +1,190 @@
+// Does what a reader does with the pages: `npm run check:pages`, and with `--all` also what takes longer than two minutes. It copies the tree,
+// pastes `npm start`, and then each block of each page as it stands, in order: a home directory and a terminal for each page, one stack for all.
+// What `npm start` prints to be pasted is pasted, too. Nothing is adapted. Blocks that are not run say why (`<!-- not run: REASON -->`); the
+// last line counts them. Words after `--` choose pages by parts of their names.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { makeClone, readersEnvironment } from "./pages/clone.ts";
+import { commentPrograms } from "./pages/comment-examples.ts";
+import {
+  blocksOf,
+  goneTests,
+  PAGES,
+  REASONS,
+  ROOT,
+  unseenFences,
+  wrongReferences,
+  type Block,
+  type NotRun,
+} from "./pages/documents.ts";
+import { programsOf, typeProblems, type Program } from "./pages/programs.ts";
+import { printedBlocks } from "./pages/printed-blocks.ts";
+import { Terminal } from "./pages/terminal.ts";
+
+/** Commands that serve until they are stopped, and what they say when they are ready. */
+const SERVING = [
+  { command: /^npm start$/, ready: /up until Ctrl-C/ },
+  { command: /\bnpm run server\)?$/, ready: /coffer-server listens on/ },
+  { command: /^npm run localnet\b/, ready: /"grpcUrl"/ },
+  { command: /\bcoffer-mcp --http\b/, ready: /listening at/ },
+] as const;
+/** What is done once for all pages: the stack, here, and what stages of `npm run test:deep` do on the same sources. */
+const ONCE = ["npm start", "npm run build", "npm run bundle:mcp"];
+/** What takes longer is marked on its page, and is left to the nightly tests. */
+const TWO_MINUTES_MS = 120_000;
+const NIGHTLY_MS = 1_800_000;
+/** Proves in every run that a wrong program is noticed. */
+const BROKEN: Program = { place: "a program that must not compile", code: "const n: number = 'one';\n", blocks: [] };
+
+const words = process.argv.slice(2);
+const all = words.includes("--all");
+const chosen = words.filter((word) => !word.startsWith("--"));
+const problems: string[] = [];
+const left: NotRun[] = [];
+let ran = 0;
+const began = performance.now();
+const pages = ["README.md", ...PAGES.filter((page) => page !== "README.md")].map((page) => ({
+  page,
+  blocks: blocksOf(page),
+}));
+const scratch = mkdtempSync(path.join(tmpdir(), "coffer-pages-"));
+const clone = path.join(scratch, "coffer");
+const programs = path.join(scratch, "bin");
+for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => process.exit(1));
+try {
+  checkReferences();
+  const checked = checkTypes();
+  makeClone(clone);
+  mkdirSync(programs);
+  symlinkSync(process.execPath, path.join(programs, "node"));
+  await using stack = openTerminal("stack");
+  const printed = await stack.pasteServing("npm start", /up until Ctrl-C/);
+  const source = await pastePrinted(printed);
+  for (const { page, blocks } of pages)
+    if (chosen.length === 0 || chosen.some((word) => page.includes(word))) await readPage(page, blocks, source);
+  await checked;
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+for (const problem of problems) say("FAILED", problem);
+const counts = REASONS.map((reason) => `${reason} ${String(left.filter((each) => each.reason === reason).length)}`);
+say("in all", `${String(problems.length)} problems in ${String(pages.length)} pages, ${seconds(began)} s`);
+say("note:", `${String(ran)} blocks ran, ${String(left.length)} not (${counts.join(", ")})`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+function checkReferences(): void {
+  const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { scripts: object };
+  for (const { page, blocks } of pages) {
+    problems.push(...blocks.flatMap(goneTests), ...unseenFences(page), ...wrongReferences(page, Object.keys(scripts)));
+    for (const { place, language, notRun } of blocks)
+      if (!["ts", "sh"].includes(language) && notRun === null)
+        problems.push(`${place}: a block of "${language}" cannot be run: mark it with the reason`);
+  }
+}
+
+async function checkTypes(): Promise<void> {
+  const typed = [...pages.flatMap(({ blocks }) => programsOf(blocks)), ...commentPrograms()];
+  const found = await typeProblems([...typed, BROKEN]);
+  const real = found.filter((problem) => !problem.includes(BROKEN.place));
+  if (real.length === found.length) problems.push("the type check noticed no wrong program: it checks nothing");
+  problems.push(...real);
+  say("types", `${String(typed.length)} programs compile`);
+}
+
+function openTerminal(name: string): Terminal {
+  return new Terminal(clone, readersEnvironment(path.join(scratch, name), programs), all ? NIGHTLY_MS : TWO_MINUTES_MS);
+}
+
+/** Pastes what `npm start` printed for that into another terminal. Resolves with the line for other shells. */
+async function pastePrinted(printed: string): Promise<string> {
+  const blocks = printedBlocks(printed);
+  const [source = "", ...more] = blocks;
+  if (!source.startsWith(". '/") || more.length < 3) throw new Error(`npm start did not print its blocks:\n${printed}`);
+  await using terminal = openTerminal("printed");
+  for (const block of blocks) await attempt(`npm start: ${block.slice(0, 60)}`, () => terminal.paste(block));
+  return source;
+}
+
+/** A home directory and a terminal of its own; a block after one that failed is not tried, as a reader would not. */
+async function readPage(page: string, blocks: readonly Block[], source: string): Promise<void> {
+  const typed = programsOf(blocks);
+  const name = page.replaceAll(/\W+/g, "-");
+  await using terminal = openTerminal(`home-${name}`);
+  let isSourced = false;
+  for (const block of blocks) {
+    leave(block);
+    if (block.notRun !== null && !(all && block.notRun.reason === "longer than two minutes")) continue;
+    if (block.isSourced && !isSourced) {
+      isSourced = true;
+      await terminal.paste(source);
+    }
+    const isWell = await attempt(block.place, async () => {
+      if (block.language === "ts")
+        await runPrograms(
+          typed.filter(({ blocks: parts }) => parts.at(-1) === block),
+          terminal,
+        );
+      else await pasteShell(block, terminal);
+    });
+    if (!isWell) return;
+  }
+}
+
+function leave({ place, notRun, linesNotRun }: Block): void {
+  for (const each of [...(notRun === null ? [] : [notRun]), ...linesNotRun]) {
+    left.push(each);
+    say("not run", `${place}: ${each.reason}${each.detail === "" ? "" : `: ${each.detail}`}`);
+  }
+}
+
+/** Saved where the reader stands, and run with Node. */
+async function runPrograms(typed: readonly Program[], terminal: Terminal): Promise<void> {
+  for (const { place, code } of typed) {
+    const file = `${place.replaceAll(/\W+/g, "-")}.ts`;
+    await terminal.paste(`cat >${file} <<'END OF THE PROGRAM'\n${code}\nEND OF THE PROGRAM`);
+    await terminal.paste(`node ${file}`);
+  }
+}
+
+async function pasteShell(block: Block, terminal: Terminal): Promise<void> {
+  const marked = new Set(block.linesNotRun.map(({ line }) => line));
+  const lines = block.code.split("\n").filter((line) => !marked.has(line) && !isDone(line));
+  const serving = SERVING.find(({ command }) => lines.some((line) => command.test(withoutComment(line))));
+  if (serving === undefined) await terminal.paste(lines.join("\n"));
+  else if (lines.filter((line) => line.trim() !== "").length > 1)
+    throw new Error("a command that serves until it is stopped is in a block with others, which it keeps from running");
+  else {
+    await terminal.pasteServing(lines.join("\n"), serving.ready);
+    await terminal.interrupt();
+  }
+}
+
+function isDone(line: string): boolean {
+  return ONCE.includes(withoutComment(line));
+}
+
+function withoutComment(line: string): string {
+  return line.replace(/\s+#.*/, "");
+}
+
+async function attempt(place: string, work: () => Promise<unknown>): Promise<boolean> {
+  const start = performance.now();
+  try {
+    await work();
+    ran += 1;
+    say("ran", `${place} in ${seconds(start)} s`);
+    return true;
+  } catch (error) {
+    problems.push(`${place}: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`);
+    return false;
+  }
+}
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1000).toFixed(1);
+}
+
+function say(what: string, text: string): void {
+  process.stdout.write(`${what.padEnd(8)}${text}\n`);
+}
