@@ -8,6 +8,7 @@ import { TEXT, TEXTS } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { moment } from "../words.ts";
 import { vaultRef } from "./places.ts";
+import { LOOKS_FORWARD } from "./times.ts";
 
 const amount = z.optional(z.int().check(z.gte(0)));
 
@@ -34,19 +35,19 @@ export const accessGrant = defineTool({
     name: "who it is for",
     vaultIds: "ids or names",
     scopes: "default: all that agents may do",
-    until: "date, time, or span like 3d; default: no end",
+    until: `${LOOKS_FORWARD}; default: no end`,
     chainAddress: "of the agent, from its own words; default: an invite",
     storedBytes: "budget; default: none",
     bytesPerDay: "budget; default: none",
     filesPerDay: "budget; default: none",
     requestsPerMinute: "budget; default: none",
-    confirm: "token that the user agreed to; default: none",
+    confirm: "token the user agreed to; default: none",
   },
   output: { file: TEXT, inviteId: TEXT, expires: TEXT, ends: TEXT, members: TEXTS, nextStep: TEXT },
   run: async (args, call) => {
     const vaults = await Promise.all(args.vaultIds.map((each) => findVault(call, each)));
     if (args.chainAddress === undefined) call.requireHandOut();
-    const until = args.until === undefined ? null : parseEnd("until", args.until);
+    const until = args.until === undefined ? null : parseEnd("until", args.until, "UTC");
     const who = args.chainAddress ?? "a single-use invite";
     const state = stateOf(vaults);
     await call.confirm({
