@@ -126,7 +126,7 @@ describe("coffer unlock [issue 19]", () => {
     const { SERVICE_CHAIN_PRIVATE_KEY: _, ...without } = env;
     for (const words of [["unlock"], ["unlock", "--stay"]]) {
       const keyless = await runProgram(words, { env: { HOME: home, ...without }, program: BUILT_COFFER });
-      expect([keyless.code, keyless.err]).toEqual([4, expect.stringContaining("coffer chain generate")]);
+      expect([keyless.code, keyless.err]).toEqual([4, expect.stringContaining("coffer chain import")]);
     }
     const long = await ran(scene.owner, ["unlock", "--minutes", "721"]);
     expect([long.code, long.err]).toEqual([2, expect.stringContaining("At most 720 minutes")]);
