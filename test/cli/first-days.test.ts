@@ -160,7 +160,9 @@ it("a vault that is not empty names the command that empties it", async () => {
   await run(["upload", "one.txt", "--vault", "Emptied", "--folder", "in"]);
   const refused = await run(["vaults", "delete", id, "--yes"]);
   expect([refused.code, refused.err]).toEqual([7, expect.stringContaining(`coffer rm --recursive ${id}:NAME`)]);
+  expect(refused.err).toContain(`coffer trash empty ${id}`);
   expect((await run(["rm", "--recursive", "Emptied:in"])).code).toBe(0);
+  expect((await run(["trash", "empty", id, "--yes"])).code).toBe(0);
   expect((await run(["vaults", "delete", id, "--yes"])).code).toBe(0);
 });
 

@@ -163,7 +163,7 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
   ["choose another name", "name_exists"],
   ["coffer versions list FILE", "current_version"],
   [
-    "pass --force to trash all that is in it, or empty it first: coffer rm --recursive VAULT:NAME for each name of coffer ls VAULT:",
+    "pass --force to trash all that is in it, or empty it first: coffer rm --recursive VAULT:NAME for each name of coffer ls VAULT:, then coffer trash empty VAULT",
     "vault_not_empty",
   ],
   [

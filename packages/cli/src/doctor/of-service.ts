@@ -97,11 +97,7 @@ async function ofAccount(context: Context, facts: AccountWithCredential): Promis
     signIn,
     theirs === own
       ? ok("chain-address", "the account's and this machine's are the same", "service")
-      : problem(
-          "chain-address",
-          `the service has ${theirs}, this machine's key has ${own}`,
-          KEY_IS_ELSEWHERE,
-        ),
+      : problem("chain-address", `the service has ${theirs}, this machine's key has ${own}`, KEY_IS_ELSEWHERE),
   ];
 }
 

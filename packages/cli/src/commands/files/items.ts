@@ -55,8 +55,7 @@ export function itemColumns(
     ...more,
     {
       title: "name",
-      of: (row) =>
-        isClosed(row) ? `(closed: ${whyClosed(row)})` : untrusted(`${row.name}${END_OF_NAME[row.kind]}`),
+      of: (row) => (isClosed(row) ? `(closed: ${whyClosed(row)})` : untrusted(`${row.name}${END_OF_NAME[row.kind]}`)),
     },
   ];
 }

@@ -27,7 +27,10 @@ export default command({
     const entry = await serverEntry(context, { allow, flags });
     const hosts = await chosenHosts(context, client, false);
     if (!entry.args.some((arg) => /^--allow(=|$)/.test(arg)))
-      throw usage("Without a folder that it may touch the agent could transfer nothing", "coffer mcp install --allow DIR");
+      throw usage(
+        "Without a folder that it may touch the agent could transfer nothing",
+        "coffer mcp install --allow DIR",
+      );
     return await changeHosts(context, hosts, dryRun, (host) => installInto(host, entry, dryRun));
   },
 });
