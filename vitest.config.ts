@@ -55,6 +55,7 @@ const DEEP = [
   "test/cli/owner-scopes.test.ts",
   "test/cli/owner.test.ts",
   "test/cli/rewinding.test.ts",
+  "test/cli/second-machine.test.ts",
   "test/cli/signing-in.test.ts",
   "test/cli/sync.test.ts",
   "test/cli/wrong-lines.test.ts",

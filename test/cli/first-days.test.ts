@@ -89,7 +89,7 @@ it("a shared vault without a chain key lists what is closed, what to do, and no 
   ]) {
     const ran = await run(words, without);
     expect([words, ran.code]).toEqual([words, 4]);
-    expect(ran.err).toContain("next: coffer chain generate");
+    expect(ran.err).toContain("next: coffer doctor");
   }
 });
 
@@ -119,4 +119,79 @@ it("an export says its size first and leaves out the trash, unless it is asked f
   expect(ran.err).toMatch(/^Exporting 1 files, .* the trash stays out \(--trash\)/);
   expect(await json(["export", "Team", "whole.export", "--trash"])).toMatchObject({ files: 2, totalFiles: 2 });
   expect(await json(["decrypt", "whole.export", "opened"])).toMatchObject({ decrypted: 1, trashed: 1 });
+});
+
+describe("what is not there is exit code 3, as the table says [issue 49]", () => {
+  it.each([
+    ["a file by an id", ["download", "00000000"]],
+    ["a file by an id, to read", ["cat", "deadbeef"]],
+    ["a file by an id, for good", ["rm", "deadbeef", "--permanent", "--yes"]],
+    ["a file of a vault", ["download", "Open:nowhere.txt"]],
+    ["a folder by an id", ["upload", "one.txt", "--vault", "Open", "--folder", "00000000"]],
+    ["a folder by an id, to list", ["ls", "00000000"]],
+    ["a folder by an id, to search", ["search", "--folder", "00000000"]],
+    ["a vault", ["ls", "Nowhere:"]],
+    ["a local file", ["upload", "nowhere.txt", "--vault", "Open"]],
+    ["a local folder", ["sync", "nowhere", "Open:x"]],
+    ["an export", ["decrypt", "nowhere", "there"]],
+    ["an invite's file", ["login", "--profile", "other", "--invite-file", "nowhere.txt"]],
+  ])("%s", async (_what, words) => {
+    const ran = await run(words);
+    expect([words, ran.code, ran.out]).toEqual([words, 3, ""]);
+  });
+});
+
+it("the trash lists vaults that lie in it, and how they come back", async () => {
+  await run(["vaults", "create", "Given up"]);
+  await run(["vaults", "delete", "Given up", "--yes"]);
+  const shown = await run(["trash", "list"]);
+  expect(shown.out).toContain("Given up:");
+  expect(shown.out).toContain("coffer vaults restore VAULT");
+  const { items } = await json(["trash", "list"]);
+  expect(items).toContainEqual(expect.objectContaining({ kind: "vault", name: "Given up" }));
+  expect((await run(["vaults", "restore", "Given up"])).code).toBe(0);
+  expect((await run(["trash", "list"])).out).not.toContain("Given up:");
+});
+
+it("a vault that is not empty names the command that empties it", async () => {
+  const { vault } = await json(["vaults", "create", "Emptied"]);
+  const { id } = vault as { id: string };
+  await run(["folders", "create", "Emptied:in"]);
+  await run(["upload", "one.txt", "--vault", "Emptied", "--folder", "in"]);
+  const refused = await run(["vaults", "delete", id, "--yes"]);
+  expect([refused.code, refused.err]).toEqual([7, expect.stringContaining(`coffer rm --recursive ${id}:NAME`)]);
+  expect(refused.err).toContain(`coffer trash empty ${id}`);
+  expect((await run(["rm", "--recursive", "Emptied:in"])).code).toBe(0);
+  expect((await run(["trash", "empty", id, "--yes"])).code).toBe(0);
+  expect((await run(["vaults", "delete", id, "--yes"])).code).toBe(0);
+});
+
+it("an end that is refused lists forms that are taken, and one that is taken is said with its zone", async () => {
+  const words = ["invites", "create", "--name", "bot", "--vaults", "Open", "--access-until"];
+  const refused = await run([...words, "blah"]);
+  expect([refused.code, refused.out]).toEqual([2, ""]);
+  const listed = refused.err.match(/30m|2h|17:00|noon|today|tomorrow|friday/g) ?? [];
+  expect(listed.length).toBeGreaterThan(6);
+  for (const form of new Set(listed)) {
+    const ran = await run([...words, form]);
+    expect([form, ran.code]).toEqual([form, 0]);
+    const end = /^The access will end: (\d{4}-\d\d-\d\d \d\d:\d\d(?:Z|[+-]\d\d:\d\d))$/m.exec(ran.err)?.[1];
+    expect(ran.out).toContain(`The agent's access ends: ${end ?? "nothing was said"}`);
+  }
+});
+
+it("export and decrypt count the same files, with the trash or without", async () => {
+  await run(["vaults", "create", "Counted", "--shared"]);
+  for (const name of ["a.txt", "b.txt", "c.txt"]) {
+    put(name, name);
+    await run(["upload", name, "--vault", "Counted"]);
+  }
+  await run(["rm", "Counted:c.txt"]);
+  for (const flags of [[], ["--trash"]]) {
+    const folder = `counted${flags.join("")}`;
+    const exported = await run(["export", "Counted", folder, ...flags]);
+    expect(exported.out).toContain("Exported Counted: 2 files");
+    expect(exported.out.includes("1 files of the trash, which coffer decrypt leaves out")).toBe(flags.length > 0);
+    expect((await run(["decrypt", folder, `${folder}-out`])).out).toContain("Decrypted 2 files");
+  }
 });

@@ -162,7 +162,7 @@ it("vaults and paths in the wrong form are told apart [issue 19]", async () => {
         ["vaults", "members", "list", "Team"],
         4,
         "Shared vaults need a chain key and a network file, and one of them is missing here (SERVICE_CHAIN_PRIVATE_KEY, SERVICE_NETWORK_FILE)",
-        "coffer chain generate, then coffer config set network-file FILE",
+        "coffer doctor, which says what is missing and how to get it",
       ],
     ],
     home,

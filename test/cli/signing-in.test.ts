@@ -115,6 +115,80 @@ describe("signing up and in [J1, issue 19]", () => {
   });
 });
 
+describe("a second machine of somebody whose account has a chain address [issue 49]", () => {
+  it.each(["--email", "--api-key-stdin"])("login %s keeps --network-file", async (way) => {
+    const first = person();
+    const address = email("two");
+    await first.run(["signup", "--email", address, "--password-stdin"], { input: PASSWORD });
+    const second = person();
+    const { apiKey } = await first.json(["api-keys", "create", "--name", "second"]);
+    const { key } = apiKey as { key: string };
+    const ways = { "--email": [["--email", address, "--password-stdin"], PASSWORD], "--api-key-stdin": [[way], key] };
+    const [words, input] = ways[way as keyof typeof ways] as [string[], string];
+    const missing = await second.run(["login", ...words, "--network-file", "nowhere.json"], { input });
+    expect([missing.code, missing.err]).toEqual([3, expect.stringContaining("There is no file")]);
+    await writeFile(join(second.home, "network.json"), await readFile(networkFile));
+    const done = await second.run(["login", ...words, "--network-file", "network.json"], { input });
+    expect([done.code, done.err]).toEqual([0, ""]);
+    expect(await second.profile()).toMatchObject({ networkFile: join(second.home, "network.json") });
+  });
+
+  it("doctor, chain generate and link-chain say that there is an address, and lead to its key or to an invite", async () => {
+    const first = person();
+    const address = email("three");
+    await first.run(["signup", "--email", address, "--password-stdin", "--network-file", networkFile], {
+      input: PASSWORD,
+    });
+    const { chainAddress } = (await first.json(["chain", "address"])) as { chainAddress: string };
+    expect((await first.run(["vaults", "create", "Team", "--shared"])).code).toBe(0);
+
+    const second = person();
+    await second.run(["login", "--email", address, "--password-stdin", "--network-file", networkFile], {
+      input: PASSWORD,
+    });
+    const ways = [`the chain address ${chainAddress}`, "coffer chain import --stdin", "coffer invites create"];
+    const looked = await second.run(["doctor"]);
+    expect(looked.code).toBe(0);
+    expect(looked.out).not.toContain("chain generate");
+    for (const way of ways) expect(looked.out).toContain(way);
+    const closed = await second.run(["vaults", "members", "list", "Team"]);
+    expect([closed.code, closed.err]).toEqual([4, expect.stringMatching(/^next: coffer doctor/m)]);
+
+    const made = await second.run(["chain", "generate"]);
+    expect([made.code, made.out]).toEqual([7, ""]);
+    for (const way of ways) expect(made.err).toContain(way);
+    expect((await second.profile())["chainPrivateKey"]).toBeUndefined();
+
+    // Whoever has lost the key makes another one, and is told what the account keeps.
+    const lost = await second.run(["chain", "generate", "--replace"]);
+    expect([lost.code, lost.err]).toEqual([2, expect.stringContaining(chainAddress)]);
+    expect((await second.run(["chain", "generate", "--replace", "--yes"])).code).toBe(0);
+    const linked = await second.run(["account", "link-chain"]);
+    expect(linked.code).toBe(7);
+    for (const way of ways) expect(linked.err).toContain(way);
+    expect((await second.run(["doctor"])).out).toContain("coffer chain import --stdin");
+
+    // The first of the two ways, with what was printed.
+    await first.run(["chain", "backup", "key.txt"]);
+    const key = await readFile(join(first.home, "key.txt"));
+    const imported = await second.run(["chain", "import", "--stdin", "--replace", "--yes"], { input: key });
+    expect([imported.code, imported.out]).toEqual([0, expect.stringContaining(chainAddress)]);
+    expect((await second.run(["vaults", "tree", "Team"])).code).toBe(0);
+    expect((await second.run(["doctor"])).code).toBe(0);
+  });
+
+  it("chain generate goes on where nobody is signed in, and for an account without an address", async () => {
+    const offline = person();
+    expect((await offline.run(["chain", "generate"])).code).toBe(0);
+    const fresh = person();
+    const words = ["signup", "--email", email("four"), "--password-stdin", "--no-chain-key"];
+    await fresh.run(words, { input: PASSWORD });
+    expect((await fresh.run(["doctor"])).out).toContain("coffer chain generate (for shared vaults)");
+    expect((await fresh.run(["chain", "generate"])).code).toBe(0);
+    expect((await fresh.run(["account", "link-chain"])).code).toBe(0);
+  });
+});
+
 describe("an invite [J4]", () => {
   it.each([
     ["on the command line", (code: string) => [["--invite-code", code], {}] as const],

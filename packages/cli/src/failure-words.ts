@@ -162,7 +162,10 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
   ["coffer ls", "trashed", "not_trashed", "folder_cycle", "too_deep", "not_text", "range_not_satisfiable"],
   ["choose another name", "name_exists"],
   ["coffer versions list FILE", "current_version"],
-  ["pass --force, or empty the vault first: coffer rm --recursive", "vault_not_empty"],
+  [
+    "pass --force to trash all that is in it, or empty it first: coffer rm --recursive VAULT:NAME for each name of coffer ls VAULT:, then coffer trash empty VAULT",
+    "vault_not_empty",
+  ],
   [
     LOOK,
     "not_a_member",
@@ -207,7 +210,7 @@ const WORDS: readonly (readonly [next: string, ...codes: FailureCode[]])[] = [
   ["coffer changes, without --after", "cursor_expired"],
   ["coffer billing show", "plan_unchanged", "subscription_required", "usage_above_plan"],
   ["upload it with this client: coffer upload PATH --vault VAULT", "not_encrypted"],
-  ["coffer chain generate, then coffer config set network-file FILE", "shared_vault"],
+  ["coffer doctor, which says what is missing and how to get it", "shared_vault"],
   ["send some SUI to the address: coffer chain address", "no_gas"],
   ["coffer vaults set-signing-key VAULT", "signing_key_missing", "signing_key_invalid", "too_many_keys"],
   ["ask the owner for a signed export", "export_unsigned"],

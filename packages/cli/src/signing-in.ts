@@ -1,7 +1,9 @@
 /** What signing in and signing up share: the profile, the password, and what is saved. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Client, SignedIn } from "@coffer/sdk";
 import type { StoredSession } from "@coffer/sdk";
-import { findProfile, saveProfile, type ProfilePlace } from "@coffer/tasks";
+import { findProfile, saveProfile, type ProfileChanges, type ProfilePlace } from "@coffer/tasks";
 import type { Context } from "./context.ts";
 import { CommandFailure, usage } from "./failure.ts";
 import { APPLICATION } from "./version.ts";
@@ -19,6 +21,16 @@ export async function reachableProfile(context: Context): Promise<ReachableProfi
   if (baseUrl !== null && URL.canParse(baseUrl)) return { ...place, baseUrl };
   const nextStep = "pass --base-url https://YOUR-SERVICE, or set SERVICE_BASE_URL";
   throw new CommandFailure("not_configured", { message: "The address of the service is missing", nextStep });
+}
+
+/** The operator's file that names chain and key servers, as a profile keeps it: with its whole path. */
+export function networkFileAt({ world }: Context, path: string): string {
+  const networkFile = resolve(world.workingDirectory, path);
+  if (existsSync(networkFile)) return networkFile;
+  throw new CommandFailure("file_not_found", {
+    message: `There is no file ${networkFile}`,
+    nextStep: "name the file that the operator gave you",
+  });
 }
 
 /** Refuses to put a second credential over one that is there. */
@@ -40,6 +52,7 @@ export async function saveSession(
   place: ReachableProfile,
   tokens: Pick<SignedIn, "accessToken" | "refreshToken" | "expiresIn">,
   { world, redaction }: Context,
+  more: ProfileChanges = {},
 ): Promise<void> {
   const { Secret } = await import("@coffer/sdk");
   for (const secret of [tokens.accessToken, tokens.refreshToken]) redaction.register(secret);
@@ -49,13 +62,18 @@ export async function saveSession(
     expiresAt: world.now() + tokens.expiresIn * 1_000,
     presented: false,
   };
-  await saveProfile(place, { session, apiKey: null });
+  await saveProfile(place, { ...more, session, apiKey: null });
 }
 
-export async function saveKey(place: ReachableProfile, apiKey: string, { redaction }: Context): Promise<void> {
+export async function saveKey(
+  place: ReachableProfile,
+  apiKey: string,
+  { redaction }: Context,
+  more: ProfileChanges = {},
+): Promise<void> {
   const { Secret } = await import("@coffer/sdk");
   redaction.register(apiKey);
-  await saveProfile(place, { apiKey: new Secret(apiKey), session: null });
+  await saveProfile(place, { ...more, apiKey: new Secret(apiKey), session: null });
 }
 
 /** The first line of standard input, or what a person types. */

@@ -83,7 +83,7 @@ describe("install, status, uninstall", () => {
   it("go on with the other clients when the settings of one are broken", async () => {
     await mkdir(join(home, ".cursor"));
     await writeFile(join(home, ".cursor", "mcp.json"), "{");
-    const { code, out, err } = await run("install", ["--client", "cursor,vscode"]);
+    const { code, out, err } = await run("install", ["--client", "cursor,vscode", "--allow", "/a"]);
     expect(code).toBe(1);
     expect(err).toContain("were left as they are");
     expect(out).toContain("VS Code: added");
@@ -95,6 +95,8 @@ describe("install, status, uninstall", () => {
     ["install", ["--client", "cursor", "--", "--profle", "read"], "--profle"],
     ["install", ["--client", "cursor", "--", "--help"], "flags of the server"],
     ["install", [], "No client was found"],
+    ["install", ["--client", "cursor"], "Without a folder that it may touch"],
+    ["install", ["--client", "cursor", "--", "--profile", "read"], "pass --allow DIR"],
     ["status", ["--what"], "--what"],
     ["audit", [], "audit verify"],
     ["join", ["a", "b"], "address of the service"],

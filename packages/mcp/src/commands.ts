@@ -106,6 +106,8 @@ async function install(args: readonly string[], context: CommandContext): Promis
   const folders = (values.allow ?? []).map((each) => resolve(each));
   const entry = entryOf(context, flags, folders, values.config);
   const hosts = await chosen(values.client, context, true);
+  if (!entry.args.some((arg) => /^--allow(=|$)/.test(arg)))
+    throw new UsageError("Without a folder that it may touch the agent could transfer nothing: pass --allow DIR");
   return await changeAll(hosts, context, values, (host, dryRun) => installInto(host, entry, dryRun));
 }
 

@@ -43,7 +43,7 @@ export { joinByInvite, lettingIn, type Joined, type Joining } from "./join.ts";
 export { findInvite, findKey, findTrashedVault, findWebhook } from "./owned.ts";
 export { findProfile, saveProfile, type ProfileChanges, type ProfilePlace, type ProfileWish } from "./profiles.ts";
 export { inCommandWords, inToolWords, METHOD_WORDS } from "./method-words.ts";
-export { parseEnd, parseMoment } from "./moments.ts";
+export { FUTURE_FORMS, parseEnd, parseMoment, PAST_FORMS, ZONE_FORMS, type TimeZone } from "./moments.ts";
 export { dropSecretFile, readSecretFile, writeSecretFile } from "./secret-file.ts";
 export {
   findPlace,

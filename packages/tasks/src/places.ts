@@ -112,6 +112,7 @@ export async function findFolder(task: Task, vaultId: string | null, text: strin
     const query = { idPrefix: prefix, limit: MOST_CANDIDATES, ...placeIn(vaultId) };
     const folders = starting((await client.folders.list(query, { signal: task.signal })).folders, prefix);
     if (folders.length > 0) return only(folders, "folder", given, folderCandidate);
+    if (vaultId === null) throw notThere("folder", given);
   }
   const place = needed(vaultId, given);
   const { folder, missing } = await walkFolders(task, place, segmentsOf(given));
@@ -207,6 +208,7 @@ export async function findItem(
   if (prefix !== null) {
     const found = await itemsStarting(client, task, prefix, vaultId, trashed);
     if (found.length > 0) return only(found, "file", given, itemCandidate);
+    if (vaultId === null) throw notThere("file", given);
   }
   const inTrash = trashed ? await trashedAt(client, task, needed(vaultId, given), given) : [];
   return inTrash.length > 0

@@ -5,7 +5,7 @@ import type { SharedVaults } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
 import type { Context } from "../context.ts";
 import { isKeychainClosed, reportOf } from "../failure.ts";
-import { findChainKey } from "../chain-keys.ts";
+import { findChainKey, KEY_IS_ELSEWHERE, type OwnChainKey } from "../chain-keys.ts";
 import { VERSION } from "../version.ts";
 import { ofLayer, ok, problem, unset, type Check } from "./check.ts";
 
@@ -13,6 +13,8 @@ export interface MachineReport {
   readonly checks: readonly Check[];
   /** null: the configuration cannot be used. */
   readonly settings: Settings | null;
+  /** false: {@link missingKey} says what to do. It is true also for one that cannot be used. */
+  readonly hasChainKey: boolean;
 }
 
 export async function checkMachine(context: Context): Promise<MachineReport> {
@@ -23,14 +25,16 @@ export async function checkMachine(context: Context): Promise<MachineReport> {
   try {
     const settings = await context.settings();
     for (const secret of [settings.apiKey, settings.chainPrivateKey]) context.redaction.register(secret?.reveal());
+    const key = await findChainKey(context).catch(() => "unusable" as const);
     return {
+      hasChainKey: key !== null,
       checks: [
         program,
         file,
         ofProfile(context, settings),
         ofAddress(settings),
         ofCredential(context, settings),
-        ...(await ofChain(context, settings)),
+        ...(await ofChain(context, settings, key)),
         ...(await ofContentOrigins(settings)),
       ],
       settings,
@@ -47,6 +51,7 @@ export async function checkMachine(context: Context): Promise<MachineReport> {
     return {
       checks: [program, file, problem("settings", message, next)],
       settings: null,
+      hasChainKey: true,
     };
   }
 }
@@ -81,27 +86,36 @@ function ofCredential({ world }: Context, { apiKey, session, sources }: Settings
   return unset("credential", isSet ? "set SERVICE_BASE_URL too" : "coffer login");
 }
 
-async function ofChain(context: Context, settings: Settings): Promise<Check[]> {
+/** `chainAddress`: what the service has; undefined where it was not asked. */
+export function missingKey(chainAddress: string | null | undefined): Check {
+  const generate = "coffer chain generate (for shared vaults)";
+  if (chainAddress === null) return unset("chain-key", generate);
+  if (chainAddress === undefined)
+    return unset("chain-key", `coffer chain import, if your account has a chain address already; else ${generate}`);
+  const value = `the account has the chain address ${chainAddress}, and its key is not on this machine`;
+  return { ...unset("chain-key", KEY_IS_ELSEWHERE), value };
+}
+
+async function ofChain(context: Context, settings: Settings, key: OwnChainKey | "unusable" | null): Promise<Check[]> {
   const { networkFile } = settings;
-  const key = await findChainKey(context).catch(() => "unusable" as const);
-  const keyCheck =
-    key === "unusable"
-      ? problem("chain-key", "it is no chain key", "coffer chain import")
-      : key === null
-        ? unset("chain-key", "coffer chain generate (for shared vaults)")
-        : ok("chain-key", key.signer.chainAddress, key.source);
+  const keyChecks =
+    key === null
+      ? []
+      : key === "unusable"
+        ? [problem("chain-key", "it is no chain key", "coffer chain import")]
+        : [ok("chain-key", key.signer.chainAddress, key.source)];
   const fromEnvironment = (context.world.env["SERVICE_NETWORK_FILE"] ?? "") !== "";
   if (networkFile === null)
-    return [keyCheck, unset("network-file", "coffer config set network-file FILE (for shared vaults)")];
+    return [...keyChecks, unset("network-file", "coffer config set network-file FILE (for shared vaults)")];
   const source = fromEnvironment ? "environment" : "profile";
-  if (key === null || key === "unusable") return [keyCheck, ok("network-file", networkFile, source)];
+  if (key === null || key === "unusable") return [...keyChecks, ok("network-file", networkFile, source)];
   try {
     const { openSharedVaults } = await import("@coffer/sdk/node");
     const vaults = await openSharedVaults({ chainPrivateKey: key.privateKey, networkFile });
-    return [keyCheck, ok("network-file", networkFile, source), ...(vaults === null ? [] : await ofNetwork(vaults))];
+    return [...keyChecks, ok("network-file", networkFile, source), ...(vaults === null ? [] : await ofNetwork(vaults))];
   } catch (thrown) {
     const { message } = reportOf(thrown, { interrupted: context.world.interrupted, timedOut: context.timedOut });
-    return [keyCheck, problem("network-file", message, "coffer config set network-file FILE", source)];
+    return [...keyChecks, problem("network-file", message, "coffer config set network-file FILE", source)];
   }
 }
 

@@ -3,7 +3,7 @@ import { systemGroup } from "@coffer/contract/system";
 import type { AccessCheck, AccountWithCredential, Client } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
 import { findVault } from "@coffer/tasks";
-import { findChainKey } from "../chain-keys.ts";
+import { addressAtService, findChainKey, KEY_IS_ELSEWHERE } from "../chain-keys.ts";
 import type { Context } from "../context.ts";
 import { reportOf } from "../failure.ts";
 import { APPLICATION } from "../version.ts";
@@ -13,23 +13,31 @@ import { ofLayer, ok, problem, unset, type Check } from "./check.ts";
 const MOST_AHEAD_MS = 5 * 60_000;
 const ONE_ATTEMPT = { retries: 0, totalMs: 10_000 };
 
+export interface ServiceReport {
+  readonly checks: readonly Check[];
+  /** What the service has for whoever is signed in; undefined where it was not asked, or did not answer. */
+  readonly chainAddress: string | null | undefined;
+}
+
 export async function checkService(
   context: Context,
   settings: Settings,
   vault: string | undefined,
-): Promise<readonly Check[]> {
+): Promise<ServiceReport> {
   const { baseUrl } = settings;
-  if (baseUrl === null || !URL.canParse(baseUrl)) return [];
+  let chainAddress: string | null | undefined;
+  if (baseUrl === null || !URL.canParse(baseUrl)) return { checks: [], chainAddress };
   const answer = await askHealth(context, baseUrl);
-  if (answer.some(({ state }) => state === "problem") && answer.length === 1) return answer;
-  if (settings.apiKey === null && settings.session === null) return answer;
+  const isDown = answer.some(({ state }) => state === "problem") && answer.length === 1;
+  if (isDown || (settings.apiKey === null && settings.session === null)) return { checks: answer, chainAddress };
   const signIn = await attempt(context, "sign-in", async (): Promise<readonly Check[]> => {
     const facts = await (await context.client()).account.get({ ...ONE_ATTEMPT, signal: context.signal });
+    chainAddress = addressAtService(facts);
     return await ofAccount(context, facts);
   });
-  if (vault === undefined || signIn.some(({ name, state }) => name === "sign-in" && state === "problem"))
-    return [...answer, ...signIn];
-  return [...answer, ...signIn, ...(await attempt(context, "vault", () => ofVault(context, vault)))];
+  const isRefused = signIn.some(({ name, state }) => name === "sign-in" && state === "problem");
+  const ofIt = vault === undefined || isRefused ? [] : await attempt(context, "vault", () => ofVault(context, vault));
+  return { checks: [...answer, ...signIn, ...ofIt], chainAddress };
 }
 
 async function attempt(
@@ -77,22 +85,19 @@ function ofClock(headers: Headers, now: number): Check {
     : ok("clock", words);
 }
 
-async function ofAccount(context: Context, { account, credential }: AccountWithCredential): Promise<readonly Check[]> {
+async function ofAccount(context: Context, facts: AccountWithCredential): Promise<readonly Check[]> {
+  const { account, credential } = facts;
   const ends = credential.expiresAt === null ? "" : `, until ${credential.expiresAt}`;
   const signIn = ok("sign-in", `${account.email}, ${account.accessLevel}${ends}`, "service");
   const own = (await findChainKey(context).catch(() => null))?.signer.chainAddress;
-  const theirs = credential.chainAddress ?? account.chainAddress;
+  const theirs = addressAtService(facts);
   if (own === undefined) return [signIn];
   if (theirs === null) return [signIn, unset("chain-address", "coffer account link-chain")];
   return [
     signIn,
     theirs === own
       ? ok("chain-address", "the account's and this machine's are the same", "service")
-      : problem(
-          "chain-address",
-          `the service has ${theirs}, this machine's key has ${own}`,
-          "coffer chain import, with the key of that address",
-        ),
+      : problem("chain-address", `the service has ${theirs}, this machine's key has ${own}`, KEY_IS_ELSEWHERE),
   ];
 }
 

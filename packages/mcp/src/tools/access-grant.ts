@@ -8,6 +8,7 @@ import { TEXT, TEXTS } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { moment } from "../words.ts";
 import { vaultRef } from "./places.ts";
+import { LOOKS_FORWARD } from "./times.ts";
 
 const amount = z.optional(z.int().check(z.gte(0)));
 
@@ -34,13 +35,13 @@ export const accessGrant = defineTool({
     name: "who it is for",
     vaultIds: "ids or names",
     scopes: "default: all that agents may do",
-    until: "date, time, or span like 3d; default: the end of the address's invite, else none",
+    until: `${LOOKS_FORWARD}; default: as its invite says, else none`,
     chainAddress: "of the agent, from its own words; default: an invite",
     storedBytes: "budget; default: none",
     bytesPerDay: "budget; default: none",
     filesPerDay: "budget; default: none",
     requestsPerMinute: "budget; default: none",
-    confirm: "token that the user agreed to; default: none",
+    confirm: "token the user agreed to; default: none",
   },
   output: { file: TEXT, inviteId: TEXT, expires: TEXT, ends: TEXT, members: TEXTS, nextStep: TEXT },
   run: async (args, call) => {
@@ -67,7 +68,7 @@ async function endOf(
   { chainAddress, until }: { readonly chainAddress?: string | undefined; readonly until?: string | undefined },
   call: Call,
 ): Promise<string | null> {
-  if (until !== undefined) return parseEnd("until", until);
+  if (until !== undefined) return parseEnd("until", until, "UTC");
   if (chainAddress === undefined) return null;
   return (await call.keptInvites()).get(chainAddress)?.accessUntil ?? null;
 }

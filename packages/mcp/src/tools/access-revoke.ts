@@ -3,6 +3,7 @@ import { inToolWords, type AccessHolder, findHolder, parseMoment, revokeHolder, 
 import * as z from "zod/mini";
 import { COUNT, OBJECT, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
+import { LOOKS_BACK } from "./times.ts";
 
 export const accessRevoke = defineTool({
   name: "access_revoke",
@@ -18,13 +19,13 @@ export const accessRevoke = defineTool({
   },
   describe: {
     who: "id of a key or invite (8 digits do), or chain address",
-    rewindSince: "date, time, or age like 2h; default: undo nothing",
-    confirm: "token that the user agreed to; default: none",
+    rewindSince: `${LOOKS_BACK}; default: undo nothing`,
+    confirm: "token the user agreed to; default: none",
   },
   output: { ended: TEXT, memberships: COUNT, effect: TEXT, undone: OBJECT, left: COUNT },
   run: async ({ who, rewindSince, confirm }, call) => {
     const holder = await findHolder(call, who);
-    const since = rewindSince === undefined ? null : parseMoment("rewindSince", rewindSince);
+    const since = rewindSince === undefined ? null : parseMoment("rewindSince", rewindSince, "UTC");
     const plan = since === null ? null : await rewindHolder(call, holder, { since, dryRun: true });
     const state = stateOf(holder);
     await call.confirm({

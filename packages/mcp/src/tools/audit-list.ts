@@ -8,6 +8,7 @@ import { COUNT, FLAG, TEXT } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 import { moment, token, word } from "../words.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
+import { LOOKS_BACK } from "./times.ts";
 
 /** Pages of the log that one call looks at for rows of one actor. */
 const MOST_PAGES = 10;
@@ -26,7 +27,7 @@ export const auditList = defineTool({
     ...pageInput,
   },
   describe: {
-    since: "date, time, or age like 3h; default: all",
+    since: `${LOOKS_BACK}; default: all`,
     by: "key id (8 digits do) or chain address; default: anyone",
     verify: "check the chain",
   },
@@ -56,7 +57,7 @@ async function listLog(
   limit: number,
   cursor: string | undefined,
 ): Promise<Outcome> {
-  const from = since === undefined ? null : parseMoment("since", since);
+  const from = since === undefined ? null : parseMoment("since", since, "UTC");
   const start = readCursor(cursor);
   const wish = { since: from, by: by ?? null, limit, mostPages: MOST_PAGES };
   const { events, nextCursor } = await readAudit(call, { ...wish, ...start });

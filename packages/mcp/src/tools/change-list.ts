@@ -8,6 +8,7 @@ import { defineTool } from "../tool.ts";
 import { moment, token, word } from "../words.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
 import { namedVault, vaultRef } from "./places.ts";
+import { LOOKS_BACK } from "./times.ts";
 
 /** Hosts give a call 60 s, some 30. */
 const MOST_WAIT = 50;
@@ -27,7 +28,7 @@ export const changeList = defineTool({
     ...pageInput,
   },
   describe: {
-    since: "date, time, or age like 3h; default: all that is kept",
+    since: `${LOOKS_BACK}; default: all that is kept`,
     by: "key id or chain address; default: anyone",
     vaultId: "id or name; default: all",
     wait: "seconds to wait for a change",
@@ -44,7 +45,7 @@ export const changeList = defineTool({
       {
         limit: Math.min(limit + start.skip, 1_000),
         ...(start.cursor === null ? {} : { cursor: start.cursor }),
-        ...(from === undefined || start.cursor !== null ? {} : { since: parseMoment("since", from) }),
+        ...(from === undefined || start.cursor !== null ? {} : { since: parseMoment("since", from, "UTC") }),
         ...(by === undefined ? {} : { by: await findActor(call, by) }),
         ...(vault === null ? {} : { vaultId: vault }),
         wait,

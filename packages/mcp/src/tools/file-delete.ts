@@ -28,7 +28,7 @@ export const fileDelete = defineTool({
   describe: {
     files: "ids (8 digits do) or paths; folders too",
     vaultId: "id or name, for paths; default: none",
-    confirm: "token that the user agreed to; default: none",
+    confirm: "token the user agreed to; default: none",
   },
   output: { ...ACTED, preview: TEXT, confirm: TEXT },
   table: "rows",

@@ -8,6 +8,7 @@ import { defineTool } from "../tool.ts";
 import { minute, token } from "../words.ts";
 import { cursorAfter, pageInput, readCursor } from "./page-input.ts";
 import { folderRef, namedVault, vaultRef } from "./places.ts";
+import { LOOKS_BACK } from "./times.ts";
 
 /** Time for building the local index of names. The next call goes on. */
 const BUILD_MS = 10_000;
@@ -37,7 +38,7 @@ export const fileSearch = defineTool({
     folder: "id or path, with all below; default: all",
     type: "like image/ or text/plain; default: any",
     author: "key id, chain address or me; default: any",
-    since: "made since: date, time, or age like 3d; default: ever",
+    since: `made since; ${LOOKS_BACK}; default: ever`,
     until: "made before; default: now",
     trashed: "search the trash",
   },
@@ -59,8 +60,8 @@ export const fileSearch = defineTool({
         ...(within === null ? {} : { folderId: within.id }),
         ...(type === undefined ? {} : { type: type.toLowerCase() }),
         ...(by === null ? {} : { by }),
-        ...(since === undefined ? {} : { since: parseMoment("since", since) }),
-        ...(until === undefined ? {} : { until: parseMoment("until", until) }),
+        ...(since === undefined ? {} : { since: parseMoment("since", since, "UTC") }),
+        ...(until === undefined ? {} : { until: parseMoment("until", until, "UTC") }),
         ...(trashed ? { trashed } : {}),
       },
       { signal: call.signal, buildFor: BUILD_MS },

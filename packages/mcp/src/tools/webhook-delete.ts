@@ -12,7 +12,7 @@ export const webhookDelete = defineTool({
   description: "Deletes an endpoint with its deliveries, for good. The user has to agree first.",
   endpoints: [api.webhooks.delete],
   input: { webhookId: webhookRef, confirm: z.optional(z.string().check(z.maxLength(200))) },
-  describe: { webhookId: "id (8 digits do)", confirm: "token that the user agreed to; default: none" },
+  describe: { webhookId: "id (8 digits do)", confirm: "token the user agreed to; default: none" },
   output: { webhookId: TEXT },
   run: async ({ webhookId, confirm }, call) => {
     const { id, updatedAt } = await findWebhook(call, webhookId);

@@ -41,7 +41,7 @@ export const webhookSet = defineTool({
     events: "like file.uploaded, or *; default: as it is, new: *",
     active: "false pauses; default: unchanged",
     rotateSecret: "make a new secret",
-    confirm: "token that the user agreed to; default: none",
+    confirm: "token the user agreed to; default: none",
   },
   output: { webhookId: TEXT, file: TEXT, active: FLAG, previousSecretEnds: TEXT, nextStep: TEXT },
   run: async ({ webhookId, confirm, ...given }, call) => {

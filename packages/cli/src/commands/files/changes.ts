@@ -1,5 +1,5 @@
 import { EVENT_KINDS } from "@coffer/contract/event-kinds";
-import { findActor, parseMoment, untrusted } from "@coffer/tasks";
+import { findActor, untrusted } from "@coffer/tasks";
 import type { Change } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { command, count, text, toggle } from "../../declarations.ts";
@@ -9,20 +9,20 @@ import { whileRead } from "../../output.ts";
 import { listing, written, type Column, type Result, type Shown } from "../../result.ts";
 import { timeText } from "../../terminal/visible.ts";
 import { shown } from "../../terminal/visible.ts";
+import { boundOf, LOOKS_BACK } from "../../times.ts";
 import { plain } from "./items.ts";
 import { VAULT, vaultIdOf } from "./places.ts";
 
 export default command({
   brief: "List changes since a moment, with their actors",
-  description:
-    "Oldest first. With --follow it waits for more: until Ctrl-C (exit code 130), until --timeout is over, or until nobody reads what it prints (exit code 0).",
+  description: `Oldest first. With --follow it waits for more: until Ctrl-C (exit code 130), until --timeout is over, or until nobody reads what it prints (exit code 0). ${LOOKS_BACK}`,
   examples: [
     { line: "coffer changes --since 3h --vault Team", does: "the last three hours" },
     { line: "coffer changes --follow --json-lines", does: "one JSON document for each change, as it happens" },
   ],
   flags: {
     vault: VAULT,
-    since: text("Only changes since a date, a time, or an age such as 3h", { placeholder: "WHEN" }),
+    since: text("Only changes since this time", { placeholder: "TIME" }),
     after: count("Only changes after the one with this number", 0),
     by: text("Only changes by this key (its id or name) or this chain address", { placeholder: "WHO" }),
     kind: text("Only this kind, such as file.uploaded, or this group, such as file", { placeholder: "KIND" }),
@@ -40,7 +40,7 @@ export default command({
       ...(kind === undefined ? {} : { kind }),
     };
     const from = {
-      ...(since === undefined ? {} : { since: parseMoment("since", since) }),
+      ...(since === undefined ? {} : { since: boundOf(context, "--since", since) }),
       ...(after === undefined ? {} : { after }),
     };
     if (follow)

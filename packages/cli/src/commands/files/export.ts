@@ -45,11 +45,12 @@ export default command({
           line.update(bytes, totalBytes, `${String(files)}/${String(totalFiles)}`);
         },
       });
-      const { files, folders, signedBy, totalBytes } = result;
+      const { files, folders, signedBy, totalBytes, trashed } = result;
       return done({ vaultId: vault.id, path: paths[0], ...result }, [
         untrusted(
-          `Exported ${vault.name}: ${String(files)} files (${sizeText(totalBytes)}), ${String(folders)} folders`,
+          `Exported ${vault.name}: ${String(files - trashed)} files, ${String(folders)} folders (${sizeText(totalBytes)})`,
         ),
+        ...(trashed === 0 ? [] : [`and ${String(trashed)} files of the trash, which coffer decrypt leaves out`]),
         signedBy === null ? "Nobody signed it: open it with --allow-unsigned" : `signed by ${signedBy}`,
       ]);
     } finally {

@@ -1,6 +1,6 @@
 /** Files and folders as lists show them. */
 import { shortIds, untrusted } from "@coffer/tasks";
-import type { File, Folder } from "@coffer/sdk";
+import type { File, Folder, Vault } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { EXIT, type ExitCode } from "../../exit-codes.ts";
 import { wordsOf } from "../../failure-words.ts";
@@ -9,6 +9,9 @@ import { timeText } from "../../terminal/visible.ts";
 
 /** A file or a folder, as `--json` prints it. */
 export type Row = ({ readonly kind: "file" } & File) | ({ readonly kind: "folder" } & Folder);
+
+/** A vault in the trash, among what lies in the trash of others. */
+export type TrashedVaultRow = { readonly kind: "vault" } & Vault;
 
 export const fileRow = (file: File): Row => ({ kind: "file", ...plain(file) });
 export const folderRow = (folder: Folder): Row => ({ kind: "folder", ...plain(folder) });
@@ -20,9 +23,14 @@ export function plain<Item extends object>(item: Item): Item {
 }
 
 /** This client can read neither name nor size of it. */
-const isClosed = (item: File | Folder): boolean => item.unreadable !== undefined || item.name === "";
+const isClosed = (item: Named): boolean => item.unreadable !== undefined || item.name === "";
 
-const whyClosed = (item: File | Folder): string => item.unreadable ?? "shared_vault";
+const whyClosed = (item: Named): string => item.unreadable ?? "shared_vault";
+
+type Named = Pick<File | Folder, "name" | "unreadable">;
+
+/** What a name is of is seen at its end: `A/` is a folder, and `A:` a vault. */
+const END_OF_NAME = { file: "", folder: "/", vault: ":" } as const;
 
 /** Says why items are closed, and what to do about it. Answers how their list ends. */
 export function noteClosed({ note }: Pick<Context, "note">, items: readonly (File | Folder)[]): ExitCode {
@@ -35,7 +43,10 @@ export function noteClosed({ note }: Pick<Context, "note">, items: readonly (Fil
   return closed.length === items.length ? exit : EXIT.someFailed;
 }
 
-export function itemColumns(rows: readonly Row[], more: readonly Column<Row>[] = []): readonly Column<Row>[] {
+export function itemColumns(
+  rows: readonly (Row | TrashedVaultRow)[],
+  more: readonly Column<Row | TrashedVaultRow>[] = [],
+): readonly Column<Row | TrashedVaultRow>[] {
   const short = shortIds(rows.map(({ id }) => id));
   return [
     { title: "id", of: ({ id }) => short(id) },
@@ -44,8 +55,7 @@ export function itemColumns(rows: readonly Row[], more: readonly Column<Row>[] =
     ...more,
     {
       title: "name",
-      of: (row) =>
-        isClosed(row) ? `(closed: ${whyClosed(row)})` : untrusted(row.kind === "folder" ? `${row.name}/` : row.name),
+      of: (row) => (isClosed(row) ? `(closed: ${whyClosed(row)})` : untrusted(`${row.name}${END_OF_NAME[row.kind]}`)),
     },
   ];
 }

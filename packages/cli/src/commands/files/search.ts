@@ -1,17 +1,17 @@
-import { findAuthor, parseMoment, untrusted } from "@coffer/tasks";
+import { findAuthor, untrusted } from "@coffer/tasks";
 import type { FoundFile } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { argument, command, count, text, toggle } from "../../declarations.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { listing } from "../../result.ts";
 import { timeText } from "../../terminal/visible.ts";
+import { boundOf, LOOKS_BACK } from "../../times.ts";
 import { plain } from "./items.ts";
 import { folderAt, VAULT, vaultIdOf } from "./places.ts";
 
 export default command({
   brief: "Find files by words of their names, type, date and author",
-  description:
-    "It looks in every vault that you can read. Names of shared vaults are searched on this machine. Where not all was looked at, it says so and exits with 5.",
+  description: `It looks in every vault that you can read. Names of shared vaults are searched on this machine. Where not all was looked at, it says so and exits with 5. ${LOOKS_BACK}`,
   examples: [
     { line: "coffer search resume 2027", does: "both words, or beginnings of words" },
     { line: "coffer search --type image/ --since 7d --vault Team", does: "pictures of the last week" },
@@ -21,8 +21,8 @@ export default command({
     folder: text("Only in this folder and below: VAULT:PATH or an id", { placeholder: "PLACE" }),
     type: text("Only this media type, or its beginning: text/plain, image/", { placeholder: "TYPE" }),
     author: text("Only files by this key (its id), this chain address, or me", { placeholder: "WHO" }),
-    since: text("Only files made since a date, a time, or an age such as 3d", { placeholder: "WHEN" }),
-    until: text("Only files made before a date, a time, or an age", { placeholder: "WHEN" }),
+    since: text("Only files made since this time", { placeholder: "TIME" }),
+    until: text("Only files made before this time", { placeholder: "TIME" }),
     trashed: toggle("Search the trash instead"),
     limit: count("At most so many files; 100 without it"),
   },
@@ -64,7 +64,8 @@ interface Wishes {
   readonly trashed: boolean;
 }
 
-async function queryOf({ task }: Context, { author, folder, since, trashed, type, until, vault }: Wishes) {
+async function queryOf(context: Context, { author, folder, since, trashed, type, until, vault }: Wishes) {
+  const { task } = context;
   const within = folder === undefined ? null : await folderAt(task, folder, vault);
   const vaultId = within?.vaultId ?? (vault === undefined ? null : await vaultIdOf(task, vault));
   return {
@@ -72,8 +73,8 @@ async function queryOf({ task }: Context, { author, folder, since, trashed, type
     ...(within?.folder == null ? {} : { folderId: within.folder.id }),
     ...(type === undefined ? {} : { type: type.toLowerCase() }),
     ...(author === undefined ? {} : { by: await findAuthor(task, author) }),
-    ...(since === undefined ? {} : { since: parseMoment("since", since) }),
-    ...(until === undefined ? {} : { until: parseMoment("until", until) }),
+    ...(since === undefined ? {} : { since: boundOf(context, "--since", since) }),
+    ...(until === undefined ? {} : { until: boundOf(context, "--until", until) }),
     ...(trashed ? { trashed } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import { parseMoment, restoreSynced, syncFolders, untrusted, type SyncPlan, type Task } from "@coffer/tasks";
+import { restoreSynced, syncFolders, untrusted, type SyncPlan, type Task } from "@coffer/tasks";
 import type { FolderResult, RestoreRemovedResult } from "@coffer/sdk/node";
 import type { Context } from "../../context.ts";
 import { argument, command, count, optionalArgument, text, toggle } from "../../declarations.ts";
@@ -6,6 +6,7 @@ import { EXIT } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
 import { done, type Document, type Shown } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
+import { boundOf, LOOKS_BACK } from "../../times.ts";
 import { localPaths } from "./local-paths.ts";
 import { isTop, orListOf, vaultIdOf } from "./places.ts";
 import { splitPlace } from "../../split-place.ts";
@@ -13,8 +14,7 @@ import { withProgress } from "./transfers.ts";
 
 export default command({
   brief: "Make a vault folder like a local one, or the other way round",
-  description:
-    "It sends what is new or has changed since the last run. What the receiving side changed by itself stays, and counts as failed. Nothing is deleted unless --delete asks for it, and then only what an earlier run put there and nobody changed since. What it removes or replaces here is kept for 30 days, and --restore brings it back. It lies in .coffer-trash beside the local folder, or in it if that is a mount point. A run that would remove more than half of the files of a side, or any for an empty source, stops before it does anything.",
+  description: `It sends what is new or has changed since the last run. What the receiving side changed by itself stays, and counts as failed. Nothing is deleted unless --delete asks for it, and then only what an earlier run put there and nobody changed since. What it removes or replaces here is kept for 30 days, and --restore brings it back. It lies in .coffer-trash beside the local folder, or in it if that is a mount point. A run that would remove more than half of the files of a side, or any for an empty source, stops before it does anything. ${LOOKS_BACK}`,
   examples: [
     { line: "coffer sync site Team:site --dry-run", does: "the plan, and nothing else" },
     { line: "coffer sync site Team:site --delete", does: "what was deleted here goes to the trash there" },
@@ -30,7 +30,7 @@ export default command({
     maxDelete: count("Most files that --delete may remove (default: half of them)", 0),
     overwrite: toggle("Also replace what the receiving side changed by itself; with --restore, what is there now"),
     restore: toggle("Bring back what sync removed or replaced in a local folder"),
-    since: text("With --restore: what was taken since then, such as 3d", { placeholder: "TIME" }),
+    since: text("With --restore: what was taken since this time", { placeholder: "TIME" }),
   },
   args: [
     argument("source", "Local folder, or VAULT:PATH"),
@@ -69,7 +69,7 @@ interface Restoring {
 
 async function bringBack(context: Context, folder: string, { dryRun, overwrite, since }: Restoring): Promise<Document> {
   const { allowed, paths } = localPaths(context.world, [folder]);
-  const options = since === undefined ? {} : { since: new Date(parseMoment("since", since)) };
+  const options = since === undefined ? {} : { since: new Date(boundOf(context, "--since", since)) };
   return restoredReport(await restoreSynced(context.task, allowed, paths[0] ?? "", { dryRun, overwrite, ...options }));
 }
 

@@ -1,11 +1,12 @@
 import { untrusted } from "@coffer/tasks";
 import { command, text } from "../../declarations.ts";
-import { checkMachine } from "../../doctor/of-machine.ts";
+import { checkMachine, missingKey } from "../../doctor/of-machine.ts";
 import { checkService } from "../../doctor/of-service.ts";
 import type { Check } from "../../doctor/check.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { done } from "../../result.ts";
 
+const NOT_ASKED = { checks: [], chainAddress: undefined };
 const MARKS = { ok: "ok ", problem: "NO ", unset: "-  " } as const;
 
 export default command({
@@ -19,19 +20,20 @@ export default command({
   flags: { vault: text("Vault to check, layer by layer", { placeholder: "VAULT" }) },
   run: async (context, { vault }) => {
     const machine = await checkMachine(context);
-    const service = machine.settings === null ? [] : await checkService(context, machine.settings, vault);
+    const service = machine.settings === null ? NOT_ASKED : await checkService(context, machine.settings, vault);
     // A check that was cut off found nothing.
     context.signal.throwIfAborted();
-    const checks = [...machine.checks, ...service];
+    const missing = machine.hasChainKey ? [] : [missingKey(service.chainAddress)];
+    const checks = [...machine.checks, ...missing, ...service.checks];
     const healthy = checks.every(({ state }) => state !== "problem");
     const width = Math.max(...checks.map(({ name }) => name.length));
-    const lines = checks.map((check) => untrusted(lineOf(check, width)));
+    const lines = checks.map((check) => lineOf(check, width));
     return done({ ok: healthy, checks }, lines, { exit: healthy ? EXIT.done : EXIT.failed });
   },
 });
 
 function lineOf({ name, state, value, source, nextStep }: Check, width: number): string {
   const from = source === null ? "" : ` (${source})`;
-  const next = nextStep === null ? "" : `${value === null ? "" : " → "}${nextStep}`;
-  return `${MARKS[state]} ${name.padEnd(width)}  ${value ?? ""}${from}${next}`;
+  const next = nextStep === null ? "" : `${value === null ? "" : " → "}${untrusted(nextStep).visible()}`;
+  return `${MARKS[state]} ${name.padEnd(width)}  ${untrusted(value ?? "").visible()}${from}${next}`;
 }

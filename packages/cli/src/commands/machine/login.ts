@@ -1,12 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { joinByInvite, lettingIn } from "@coffer/tasks";
+import { joinByInvite, lettingIn, type ProfileChanges } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
 import { command, text, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
 import { signInElsewhere } from "../../sign-in-elsewhere.ts";
 import {
+  networkFileAt,
   noteEnvironment,
   reachableProfile,
   readSecret,
@@ -53,7 +54,9 @@ export default command({
       throw usage("Pass one way to sign in", "coffer login --help");
     const place = await reachableProfile(context);
     requireSignedOut(place);
-    const result = await signInBy(context, place, flags);
+    // A file that is not there is named before an invite is spent.
+    const networkFile = flags.networkFile === undefined ? undefined : networkFileAt(context, flags.networkFile);
+    const result = await signInBy(context, place, { ...flags, networkFile });
     noteEnvironment(context);
     return result;
   },
@@ -62,6 +65,7 @@ export default command({
 interface Ways {
   readonly inviteCode: string | undefined;
   readonly inviteFile: string | undefined;
+  /** With its whole path. */
   readonly networkFile: string | undefined;
   readonly apiKeyStdin: boolean;
   readonly email: string | undefined;
@@ -73,16 +77,17 @@ interface Ways {
 
 async function signInBy(context: Context, place: ReachableProfile, ways: Ways): Promise<Document> {
   if (ways.inviteCode !== undefined || ways.inviteFile !== undefined) return await byInvite(context, place, ways);
-  if (ways.apiKeyStdin) return await byKey(context, place);
+  const kept = ways.networkFile === undefined ? {} : { networkFile: ways.networkFile };
+  if (ways.apiKeyStdin) return await byKey(context, place, kept);
   if (ways.zklogin || ways.provider) {
     const { tokens, chainAddress } = await signInElsewhere(context, await visitor(place), ways);
-    await saveSession(place, tokens, context);
+    await saveSession(place, tokens, context, kept);
     return signedIn(place, chainAddress === null ? [] : [`Your zkLogin address: ${chainAddress}`], { chainAddress });
   }
   const email = ways.email ?? (await context.ask("E-mail", "pass --email, --invite-code or --api-key-stdin"));
   const password = await readSecret(context, ways.passwordStdin, "Password", "--password-stdin");
   const answer = await (await visitor(place)).auth.login({ email, password }, { signal: context.signal });
-  await saveSession(place, answer, context);
+  await saveSession(place, answer, context, kept);
   return signedIn(place, [], { accountId: answer.user.id, email: answer.user.email });
 }
 
@@ -94,7 +99,7 @@ const signedIn = ({ profile, configFile }: ReachableProfile, lines: readonly str
   ]);
 
 /** The key is tried before it is saved. */
-async function byKey(context: Context, place: ReachableProfile): Promise<Document> {
+async function byKey(context: Context, place: ReachableProfile, kept: ProfileChanges): Promise<Document> {
   const { createClient, Secret } = await import("@coffer/sdk");
   const apiKey = (await context.readInput("API key")).trim();
   if (!/^cof_\w+$/.test(apiKey))
@@ -107,7 +112,7 @@ async function byKey(context: Context, place: ReachableProfile): Promise<Documen
   context.redaction.register(apiKey);
   const client = createClient({ baseUrl: place.baseUrl, credentials: { apiKey: new Secret(apiKey) } });
   const { account } = await client.account.get({ signal: context.signal });
-  await saveKey(place, apiKey, context);
+  await saveKey(place, apiKey, context, kept);
   return signedIn(place, [], { accountId: account.id, email: account.email });
 }
 

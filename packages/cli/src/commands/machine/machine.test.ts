@@ -136,6 +136,18 @@ describe("mcp", () => {
     expect((await coffer(["mcp", "uninstall"], home, given)).out).toContain("Cursor: removed");
   });
 
+  it("install names a folder that the agent may touch, and status asks for an install only where there is none", async () => {
+    const given = { script: script() };
+    const without = await coffer(["mcp", "install"], home, given);
+    expect([without.code, without.err]).toEqual([2, expect.stringContaining("next: coffer mcp install --allow DIR")]);
+    await expect(readFile(join(home, ".cursor", "mcp.json"))).rejects.toThrow("ENOENT");
+    expect((await coffer(["mcp", "status"], home, given)).out).toContain("Next: coffer mcp install --allow DIR");
+    expect((await coffer(["mcp", "install", "--", "--allow", home], home, given)).code).toBe(0);
+    const after = await coffer(["mcp", "status"], home, given);
+    expect(after.out).toMatch(/Cursor +installed/);
+    expect(after.out).not.toContain("Next:");
+  });
+
   it("flags that the server refuses are refused before anything is written", async () => {
     const ran = await coffer(["mcp", "install", "--", "--no-such"], home, { script: script(), programCode: 2 });
     expect(ran).toMatchObject({ code: 2, err: expect.stringContaining("The tool server refuses these flags") });

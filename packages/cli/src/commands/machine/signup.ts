@@ -1,10 +1,10 @@
-import { resolve } from "node:path";
 import { saveProfile } from "@coffer/tasks";
 import { findChainKey } from "../../chain-keys.ts";
 import type { Context } from "../../context.ts";
 import { command, text, toggle } from "../../declarations.ts";
 import { done } from "../../result.ts";
 import {
+  networkFileAt,
   noteEnvironment,
   reachableProfile,
   readNewPassword,
@@ -43,12 +43,11 @@ export default command({
   run: async (context, flags) => {
     const place = await reachableProfile(context);
     requireSignedOut(place);
+    const networkFile = flags.networkFile === undefined ? undefined : networkFileAt(context, flags.networkFile);
     const email = flags.email ?? (await context.ask("E-mail", "pass --email EMAIL"));
     const accountId = flags.dev
       ? await signUpInDevelopment(context, place, email)
       : await signUp(context, place, { ...flags, email });
-    const networkFile =
-      flags.networkFile === undefined ? undefined : resolve(context.world.workingDirectory, flags.networkFile);
     if (networkFile !== undefined) await saveProfile(await reachableProfile(context), { networkFile });
     context.session.forget();
     const chainAddress = flags.noChainKey ? null : await linkNewKey(context);

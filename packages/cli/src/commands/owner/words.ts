@@ -1,16 +1,14 @@
 /** How owners' commands name things. */
 import { shortIds, untrusted, type Untrusted } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
-import { timeText } from "../../terminal/visible.ts";
+
+export { endText } from "../../times.ts";
 
 /** Ids of one table, as short as they stay different. */
 export const short = shortIds;
 
 /** A word of the service's vocabulary, which it may extend. */
 export const word = (text: string): string | Untrusted => (/^[\w.:-]{1,64}$/.test(text) ? text : untrusted(text));
-
-/** When something ends by itself. */
-export const endText = (endsAt: string | null): string => (endsAt === null ? "never" : timeText(endsAt));
 
 /** null: all that the access level allows. */
 export const scopesText = (scopes: readonly string[] | null): string | Untrusted =>

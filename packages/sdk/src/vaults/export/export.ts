@@ -78,6 +78,8 @@ export interface ExportProgress {
 export interface ExportResult extends ExportProgress {
   /** Records of vault keys that are in the export. */
   readonly records: number;
+  /** Files among them that lie in the trash. `saveExport` leaves them out. 0 without `trash`. */
+  readonly trashed: number;
   /** Files in the trash that this client does not reach: only the owner does. 0 without `trash`. */
   readonly skipped: number;
   /** The address that signed the export; null: unsigned, because the vault names no signing key of this client's. */
@@ -121,16 +123,19 @@ export async function exportVault(
   };
   note({});
   for await (const _ of exportFolders(writing)) note({ folders: progress.folders + 1 });
-  let skipped = 0;
-  for await (const fetched of exportFiles(writing)) {
-    if (fetched === null) skipped += 1;
-    else note({ files: progress.files + 1, bytes: progress.bytes + fetched });
+  let [skipped, trashed] = [0, 0];
+  for await (const { fetched, isTrashed } of exportFiles(writing)) {
+    if (fetched === "closed") skipped += 1;
+    else {
+      if (isTrashed) trashed += 1;
+      note({ files: progress.files + 1, bytes: progress.bytes + fetched });
+    }
   }
   // After the files: a file that came last names a key that was there by then.
   await exportRecords(writing);
   await removeOthers(writing);
   const { records, signedBy } = await finish(writing, vault, progress);
-  return { ...progress, records, skipped, signedBy };
+  return { ...progress, records, trashed, skipped, signedBy };
 }
 
 interface Writing {
@@ -204,13 +209,18 @@ async function* exportFolders(writing: Writing) {
   }
 }
 
-/** Bytes fetched, file by file; null for one that the caller does not reach. */
-async function* exportFiles(writing: Writing): AsyncGenerator<number | null, void, undefined> {
+interface FetchedFile {
+  /** Bytes; "closed": the caller does not reach it. */
+  readonly fetched: number | "closed";
+  readonly isTrashed: boolean;
+}
+
+async function* exportFiles(writing: Writing): AsyncGenerator<FetchedFile, void, undefined> {
   const { connection, vaultId, signal, trash } = writing;
   for await (const file of everyItem(connection, FILES, vaultId, signal, trash)) {
     signal?.throwIfAborted();
     const fetched = await exportFile(writing, file);
-    if (fetched !== "gone") yield fetched === "closed" ? null : fetched;
+    if (fetched !== "gone") yield { fetched, isTrashed: file.trashedAt !== null };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { File, Folder } from "@coffer/sdk";
+import type { File, Folder, Vault } from "@coffer/sdk";
 import { command, optionalArgument } from "../../../declarations.ts";
 import { listing } from "../../../result.ts";
 import { timeText } from "../../../terminal/visible.ts";
@@ -9,7 +9,7 @@ export default command({
   brief: "List what is in the trash",
   description: "Each item stays there for 30 days.",
   examples: [
-    { line: "coffer trash list", does: "of all vaults" },
+    { line: "coffer trash list", does: "of all vaults, and the vaults in it" },
     { line: 'coffer trash list "Team"', does: "of one" },
   ],
   args: [optionalArgument("vault", "Name or id of a vault; all without it")] as const,
@@ -17,16 +17,20 @@ export default command({
   run: async (context, _flags, [vault]) => {
     const { client, signal, task } = context;
     const place = vault === undefined ? {} : { vaultId: await vaultIdOf(task, vault.replace(/:$/, "")) };
-    const { files, folders } = await client();
+    const { files, folders, trash } = await client();
     const query = { ...place, trashed: true, limit: 1_000 };
     const [foundFolders, foundFiles]: [Folder[], File[]] = [[], []];
     for await (const folder of folders.list(query, { signal })) foundFolders.push(folder);
     for await (const file of files.list(query, { signal })) foundFiles.push(file);
-    const rows = [...foundFolders.map(folderRow), ...foundFiles.map(fileRow)];
+    const vaults: Vault[] = [];
+    if (vault === undefined) for await (const each of trash.vaults({ limit: 1_000 }, { signal })) vaults.push(each);
+    const items = [...foundFolders.map(folderRow), ...foundFiles.map(fileRow)];
+    const rows = [...vaults.map((each) => ({ kind: "vault" as const, ...each })), ...items];
     const trashed = { title: "trashed", of: (row: (typeof rows)[number]) => timeText(row.trashedAt) };
     return listing({
       ...{ name: "items", items: rows, columns: itemColumns(rows, [trashed]), empty: "The trash is empty." },
-      exit: noteClosed(context, rows),
+      after: vaults.length === 0 ? [] : ["Bring a vault back with all that is in it: coffer vaults restore VAULT"],
+      exit: noteClosed(context, items),
     });
   },
 });

@@ -1,7 +1,9 @@
-import { requireChainKey } from "../../../chain-keys.ts";
+import { addressAtService, KEY_IS_ELSEWHERE, requireChainKey } from "../../../chain-keys.ts";
+import type { Context } from "../../../context.ts";
 import { command, optionalArgument } from "../../../declarations.ts";
-import { usage } from "../../../failure.ts";
+import { CommandFailure, usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
+import type { Account, Signer } from "@coffer/sdk";
 
 export default command({
   brief: "Link the chain address of this machine to the account",
@@ -13,7 +15,26 @@ export default command({
     const { chainAddress } = signer;
     if (address !== undefined && address.toLowerCase() !== chainAddress)
       throw usage(`The chain key of this machine has another address: ${chainAddress}`, "coffer chain import");
-    const account = await (await context.client()).account.linkChain(signer, { signal: context.signal });
+    const account = await link(context, signer);
     return done({ account }, [`Linked ${chainAddress}.`, 'Next: coffer vaults create "Team" --shared']);
   },
 });
+
+/** An account whose vaults need the address that it has keeps it: its key is what this machine lacks, not another address. */
+async function link(context: Context, signer: Signer): Promise<Account> {
+  const client = await context.client();
+  const { signal } = context;
+  try {
+    return await client.account.linkChain(signer, { signal });
+  } catch (thrown) {
+    const { SdkError } = await import("@coffer/sdk");
+    if (!(thrown instanceof SdkError) || thrown.code !== "address_conflict") throw thrown;
+    const theirs = addressAtService(await client.account.get({ signal }));
+    if (theirs === null || theirs === signer.chainAddress) throw thrown;
+    throw new CommandFailure("address_conflict", {
+      message: `The account has the chain address ${theirs}, and keeps it: ${thrown.message}`,
+      nextStep: KEY_IS_ELSEWHERE,
+      cause: thrown,
+    });
+  }
+}

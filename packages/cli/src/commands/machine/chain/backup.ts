@@ -1,9 +1,11 @@
 import { open } from "node:fs/promises";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { requireChainKey } from "../../../chain-keys.ts";
+import type { Context } from "../../../context.ts";
 import { command, optionalArgument, toggle } from "../../../declarations.ts";
 import { CommandFailure, usage } from "../../../failure.ts";
-import { done } from "../../../result.ts";
+import { done, type Shown } from "../../../result.ts";
+import { shellWord } from "../../../terminal/shell-word.ts";
 
 export default command({
   brief: "Copy the chain key to a file, or show it on a terminal",
@@ -36,6 +38,23 @@ export default command({
     }
     return done({ chainAddress, file: path }, [
       `The key of ${chainAddress} is in ${path}. Keep it where nobody else reads it.`,
+      ...(await secondMachine(context, path)),
     ]);
   },
 });
+
+/** What this account's second machine runs: with the same key it opens the same vaults. */
+async function secondMachine(context: Context, keyFile: string): Promise<Shown[]> {
+  const { apiKey, baseUrl, networkFile } = await context.settings();
+  if (baseUrl === null) return [];
+  const line = (...words: string[]): string => `  ${words.map(shellWord).join(" ")}`;
+  const files = [keyFile, ...(networkFile === null ? [] : [networkFile])];
+  const network = networkFile === null ? [] : ["--network-file", basename(networkFile)];
+  const way = apiKey === null ? [] : ["--api-key-stdin"];
+  return [
+    `On a second machine, in a folder with ${files.length === 1 ? "a copy of it" : `copies of it and of ${networkFile ?? ""}`}:`,
+    line("coffer", "login", ...way, "--base-url", baseUrl, ...network),
+    `${line("coffer", "chain", "import", "--stdin")} < ${shellWord(basename(keyFile))}`,
+    ...(apiKey === null ? [] : ["It asks for an API key: coffer api-keys create --name NAME makes one."]),
+  ];
+}

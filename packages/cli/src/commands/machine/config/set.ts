@@ -1,12 +1,10 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { saveProfile } from "@coffer/tasks";
 import { FIELDS, SECRETS } from "../../../config-fields.ts";
 import type { Context } from "../../../context.ts";
 import { argument, command, toggle } from "../../../declarations.ts";
-import { CommandFailure, usage } from "../../../failure.ts";
+import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { profileOf, reachableProfile } from "../../../signing-in.ts";
+import { networkFileAt, profileOf, reachableProfile } from "../../../signing-in.ts";
 import { useProfile } from "../../../use-profile.ts";
 
 const LONGEST_PROGRAM = 200;
@@ -52,11 +50,7 @@ export default command({
       if (field === "content-origins") return await setContentOrigins(context, text);
       if (field === "agent-program") return await setAgentProgram(context, text);
       if (field !== "network-file") throw usage(`There is no value ${field}`, "coffer config set --help");
-      const networkFile = resolve(context.world.workingDirectory, text);
-      if (!existsSync(networkFile))
-        throw new CommandFailure("file_not_found", {
-          ...{ message: `There is no file ${networkFile}`, nextStep: "name the file that the operator gave you" },
-        });
+      const networkFile = networkFileAt(context, text);
       await saveProfile(await reachableProfile(context), { networkFile });
       return networkFile;
     }

@@ -11,6 +11,9 @@ const WORDS = {
   unreadable: "cannot be read",
 } as const;
 
+/** Whether there is nothing to install: a client that is not here needs nothing. */
+const IS_DONE = { installed: true, missing: false, other: false, absent: true, unreadable: false } as const;
+
 export default command({
   brief: "Show which MCP clients start the tool server",
   examples: [{ line: "coffer mcp status --json", does: "for a script" }],
@@ -35,7 +38,7 @@ export default command({
         { title: "state", of: ({ state, problem }) => problem ?? WORDS[state] },
         { title: "file", of: ({ file }) => file },
       ],
-      after: ["Next: coffer mcp install --allow DIR"],
+      after: states.every(({ state }) => IS_DONE[state]) ? [] : ["Next: coffer mcp install --allow DIR"],
     });
   },
 });

@@ -1,8 +1,8 @@
-import { resolve } from "node:path";
 import { findProfile, saveProfile } from "@coffer/tasks";
 import { argument, command, text } from "../../../declarations.ts";
 import { CommandFailure, usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
+import { networkFileAt } from "../../../signing-in.ts";
 
 export default command({
   brief: "Add a profile for a service",
@@ -18,7 +18,8 @@ export default command({
     }),
   },
   args: [argument("name", "Letters, digits, dots, dashes and underscores")] as const,
-  run: async ({ world, globals }, { networkFile: network }, [name]) => {
+  run: async (context, { networkFile: network }, [name]) => {
+    const { world, globals } = context;
     if (!/^[\w.-]{1,64}$/.test(name)) throw usage(`${name} is no name for a profile`, "coffer profiles add --help");
     const place = await findProfile({ env: world.env, profile: name, baseUrl: globals.baseUrl });
     if (place.former !== null)
@@ -27,7 +28,7 @@ export default command({
         nextStep: "coffer profiles list",
       });
     if (place.baseUrl === null) throw usage("The address of the service is missing", "pass --base-url URL");
-    await saveProfile(place, network === undefined ? {} : { networkFile: resolve(world.workingDirectory, network) });
+    await saveProfile(place, network === undefined ? {} : { networkFile: networkFileAt(context, network) });
     return done({ profile: name, baseUrl: place.baseUrl, configFile: place.configFile }, [
       `Added the profile ${name} for ${place.baseUrl}.`,
       `Next: coffer login --profile ${name}`,

@@ -1,4 +1,4 @@
-import { findKey, findVault, parseMoment, rewindHolder, untrusted, type AccessHolder, type Task } from "@coffer/tasks";
+import { findKey, findVault, rewindHolder, untrusted, type AccessHolder, type Task } from "@coffer/tasks";
 import type { Change, Rewind, RewindLeft, RewindStep } from "@coffer/sdk";
 import type { Context } from "../../../context.ts";
 import { argument, command, requiredText, text, toggle } from "../../../declarations.ts";
@@ -6,31 +6,31 @@ import { EXIT } from "../../../exit-codes.ts";
 import { done, type Document, type Shown } from "../../../result.ts";
 import { wordsOf } from "../../../failure-words.ts";
 import { sizeText, timeText } from "../../../terminal/visible.ts";
+import { boundOf, LOOKS_BACK } from "../../../times.ts";
 
 /** Lines of a plan that people see; programs get all of it. */
 const MOST_SHOWN = 20;
 
 export default command({
   brief: "Undo what an agent did since a time",
-  description:
-    "First the plan, then a question, then the acts. What others changed afterwards stays, and is named. After an interruption the same command goes on.",
+  description: `First the plan, then a question, then the acts. What others changed afterwards stays, and is named. After an interruption the same command goes on. ${LOOKS_BACK}`,
   examples: [
     { line: "coffer agents rewind 5f0c2a1e --since 2h --dry-run", does: "the plan alone" },
     { line: "coffer agents rewind 5f0c2a1e --since 2026-11-20T17:00Z --vault Team", does: "in one vault; asks first" },
   ],
   flags: {
-    since: requiredText("From this time on: a date, a time, or an age like 2h", { placeholder: "TIME" }),
+    since: requiredText("From this time on", { placeholder: "TIME" }),
     until: text("Up to this time; now without it", { placeholder: "TIME" }),
     vault: text("Only in this vault; all without it"),
     dryRun: toggle("Show the plan, and change nothing"),
   },
   args: [argument("AGENT", "Id of its key, beginning of the id, name, or chain address")] as const,
   run: async (context, { since, until, vault, dryRun }, [who]) => {
-    const { task, world, note } = context;
+    const { task, note } = context;
     const holder = await findActor(task, who);
     const wish = {
-      since: parseMoment("--since", since, world.now()),
-      ...(until === undefined ? {} : { until: parseMoment("--until", until, world.now()) }),
+      since: boundOf(context, "--since", since),
+      ...(until === undefined ? {} : { until: boundOf(context, "--until", until) }),
       ...(vault === undefined ? {} : { vaultId: (await findVault(task, vault)).id }),
     };
     const plan = await rewindHolder(task, holder, { ...wish, dryRun: true });

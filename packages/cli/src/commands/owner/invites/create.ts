@@ -1,10 +1,11 @@
-import { describeDecision, findVault, keepInvite, parseEnd, untrusted } from "@coffer/tasks";
+import { describeDecision, findVault, keepInvite, untrusted } from "@coffer/tasks";
 import type { NewInvite, Scope } from "@coffer/sdk";
 import { AGENT_SCOPES, INVITE_HOURS } from "@coffer/contract";
 import type { Context } from "../../../context.ts";
 import { command, parsed, requiredText, text, texts, toggle } from "../../../declarations.ts";
 import { done, type Document } from "../../../result.ts";
 import { timeText } from "../../../terminal/visible.ts";
+import { endOf, endText, LOOKS_FORWARD, noteEnd } from "../../../times.ts";
 import { BUDGET_BRIEF, parseBudgets } from "../budget-flag.ts";
 import { parseScopes } from "../scopes-flag.ts";
 import { handOut, TO_FILE } from "../secret-file.ts";
@@ -12,8 +13,7 @@ import { promptLines } from "./prompt.ts";
 
 export default command({
   brief: "Create an invite for an agent",
-  description:
-    "Its code works once. The agent makes its own chain key with it, which you never see. In a shared vault it reads and writes once you have added its address.",
+  description: `Its code works once. The agent makes its own chain key with it, which you never see. In a shared vault it reads and writes once you have added its address. ${LOOKS_FORWARD}`,
   examples: [
     {
       line: "coffer invites create --name bot --scopes files:read,files:write --vaults Team --expires 1",
@@ -34,9 +34,7 @@ export default command({
       parseHours,
       { placeholder: "HOURS" },
     ),
-    accessUntil: text("When its key and memberships end: a date, a time, or a span like 3d; never without it", {
-      placeholder: "TIME",
-    }),
+    accessUntil: text("When its key and memberships end; never without it", { placeholder: "TIME" }),
     budget: texts(BUDGET_BRIEF, { placeholder: "LIMITS" }),
     prompt: toggle("Print the text to paste to the agent"),
     ...TO_FILE,
@@ -46,15 +44,17 @@ export default command({
     const { name, scopes, expires, accessUntil, toFile } = flags;
     const vaults = await Promise.all((flags.vaults ?? []).map((each) => findVault(task, each)));
     const budgets = parseBudgets(flags.budget);
+    const end = accessUntil === undefined ? undefined : endOf(context, "--access-until", accessUntil);
     const wish = {
       name,
       ...(scopes === undefined ? {} : { scopes: parseScopes<Scope>(scopes, AGENT_SCOPES) }),
       ...(vaults.length === 0 ? {} : { vaultIds: vaults.map(({ id }) => id) }),
       ...(expires === undefined ? {} : { expiresInHours: expires }),
-      ...(accessUntil === undefined ? {} : { accessUntil: parseEnd("--access-until", accessUntil, world.now()) }),
+      ...(end === undefined ? {} : { accessUntil: end }),
       ...(budgets === undefined ? {} : { budgets }),
     };
     const client = await context.client();
+    if (end !== undefined) noteEnd(context, end);
     const decision = await describeDecision(client, wish, world.now(), signal);
     const { made, file } = await handOut(
       context,
@@ -80,6 +80,7 @@ async function shownInvite(
   const known = [
     file === null ? code : `The code is in ${file}`,
     `It works once, until ${timeText(made.expiresAt)}. Give it to the agent over a private channel.`,
+    `The agent's access ends: ${endText(made.accessUntil)}`,
     untrusted(`Then let it in: coffer agents list --approve`),
   ];
   return done(json, isPrompt ? prompt : known, { reveals: file === null ? [code] : [] });

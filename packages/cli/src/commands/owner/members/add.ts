@@ -1,15 +1,15 @@
-import { findKeptInvites, findVault, inCommandWords, parseEnd } from "@coffer/tasks";
+import { findKeptInvites, findVault, inCommandWords } from "@coffer/tasks";
 import { command, optionalArgument, text } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
 import { inviteText } from "../invites/invite-text.ts";
-import { endText, noteWarnings } from "../words.ts";
+import { endOf, endText, LOOKS_FORWARD, noteEnd } from "../../../times.ts";
+import { noteWarnings } from "../words.ts";
 
 export default command({
   brief: "Add a member to a shared vault",
-  description:
-    "Name the address that the agent gave you, not one that you only saw at the service. With the invite that it redeemed, the invite's secret proves its address. An address that an invite of this machine proves has the end of that invite. Everything that was ever written in the vault opens to a member.",
+  description: `Name the address that the agent gave you, not one that you only saw at the service. With the invite that it redeemed, the invite's secret proves its address. An address that an invite of this machine proves has the end of that invite. Everything that was ever written in the vault opens to a member. ${LOOKS_FORWARD}`,
   examples: [
     {
       line: "coffer vaults members add Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f",
@@ -23,32 +23,25 @@ export default command({
   flags: {
     invite: text("Text of the invite that the agent redeemed", { placeholder: "CODE" }),
     inviteFile: text("File with that text; - reads standard input", { placeholder: "FILE" }),
-    until: text(
-      "When the access ends: a date, a time, or a span like 3d; without it when the invite says, else never",
-      { placeholder: "TIME" },
-    ),
+    until: text("When the access ends; without it as the invite says, else never", { placeholder: "TIME" }),
     label: text("Note about the member, for the owner alone"),
   },
   args: [VAULT, optionalArgument("ADDRESS", "0x and 64 digits")] as const,
   run: async (context, { invite, inviteFile, until, label }, [name, address]) => {
-    const { task, signal, world } = context;
+    const { task, signal } = context;
     const given = await inviteText(context, invite, inviteFile);
     if ((address === undefined) === (given === null))
       throw usage("Name the address or the invite, one of them", "coffer vaults members add VAULT ADDRESS");
-    const end = until === undefined ? {} : { until: parseEnd("--until", until, world.now()) };
+    const end = until === undefined ? undefined : endOf(context, "--until", until);
     const vault = await findVault(task, name);
+    if (end !== undefined) noteEnd(context, end);
     const client = await context.client();
     const named = (address ?? "").toLowerCase();
-    const kept = given === null ? (await findKeptInvites(client, world.env, signal)).get(named) : undefined;
+    const kept = given === null ? (await findKeptInvites(client, context.world.env, signal)).get(named) : undefined;
     const { effect, warnings, ...member } = await client.vaults.members.add(
       vault.id,
       given === null ? named : { invite: given },
-      {
-        ...end,
-        ...(kept === undefined ? {} : { invite: kept.text }),
-        ...(label === undefined ? {} : { label }),
-        signal,
-      },
+      { until: end, ...(kept === undefined ? {} : { invite: kept.text }), label, signal },
     );
     noteWarnings(context, warnings);
     return done({ vaultId: vault.id, member, effect, warnings }, [

@@ -1,13 +1,13 @@
-import { inCommandWords, findVault, parseEnd } from "@coffer/tasks";
+import { inCommandWords, findVault } from "@coffer/tasks";
 import { argument, command } from "../../../declarations.ts";
 import { VAULT } from "../vault-argument.ts";
 import { done } from "../../../result.ts";
-import { endText, noteWarnings } from "../words.ts";
+import { endOf, endText, LOOKS_FORWARD, noteEnd } from "../../../times.ts";
+import { noteWarnings } from "../words.ts";
 
 export default command({
   brief: "Set when a member's access ends",
-  description:
-    "Times are rounded up to a quarter of an hour. A later end can be set only before the present one has come.",
+  description: `A later end can be set only before the present one has come. ${LOOKS_FORWARD}`,
   examples: [
     {
       line: "coffer vaults members set-until Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f 2w",
@@ -18,15 +18,12 @@ export default command({
       does: "without an end",
     },
   ],
-  args: [
-    VAULT,
-    argument("ADDRESS", "0x and 64 digits"),
-    argument("TIME", "A date, a time, a span like 3d, or never"),
-  ] as const,
+  args: [VAULT, argument("ADDRESS", "0x and 64 digits"), argument("TIME", "When the access ends, or never")] as const,
   run: async (context, _flags, [name, address, time]) => {
-    const { task, signal, world } = context;
-    const until = time.trim().toLowerCase() === "never" ? null : parseEnd("TIME", time, world.now());
+    const { task, signal } = context;
+    const until = time.trim().toLowerCase() === "never" ? null : endOf(context, "TIME", time);
     const vault = await findVault(task, name);
+    noteEnd(context, until);
     const client = await context.client();
     const result = await client.vaults.members.setUntil(vault.id, address.toLowerCase(), until, { signal });
     const { effect, warnings, generation, ...member } = result;
