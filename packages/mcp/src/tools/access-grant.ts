@@ -35,7 +35,7 @@ export const accessGrant = defineTool({
     name: "who it is for",
     vaultIds: "ids or names",
     scopes: "default: all that agents may do",
-    until: `${LOOKS_FORWARD}; default: as its invite says, else none`,
+    until: `${LOOKS_FORWARD}; default: as invited`,
     chainAddress: "of the agent, from its own words; default: an invite",
     storedBytes: "budget; default: none",
     bytesPerDay: "budget; default: none",
