@@ -32,7 +32,7 @@ export const accessGrant = defineTool({
     confirm: z.optional(z.string().check(z.maxLength(200))),
   },
   describe: {
-    name: "who it is for",
+    name: "for whom",
     vaultIds: "ids or names",
     scopes: "default: all that agents may do",
     until: `${LOOKS_FORWARD}; default: as invited`,
