@@ -34,6 +34,7 @@ import { storeMarks } from "./0036-store-marks.ts";
 import { largeActs } from "./0037-large-acts.ts";
 import { runningMarks } from "./0038-running-marks.ts";
 import { oldestBeside } from "./0039-oldest-beside.ts";
+import { databaseOrigin } from "./0040-database-origin.ts";
 import type { Migration } from "./migration.ts";
 
 /** All of them, oldest first. */
@@ -70,6 +71,7 @@ export const MIGRATIONS: readonly Migration[] = [
   largeActs,
   runningMarks,
   oldestBeside,
+  databaseOrigin,
 ];
 
 interface MigrationRow {

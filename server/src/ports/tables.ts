@@ -4,6 +4,7 @@ import type { BlobPartTables } from "./blob-part-tables.ts";
 import type { MoveTables } from "./move-tables.ts";
 import type { QuarantineTables } from "./quarantine-tables.ts";
 import type { StoreMarkTables } from "./store-mark-tables.ts";
+import type { OriginTables } from "./origin-tables.ts";
 import type { RunningTables } from "./running-tables.ts";
 import type { PurgedRow, TreeActTables } from "./tree-act-tables.ts";
 import type { BudgetTables } from "./budget-tables.ts";
@@ -362,6 +363,7 @@ export interface Tables
     BlobPartTables,
     MoveTables,
     QuarantineTables,
+    OriginTables,
     RunningTables,
     StoreMarkTables,
     TreeActTables {
