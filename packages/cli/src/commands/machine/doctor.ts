@@ -3,6 +3,8 @@ import { command, text } from "../../declarations.ts";
 import { checkMachine } from "../../doctor/of-machine.ts";
 import { checkService } from "../../doctor/of-service.ts";
 import type { Check } from "../../doctor/check.ts";
+import type { Context } from "../../context.ts";
+import { asInvoked } from "../../invocation.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { done } from "../../result.ts";
 
@@ -22,13 +24,17 @@ export default command({
     const service = machine.settings === null ? [] : await checkService(context, machine.settings, vault);
     // A check that was cut off found nothing.
     context.signal.throwIfAborted();
-    const checks = [...machine.checks, ...service];
+    const checks = [...machine.checks, ...service].map((check) => withOwnCommand(check, context));
     const healthy = checks.every(({ state }) => state !== "problem");
     const width = Math.max(...checks.map(({ name }) => name.length));
     const lines = checks.map((check) => untrusted(lineOf(check, width)));
     return done({ ok: healthy, checks }, lines, { exit: healthy ? EXIT.done : EXIT.failed });
   },
 });
+
+function withOwnCommand(check: Check, { world: { invocation } }: Context): Check {
+  return check.nextStep === null ? check : { ...check, nextStep: asInvoked(check.nextStep, invocation) };
+}
 
 function lineOf({ name, state, value, source, nextStep }: Check, width: number): string {
   const from = source === null ? "" : ` (${source})`;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { joinByInvite } from "@coffer/tasks";
+import { joinByInvite, untrusted } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
 import { command, text, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
@@ -134,7 +134,7 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
   return done(joined, [
     `Joined. The keys are in ${joined.configFile} (profile ${joined.profile}).`,
     `Your chain address: ${chainAddress}`,
-    ...(adds.length === 0 ? [] : ["To let you read its shared vaults, the owner runs:", ...adds]),
+    ...(adds.length === 0 ? [] : ["To let you read its shared vaults, the owner runs:", ...adds.map(untrusted)]),
     "Next: coffer mcp install --allow DIR",
   ]);
 }

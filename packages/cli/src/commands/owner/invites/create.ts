@@ -1,4 +1,4 @@
-import { findVault, inviteFile, parseEnd, untrusted, writeSecretFile } from "@coffer/tasks";
+import { findVault, inviteFile, parseEnd, untrustedText, writeSecretFile } from "@coffer/tasks";
 import type { NewInvite, Scope } from "@coffer/sdk";
 import { AGENT_SCOPES, INVITE_HOURS } from "@coffer/contract";
 import type { Context } from "../../../context.ts";
@@ -79,9 +79,9 @@ async function shownInvite(
   const known = [
     file === null ? code : `The code is in ${file}`,
     `It works once, until ${timeText(made.expiresAt)}. Give it to the agent over a private channel.`,
-    untrusted(`Then let it in: coffer agents list --approve`),
+    "Then let it in: coffer agents list --approve",
   ];
-  return done(json, isPrompt ? prompt : known, { reveals: file === null ? [code] : [] });
+  return done(json, isPrompt ? prompt.map(untrustedText) : known, { reveals: file === null ? [code] : [] });
 }
 
 function parseHours(given: string): number {
