@@ -137,6 +137,25 @@ const HEAD_OF_ONE_FILE = `#!/usr/bin/env node
 const require = globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url);
 `;
 
+/** In the place of the command line's first module. Both programs share most of their code. */
+const entryOfOneFile: NonNullable<Options["esbuildPlugins"]>[number] = {
+  name: "entry-of-one-file",
+  setup: (build) => {
+    const directory = path.join(packageDirectory("cli"), "src");
+    build.onLoad({ filter: /[\\/]cli[\\/]src[\\/]main\.ts$/ }, () => ({
+      contents: [
+        'import { TOOL_SERVER_WORD } from "./one-file.ts";',
+        "if (process.argv[2] === TOOL_SERVER_WORD) {",
+        "  process.argv.splice(2, 1);",
+        '  void import("../../mcp/src/process.ts");',
+        '} else void import("./process.ts");',
+      ].join("\n"),
+      loader: "ts",
+      resolveDir: directory,
+    }));
+  },
+};
+
 /** `coffer.mjs`: the command line and the tool server, for machines that have Node and nothing else. It needs no file beside it. */
 const oneFile = (): Options => {
   const { banner: _ofParts, name: _ofPackage, ...common } = program("cli");
@@ -144,7 +163,8 @@ const oneFile = (): Options => {
   return {
     ...common,
     name: "coffer.mjs",
-    entry: { coffer: path.join(import.meta.dirname, "scripts/one-file.ts") },
+    entry: { coffer: path.join(packageDirectory("cli"), "src/main.ts") },
+    esbuildPlugins: [...(common.esbuildPlugins ?? []), entryOfOneFile],
     outDir: HEADLESS,
     splitting: false,
     outExtension: () => ({ js: ".mjs" }),

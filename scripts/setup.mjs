@@ -167,13 +167,7 @@ async function buildPrograms() {
     path.join("packages", name, "src"),
   );
   const sources = bundled.filter((directory) => existsSync(path.join(ROOT, directory))).flatMap(sourceFiles);
-  const wanted = hashOf([
-    ...manifestFiles(),
-    "tsup.config.ts",
-    "tsconfig.json",
-    path.join("scripts", "one-file.ts"),
-    ...sources,
-  ]);
+  const wanted = hashOf([...manifestFiles(), "tsup.config.ts", "tsconfig.json", ...sources]);
   if (readStamp().launcher === wanted && PROGRAMS.every((file) => existsSync(file))) return false;
   const tsup = path.join(ROOT, "node_modules", "tsup", "dist", "cli-default.js");
   const node = existsSync(SCRIPTS_NODE) ? SCRIPTS_NODE : "node";

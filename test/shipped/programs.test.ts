@@ -13,7 +13,8 @@ const CLI = join(ROOT, "packages/cli/dist/main.js");
 const ONE_FILE = join(ROOT, "packages/cli/dist/coffer.mjs");
 
 beforeAll(() => {
-  if (![MCP, CLI, ONE_FILE].every((file) => existsSync(file))) throw new Error("build the programs first: npm run build");
+  if (![MCP, CLI, ONE_FILE].every((file) => existsSync(file)))
+    throw new Error("build the programs first: npm run build");
 });
 
 /** In a home of its own, where nobody is signed in. */
@@ -97,7 +98,7 @@ describe.each(NODES)("on the %s Node", (which) => {
     [["--help"], 0, /upload/],
     [["help", "upload"], 0, /--vault/],
     [["profiles", "list"], 0, /./],
-    [["whoami"], 4, /coffer login/],
+    [["whoami"], 4, /coffer(?:\.mjs)? login/],
     [["completion", "bash"], 0, /complete/],
     [["uplod"], 2, /upload/],
   ])("coffer and coffer.mjs %j end with %i", (args, status, said) => {

@@ -2,7 +2,8 @@
 import { expect, it } from "vitest";
 import { coffer } from "../../../test/kit/coffer.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
-import { asInvoked, invocationOf } from "./invocation.ts";
+import { asInvoked, COMMAND_NAMES, invocationOf } from "./invocation.ts";
+import { ROUTES } from "./routes.ts";
 
 const NPM = { npm_lifecycle_event: "coffer", npm_command: "run-script", npm_package_json: "/src/coffer/package.json" };
 
@@ -18,6 +19,7 @@ it.each([
 });
 
 it("stands for commands alone, not for the name", () => {
+  expect(COMMAND_NAMES).toEqual(Object.keys(ROUTES));
   const text = "install coffer from where you got it, then coffer mcp install; coffer login, or coffer chain import";
   expect(asInvoked(text, "node c.mjs")).toBe(
     "install coffer from where you got it, then node c.mjs mcp install; node c.mjs login, or node c.mjs chain import",

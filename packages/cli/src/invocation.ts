@@ -1,6 +1,5 @@
 /** How the reader started this program: the next steps that it prints begin so, and run as they are pasted. */
 import { dirname } from "node:path";
-import { ROUTES } from "./routes.ts";
 import { shellWord } from "./shell-word.ts";
 import type { Environment } from "./world.ts";
 
@@ -21,4 +20,51 @@ export function invocationOf(env: Environment, script: string, isOneFile: boolea
 export const asInvoked = (text: string, invocation: string): string =>
   invocation === INSTALLED ? text : text.replaceAll(COMMANDS, () => `${invocation} `);
 
-const COMMANDS = new RegExp(`\\bcoffer (?=(?:--help|${Object.keys(ROUTES).join("|")})(?![\\w-]))`, "g");
+/** The first words of all commands. The table of them imports every command, and this is below them. */
+export const COMMAND_NAMES: readonly string[] = [
+  "signup",
+  "login",
+  "logout",
+  "whoami",
+  "doctor",
+  "account",
+  "chain",
+  "unlock",
+  "lock",
+  "sessions",
+  "password",
+  "email",
+  "billing",
+  "mcp",
+  "config",
+  "profiles",
+  "completion",
+  "dev",
+  "version",
+  "upload",
+  "download",
+  "sync",
+  "ls",
+  "cat",
+  "stat",
+  "mv",
+  "rm",
+  "verify",
+  "folders",
+  "trash",
+  "versions",
+  "search",
+  "changes",
+  "export",
+  "decrypt",
+  "vaults",
+  "members",
+  "agents",
+  "invites",
+  "api-keys",
+  "budgets",
+  "webhooks",
+  "audit",
+];
+
+const COMMANDS = new RegExp(`\\bcoffer (?=(?:--help|${COMMAND_NAMES.join("|")})(?![\\w-]))`, "g");
