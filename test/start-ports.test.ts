@@ -40,7 +40,10 @@ it("stays with the data; a port that is taken ends the start, and says by whom; 
   other.close();
   await once(other, "close");
 
-  const profiles = { own: { baseUrl: address, apiKey: "cof_own" }, elsewhere: { baseUrl: "https://coffer.example.com" } };
+  const profiles = {
+    own: { baseUrl: address, apiKey: "cof_own" },
+    elsewhere: { baseUrl: "https://coffer.example.com" },
+  };
   await mkdir(join(home, ".config", "coffer"), { recursive: true });
   await writeFile(
     join(home, ".config", "coffer", "config.json"),

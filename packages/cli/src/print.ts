@@ -12,7 +12,8 @@ import type { Redaction } from "@coffer/tasks";
 export async function printResult(result: Result, { globals, world, redaction }: Context): Promise<ExitCode> {
   if (result.kind === "written") return result.exit;
   const paint = paintOn(world.stdout, world.env, globals.noColor);
-  const text = result.kind === "document" ? documentText(result, globals.json, world) : listingText(result, globals, paint, world);
+  const text =
+    result.kind === "document" ? documentText(result, globals.json, world) : listingText(result, globals, paint, world);
   const reveals = result.kind === "document" ? result.reveals : [];
   try {
     await world.stdout.write(redactBut(text, reveals, redaction));
@@ -36,7 +37,8 @@ function listingText(
 ): string {
   if (jsonLines) return items.map((item) => `${JSON.stringify(item)}\n`).join("");
   if (json) return `${JSON.stringify({ [name]: items, ...rest })}\n`;
-  const table = items.length === 0 ? shownTo(world, empty) : tableText(columns, items, (titles) => paint("bold", titles));
+  const table =
+    items.length === 0 ? shownTo(world, empty) : tableText(columns, items, (titles) => paint("bold", titles));
   return [table, ...after.map((line) => shownTo(world, line))].map((line) => `${line}\n`).join("");
 }
 
