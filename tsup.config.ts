@@ -1,4 +1,4 @@
-import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { rollup } from "rollup";
 import { defineConfig, type Options } from "tsup";
@@ -19,6 +19,8 @@ const DAY_MS = 24 * 60 * 60_000;
 const packageDirectory = (name: string): string => path.join(import.meta.dirname, "packages", name);
 /** A program before {@link mergeStart}. */
 const unmerged = (name: string): string => path.join(packageDirectory(name), "dist", ".unmerged");
+/** `coffer.mjs` before its head is put on. */
+const HEADLESS = path.join(packageDirectory("cli"), "dist", ".headless");
 
 /**
  * What pages bundle. Each module of these is translated to a file of its own, with its imports as they are: a bundler drops whole files
@@ -52,7 +54,7 @@ const library = (name: string): Options => ({
   dts: { entry: entriesOf(name), compilerOptions: { customConditions: ["coffer-source"] } },
   sourcemap: true,
   // Chunks are named by their content, so old ones pile up; the launcher next to them is built by itself.
-  clean: ["!main.js", `!${PARTS}/**`, "!.unmerged/**"],
+  clean: ["!main.js", "!coffer.mjs", `!${PARTS}/**`, "!.unmerged/**", "!.headless/**"],
   // tsup strips "node:" by default, and `sqlite` or `test` without it name packages of the registry.
   removeNodeProtocol: false,
 });
@@ -123,6 +125,62 @@ const program = (name: string): Options => ({
   },
 });
 
+/** Runs before anything else of `coffer.mjs`: nothing of it is imported, so a Node that is too old comes this far. */
+const HEAD_OF_ONE_FILE = `#!/usr/bin/env node
+{
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < 22 || (major === 22 && minor < 18)) {
+    process.stderr.write("coffer.mjs: needs Node 22.18 or newer, and this is Node " + process.versions.node + " at " + process.execPath + ". Install a newer one, or run coffer.mjs with it\\n");
+    process.exit(1);
+  }
+}
+const require = globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url);
+`;
+
+/** In the place of the command line's first module. Both programs share most of their code. */
+const entryOfOneFile: NonNullable<Options["esbuildPlugins"]>[number] = {
+  name: "entry-of-one-file",
+  setup: (build) => {
+    const directory = path.join(packageDirectory("cli"), "src");
+    build.onLoad({ filter: /[\\/]cli[\\/]src[\\/]main\.ts$/ }, () => ({
+      contents: [
+        'import { TOOL_SERVER_WORD } from "./one-file.ts";',
+        "if (process.argv[2] === TOOL_SERVER_WORD) {",
+        "  process.argv.splice(2, 1);",
+        '  void import("../../mcp/src/process.ts");',
+        '} else void import("./process.ts");',
+      ].join("\n"),
+      loader: "ts",
+      resolveDir: directory,
+    }));
+  },
+};
+
+/** `coffer.mjs`: the command line and the tool server, for machines that have Node and nothing else. It needs no file beside it. */
+const oneFile = (): Options => {
+  const { banner: _ofParts, name: _ofPackage, ...common } = program("cli");
+  const directory = path.join(packageDirectory("cli"), "dist");
+  return {
+    ...common,
+    name: "coffer.mjs",
+    entry: { coffer: path.join(packageDirectory("cli"), "src/main.ts") },
+    esbuildPlugins: [...(common.esbuildPlugins ?? []), entryOfOneFile],
+    outDir: HEADLESS,
+    splitting: false,
+    outExtension: () => ({ js: ".mjs" }),
+    define: { COFFER_IS_ONE_FILE: "true" },
+    onSuccess: async () => {
+      const built = path.join(HEADLESS, "coffer.mjs");
+      const { code } = quickBuiltins(readFileSync(built, "utf8"));
+      if (/(?:^|[;}\n])import\s*[\w{*"']/.test(code))
+        throw new Error("coffer.mjs imports something before it has looked at its Node");
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(path.join(directory, "coffer.mjs"), HEAD_OF_ONE_FILE + code, { mode: 0o755 });
+      rmSync(HEADLESS, { recursive: true });
+    },
+  };
+};
+
 const PROGRAMS = ["mcp", "cli"];
 
 /** Every package that is published. */
@@ -132,7 +190,7 @@ const libraries = readdirSync(path.join(import.meta.dirname, "packages"))
 
 for (const name of PROGRAMS) removeOldParts(path.join(packageDirectory(name), "dist", PARTS));
 
-const programs = PROGRAMS.map(program);
+const programs = [...PROGRAMS.map(program), oneFile()];
 export default defineConfig(process.env["COFFER_BUILD"] === "programs" ? programs : [...libraries, ...programs]);
 
 interface Manifest {

@@ -51,6 +51,7 @@ const DEEP = [
   "test/cli/keychain.test.ts",
   "test/cli/letting-in.test.ts",
   "test/cli/memory.test.ts",
+  "test/cli/one-file.test.ts",
   "test/cli/onboarding.test.ts",
   "test/cli/owner-scopes.test.ts",
   "test/cli/owner.test.ts",
@@ -96,8 +97,8 @@ const DEEP = [
   "test/threats/*.test.ts",
 ];
 
-/** What neither run has, and `npm run test:nightly` does: programs that package and record the command line. */
-const NIGHTLY = ["test/cli/{executable,recording}.test.ts"];
+/** What neither run has, and `npm run test:nightly` does: the program that records the command line. */
+const NIGHTLY = ["test/cli/recording.test.ts"];
 
 /** Tests of Seal's own arithmetic, and of what key servers answer. All others compute with the quicker one (`test/kit/quick-curve.ts`). */
 const SEAL = [

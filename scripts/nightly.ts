@@ -22,7 +22,7 @@ type Suite =
   | { readonly script: readonly string[] };
 
 const SUITES: Readonly<Record<string, Suite>> = {
-  peers: { whole: ["test/cli/executable", "test/cli/recording"] },
+  peers: { whole: ["test/cli/recording"] },
   formats: { counted: ["packages/{chain,contract,crypto,localnet}/src/**/*", "test/{chain,move}/*"] },
   clients: {
     counted: ["packages/{cli,mcp,sdk,tasks}/src/**/*", "test/signers/*", "test/mcp/*", "test/shared-vaults/scale*"],

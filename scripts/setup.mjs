@@ -20,7 +20,9 @@ import { fileURLToPath } from "node:url";
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const STAMP = path.join(ROOT, "node_modules", ".coffer-setup.json");
 const SCRIPTS_NODE = path.join(ROOT, "node_modules", ".bin", "node");
-const PROGRAMS = ["mcp", "cli"].map((name) => path.join(ROOT, "packages", name, "dist", "main.js"));
+const PROGRAMS = ["mcp/dist/main.js", "cli/dist/main.js", "cli/dist/coffer.mjs"].map((file) =>
+  path.join(ROOT, "packages", file),
+);
 /** `node:sqlite` and `crypto.argon2` are complete from here on. */
 const NEEDED = [24, 7];
 const STEPS = 3;

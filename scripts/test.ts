@@ -1,7 +1,7 @@
 // `test.ts checks tests` is `npm test`, `test.ts deep` is `npm run test:deep`. Each stage runs to its end, whatever
-// the others do. Prints one line per stage as it ends, the output of failures, and where the time went: by the clock and
-// of the processors. The last line is `N passed, N failed, N skipped`: it counts every test, and each other stage as one.
-// Standard error shows how far the tests are. `--only` chooses one part.
+// the others do. The first line says how long it takes. Prints one line per stage as it ends, the output of failures, and where
+// the time went: by the clock and of the processors. The last line is `N passed, N failed, N skipped`: it counts every test, and
+// each other stage as one. Standard error shows how far the tests are. `--only` chooses one part.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -87,11 +87,20 @@ const parts = (values.only === undefined ? positionals : [values.only]).map((nam
   return part;
 });
 const started = performance.now();
+console.log(durationSentence());
 for (const part of parts) await part();
 await beside;
 printTimes();
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed === 0 ? 0 : 1;
+
+/** How long to wait: as the last run here took, by the clock. Before the first one, as it is on a machine like those that this runs on. */
+function durationSentence(): string {
+  const usual = positionals.includes("deep") || values.only === "deep" ? "40 minutes" : "10 minutes";
+  const [, last] = existsSync(TIMES) ? (/^\s*([\d.]+)\s+[\d.]+ {2}all$/m.exec(readFileSync(TIMES, "utf8")) ?? []) : [];
+  if (last === undefined) return `This takes about ${usual} on two processors`;
+  return `This takes about ${Math.ceil(Number(last) / 60)} minutes, as the last run here did`;
+}
 
 /** Where the time went: by the clock, and of the processors. */
 function printTimes(): void {
@@ -99,8 +108,8 @@ function printTimes(): void {
     `${seconds.toFixed(1).padStart(9)} ${processorSeconds.toFixed(1).padStart(9)}  ${file}`;
   const slowest = times.toSorted((a, b) => b.seconds - a.seconds);
   mkdirSync(path.dirname(TIMES), { recursive: true });
-  writeFileSync(TIMES, [...stageTimes, ...slowest].map((time) => `${line(time)}\n`).join(""));
   const all = { file: "all", seconds: (performance.now() - started) / 1000, processorSeconds: childProcessorSeconds() };
+  writeFileSync(TIMES, [...stageTimes, all, ...slowest].map((time) => `${line(time)}\n`).join(""));
   console.log(
     `  seconds processor  stage, and the slowest of ${slowest.length} test files (all: ${path.relative(ROOT, TIMES)})`,
   );

@@ -1,5 +1,6 @@
 /** The process at the shell: what it says about words that are wrong, where, and with which exit status. */
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -81,4 +82,28 @@ it("a port that is taken is said with what to do", async () => {
   other.close();
   expect(status).toBe(1);
   expect(said).toMatch(/^coffer-server could not start: .*EADDRINUSE.*\. Stop what uses it, or set SERVICE_PORT\n$/);
+});
+
+it("a database that was made in development is not served in production, nor the other way round [issue 49]", async () => {
+  const production = {
+    ...{ SERVICE_ENV: "production", SERVICE_MASTER_KEY: randomBytes(32).toString("hex") },
+    ...{
+      SERVICE_JWT_KEYS: `k1:${randomBytes(32).toString("base64")}`,
+      SERVICE_PUBLIC_URL: "https://coffer.example.com",
+    },
+    SERVICE_LOG_LEVEL: "silent",
+  };
+  const modes = { development: { SERVICE_ENV: "development" }, production };
+  for (const [made, other] of [
+    ["development", "production"],
+    ["production", "development"],
+  ] as const) {
+    const data = { SERVICE_DATA_DIR: makeDirectory() };
+    expect((await run(["access-codes", "create"], { ...modes[made], ...data })).status).toBe(0);
+    for (const words of [[], ["access-codes", "create"]]) {
+      const { status, out, said } = await run(words, { ...modes[other], ...data });
+      expect([status, out]).toEqual([78, ""]);
+      expect(said).toContain(`SERVICE_DATA_DIR: ${data.SERVICE_DATA_DIR}/coffer.sqlite was made in ${made}`);
+    }
+  }
 });

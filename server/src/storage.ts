@@ -13,12 +13,13 @@ import { openSqlite, type SqliteOptions } from "./drivers/database/sqlite.ts";
 import { openSnapshot } from "./drivers/database/sqlite/snapshot.ts";
 import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
 import { findVersion, migrate } from "./migrations/migrate.ts";
-import { enterProcess, type ProcessEntry } from "./drivers/processes.ts";
+import { enterProcess, isInUse, type ProcessEntry } from "./drivers/processes.ts";
 import { type BlobStore, BlobStoreAwayError } from "./ports/blob-store.ts";
 import { type Database, type DatabaseReader, DatabaseUnavailableError } from "./ports/database.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
 import { explainDatabase, explainDirectory } from "./storage-trouble.ts";
 import { requireHere } from "./features/moving/state.ts";
+import { requireOrigin } from "./features/origin/origin.ts";
 import { type Paired, requirePair } from "./features/pairing/pairing.ts";
 import { systemRandom } from "./ports/random.ts";
 import type { OnStorageFault } from "./ports/storage-faults.ts";
@@ -41,7 +42,7 @@ type Address = Pick<Config, "database">;
 
 /** All of a server's storage, with the newest schema: rows and contents that belong together. Rejects with nothing left open. */
 export async function openStorage(
-  config: Pick<Config, "database" | "blobs" | "dataDirectory">,
+  config: Pick<Config, "mode" | "database" | "blobs" | "dataDirectory">,
   options: StorageOptions = {},
 ): Promise<Storage> {
   await using opened = new AsyncDisposableStack();
@@ -58,6 +59,7 @@ export async function openStorage(
     await endClaims(database, entered);
   }
   await requireHere(database);
+  await requireOrigin(database, config);
   const places = placesOf(config);
   try {
     await requirePair({ database, blobs, places, clock: options.clock ?? systemClock, random: systemRandom });
@@ -97,11 +99,18 @@ export async function openForMove(
 
 function enter({ dataDirectory }: Pick<Config, "dataDirectory">): ProcessEntry {
   try {
-    return enterProcess(join(dataDirectory, "blobs", "processes"));
+    return enterProcess(processesOf(dataDirectory));
   } catch (error) {
     throw explainDirectory(error, dataDirectory);
   }
 }
+
+/** Whether a server runs on the data. Of a PostgreSQL nobody can say: its servers may be on other machines. */
+export function isServed({ database, dataDirectory }: Pick<Config, "database" | "dataDirectory">): boolean {
+  return database.kind === "postgres" || isInUse(processesOf(dataDirectory));
+}
+
+const processesOf = (dataDirectory: string): string => join(dataDirectory, "blobs", "processes");
 
 function openBlobs(config: Config["blobs"], database: Database, options: StorageOptions): Promise<BlobStore> {
   const { note, fileSystem, onBlobsFault } = options;

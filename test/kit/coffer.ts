@@ -20,6 +20,8 @@ export interface Situation {
   readonly now?: () => number;
   /** The script that runs. Default: one that is nowhere. */
   readonly script?: string;
+  /** How the person runs it. Default: installed. */
+  readonly invocation?: string;
   /** What programs that it starts end with. */
   readonly programCode?: number;
   /** Streams that fail at each write, after they took it: nobody reads any more, or the disk is full. */
@@ -57,6 +59,8 @@ export async function coffer(words: readonly string[], home: string, situation: 
     },
     interrupted: interrupted ?? new AbortController().signal,
     self: { command: "/opt/node", args: [script] },
+    invocation: situation.invocation ?? "coffer",
+    toolServer: null,
     ask: async (question) => {
       // A person's Enter is on the screen, too.
       await err.write(`${question}\n`);

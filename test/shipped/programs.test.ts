@@ -10,9 +10,11 @@ import { NODES, nodeProgram } from "./nodes.ts";
 const ROOT = join(import.meta.dirname, "..", "..");
 const MCP = join(ROOT, "packages/mcp/dist/main.js");
 const CLI = join(ROOT, "packages/cli/dist/main.js");
+const ONE_FILE = join(ROOT, "packages/cli/dist/coffer.mjs");
 
 beforeAll(() => {
-  if (![MCP, CLI].every((file) => existsSync(file))) throw new Error("build the programs first: npm run build");
+  if (![MCP, CLI, ONE_FILE].every((file) => existsSync(file)))
+    throw new Error("build the programs first: npm run build");
 });
 
 /** In a home of its own, where nobody is signed in. */
@@ -96,13 +98,21 @@ describe.each(NODES)("on the %s Node", (which) => {
     [["--help"], 0, /upload/],
     [["help", "upload"], 0, /--vault/],
     [["profiles", "list"], 0, /./],
-    [["whoami"], 4, /coffer login/],
+    [["whoami"], 4, /coffer(?:\.mjs)? login/],
     [["completion", "bash"], 0, /complete/],
     [["uplod"], 2, /upload/],
-  ])("coffer %j ends with %i", (args, status, said) => {
-    const ended = run(node, [CLI, ...args]);
-    expect([ended.status, ended.out + ended.err]).toEqual([status, expect.stringMatching(said)]);
-    expect(ended.err).not.toMatch(/^\s+at /m);
+  ])("coffer and coffer.mjs %j end with %i", (args, status, said) => {
+    for (const program of [CLI, ONE_FILE]) {
+      const ended = run(node, [program, ...args]);
+      expect([ended.status, ended.out + ended.err]).toEqual([status, expect.stringMatching(said)]);
+      expect(ended.err).not.toMatch(/^\s+at /m);
+    }
+  });
+
+  it("coffer.mjs is the tool server, too", () => {
+    const { status, out } = run(node, [ONE_FILE, "mcp-server", "--allow", "."], `${INITIALIZE}\n`);
+    expect(JSON.parse(out.split("\n")[0] ?? "")).toMatchObject({ id: 1, result: { serverInfo: { name: "coffer" } } });
+    expect(status).toBe(0);
   });
 });
 
@@ -112,6 +122,7 @@ describe("on a Node that is too old", () => {
   it.each([
     ["coffer-mcp", MCP],
     ["coffer", CLI],
+    ["coffer.mjs", ONE_FILE],
   ])("%s says in one line what it needs, what it found, and where", (name, program) => {
     const { status, out, err } = run(node, [program, "--version"]);
     expect([status, out]).toEqual([1, ""]);

@@ -5,7 +5,7 @@ export const FIELDS = [
   "base-url",
   "network-file",
   "content-origins",
-  "agent-program",
+  "install-line",
   "default-profile",
   "key-store",
 ] as const;

@@ -6,7 +6,7 @@ import { createRedaction, createSession, type Redaction, type Session } from "@c
 import { CommandFailure } from "./failure.ts";
 import type { Globals } from "./globals.ts";
 import { quietProgress, terminalProgress, type Progress, type Unit } from "./terminal/progress.ts";
-import { shown } from "./terminal/visible.ts";
+import { shownTo } from "./terminal/visible.ts";
 import type { Shown } from "./result.ts";
 import { APPLICATION } from "./version.ts";
 import { SECRET_VARIABLES, type World } from "./world.ts";
@@ -50,7 +50,7 @@ export function createContext(world: World, globals: Globals): Context {
   const flags = { profile: globals.profile, baseUrl: globals.baseUrl };
   const say = (text: string): void => void world.stderr.write(`${redaction.redact(text)}\n`);
   const note: Context["note"] = (...parts) => {
-    if (!globals.quiet) say(parts.map(shown).join(""));
+    if (!globals.quiet) say(parts.map((part) => shownTo(world, part)).join(""));
   };
   const warn = (message: string): void => note("warning: ", message);
   const application = APPLICATION;

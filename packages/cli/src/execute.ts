@@ -5,6 +5,7 @@ import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { failureText, reportOf, usage, type FailureReport } from "./failure.ts";
 import { globalsOf } from "./globals.ts";
 import { splitPlace } from "./split-place.ts";
+import { asInvoked } from "./invocation.ts";
 import { isTaken, OutputLost } from "./output.ts";
 import { printResult } from "./print.ts";
 import type { Parsed, Reading } from "./reading.ts";
@@ -113,10 +114,11 @@ export async function refuse(
 }
 
 async function printFailure(
-  report: FailureReport,
+  found: FailureReport,
   { globals, redaction, world }: Context,
   json: boolean,
 ): Promise<void> {
+  const report = { ...found, nextStep: asInvoked(found.nextStep, world.invocation) };
   const { code, message, nextStep, retryable, requestId, trace } = report;
   const trail = globals.verbose ? `${requestId === null ? "" : `request: ${requestId}\n`}${trace}\n` : "";
   const error = { code, message, nextStep, retryable, requestId };

@@ -217,7 +217,14 @@ it("each next step names commands and flags that exist, and doctor does not name
       for (const [flag] of step.matchAll(/--[a-z-]+/g))
         expect([name, flag, known.has(flag)]).toEqual([name, flag, true]);
   }
-  for (const code of CODES) expect(nextOf(code, "doctor")).not.toContain("coffer doctor");
+});
+
+it("never sends the reader of doctor to doctor, whatever a failure is about [issue 49]", () => {
+  const { signal } = new AbortController();
+  const circumstances = { interrupted: signal, timedOut: signal, group: "doctor" };
+  for (const code of CODES)
+    for (const details of [{}, { about: "vault" }, { about: "key" }, { nextStep: "Run coffer doctor." }] as const)
+      expect(reportOf(new TaskFailure(code, details), circumstances).nextStep).not.toContain("coffer doctor");
 });
 
 /** Whatever this program prints of its own commands: texts that are no comment, from a backtick or a quote on. */

@@ -237,15 +237,7 @@ const LISTS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** The next command, or what to do where there is none. `group`: the first word of the command that failed. */
-export const nextOf = (code: FailureCode, group = ""): string => {
-  const next = nextFor(code, group);
-  return group === "doctor" && next.includes("coffer doctor") ? OF_DOCTOR : next;
-};
-
-/** It cannot send its reader to itself. */
-const OF_DOCTOR = "correct what the message names; if that is right, tell the operator what --verbose shows";
-
-const nextFor = (code: FailureCode, group: string): string =>
+export const nextOf = (code: FailureCode, group = ""): string =>
   (code === "not_found" ? LISTS[group] : undefined) ??
   (code === "name_exists" && group === "upload"
     ? "pass --if-exists version, rename or skip, or another --name"

@@ -83,12 +83,17 @@ export function reportOf(thrown: unknown, { interrupted, timedOut, group }: Circ
     candidates.map(({ id, name }) => `${name.visible()} (${id})`).join(", "),
     preview,
   ].filter((part) => part != null && part !== "");
+  const nextStep =
+    isOwn && failure.hasOwnStep ? failure.nextStep : isDiskFull(thrown) ? MAKE_ROOM : nextFor(failure, group);
   return {
     ...{ code, message: message.join(": "), retryable, requestId, trace },
-    nextStep: isOwn && failure.hasOwnStep ? failure.nextStep : isDiskFull(thrown) ? MAKE_ROOM : nextFor(failure, group),
+    nextStep: group === "doctor" && nextStep.includes("coffer doctor") ? OF_DOCTOR : nextStep,
     exit: isOwn ? failure.exit : exitOf(code, retryable),
   };
 }
+
+/** It cannot send its reader to itself. */
+const OF_DOCTOR = "correct what the message names; if that is right, tell the operator what --verbose shows";
 
 type OfSdk = Partial<Pick<SdkError, "code"> & Pick<ProfileMissingError, "profile"> & Pick<ContractError, "issues">>;
 

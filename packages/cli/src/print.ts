@@ -5,13 +5,15 @@ import { OutputLost } from "./output.ts";
 import type { Document, Listing, Result } from "./result.ts";
 import { paintOn, type Paint } from "./terminal/paint.ts";
 import { tableText } from "./terminal/table.ts";
-import { shown } from "./terminal/visible.ts";
+import { shownTo } from "./terminal/visible.ts";
+import type { World } from "./world.ts";
 import type { Redaction } from "@coffer/tasks";
 
 export async function printResult(result: Result, { globals, world, redaction }: Context): Promise<ExitCode> {
   if (result.kind === "written") return result.exit;
   const paint = paintOn(world.stdout, world.env, globals.noColor);
-  const text = result.kind === "document" ? documentText(result, globals.json) : listingText(result, globals, paint);
+  const text =
+    result.kind === "document" ? documentText(result, globals.json, world) : listingText(result, globals, paint, world);
   const reveals = result.kind === "document" ? result.reveals : [];
   try {
     await world.stdout.write(redactBut(text, reveals, redaction));
@@ -22,20 +24,22 @@ export async function printResult(result: Result, { globals, world, redaction }:
   return result.exit;
 }
 
-function documentText({ json, lines }: Document, isJson: boolean): string {
+function documentText({ json, lines }: Document, isJson: boolean, world: World): string {
   if (isJson) return `${JSON.stringify(json)}\n`;
-  return lines.map((line) => `${shown(line)}\n`).join("");
+  return lines.map((line) => `${shownTo(world, line)}\n`).join("");
 }
 
 function listingText(
   { name, items, rest, columns, empty, after }: Listing,
   { json, jsonLines }: { readonly json: boolean; readonly jsonLines: boolean },
   paint: Paint,
+  world: World,
 ): string {
   if (jsonLines) return items.map((item) => `${JSON.stringify(item)}\n`).join("");
   if (json) return `${JSON.stringify({ [name]: items, ...rest })}\n`;
-  const table = items.length === 0 ? empty : tableText(columns, items, (titles) => paint("bold", titles));
-  return [table, ...after.map(shown)].map((line) => `${line}\n`).join("");
+  const table =
+    items.length === 0 ? shownTo(world, empty) : tableText(columns, items, (titles) => paint("bold", titles));
+  return [table, ...after.map((line) => shownTo(world, line))].map((line) => `${line}\n`).join("");
 }
 
 /** Takes secrets out, but for those that the result is there to show. */

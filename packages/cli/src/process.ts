@@ -2,9 +2,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { isSea } from "node:sea";
 import { addAbortSignal, Writable } from "node:stream";
 import { EXIT } from "./exit-codes.ts";
+import { invocationOf } from "./invocation.ts";
+import { IS_ONE_FILE, TOOL_SERVER_WORD } from "./one-file.ts";
 import { runCoffer } from "./run.ts";
 import { SECRET_VARIABLES, type InputStream, type OutputStream, type Program, type World } from "./world.ts";
 
@@ -33,6 +34,8 @@ void runCoffer(process.argv.slice(2), {
   now: Date.now,
   interrupted: interrupt.signal,
   self: self(),
+  invocation: invocationOf(process.env, process.argv[1] ?? "", IS_ONE_FILE),
+  toolServer: IS_ONE_FILE ? { ...self(), args: [...self().args, TOOL_SERVER_WORD] } : null,
   ask,
   run,
 } satisfies World).then((code) => {
@@ -71,8 +74,6 @@ function inputOf(stream: NodeJS.ReadStream): InputStream {
 }
 
 function self(): Program {
-  // A single executable has no script beside it.
-  if (isSea()) return { command: process.execPath, args: [] };
   const [, script = ""] = process.argv;
   return { command: process.execPath, args: [...process.execArgv, ...(script === "" ? [] : [realpathSync(script)])] };
 }

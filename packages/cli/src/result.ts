@@ -2,7 +2,10 @@
 import type { Untrusted } from "@coffer/tasks";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 
-/** A cell of a table or a part of a line. Text of others is Untrusted, and is made harmless when it is shown. */
+/**
+ * A cell of a table or a part of a line. Text of others is Untrusted, and is made harmless when it is shown. So are lines for others
+ * to run: in strings, commands of this program are printed as its reader started it.
+ */
 export type Shown = string | number | Untrusted | null | undefined;
 
 export interface Document {

@@ -5,24 +5,21 @@ import { hostsOf, isThere, type Host, type ServerEntry } from "@coffer/tasks/ins
 import { resolve } from "node:path";
 import type { Context } from "./context.ts";
 import { CommandFailure, usage } from "./failure.ts";
-import type { World } from "./world.ts";
+import type { Program, World } from "./world.ts";
 
 const PROGRAM = join("node_modules", "@coffer", "mcp", "dist", "main.js");
 
-/** Beside this program, wherever npm put both. */
-export function toolServer({ self }: World): string {
-  const script = self.args.at(-1);
-  for (let at = dirname(script ?? ""); script !== undefined; at = dirname(at)) {
+/** In this program, or beside it, wherever npm put both. */
+export function toolServer({ self, toolServer: own }: World): Program {
+  if (own !== null) return own;
+  for (let at = dirname(self.args.at(-1) ?? ""); ; at = dirname(at)) {
     const file = join(at, PROGRAM);
-    if (existsSync(file)) return file;
+    if (existsSync(file)) return { command: self.command, args: [file] };
     if (at === dirname(at)) break;
   }
   throw new CommandFailure("not_found", {
     message: "The tool server (@coffer/mcp) is not installed beside this program",
-    nextStep:
-      script === undefined
-        ? "install all of coffer from where you got it, and use that one for MCP clients"
-        : "install it from where you got coffer, in a clone npm run setup, and run it again",
+    nextStep: "install it from where you got coffer, in a clone npm run setup, and run it again",
   });
 }
 
@@ -34,19 +31,14 @@ export interface ServerWish {
 /** What hosts start. The flags are tried now: a host would only show that the server ended. */
 export async function serverEntry({ world, globals }: Context, { allow, flags }: ServerWish): Promise<ServerEntry> {
   const program = toolServer(world);
-  if (/[/\\]_npx[/\\]/.test(program))
-    throw usage(
-      "npx empties the folder that this runs from",
-      "install coffer from where you got it, then coffer mcp install",
-    );
   const folders = allow.flatMap((folder) => ["--allow", resolve(world.workingDirectory, folder)]);
-  const args = [program, ...folders, ...flags];
-  if (flags.length > 0 && (await world.run({ command: world.self.command, args, isTried: true })) === 2)
+  const args = [...program.args, ...folders, ...flags];
+  if (flags.length > 0 && (await world.run({ command: program.command, args, isTried: true })) === 2)
     throw usage("The tool server refuses these flags", "coffer mcp serve -- --help");
   const file = world.env["SERVICE_CONFIG_FILE"] ?? "";
   const profile = globals.profile ?? world.env["SERVICE_PROFILE"] ?? "";
   return {
-    command: world.self.command,
+    command: program.command,
     args,
     env: {
       ...(file === "" ? {} : { SERVICE_CONFIG_FILE: resolve(world.workingDirectory, file) }),

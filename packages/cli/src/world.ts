@@ -52,6 +52,10 @@ export interface World {
   readonly interrupted: AbortSignal;
   /** How this program was started: the command, and its arguments up to the first of ours. */
   readonly self: Program;
+  /** The command by which a person runs this program, for next steps. */
+  readonly invocation: string;
+  /** The tool server, where this program has it in it. null: it is a package beside this one. */
+  readonly toolServer: Program | null;
   /** A line that a person types; `hidden` shows nothing of it. Null when the input ended, or the signal aborted. */
   ask(question: string, hidden: boolean, signal: AbortSignal): Promise<string | null>;
   /** Resolves with the exit code. */

@@ -72,7 +72,8 @@ async function linkAddress(baseUrl: string, apiKey: Secret, chainPrivateKey: Sec
   if (account.chainAddress !== signer.chainAddress) await client.account.linkChain(signer);
 }
 
-async function answers(baseUrl: string): Promise<boolean> {
+/** Whether a service is there. */
+export async function answers(baseUrl: string): Promise<boolean> {
   try {
     return (await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(1_000) })).ok;
   } catch {

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 export interface StartOptions {
-  /** null: the default port, or the next that is free. */
+  /** null: that of an earlier start on the same data, else the default port or the next that is free. */
   readonly port: number | null;
   readonly dataDirectory: string;
   readonly folder: string;
@@ -103,7 +103,8 @@ starts serve at once. A start that stays up prints the configuration of an agent
   --folder PATH   The folder that your agent may touch, and that the demonstration stores, fetches back and compares.
                   Default: the repository's docs.
   --data DIR      The directory of accounts, chain, files and keys. Default: .coffer in the repository.
-  --port N        The service's port; 0 takes any. Default: 8787, or the next free one.
+  --port N        The service's port; 0 takes any. Default: that of the earlier start on the same data. The first
+                  start takes 8787, or the next free one.
   --demo          Demonstrates also on data of an earlier run.
   --once          Demonstrates, and stops. Exits with 0 if every step succeeded, every byte came back
                   and the webhook got every upload. Exits with 1 if not.

@@ -1,6 +1,6 @@
 /** What `npm start` prints when the stack is ready. */
 import type { StackAgent } from "./agent.ts";
-import { clientConfiguration } from "./launcher.ts";
+import { clientConfiguration, ONE_FILE } from "./launcher.ts";
 import type { JobReport } from "./main-job.ts";
 import { nextSteps } from "./next-steps.ts";
 import type { Stack } from "./stack.ts";
@@ -61,6 +61,7 @@ export function renderTable(
         `${stack.credentialsFile} (the owner's: ${stack.newAccount ? "a new account" : "the account of an earlier run"})`,
       ],
       ["agent", `${agent.credentialsFile} (the agent's keys)`],
+      ["program", `${ONE_FILE} (coffer in one file, for Node 22.18 or later)`],
     ]),
     "",
     ...(staysUp

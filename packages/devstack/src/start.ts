@@ -8,6 +8,8 @@ import { writeEnvironmentFile } from "./environment-file.ts";
 import { failureSentence } from "./failure-sentence.ts";
 import { StartError } from "./start-error.ts";
 import { runMainJob, type JobReport } from "./main-job.ts";
+import { addressOfData, movedLines } from "./former-address.ts";
+import { portUser } from "./port-user.ts";
 import { HELP, limitsIn, parseStart, type StartOptions } from "./options.ts";
 import { renderDocument, renderTable, shown, type Demonstration, type StartReport } from "./report.ts";
 import { startStack, type Stack } from "./stack.ts";
@@ -114,23 +116,32 @@ async function openFolder(given: string): Promise<string> {
   throw new StartError(`${shown(given)} is not a folder`);
 }
 
-/** A requested port is used or refused; the default one gives way. */
+/** A port that was asked for, or that profiles know from an earlier start, is used or refused. The first one on new data gives way. */
 async function startOnPort({ port, dataDirectory, scale }: StartOptions): Promise<Stack> {
-  for (let candidate = port ?? DEFAULT_PORT; ; candidate += 1) {
+  const formerAddress = scale ? null : await addressOfData(dataDirectory);
+  const formerPort = formerAddress === null ? null : Number(new URL(formerAddress).port);
+  const fixedPort = port ?? formerPort;
+  for (let candidate = fixedPort ?? DEFAULT_PORT; ; candidate += 1) {
     try {
       const shape = scale ? { isScaled: true } : { dataDirectory };
-      return await startStack({ ...shape, port: candidate, environment: limitsIn(process.env) });
+      const stack = await startStack({ ...shape, port: candidate, environment: limitsIn(process.env) });
+      if (formerAddress !== null) for (const line of await movedLines(formerAddress, stack.baseUrl)) say(line);
+      return stack;
     } catch (error) {
       if (!(error instanceof Error) || !("code" in error) || error.code !== "EADDRINUSE") throw error;
-      if (port !== null)
-        throw new StartError(`Port ${String(port)} is in use. Choose another with --port, or leave it out`, {
-          cause: error,
-        });
+      if (fixedPort !== null) throw new StartError(await takenSentence(fixedPort, port === null), { cause: error });
       if (candidate >= DEFAULT_PORT + PORTS_TO_TRY)
         throw new StartError(`Ports ${String(DEFAULT_PORT)} to ${String(candidate)} are in use`, { cause: error });
       say(`port ${String(candidate)} is in use, trying the next`);
     }
   }
+}
+
+async function takenSentence(port: number, isKept: boolean): Promise<string> {
+  const user = await portUser(port);
+  const taken = `Port ${String(port)} is in use${user === null ? "" : ` by ${shown(user)}`}`;
+  if (!isKept) return `${taken}. Stop that program, or choose another port with --port`;
+  return `${taken}. These data were served there before, and profiles name that address. Stop that program, or move the service with --port`;
 }
 
 function verdict(job: JobReport): string {

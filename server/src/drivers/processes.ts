@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { makeDirectory } from "./make-directory.ts";
@@ -30,13 +30,13 @@ export function enterProcess(directory: string): ProcessEntry {
   const own = join(directory, `${process.pid}-${randomUUID()}`);
   const record: ProcessRecord = { pid: process.pid, startedAt: startOf(process.pid) ?? "", host: hostname() };
   writeFileSync(own, JSON.stringify(record), { mode: 0o600 });
-  const others = readdirSync(directory)
-    .map((name) => join(directory, name))
-    .filter((path) => path !== own && isAlive(path));
+  const others = entriesIn(directory).filter((path) => path !== own);
+  const alive = others.filter(isAlive);
+  for (const path of others) if (!alive.includes(path)) rmSync(path, { force: true });
   const refresh = setInterval(() => touch(own), REFRESH_MS);
   refresh.unref();
   return {
-    alone: others.length === 0,
+    alone: alive.length === 0,
     [Symbol.dispose]() {
       clearInterval(refresh);
       try {
@@ -48,13 +48,18 @@ export function enterProcess(directory: string): ProcessEntry {
   };
 }
 
-/** Removes the file of a process that has ended. */
+/** Whether any process uses the directory. Nothing is written. */
+export function isInUse(directory: string): boolean {
+  return existsSync(directory) && entriesIn(directory).some(isAlive);
+}
+
+function entriesIn(directory: string): string[] {
+  return readdirSync(directory).map((name) => join(directory, name));
+}
+
 function isAlive(path: string): boolean {
   const record = readRecord(path);
-  const alive =
-    record === null || record.host !== hostname() ? isFresh(path) : startOf(record.pid) === record.startedAt;
-  if (!alive) rmSync(path, { force: true });
-  return alive;
+  return record === null || record.host !== hostname() ? isFresh(path) : startOf(record.pid) === record.startedAt;
 }
 
 /** null: half-written, or gone again. */

@@ -35,6 +35,7 @@ import { largeActs } from "./0037-large-acts.ts";
 import { runningMarks } from "./0038-running-marks.ts";
 import { oldestBeside } from "./0039-oldest-beside.ts";
 import { largePasts } from "./0040-large-pasts.ts";
+import { databaseOrigin } from "./0041-database-origin.ts";
 import type { Migration } from "./migration.ts";
 
 /** All of them, oldest first. */
@@ -72,6 +73,7 @@ export const MIGRATIONS: readonly Migration[] = [
   runningMarks,
   oldestBeside,
   largePasts,
+  databaseOrigin,
 ];
 
 interface MigrationRow {

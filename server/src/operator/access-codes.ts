@@ -2,11 +2,12 @@
 import { addAccessCode } from "../features/access-codes/creation.ts";
 import { type ListedAccessCode, toListed } from "../features/access-codes/rules.ts";
 import { findAccessCode, listAccessCodes, revokeAccessCode } from "../features/access-codes/store.ts";
+import { requireOrigin } from "../features/origin/origin.ts";
 import { systemClock } from "../ports/clock.ts";
 import { systemRandom } from "../ports/random.ts";
-import { placeOf } from "../config.ts";
-import { hasDatabase, openDatabase, openExisting } from "../storage.ts";
-import { type OperatorCommand, UsageError } from "./command.ts";
+import { type Config, placeOf } from "../config.ts";
+import { hasDatabase, isServed, openDatabase, openExisting } from "../storage.ts";
+import { type OperatorCommand, type Streams, UsageError } from "./command.ts";
 import { FLAG, read, TEXT, usageError } from "./options.ts";
 
 const EXIT_DONE = 0;
@@ -28,9 +29,10 @@ export const createAccessCodes: OperatorCommand = {
       expiresInDays: parseNumber("--expires-in-days", values["expires-in-days"], MAX_DAYS),
       note: parseNote(values.note),
     };
-    if (!(await hasDatabase(config)))
-      streams.note(`Making a new database, ${placeOf(config.database)}: the server must run on the same one\n`);
+    if (!(await hasDatabase(config))) streams.note(`Making a new database, ${placeOf(config.database)}\n`);
+    noteUnserved(config, streams);
     await using database = await openDatabase(config);
+    await requireOrigin(database, config);
     const made = await addAccessCode({ database, clock: systemClock, random: systemRandom }, wanted);
     if (values.json === true) streams.out(`${JSON.stringify(made)}\n`);
     else {
@@ -48,6 +50,7 @@ export const listAllAccessCodes: OperatorCommand = {
   async run(config, words, streams) {
     const { values } = read(listAllAccessCodes, words, { json: FLAG });
     await using database = await openExisting(config);
+    noteUnserved(config, streams);
     const now = systemClock.now();
     const codes = (await database.all(listAccessCodes(database, {}))).map((row) => toListed(row, now));
     if (values.json === true) streams.out(`${JSON.stringify({ accessCodes: codes })}\n`);
@@ -66,6 +69,7 @@ export const revokeAccessCodes: OperatorCommand = {
     const [id] = positionals;
     if (id === undefined) throw usageError(revokeAccessCodes, "the id is missing, access-codes list shows it");
     await using database = await openExisting(config);
+    noteUnserved(config, streams);
     const revoked = await database.run(revokeAccessCode(database, { id, now: systemClock.now() }));
     if (revoked === 0 && (await database.first(findAccessCode(database, { id }))) === null) {
       streams.note(`There is no access code with the id ${JSON.stringify(id)}: access-codes list shows them\n`);
@@ -75,6 +79,14 @@ export const revokeAccessCodes: OperatorCommand = {
     return EXIT_DONE;
   },
 };
+
+/** Codes count where the server runs, and a command in another folder has other data. */
+function noteUnserved(config: Config, streams: Streams): void {
+  if (isServed(config)) return;
+  streams.note(
+    `No server runs on ${placeOf(config.database)}: codes of this database count at no other. SERVICE_DATA_DIR names the data of the one that you mean, and npm start prints the line for its own\n`,
+  );
+}
 
 function parseNumber(option: string, text: string | undefined, maximum: number): number | null {
   if (text === undefined) return null;

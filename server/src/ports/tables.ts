@@ -4,6 +4,7 @@ import type { BlobPartTables } from "./blob-part-tables.ts";
 import type { MoveTables } from "./move-tables.ts";
 import type { QuarantineTables } from "./quarantine-tables.ts";
 import type { StoreMarkTables } from "./store-mark-tables.ts";
+import type { OriginTables } from "./origin-tables.ts";
 import type { RunningTables } from "./running-tables.ts";
 import type { PurgedRow, RetentionRow, TreeActTables } from "./tree-act-tables.ts";
 import type { BudgetTables } from "./budget-tables.ts";
@@ -357,7 +358,15 @@ export interface SignInDelayRow {
 }
 
 export interface Tables
-  extends BudgetTables, BlobPartTables, MoveTables, QuarantineTables, RunningTables, StoreMarkTables, TreeActTables {
+  extends
+    BudgetTables,
+    BlobPartTables,
+    MoveTables,
+    QuarantineTables,
+    OriginTables,
+    RunningTables,
+    StoreMarkTables,
+    TreeActTables {
   accounts: AccountRow;
   api_keys: ApiKeyRow;
   vaults: VaultRow;

@@ -7,6 +7,7 @@ import type { Context } from "../context.ts";
 import { isKeychainClosed, reportOf } from "../failure.ts";
 import { findChainKey, KEY_IS_ELSEWHERE, type OwnChainKey } from "../chain-keys.ts";
 import { VERSION } from "../version.ts";
+import { addressOfStack } from "./moved-service.ts";
 import { ofLayer, ok, problem, unset, type Check } from "./check.ts";
 
 export interface MachineReport {
@@ -32,7 +33,7 @@ export async function checkMachine(context: Context): Promise<MachineReport> {
         program,
         file,
         ofProfile(context, settings),
-        ofAddress(settings),
+        await ofAddress(settings),
         ofCredential(context, settings),
         ...(await ofChain(context, settings, key)),
         ...(await ofContentOrigins(settings)),
@@ -73,9 +74,19 @@ function ofProfile({ globals, world }: Context, { profile }: Settings): Check {
   return ok("profile", profile, globals.profile !== undefined ? "flag" : fromEnvironment ? "environment" : "default");
 }
 
-function ofAddress({ baseUrl, sources }: Settings): Check {
+async function ofAddress({ baseUrl, networkFile, profile, sources }: Settings): Promise<Check> {
   if (baseUrl === null) return unset("base-url", "coffer config set base-url URL, or set SERVICE_BASE_URL");
   if (!URL.canParse(baseUrl)) return problem("base-url", baseUrl, "coffer config set base-url URL", sources.baseUrl);
+  const stack = networkFile === null ? null : await addressOfStack(networkFile);
+  if (stack !== null && stack !== baseUrl.replace(/\/$/, "")) {
+    const next = `coffer login --profile ${profile} --base-url ${stack}, or npm start -- --port with the former one`;
+    return problem(
+      "base-url",
+      `${baseUrl}, but the stack of ${networkFile ?? ""} moved to ${stack}`,
+      next,
+      sources.baseUrl,
+    );
+  }
   return ok("base-url", baseUrl, sources.baseUrl);
 }
 

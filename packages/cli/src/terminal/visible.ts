@@ -1,11 +1,18 @@
 /** Text for a terminal: what others wrote becomes harmless, and tables have straight columns. */
 import { Untrusted } from "@coffer/tasks/start";
+import { asInvoked } from "../invocation.ts";
 import type { Shown } from "../result.ts";
+import type { World } from "../world.ts";
 
 /** What is shown of a value. Control characters, escapes and characters that turn or hide text are spelled out. */
 export function shown(value: Shown): string {
   if (value === null || value === undefined) return "";
   return value instanceof Untrusted ? value.visible() : String(value);
+}
+
+/** The same of a part of a line. Next steps in texts of ours begin with the reader's own command. */
+export function shownTo({ invocation }: Pick<World, "invocation">, value: Shown): string {
+  return typeof value === "string" ? asInvoked(value, invocation) : shown(value);
 }
 
 /** Columns that a terminal takes for the text: East Asian wide characters and emoji take two, marks none. */

@@ -30,9 +30,10 @@ export interface Profile {
    */
   readonly contentOrigins?: readonly string[] | null | undefined;
   /**
-   * The words that start the command line on the machines of agents, for texts that invite them. Default: unchanged; null removes them.
+   * How agents get the command line, for texts that invite them: the address of `coffer.mjs` with `#sha256=` and its digest, its path on
+   * this machine, or a line that installs it. Default: unchanged; null removes it.
    */
-  readonly agentProgram?: string | null | undefined;
+  readonly installLine?: string | null | undefined;
   /**
    * Where the API key and the chain key are kept; another value than before moves them. The system's keychain needs the
    * package `@napi-rs/keyring`. Default: unchanged, and the file in a new profile.
@@ -81,7 +82,7 @@ const storedProfile = z.looseObject({
   keychain: z.optional(z.looseObject({ id: z.string().check(z.minLength(1)), keys: z.array(keyName) })),
   networkFile: z.optional(z.string()),
   contentOrigins: z.optional(z.array(z.string())),
-  agentProgram: z.optional(z.string()),
+  installLine: z.optional(z.string()),
 });
 /** Loose: fields of a later version survive a rewrite by this one. */
 const storedConfig = z.looseObject({
@@ -123,7 +124,7 @@ export async function readConfig(file: string = configFile()): Promise<Config | 
 }
 
 function readProfile(name: string, stored: StoredProfile): Profile {
-  const { baseUrl, session, networkFile, contentOrigins, agentProgram, keychain } = stored;
+  const { baseUrl, session, networkFile, contentOrigins, installLine, keychain } = stored;
   return {
     baseUrl,
     apiKey: readKey(name, stored, "apiKey"),
@@ -131,7 +132,7 @@ function readProfile(name: string, stored: StoredProfile): Profile {
     chainPrivateKey: readKey(name, stored, "chainPrivateKey"),
     networkFile: networkFile ?? null,
     contentOrigins: contentOrigins ?? null,
-    agentProgram: agentProgram ?? null,
+    installLine: installLine ?? null,
     keyStore: keychain === undefined ? "file" : "keychain",
   };
 }
@@ -240,7 +241,7 @@ const KEY_NAMES = keyName.options;
 
 /** All of it but the keys. */
 function storeProfile(former: StoredProfile | undefined, profile: Profile): StoredProfile {
-  const { baseUrl, session, networkFile, contentOrigins, agentProgram } = profile;
+  const { baseUrl, session, networkFile, contentOrigins, installLine } = profile;
   const {
     apiKey: _replaced,
     chainPrivateKey: _alsoReplaced,
@@ -248,19 +249,19 @@ function storeProfile(former: StoredProfile | undefined, profile: Profile): Stor
     session: formerSession,
     networkFile: formerFile,
     contentOrigins: formerOrigins,
-    agentProgram: formerProgram,
+    installLine: formerInstallLine,
     ...rest
   } = former ?? {};
   const next = session === undefined ? formerSession : session === null ? undefined : renderSession(session);
   const file = networkFile === undefined ? formerFile : (networkFile ?? undefined);
-  const program = agentProgram === undefined ? formerProgram : (agentProgram ?? undefined);
+  const install = installLine === undefined ? formerInstallLine : (installLine ?? undefined);
   const origins = (contentOrigins === undefined ? formerOrigins : contentOrigins) ?? [];
   return {
     ...{ ...rest, baseUrl },
     ...(next === undefined ? {} : { session: next }),
     ...(file === undefined ? {} : { networkFile: file }),
     ...(origins.length === 0 ? {} : { contentOrigins: [...origins] }),
-    ...(program === undefined ? {} : { agentProgram: program }),
+    ...(install === undefined ? {} : { installLine: install }),
   };
 }
 

@@ -84,5 +84,15 @@ export async function admitNewUser(
 ): Promise<void> {
   if (!settings.accessCodesRequired) return;
   if (hash !== null && (await useAccessCode(transaction, hash, clock.now()))) return;
-  throw new ServiceError("access_code_invalid");
+  throw accessCodeRefused(hash);
+}
+
+/** What becomes of a sign-up whose code is missing (null) or does not count. */
+export function accessCodeRefused(hash: string | null): ServiceError {
+  return new ServiceError(
+    "access_code_invalid",
+    hash === null
+      ? "The access code is missing"
+      : "The access code is not valid: mistyped, used up, expired or revoked",
+  );
 }

@@ -94,7 +94,13 @@ describe("a sign-up", () => {
     for (const environment of [{}, { SERVICE_ACCESS_CODES: "required" }]) {
       await using service = await openTestApp({ environment });
       const json = { email: "ada@example.test", password: PASSWORD };
-      expect(outcomeOf(await service.ask("POST", "/api/auth/signup", { json }))).toBe("403 access_code_invalid");
+      const refused = await service.ask("POST", "/api/auth/signup", { json });
+      expect([outcomeOf(refused), refused.body["error"]]).toEqual([
+        "403 access_code_invalid",
+        "The access code is missing",
+      ]);
+      const wrong = await signUp(service, "AAAA-BBBB-CCCC-DDDD-EEEE");
+      expect(wrong.body["error"]).toMatch(/^The access code is not valid: /);
       expect(await countRows(service, "accounts")).toBe(0);
     }
   });

@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { RequestOrigin } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
-import { admitNewUser, hashAccessCode, maySignUp } from "../access-codes/store.ts";
+import { accessCodeRefused, admitNewUser, hashAccessCode, maySignUp } from "../access-codes/store.ts";
 import { isKnownUser, openAccount } from "../account/opening.ts";
 import { findAccountByEmail } from "../account/store.ts";
 import { requestMail } from "../mail-tokens/requests.ts";
@@ -29,7 +29,7 @@ export async function signUp(deps: Needs, wanted: WantedSignUp, origin: RequestO
   const { email, password, name = null } = wanted;
   const codeHash = wanted.accessCode === undefined ? null : hashAccessCode(wanted.accessCode);
   // Asked before the hashing, which is dear, and again by the use itself, which decides.
-  if (!(await maySignUp(deps, deps.database, codeHash))) throw new ServiceError("access_code_invalid");
+  if (!(await maySignUp(deps, deps.database, codeHash))) throw accessCodeRefused(codeHash);
   requireStrongPassword(password, { email, name });
   const passwordHash = await hashPassword(password);
   try {

@@ -54,6 +54,7 @@ export const MOVED: readonly MovedTable[] = [
   table("blob_quarantine", "blob_key"),
   // What is counted in running time goes on where it was.
   table("running_marks", "id"),
+  table("database_origin", "id"),
 ];
 
 /** What binds running processes and unfinished uploads, belongs to a store, or is made again. */

@@ -17,7 +17,6 @@ const BROKEN_LINK = "This link does not work: it is not whole, was used before, 
 
 const WORDS: Partial<Record<ErrorCode, string>> = {
   token_invalid: BROKEN_LINK,
-  access_code_invalid: "This access code does not work. Ask the operator of this service for one.",
   email_exists: "There is an account with this e-mail address already. Sign in, or set a new password.",
   form_origin: "This form came from another site. Open the page of this service itself, and send its form.",
   internal: "Something went wrong here. Try again in a moment.",
@@ -41,9 +40,11 @@ export function describeProblem(error: unknown, form: Form, base: string): Probl
   return { failure, text: markup`${text} <a href="${base}/${form.otherwise}">Get a new mail.</a>`, again: false };
 }
 
-function wordsOf({ code, headers }: Failure): string {
+function wordsOf({ code, message: said, headers }: Failure): string {
   if (code === "rate_limited") return `Too many tries. Wait ${headers["Retry-After"] ?? "60"} seconds, then try again.`;
   const { message, nextStep } = ERRORS[code];
+  // It says whether the code is missing or does not count.
+  if (code === "access_code_invalid") return `${said}. Ask the operator of this service for one.`;
   return WORDS[code] ?? `${message}. ${nextStep}`;
 }
 

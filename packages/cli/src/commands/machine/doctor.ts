@@ -3,6 +3,8 @@ import { command, text } from "../../declarations.ts";
 import { checkMachine, missingKey } from "../../doctor/of-machine.ts";
 import { checkService } from "../../doctor/of-service.ts";
 import type { Check } from "../../doctor/check.ts";
+import type { Context } from "../../context.ts";
+import { asInvoked } from "../../invocation.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { done } from "../../result.ts";
 
@@ -24,13 +26,18 @@ export default command({
     // A check that was cut off found nothing.
     context.signal.throwIfAborted();
     const missing = machine.hasChainKey ? [] : [missingKey(service.chainAddress)];
-    const checks = [...machine.checks, ...missing, ...service.checks];
+    const found = [...machine.checks, ...missing, ...service.checks];
+    const checks = found.map((check) => withOwnCommand(check, context));
     const healthy = checks.every(({ state }) => state !== "problem");
     const width = Math.max(...checks.map(({ name }) => name.length));
     const lines = checks.map((check) => lineOf(check, width));
     return done({ ok: healthy, checks }, lines, { exit: healthy ? EXIT.done : EXIT.failed });
   },
 });
+
+function withOwnCommand(check: Check, { world: { invocation } }: Context): Check {
+  return check.nextStep === null ? check : { ...check, nextStep: asInvoked(check.nextStep, invocation) };
+}
 
 function lineOf({ name, state, value, source, nextStep }: Check, width: number): string {
   const from = source === null ? "" : ` (${source})`;

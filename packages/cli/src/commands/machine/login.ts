@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { joinByInvite, lettingIn, type ProfileChanges } from "@coffer/tasks";
+import { joinByInvite, lettingIn, untrusted, type ProfileChanges } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
 import { command, text, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
@@ -144,7 +144,8 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
       ? []
       : [
           "To let you into the shared vaults of the invite, the owner runs, where the invite was made:",
-          `  ${lettingIn(chainAddress)}`,
+          // With the name of the program there: it is not the one of here.
+          untrusted(`  ${lettingIn(chainAddress)}`),
         ]),
     "Next: coffer mcp install --allow DIR",
   ]);

@@ -76,6 +76,23 @@ describe("config", () => {
   });
 });
 
+it("doctor says that the stack of a profile has moved, and where to [issue 49]", async () => {
+  const networkFile = join(home, "net.json");
+  await writeFile(networkFile, "{}");
+  await save({ work: { baseUrl: "http://127.0.0.1:8787", networkFile } });
+  expect((await coffer(["doctor"], home)).out).not.toContain("moved");
+  await writeFile(join(home, "env"), "# Of a running npm start\nexport SERVICE_BASE_URL=http://127.0.0.1:9321\n");
+  const { out, code } = await coffer(["doctor"], home);
+  expect([code, out]).toEqual([
+    1,
+    expect.stringContaining(`the stack of ${networkFile} moved to http://127.0.0.1:9321`),
+  ]);
+  expect(out).toContain("coffer login --profile work --base-url http://127.0.0.1:9321");
+  // Another machine's address in such a file is nobody's word.
+  await writeFile(join(home, "env"), "export SERVICE_BASE_URL=https://elsewhere.example\n");
+  expect((await coffer(["doctor"], home)).out).not.toContain("moved");
+});
+
 describe("profiles", () => {
   it("are added, listed and used", async () => {
     expect(await json(["profiles", "add", "work", "--base-url", HERE])).toMatchObject({ profile: "work" });

@@ -5,7 +5,7 @@ import type { Context } from "../../../context.ts";
 import { command, optionalArgument, toggle } from "../../../declarations.ts";
 import { CommandFailure, usage } from "../../../failure.ts";
 import { done, type Shown } from "../../../result.ts";
-import { shellWord } from "../../../terminal/shell-word.ts";
+import { shellWord } from "../../../shell-word.ts";
 
 export default command({
   brief: "Copy the chain key to a file, or show it on a terminal",

@@ -16,7 +16,7 @@ export default command({
       "base-url": former?.baseUrl ?? null,
       "network-file": former?.networkFile ?? null,
       "content-origins": former?.contentOrigins?.join(" ") ?? null,
-      "agent-program": former?.agentProgram ?? null,
+      "install-line": former?.installLine ?? null,
       "default-profile": (await readConfig((await profileOf(context)).configFile))?.defaultProfile ?? null,
       "key-store": former?.keyStore ?? null,
       ...secretState(former),

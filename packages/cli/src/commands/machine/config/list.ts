@@ -12,7 +12,7 @@ export default command({
     const values = {
       ...{ profile, "base-url": former?.baseUrl ?? null, "network-file": former?.networkFile ?? null },
       "content-origins": former?.contentOrigins?.join(" ") ?? null,
-      "agent-program": former?.agentProgram ?? null,
+      "install-line": former?.installLine ?? null,
       ...{ "key-store": former?.keyStore ?? null, ...secretState(former) },
     };
     const items = Object.entries(values).map(([name, value]) => ({ name, value }));

@@ -3,16 +3,15 @@ import { FIELDS, SECRETS } from "../../../config-fields.ts";
 import type { Context } from "../../../context.ts";
 import { argument, command, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
+import { describeInstallLine } from "../../../install-line.ts";
 import { done } from "../../../result.ts";
 import { networkFileAt, profileOf, reachableProfile } from "../../../signing-in.ts";
 import { useProfile } from "../../../use-profile.ts";
 
-const LONGEST_PROGRAM = 200;
-
 export default command({
   brief: "Change one value of the configuration",
   description:
-    "Another service's address drops the key, session and content-origins of the former one. key-store moves the API key and the chain key of the profile, and later ones go there too. Its value file is the configuration (mode 0600). Its value keychain is that of your system, which needs npm install -g @napi-rs/keyring. When the keychain is gone for good, key-store file --lost-keys makes the profile usable again. content-origins are stores that the service may send downloads to, as its operator says, with spaces or commas between them; an empty value names none. agent-program is how agents start coffer, such as npx and the package that you publish it as. coffer invites create --prompt prints it. An empty value names none.",
+    "Another service's address drops the key, session and content-origins of the former one. key-store moves the API key and the chain key of the profile, and later ones go there too. Its value file is the configuration (mode 0600). Its value keychain is that of your system, which needs npm install -g @napi-rs/keyring. When the keychain is gone for good, key-store file --lost-keys makes the profile usable again. content-origins are stores that the service may send downloads to, as its operator says, with spaces or commas between them; an empty value names none. install-line is how agents get coffer, for coffer invites create --prompt: the address where you host coffer.mjs, its path for agents on this machine, or a line that installs it, such as npm install -g and your package. Of an address the SHA-256 of your own coffer.mjs is kept, too, and agents compare it. An empty value names none.",
   examples: [
     { line: "coffer config set base-url https://coffer.example.com", does: "of the profile" },
     { line: "coffer config set network-file network.json", does: "what shared vaults need" },
@@ -48,7 +47,7 @@ export default command({
         return text;
       }
       if (field === "content-origins") return await setContentOrigins(context, text);
-      if (field === "agent-program") return await setAgentProgram(context, text);
+      if (field === "install-line") return await setInstallLine(context, text);
       if (field !== "network-file") throw usage(`There is no value ${field}`, "coffer config set --help");
       const networkFile = networkFileAt(context, text);
       await saveProfile(await reachableProfile(context), { networkFile });
@@ -73,13 +72,10 @@ async function setContentOrigins(context: Context, text: string): Promise<string
   return contentOrigins.length === 0 ? "none" : contentOrigins.join(" ");
 }
 
-/** It is printed as it is, into a text whose lines agents run. */
-async function setAgentProgram(context: Context, text: string): Promise<string> {
-  const agentProgram = text.trim();
-  if (/\p{C}/u.test(agentProgram) || agentProgram.length > LONGEST_PROGRAM)
-    throw usage("It takes the words that start the program, in one line", "coffer config set agent-program coffer");
-  await saveProfile(await reachableProfile(context), { agentProgram: agentProgram === "" ? null : agentProgram });
-  return agentProgram === "" ? "none" : agentProgram;
+async function setInstallLine(context: Context, text: string): Promise<string> {
+  const installLine = text.trim() === "" ? null : await describeInstallLine(text, context.world);
+  await saveProfile(await reachableProfile(context), { installLine });
+  return installLine ?? "none";
 }
 
 /** Keys that can be read come back to the file. Others are forgotten only when the person says that they are lost. */

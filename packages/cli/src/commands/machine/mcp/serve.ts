@@ -13,9 +13,10 @@ export default command({
   run: async ({ world, globals }, _flags, flags) => {
     if (globals.json) throw usage("Standard output belongs to the protocol", "coffer mcp serve, without --json");
     const { profile, baseUrl } = globals;
+    const { command: program, args } = toolServer(world);
     const code = await world.run({
-      command: world.self.command,
-      args: [toolServer(world), ...flags],
+      command: program,
+      args: [...args, ...flags],
       env: {
         ...(profile === undefined ? {} : { SERVICE_PROFILE: profile }),
         ...(baseUrl === undefined ? {} : { SERVICE_BASE_URL: baseUrl }),

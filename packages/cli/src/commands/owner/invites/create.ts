@@ -1,4 +1,4 @@
-import { describeDecision, findVault, keepInvite, untrusted } from "@coffer/tasks";
+import { describeDecision, findVault, keepInvite, untrustedText } from "@coffer/tasks";
 import type { NewInvite, Scope } from "@coffer/sdk";
 import { AGENT_SCOPES, INVITE_HOURS } from "@coffer/contract";
 import type { Context } from "../../../context.ts";
@@ -81,9 +81,9 @@ async function shownInvite(
     file === null ? code : `The code is in ${file}`,
     `It works once, until ${timeText(made.expiresAt)}. Give it to the agent over a private channel.`,
     `The agent's access ends: ${endText(made.accessUntil)}`,
-    untrusted(`Then let it in: coffer agents list --approve`),
+    "Then let it in: coffer agents list --approve",
   ];
-  return done(json, isPrompt ? prompt : known, { reveals: file === null ? [code] : [] });
+  return done(json, isPrompt ? prompt.map(untrustedText) : known, { reveals: file === null ? [code] : [] });
 }
 
 function parseHours(given: string): number {

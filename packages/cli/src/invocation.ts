@@ -1,0 +1,68 @@
+/** How the reader started this program: the next steps that it prints begin so, and run as they are pasted. */
+import { dirname } from "node:path";
+import { shellWord } from "./shell-word.ts";
+import type { Environment } from "./world.ts";
+
+/** The name that is on the PATH once the package is installed. */
+export const INSTALLED = "coffer";
+
+/** By the script of the repository, as a file of its own, or installed. `script`: the file that runs, absolute. */
+export function invocationOf(env: Environment, script: string, isOneFile: boolean): string {
+  if (isOneFile) return `node ${shellWord(script)}`;
+  if (env["npm_lifecycle_event"] !== "coffer" || env["npm_command"] !== "run-script") return INSTALLED;
+  const repository = dirname(env["npm_package_json"] ?? "");
+  const start = env["INIT_CWD"] ?? repository;
+  const isBelow = start === repository || start.startsWith(`${repository}/`);
+  return `npm ${isBelow ? "" : `--prefix ${shellWord(repository)} `}run -s coffer --`;
+}
+
+/** The text with its commands as the reader can run them. Sentences that only have the name in them stay. */
+export const asInvoked = (text: string, invocation: string): string =>
+  invocation === INSTALLED ? text : text.replaceAll(COMMANDS, () => `${invocation} `);
+
+/** The first words of all commands. The table of them imports every command, and this is below them. */
+export const COMMAND_NAMES: readonly string[] = [
+  "signup",
+  "login",
+  "logout",
+  "whoami",
+  "doctor",
+  "account",
+  "chain",
+  "sessions",
+  "password",
+  "email",
+  "billing",
+  "mcp",
+  "config",
+  "profiles",
+  "completion",
+  "dev",
+  "version",
+  "upload",
+  "download",
+  "sync",
+  "ls",
+  "cat",
+  "stat",
+  "mv",
+  "rm",
+  "verify",
+  "folders",
+  "trash",
+  "versions",
+  "search",
+  "changes",
+  "export",
+  "decrypt",
+  "vaults",
+  "members",
+  "agents",
+  "invites",
+  "api-keys",
+  "budgets",
+  "webhooks",
+  "audit",
+];
+
+const COMMANDS = new RegExp(`\\bcoffer (?=(?:--help|${COMMAND_NAMES.join("|")})(?![\\w-]))`, "g");

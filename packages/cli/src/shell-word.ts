@@ -1,0 +1,3 @@
+/** One word of a POSIX shell. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
