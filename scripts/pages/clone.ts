@@ -33,7 +33,9 @@ const NOT_A_READERS =
  * of this repository are not on it. npm keeps its settings and its cache, which are this machine's.
  */
 export function readersEnvironment(home: string, programs: string): NodeJS.ProcessEnv {
-  mkdirSync(home, { recursive: true });
+  // A home is no temporary directory: `mcp install` registers no program of one.
+  const temporary = `${home}.tmp`;
+  for (const directory of [home, temporary]) mkdirSync(directory, { recursive: true });
   const { PATH = "", HOME = "", npm_config_userconfig, npm_config_cache } = process.env;
   const found = PATH.split(path.delimiter).filter((directory) => !directory.includes("node_modules"));
   return {
@@ -42,6 +44,7 @@ export function readersEnvironment(home: string, programs: string): NodeJS.Proce
     npm_config_cache: npm_config_cache ?? path.join(HOME, ".npm"),
     npm_config_prefer_offline: "true",
     HOME: home,
+    TMPDIR: temporary,
     PATH: [programs, ...found].join(path.delimiter),
   };
 }

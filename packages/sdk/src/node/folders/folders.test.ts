@@ -242,9 +242,13 @@ describe("a hostile tree", () => {
     const { connect, fake, options, root } = await openTree();
     const large = join(root, "large.bin");
     await writeFile(large, Buffer.alloc(9 * MIB));
+    // Again and again, since nobody sees from here when a byte is read first.
     const change: Middleware = async (request, next) => {
-      if (request.method === "PATCH") await writeFile(large, "x", { flag: "r+" });
-      return next(request);
+      if (request.method !== "PATCH") return next(request);
+      let isAnswered = false;
+      const answer = next(request).finally(() => (isAnswered = true));
+      for (let turn = 0; !isAnswered; turn += 1) await writeFile(large, String(turn % 10), { flag: "r+" });
+      return answer;
     };
     const result = await uploadFolder(connect({ middleware: [change] }), root, options);
     expect(result.failed).toMatchObject([{ path: "large.bin", code: "source_changed" }]);
