@@ -70,7 +70,9 @@ async function cut(
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   proxy.reset();
   expect([words, code, out]).toEqual([words, 130, ""]);
-  expect(err).toMatch(/^(?:Exporting .*\n)?error: Interrupted.*\.\nnext: run the same command again: what is done stays done\n$/);
+  expect(err).toMatch(
+    /^(?:Exporting .*\n)?error: Interrupted.*\.\nnext: run the same command again: what is done stays done\n$/,
+  );
   return err;
 }
 

@@ -10,9 +10,11 @@ import { ContractError } from "../errors.ts";
 
 /** A shared vault as its owner's client has pinned it. */
 export interface ToldVault {
+  /** A UUID. */
   readonly vaultId: string;
   /** 0x and 64 hex digits, like the address. */
   readonly chainObjectId: string;
+  /** The address that changes the vault's allowlist. */
   readonly ownerAddress: string;
 }
 
@@ -28,6 +30,7 @@ export interface ToldVaults {
 export interface Told {
   /** When the access of the invite ends, as its maker set it (RFC 3339, a whole quarter of an hour); null: it has no end. */
   readonly accessUntil: string | null;
+  /** Where the shared vaults of the invite are; null: it is for none, or says nothing of them. */
   readonly vaults: ToldVaults | null;
 }
 
