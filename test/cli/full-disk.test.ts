@@ -68,7 +68,8 @@ const LINES: readonly Line[] = [
   { words: ["config", "set", "network-file", "network.json"] },
   { words: ["profiles", "add", "more", "--base-url", "https://other.example.com"] },
   { words: ["profiles", "use", "work"] },
-  { words: ["chain", "generate"] },
+  // Somebody who is signed in is asked for the key of the account's address.
+  { words: ["chain", "generate"], isSignedOut: true },
   { words: ["chain", "import", "--stdin"], input: async () => (await generateChainKey()).privateKey.reveal() },
   { words: ["login", "--api-key-stdin"], isSignedOut: true, input: async () => person.apiKey },
   {

@@ -30,9 +30,9 @@ export const createAccessCodes: OperatorCommand = {
       note: parseNote(values.note),
     };
     if (!(await hasDatabase(config))) streams.note(`Making a new database, ${placeOf(config.database)}\n`);
-    noteUnserved(config, streams);
     await using database = await openDatabase(config);
     await requireOrigin(database, config);
+    noteUnserved(config, streams);
     const made = await addAccessCode({ database, clock: systemClock, random: systemRandom }, wanted);
     if (values.json === true) streams.out(`${JSON.stringify(made)}\n`);
     else {

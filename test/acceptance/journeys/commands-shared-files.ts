@@ -135,7 +135,7 @@ export async function endsByCommand(
       const owner = await open(stack.owner);
       const late = await owner.run(["members", "set-until", vaultId, address, "never"]);
       assert.notEqual(late.code, 0);
-      assert.match(late.err, /^error: [^\n]+\nnext: [^\n]+\n$/);
+      assert.match(late.err, /^(?:The access will end: [^\n]+\n)?error: [^\n]+\nnext: [^\n]+\n$/);
     },
   };
 }
