@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { productionSecrets } from "../test/acceptance/kit/production.ts";
 import { stopChild } from "./machine.ts";
@@ -53,6 +54,8 @@ export async function startService(
   } finally {
     await stopChild(first.child);
   }
+  const databasePath = join(data, "coffer.sqlite");
+  forgetMode(databasePath);
   const rates = { SERVICE_RATE_GENERAL: String(RATE), SERVICE_RATE_GENERAL_BURST: String(RATE) };
   const production = {
     ...settings,
@@ -65,8 +68,13 @@ export async function startService(
     const { baseUrl, child } = await launch(directory, production, isFirst);
     return { baseUrl, pid: child.pid ?? 0, [Symbol.asyncDispose]: () => stopChild(child) };
   };
-  const databasePath = join(data, "coffer.sqlite");
   return { ...(await startOne(true)), keys, readKey, databasePath, startAnother: () => startOne(false) };
+}
+
+/** No production server starts on data of development, and these were made so because that is quick. */
+function forgetMode(databasePath: string): void {
+  using database = new DatabaseSync(databasePath);
+  database.exec("delete from database_origin");
 }
 
 async function signUp(baseUrl: string, email: string): Promise<string> {
