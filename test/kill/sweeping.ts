@@ -26,6 +26,8 @@ export async function sweep(variables: Readonly<Record<string, string>>): Promis
   await deleteQueuedBlobs(deps, signal);
   total = AHEAD;
   await deleteQueuedBlobs(deps, signal);
+  // Parts of an upload that have no row of their own are known while the queue names it. The next sweep takes them.
+  await sweepOrphans(deps, { as: "confirmed" });
   if (faults.length + dangling > 0)
     throw new Error(`the sweep met ${String(dangling)} files without content`, { cause: faults });
   const blobs = new Map<string, number>();
