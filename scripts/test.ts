@@ -96,7 +96,7 @@ process.exitCode = total.failed === 0 ? 0 : 1;
 
 /** How long to wait: as the last run here took, by the clock. Before the first one, as it is on a machine like those that this runs on. */
 function durationSentence(): string {
-  const usual = positionals.includes("deep") || values.only === "deep" ? "40 minutes" : "10 minutes";
+  const usual = positionals.includes("deep") || values.only === "deep" ? "35 minutes" : "6 minutes";
   const [, last] = existsSync(TIMES) ? (/^\s*([\d.]+)\s+[\d.]+ {2}all$/m.exec(readFileSync(TIMES, "utf8")) ?? []) : [];
   if (last === undefined) return `This takes about ${usual} on two processors`;
   return `This takes about ${Math.ceil(Number(last) / 60)} minutes, as the last run here did`;
