@@ -89,7 +89,9 @@ describe("the configuration", () => {
     for (const bytes of useless) {
       const text = bytes.toString("base64");
       const settings = {
-        ...{ SERVICE_MASTER_KEY: text, SERVICE_JWT_KEYS: `k1:${text}`, SERVICE_PAYMENT_SECRET: `whsec_${text}` },
+        SERVICE_MASTER_KEY: text,
+        SERVICE_JWT_KEYS: `k1:${text}`,
+        SERVICE_PAYMENT_SECRET: `whsec_${text}`,
         SERVICE_METRICS_TOKEN: bytes.toString("hex").slice(0, 16).replace(/./g, "a"),
       };
       for (const [name, value] of Object.entries(settings)) {

@@ -127,7 +127,11 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       log.flush();
     };
     return {
-      ...{ baseUrl: baseUrlOf(address), address, app, outdated, lost: watch.lost },
+      baseUrl: baseUrlOf(address),
+      address,
+      app,
+      outdated,
+      lost: watch.lost,
       close: (how) => (closed ??= close(how)),
     };
   } catch (error) {

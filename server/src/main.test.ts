@@ -86,7 +86,8 @@ it("a port that is taken is said with what to do", async () => {
 
 it("a database that was made in development is not served in production, nor the other way round [issue 49]", async () => {
   const production = {
-    ...{ SERVICE_ENV: "production", SERVICE_MASTER_KEY: randomBytes(32).toString("hex") },
+    SERVICE_ENV: "production",
+    SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
     ...{
       SERVICE_JWT_KEYS: `k1:${randomBytes(32).toString("base64")}`,
       SERVICE_PUBLIC_URL: "https://coffer.example.com",

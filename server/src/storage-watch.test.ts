@@ -80,7 +80,10 @@ test("damage stays unless the whole file turns out to be whole, and is looked fo
   let looks = 0;
   const report = (found: readonly string[]): void =>
     watch.onFaultOf("database")({
-      ...{ kind: "damaged", file: "coffer.sqlite", query: "select 1", cause: new Error("malformed") },
+      kind: "damaged",
+      file: "coffer.sqlite",
+      query: "select 1",
+      cause: new Error("malformed"),
       examine: () => {
         looks += 1;
         return Promise.resolve(found);

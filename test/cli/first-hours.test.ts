@@ -146,7 +146,8 @@ it("an operator who lets a second person in: she signs up by a code, and reads a
   await done(operator, "coffer upload --help");
   await done(operator, "coffer upload plan.txt --vault Team", ["plan.txt"]);
   const made = await runOperator(["access-codes", "create"], {
-    ...{ SERVICE_ENV: "development", SERVICE_DATA_DIR: stack.dataDirectory },
+    SERVICE_ENV: "development",
+    SERVICE_DATA_DIR: stack.dataDirectory,
   });
   expect(made.code).toBe(0);
 

@@ -23,7 +23,9 @@ async function profile(fields: object): Promise<string> {
 it("the text of an invite is the same byte for byte whatever a service says of a program [issue 49]", async () => {
   await using server = await startServer(
     parseConfig({
-      ...{ SERVICE_ENV: "development", SERVICE_DATA_DIR: makeDirectory(), SERVICE_PORT: "0" },
+      SERVICE_ENV: "development",
+      SERVICE_DATA_DIR: makeDirectory(),
+      SERVICE_PORT: "0",
       SERVICE_LOG_LEVEL: "silent",
     }),
   ).then((started) => Object.assign(started, { [Symbol.asyncDispose]: () => started.close() }));

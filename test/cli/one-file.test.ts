@@ -22,8 +22,12 @@ beforeAll(async () => {
   writeFileSync(networkFile, JSON.stringify(stack.localnet.network()));
   env = {
     // Elsewhere than the home, which stands for one that stays.
-    ...{ HOME: home, TMPDIR: join(home, "tmp"), SERVICE_BASE_URL: stack.baseUrl, SERVICE_API_KEY: stack.owner.apiKey },
-    ...{ SERVICE_CHAIN_PRIVATE_KEY: stack.owner.privateKey, SERVICE_NETWORK_FILE: networkFile },
+    HOME: home,
+    TMPDIR: join(home, "tmp"),
+    SERVICE_BASE_URL: stack.baseUrl,
+    SERVICE_API_KEY: stack.owner.apiKey,
+    SERVICE_CHAIN_PRIVATE_KEY: stack.owner.privateKey,
+    SERVICE_NETWORK_FILE: networkFile,
   };
 });
 
@@ -57,7 +61,9 @@ it("shows its version and help, and moves files of both kinds of vaults", async 
 describe("mcp install", () => {
   const install = (file: string, more: Record<string, string> = {}): Promise<ProgramRan> =>
     runProgram(["mcp", "install", "--client", "cursor", "--allow", home], {
-      ...{ env: { ...env, ...more }, program: [...program(file)], cwd: home },
+      env: { ...env, ...more },
+      program: [...program(file)],
+      cwd: home,
     });
 
   it("registers the file as the tool server, which a client starts with it alone", async () => {
@@ -68,7 +74,10 @@ describe("mcp install", () => {
     const { command, args } = mcpServers.coffer;
     expect([command, args.slice(0, 2)]).toEqual([process.execPath, [join(home, "coffer.mjs"), "mcp-server"]]);
     await using tools = await openToolClient({
-      ...{ launcher: { command, args }, folders: [], credentialsFile: join(home, "none.json"), environment: env },
+      launcher: { command, args },
+      folders: [],
+      credentialsFile: join(home, "none.json"),
+      environment: env,
     });
     const listed = await tools.call("vault_list", {});
     expect([listed.isError, listed.text]).toEqual([false, expect.stringContaining("Files")]);

@@ -5,7 +5,12 @@ export type FaultyCall = "create" | "link" | "write" | "flush" | "openDirectory"
 
 /** The system call that Node names in the error. */
 const SYSTEM_CALLS: Readonly<Record<FaultyCall, string>> = {
-  ...{ create: "open", link: "link", write: "write", flush: "fsync", openDirectory: "open", flushDirectory: "fsync" },
+  create: "open",
+  link: "link",
+  write: "write",
+  flush: "fsync",
+  openDirectory: "open",
+  flushDirectory: "fsync",
 };
 
 export interface Fault {
@@ -105,7 +110,8 @@ export class FaultyFiles implements FileSystem {
     if (turn !== fault.at && !(fault.persistent === true && turn > fault.at)) return;
     this.#hits += 1;
     throw Object.assign(new Error(`${fault.code}: injected at ${call}`), {
-      ...{ code: fault.code, syscall: SYSTEM_CALLS[call] },
+      code: fault.code,
+      syscall: SYSTEM_CALLS[call],
     });
   }
 }

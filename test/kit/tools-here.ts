@@ -39,7 +39,8 @@ export interface ToolsHereOptions {
 const LAUNCH: Launch = {
   ...{ profile: "owner", tools: null, excludeTools: [], readOnly: false, vaultId: null, configFile: null },
   ...{ revealSharedText: false, confirm: "auto", allowConfigFiles: false, http: null, allowedFolders: [] },
-  ...{ downloads: null, roots: "narrow" },
+  downloads: null,
+  roots: "narrow",
 };
 
 export async function openToolsHere(options: ToolsHereOptions): Promise<ToolsHere> {

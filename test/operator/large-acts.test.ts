@@ -42,8 +42,11 @@ function fill(path: string): void {
     .all()
     .map(({ name }) => String(name));
   const made: Record<string, string> = {
-    ...{ id: "printf('%08x-0000-4000-8000-%012x', i, i)", blob_key: "'blob ' || i", name: "'copy ' || i" },
-    ...{ search_id: "null", search_waits: "null" },
+    id: "printf('%08x-0000-4000-8000-%012x', i, i)",
+    blob_key: "'blob ' || i",
+    name: "'copy ' || i",
+    search_id: "null",
+    search_waits: "null",
   };
   const values = names.map((name) => made[name] ?? `"${name}"`).join();
   database.exec(`insert into files (${names.join()}) select ${values} from files, (

@@ -121,7 +121,8 @@ async function makeScene(): Promise<Scene> {
 
 async function upload(server: ServerProcess, key: string, at: number): Promise<string> {
   const answer = await fetch(`${server.baseUrl}/api/files?name=file-${String(at)}`, {
-    ...{ method: "POST", body: textOf(at) },
+    method: "POST",
+    body: textOf(at),
     headers: { authorization: `Bearer ${key}`, "content-type": "application/octet-stream" },
   });
   expect(answer.status).toBe(201);

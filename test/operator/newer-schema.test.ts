@@ -35,7 +35,8 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
   SQLite: () => {
     const directory = makeDirectory();
     return Promise.resolve({
-      ...{ directory, environment: {} },
+      directory,
+      environment: {},
       openNewer: () => openDatabase({ database: { kind: "sqlite", path: `${directory}/coffer.sqlite` } }),
       [Symbol.asyncDispose]: () => Promise.resolve(),
     });
@@ -44,7 +45,8 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
     const place = await createDatabase("empty");
     const database = { kind: "postgres", url: place.url, directUrl: null, connections: 4, sessions: true } as const;
     return {
-      ...{ directory: makeDirectory(), environment: { SERVICE_DATABASE_URL: place.url } },
+      directory: makeDirectory(),
+      environment: { SERVICE_DATABASE_URL: place.url },
       openNewer: () => openDatabase({ database }),
       [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
     };

@@ -30,7 +30,8 @@ async function signUp({ baseUrl }: ServerProcess): Promise<Account> {
 async function upload({ baseUrl }: ServerProcess, { key, ids }: Account, ...names: string[]): Promise<void> {
   for (const name of names) {
     const answer = await fetch(`${baseUrl}/api/files?name=${name}`, {
-      ...{ method: "POST", body: `the content of ${name}` },
+      method: "POST",
+      body: `the content of ${name}`,
       headers: { authorization: `Bearer ${key}`, "content-type": "application/octet-stream" },
     });
     expect(answer.status).toBe(201);
@@ -238,7 +239,8 @@ describe("a bucket", () => {
     const { endpoint, bucket, prefix, accessKeyId, secretAccessKey } = await cephStore();
     const environment = {
       SERVICE_BLOBS_URL: `${endpoint}/${bucket}/${prefix}`,
-      ...{ SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId, SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey },
+      SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId,
+      SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey,
     };
     const directory = makeDirectory();
     let account: Account;

@@ -22,11 +22,17 @@ interface Outcome {
 
 async function run(environment: Readonly<Record<string, string>>, ...words: string[]): Promise<Outcome> {
   const env = {
-    ...{ PATH: process.env["PATH"], SERVICE_ENV: "development", SERVICE_PORT: "0", SERVICE_LOG_LEVEL: "silent" },
+    PATH: process.env["PATH"],
+    SERVICE_ENV: "development",
+    SERVICE_PORT: "0",
+    SERVICE_LOG_LEVEL: "silent",
     ...environment,
   };
   const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, ...words], {
-    ...{ env, stdio: ["ignore", "ignore", "pipe"], timeout: HANGS, killSignal: "SIGKILL" },
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: HANGS,
+    killSignal: "SIGKILL",
   });
   const [said, [status]] = await Promise.all([text(child.stderr), once(child, "exit") as Promise<[number | null]>]);
   return { status, said };

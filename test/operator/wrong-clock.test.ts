@@ -103,8 +103,10 @@ async function beginUpload(server: ServerProcess, key: string): Promise<string> 
 async function hangIn(server: ServerProcess, key: string, path: string): Promise<void> {
   const headers = {
     ...TUS,
-    ...{ authorization: `Bearer ${key}`, "upload-offset": "0", "content-length": "10" },
-    ...{ "content-type": "application/offset+octet-stream" },
+    authorization: `Bearer ${key}`,
+    "upload-offset": "0",
+    "content-length": "10",
+    "content-type": "application/offset+octet-stream",
   };
   const sent = request(new URL(path, server.baseUrl), { method: "PATCH", headers, agent: false });
   sent.on("error", () => undefined).write("hello");
@@ -173,8 +175,10 @@ it("a long downtime that the operator confirms before the start makes nothing wa
   await before.end("SIGTERM");
   const late = clockAhead(20 * DAY);
   const confirmed = await runOperator(["clock", "confirm"], {
-    ...{ SERVICE_ENV: "development", SERVICE_DATA_DIR: directory },
-    ...{ ...settings, ...late },
+    SERVICE_ENV: "development",
+    SERVICE_DATA_DIR: directory,
+    ...settings,
+    ...late,
   });
   expect(confirmed.stderr).toContain("20 days ahead, or no server ran for so long");
   await using server = await start(late);

@@ -101,7 +101,8 @@ describe("an export", () => {
     await stack.owner.client.vaults.members.add(vaultId, reader.signer.chainAddress);
     const directory = makeDirectory();
     expect(await exportVault(reader.client, vaultId, directory, { trash: true })).toMatchObject({
-      ...{ signedBy: null, skipped: 1 },
+      signedBy: null,
+      skipped: 1,
     });
     const failure: unknown = await openAs(reader, directory).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "export_unsigned" });
@@ -152,7 +153,9 @@ describe("an export", () => {
     await expect(openAs(member, directory)).rejects.toMatchObject({ code: "damaged" });
     contents = 0;
     expect(await exportVault(cut, vaultId, directory, { trash: true })).toMatchObject({
-      ...{ files: 6, folders: 1, skipped: 0 },
+      files: 6,
+      folders: 1,
+      skipped: 0,
     });
     expect(contents).toBe(1);
     const opened = await openAs(member, directory);

@@ -54,12 +54,17 @@ it("installs coffer and coffer-mcp, and asks for no @coffer/ [issue 49]", async 
   await using registry = await recordRegistry(upstream);
   const machine = makeDirectory();
   const env = {
-    ...{ HOME: machine, npm_config_prefix: join(machine, "global"), npm_config_cache: join(machine, "cache") },
-    ...{ npm_config_registry: `${registry.baseUrl}/`, npm_config_update_notifier: "false" },
+    HOME: machine,
+    npm_config_prefix: join(machine, "global"),
+    npm_config_cache: join(machine, "cache"),
+    npm_config_registry: `${registry.baseUrl}/`,
+    npm_config_update_notifier: "false",
     PATH: [join(machine, "global", "bin"), dirname(process.execPath), process.env["PATH"]].join(":"),
   };
   const ran = await runProgram(["-ec", [...lines, "coffer-mcp --version", "coffer mcp status"].join("\n")], {
-    ...{ env, cwd: ROOT, program: ["sh"] },
+    env,
+    cwd: ROOT,
+    program: ["sh"],
   });
   expect([ran.code, ran.out], ran.err).toEqual([0, expect.stringMatching(/^coffer \d+\.\d+\.\d+ /m)]);
   expect(registry.asked.length).toBeGreaterThan(5);

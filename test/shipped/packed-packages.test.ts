@@ -89,8 +89,13 @@ it(
       write(`src/guide-${String(index)}.ts`, code);
     });
     const compilerOptions = {
-      ...{ strict: true, module: "nodenext", moduleResolution: "nodenext", target: "es2022", types: ["node"] },
-      ...{ lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable", "esnext.disposable"], skipLibCheck: false },
+      strict: true,
+      module: "nodenext",
+      moduleResolution: "nodenext",
+      target: "es2022",
+      types: ["node"],
+      lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable", "esnext.disposable"],
+      skipLibCheck: false,
     };
     write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["src"] }));
     for (const version of COMPILERS)

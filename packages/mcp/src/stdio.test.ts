@@ -17,7 +17,8 @@ interface Answer {
 const line = (more: object): string => JSON.stringify({ jsonrpc: "2.0", ...more });
 const initialize = (protocolVersion: string): string =>
   line({
-    ...{ id: "i", method: "initialize" },
+    id: "i",
+    method: "initialize",
     params: { protocolVersion, capabilities: { roots: null }, clientInfo: { name: "x", version: "1" } },
   });
 

@@ -27,7 +27,8 @@ it("a budget that renews tomorrow is no reason to call again [issue 48]", () => 
     );
   expect(budget(30_000)).toMatchObject({ code: "budget_exceeded", retryable: true });
   expect(budget(86_400_000)).toMatchObject({
-    ...{ code: "budget_exceeded", retryable: false },
+    code: "budget_exceeded",
+    retryable: false,
     nextStep: expect.stringContaining("2026-01-02T00:00:00.000Z") as string,
   });
 });
@@ -38,6 +39,9 @@ it("what does not pass by itself is not worth a repeat", () => {
     nextStep: "Set X.",
   });
   expect(toFailure(lasting)).toMatchObject({
-    ...{ code: "unreachable", message: "This machine does not trust it", nextStep: "Set X.", retryable: false },
+    code: "unreachable",
+    message: "This machine does not trust it",
+    nextStep: "Set X.",
+    retryable: false,
   });
 });

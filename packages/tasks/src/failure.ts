@@ -177,7 +177,11 @@ export class TaskFailure extends Error {
 export function withStep(failure: TaskFailure, nextStep: string): TaskFailure {
   const { about, candidates, cause, code, confirm, detail, message, preview, requestId, retryable } = failure;
   return new TaskFailure(code, {
-    ...{ message, nextStep, retryable, candidates, cause },
+    message,
+    nextStep,
+    retryable,
+    candidates,
+    cause,
     ...(about === null ? {} : { about }),
     ...(confirm === null ? {} : { confirm }),
     ...(detail === null ? {} : { detail }),

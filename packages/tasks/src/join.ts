@@ -61,7 +61,10 @@ export async function joinByInvite(joining: Joining): Promise<Joined> {
   await save(new Secret(key));
   const { accessUntil } = await invites.readText(code);
   return {
-    ...{ chainAddress: signer.chainAddress, profile, configFile, vaultIds: vaultIds ?? [] },
+    chainAddress: signer.chainAddress,
+    profile,
+    configFile,
+    vaultIds: vaultIds ?? [],
     // A code alone tells of no end.
     accessUntil: accessUntil ?? expiresAt,
   };

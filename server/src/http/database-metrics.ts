@@ -48,7 +48,10 @@ function registerQuarantine(
   help: string,
 ): void {
   const made: Gauge<"reason"> = new Gauge({
-    ...{ name: `coffer_quarantine_${of}`, help, labelNames: ["reason"], registers: [registry] },
+    name: `coffer_quarantine_${of}`,
+    help,
+    labelNames: ["reason"],
+    registers: [registry],
     async collect() {
       made.reset();
       // `coffer_storage_up` says that the database is away.

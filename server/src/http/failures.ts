@@ -75,9 +75,16 @@ const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
  * is full, cannot be read, or takes no writes. The same words for all of it: the log has the cause.
  */
 const SYSTEM_CODES: Readonly<Record<string, ErrorCode>> = {
-  ...{ EMFILE: "unavailable", ENFILE: "unavailable", ENOMEM: "unavailable" },
-  ...{ EIO: "unavailable", EROFS: "unavailable", ENODEV: "unavailable", ENXIO: "unavailable", ESTALE: "unavailable" },
-  ...{ ENOSPC: "disk_full", EDQUOT: "disk_full" },
+  EMFILE: "unavailable",
+  ENFILE: "unavailable",
+  ENOMEM: "unavailable",
+  EIO: "unavailable",
+  EROFS: "unavailable",
+  ENODEV: "unavailable",
+  ENXIO: "unavailable",
+  ESTALE: "unavailable",
+  ENOSPC: "disk_full",
+  EDQUOT: "disk_full",
 };
 
 function codeOf(error: unknown): ErrorCode {

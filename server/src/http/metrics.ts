@@ -105,7 +105,10 @@ function registerDurations<Label extends string>(
   { name, help, label, read }: Histogram<Label>,
 ): void {
   const buckets: Gauge = new Gauge({
-    ...{ name: `${name}_bucket`, help, labelNames: [label, "le"], registers: [registry] },
+    name: `${name}_bucket`,
+    help,
+    labelNames: [label, "le"],
+    registers: [registry],
     collect() {
       for (const [value, { counts }] of read()) {
         let sum = 0;
@@ -117,14 +120,20 @@ function registerDurations<Label extends string>(
     },
   });
   const seconds: Counter = new Counter({
-    ...{ name: `${name}_sum`, help: "Seconds together", labelNames: [label], registers: [registry] },
+    name: `${name}_sum`,
+    help: "Seconds together",
+    labelNames: [label],
+    registers: [registry],
     collect() {
       seconds.reset();
       for (const [value, durations] of read()) seconds.inc({ [label]: value }, durations.seconds);
     },
   });
   const measured: Counter = new Counter({
-    ...{ name: `${name}_count`, help: "How many were measured", labelNames: [label], registers: [registry] },
+    name: `${name}_count`,
+    help: "How many were measured",
+    labelNames: [label],
+    registers: [registry],
     collect() {
       measured.reset();
       for (const [value, { counts }] of read())

@@ -48,7 +48,12 @@ async function emptyQueue(deps: Emptying, total: number, signal: AbortSignal): P
     const kept = await chooseKept(deps, rows);
     const since = deps.clock.now();
     const entering = rows.map(({ blob_key, reason, account_id, bytes }) => ({
-      ...{ blob_key, reason, account_id, bytes, since, deleting: 0 },
+      blob_key,
+      reason,
+      account_id,
+      bytes,
+      since,
+      deleting: 0,
       ends: kept.has(blob_key) ? total + keptFor(reason) : total,
     }));
     const enter = async (transaction: Parameters<typeof deleteFromQueue>[0]): Promise<void> => {

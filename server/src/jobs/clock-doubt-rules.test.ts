@@ -9,7 +9,9 @@ const NOON = Date.UTC(2030, 0, 1, 12);
 
 const marked: Mark = { total: 5_000, marked_at: NOON, doubted_at: null, doubt: null };
 const look = (more: Partial<Look> & { now: number; elapsed?: number }): Look => ({
-  ...{ reading: { now: more.now, elapsed: more.elapsed ?? 0 }, last: null, databaseNow: null },
+  reading: { now: more.now, elapsed: more.elapsed ?? 0 },
+  last: null,
+  databaseNow: null,
   ...more,
 });
 

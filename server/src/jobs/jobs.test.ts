@@ -284,7 +284,10 @@ describe("queued blob deletions", () => {
     ];
     const ofAccount = { account_id: place.account_id, reason: "deleted" as const };
     const rows = [first, second, third].map((blob_key, at) => ({
-      ...{ ...ofAccount, blob_key, not_before: at, bytes: blob_key === second ? storageBytes : 10 },
+      ...ofAccount,
+      blob_key,
+      not_before: at,
+      bytes: blob_key === second ? storageBytes : 10,
     }));
     await database.run(database.build.insertInto("blob_deletions").values(rows));
     expect(await runDeletions()).toMatchObject({ quarantined: 2, deleted: 1 });

@@ -63,7 +63,8 @@ beforeEach(async () => {
 function standIn(more: Partial<Pick<Database, "run" | "first">>): Database {
   return {
     ...{ build: database.build, capabilities: database.capabilities, news: database.news, load: database.load },
-    ...{ schemaGuard: database.schemaGuard, commits: database.commits },
+    schemaGuard: database.schemaGuard,
+    commits: database.commits,
     all: (query) => database.all(query),
     first: (query) => database.first(query),
     run: (query) => database.run(query),

@@ -133,7 +133,8 @@ describe("jobs that delete or expire", () => {
     const wrong = await start();
     expect(await wrong.doubt()).toMatch(/^The clock is .* `coffer-server clock confirm` ends the wait$/);
     const purge = wrong.waiting((held) => ({
-      ...{ name: "purge", pause: MINUTE },
+      name: "purge",
+      pause: MINUTE,
       run: (signal) => purgeTrash({ ...needs(), settings, clock: held, random: systemRandom }, signal),
     }));
     await purge.run(running);
@@ -181,7 +182,8 @@ describe("jobs that delete or expire", () => {
     const file = await trashFile();
     const marks = await start();
     const purge = marks.waiting((held) => ({
-      ...{ name: "purge", pause: MINUTE },
+      name: "purge",
+      pause: MINUTE,
       run: (signal) => {
         clock.set(400 * DAY);
         return purgeTrash({ ...needs(), settings, clock: held, random: systemRandom }, signal);

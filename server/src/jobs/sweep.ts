@@ -73,7 +73,10 @@ export async function sweepOrphans(deps: Sweeping, options: SweepOptions = {}): 
   return {
     orphans: isTaken ? await quarantineAll(deps, pass.orphans, options.as === "confirmed" ? "confirmed" : "orphan") : 0,
     partials: isTaken ? await discardAll(deps, pass.partials) : 0,
-    ...{ putBack: back, dangling, stopped: isTaken ? 0 : 1, found },
+    putBack: back,
+    dangling,
+    stopped: isTaken ? 0 : 1,
+    found,
   };
 }
 
@@ -165,7 +168,13 @@ async function quarantineAll(
   const since = deps.clock.now();
   for (let at = 0; at < orphans.length; at += BATCH) {
     const rows = orphans.slice(at, at + BATCH).map(({ key, size }) => ({
-      ...{ blob_key: key, reason, account_id: null, bytes: size, since, ends, deleting: 0 },
+      blob_key: key,
+      reason,
+      account_id: null,
+      bytes: size,
+      since,
+      ends,
+      deleting: 0,
     }));
     await deps.database.transaction((transaction) => putInQuarantine(transaction, rows), { freesSpace: true });
   }

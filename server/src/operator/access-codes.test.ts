@@ -99,7 +99,9 @@ describe("access-codes list and revoke", () => {
       expect((await run("access-codes", ...words)).note).toContain(unserved);
     const server = await startServer(
       parseConfig({
-        ...{ SERVICE_ENV: "development", SERVICE_DATA_DIR: directory.path, SERVICE_PORT: "0" },
+        SERVICE_ENV: "development",
+        SERVICE_DATA_DIR: directory.path,
+        SERVICE_PORT: "0",
         SERVICE_LOG_LEVEL: "silent",
       }),
     );

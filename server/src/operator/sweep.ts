@@ -20,7 +20,8 @@ export const sweepStore: OperatorCommand = {
     await using storage = await openBeside(config);
     const deps = {
       ...storage,
-      ...{ clock: systemClock, settings: config.settings },
+      clock: systemClock,
+      settings: config.settings,
       runningTime: openRunningTime(storage.database),
       log: { info: () => undefined, error: (_: unknown, message: string) => streams.note(`${message}\n`) },
     };

@@ -42,7 +42,8 @@ export const statusCheck = defineTool({
       problem: TEXT,
       nextStep: TEXT,
     },
-    ...{ layers: OBJECT, layersStep: TEXT },
+    layers: OBJECT,
+    layersStep: TEXT,
     ...{ chainStep: TEXT, sharedVaults: TEXT, sharedVaultsStep: TEXT, vaultId: TEXT, baseUrl: TEXT, configFile: TEXT },
   },
   run: async (_args, call) => {

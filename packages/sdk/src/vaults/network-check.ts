@@ -31,7 +31,11 @@ export async function checkNetworkOf(options: SharedVaultOptions): Promise<Netwo
   };
   const chain = openChain(network, { fetch: asking, clock });
   const wrap = sealVaultKeyWrap({
-    ...{ network, client: chain.client, fetch: inner, clock, timeout: PATIENCE_MS },
+    network,
+    client: chain.client,
+    fetch: inner,
+    clock,
+    timeout: PATIENCE_MS,
     // Nothing is signed and no vault is looked for: the servers are only asked whether they are there.
     signer: {
       chainAddress: signer.chainAddress,

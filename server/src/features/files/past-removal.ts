@@ -35,7 +35,11 @@ export async function removePast(
   const removed = await removeSome(act, deps, { item_id: id, reason });
   if (removed.isLeft)
     await insertEndedItem(act, {
-      ...{ item_id: id, account_id: act.account.id, vault_id, reason, bytes: bytes - removed.bytes },
+      item_id: id,
+      account_id: act.account.id,
+      vault_id,
+      reason,
+      bytes: bytes - removed.bytes,
     });
 }
 

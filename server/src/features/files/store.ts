@@ -88,7 +88,11 @@ export async function queueBlobDeletions(
       .insertInto("blob_deletions")
       .values(
         rows.map(({ blob_key, account_id, size }) => ({
-          ...{ blob_key, account_id, bytes: size, not_before: notBefore, reason },
+          blob_key,
+          account_id,
+          bytes: size,
+          not_before: notBefore,
+          reason,
         })),
       )
       .onConflict((conflict) => conflict.column("blob_key").doNothing()),

@@ -115,7 +115,8 @@ export async function listPage<Kind extends ItemKind>(
   }
   const top = query.folderId === "root";
   const vaults = await vaultsToRead(deps, principal, {
-    ...{ vaultId: query.vaultId, name: query.name },
+    vaultId: query.vaultId,
+    name: query.name,
     perVault: top || named.name !== undefined,
   });
   const folderId = top ? null : undefined;

@@ -69,8 +69,10 @@ describe("a start", () => {
     const row = await findMarkRow(pairing.database);
     const mark = await readMark(pairing.blobs);
     expect(mark).toEqual({
-      ...{ storeId: row?.store_id, token: row?.token },
-      ...{ renewedAt: row?.renewed_at, contested: false },
+      storeId: row?.store_id,
+      token: row?.token,
+      renewedAt: row?.renewed_at,
+      contested: false,
     });
     await requirePair(pairing);
     expect(await readMark(pairing.blobs)).toEqual(mark);
@@ -228,8 +230,12 @@ describe("a renewal", () => {
 
 it("a doubt is of the times of both, and stays", () => {
   const row: StoreMarkRow = {
-    ...{ id: 1, store_id: "store", token: "now", previous_token: "before" },
-    ...{ renewed_at: 100 * MINUTE, stopped: null },
+    id: 1,
+    store_id: "store",
+    token: "now",
+    previous_token: "before",
+    renewed_at: 100 * MINUTE,
+    stopped: null,
   };
   const mark = { storeId: "store", token: "now", renewedAt: 100 * MINUTE, contested: false };
   expect(doubtOf(row, mark)).toBeNull();

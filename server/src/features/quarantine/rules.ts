@@ -6,8 +6,11 @@ const DAY = 24 * HOUR;
 
 /** Milliseconds of running time from the beginning of the quarantine to the deletion. */
 const KEPT: Readonly<Record<DeletionReason, number>> = {
-  ...{ orphan: 7 * DAY, confirmed: 7 * DAY },
-  ...{ deleted: DAY, expired: DAY, replaced: DAY },
+  orphan: 7 * DAY,
+  confirmed: 7 * DAY,
+  deleted: DAY,
+  expired: DAY,
+  replaced: DAY,
   upload: 0,
 };
 

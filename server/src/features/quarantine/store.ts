@@ -135,7 +135,9 @@ export async function sumQuarantine(queries: Queries): Promise<QuarantineSum[]> 
     .groupBy("reason")
     .orderBy("reason");
   return (await queries.all(sums)).map(({ reason, contents, bytes }) => ({
-    ...{ reason, contents: Number(contents), bytes: Number(bytes) },
+    reason,
+    contents: Number(contents),
+    bytes: Number(bytes),
   }));
 }
 

@@ -72,21 +72,39 @@ export async function fillPast(
     for (let at = 0; at < each; at += AT_ONCE) {
       const numbers = Array.from({ length: Math.min(AT_ONCE, each - at) }, (_, index) => -1 - at - index);
       const past = (number: number) => ({
-        ...{ vault_id: vaultId, number, shared_json: null, author: null, author_key: `author ${number % 50}` },
-        ...{ created_at: file.created_at, replaced_at: file.created_at, expires_at: file.created_at + 30 * DAY },
+        vault_id: vaultId,
+        number,
+        shared_json: null,
+        author: null,
+        author_key: `author ${number % 50}`,
+        created_at: file.created_at,
+        replaced_at: file.created_at,
+        expires_at: file.created_at + 30 * DAY,
       });
       await database.run(
         build.insertInto("file_versions").values(
           numbers.map((number) => ({
-            ...{ ...past(number), file_id: fileId, version_id: randomUUID(), blob_key: randomUUID(), size: 1 },
-            ...{ charged: 1, sha256: file.sha256, content_type: file.content_type, how: "replace", budget_id: null },
+            ...past(number),
+            file_id: fileId,
+            version_id: randomUUID(),
+            blob_key: randomUUID(),
+            size: 1,
+            charged: 1,
+            sha256: file.sha256,
+            content_type: file.content_type,
+            how: "replace",
+            budget_id: null,
           })),
         ),
       );
       await database.run(
         build.insertInto("item_entries").values(
           numbers.map((number) => ({
-            ...{ ...past(number), item_id: fileId, name: `before ${number}`, folder_id: null, how: "rename" },
+            ...past(number),
+            item_id: fileId,
+            name: `before ${number}`,
+            folder_id: null,
+            how: "rename",
           })),
         ),
       );

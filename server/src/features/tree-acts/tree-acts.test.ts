@@ -175,7 +175,10 @@ test("nothing moves into or out of the folder until the act is through", async (
   });
   await trash(tree);
   expect(await refused()).toEqual({
-    ...{ restore: "tree_busy", deleteForGood: "tree_busy", restoreOne: "tree_busy", emptyTrash: "tree_busy" },
+    restore: "tree_busy",
+    deleteForGood: "tree_busy",
+    restoreOne: "tree_busy",
+    emptyTrash: "tree_busy",
   });
   expect(await codeOf(storeFile(service, "new", { folderId: tree.folders[1] ?? "" }))).toBe("trashed");
   expect(await codeOf(storeFile(service, "beside"))).toBe("ok");
@@ -219,7 +222,12 @@ test("a folder with many folders moves in one act, and how deep they lie follows
   while ((await treeActs()).length > 0) await finishTreeActs(service, oneStep());
   const rows = await service.database.all(service.database.build.selectFrom("folders").select(["name", "depth"]));
   expect(Object.fromEntries(rows.map(({ name, depth }) => [name, depth]))).toEqual({
-    ...{ target: 1, root: 2, a: 3, b: 4, c: 3, d: 4 },
+    target: 1,
+    root: 2,
+    a: 3,
+    b: 4,
+    c: 3,
+    d: 4,
   });
 });
 

@@ -39,8 +39,13 @@ export async function beginTreeAct(
   await refuseOverTree(act, root.vault_id, root.id);
   const { sequence } = act.account;
   const row: TreeActRow = {
-    ...{ root_id: root.id, account_id: root.account_id, vault_id: root.vault_id, kind: wanted.kind, sequence },
-    ...{ trashed_at: wanted.trashed_at, trashed_with: wanted.trashed_with },
+    root_id: root.id,
+    account_id: root.account_id,
+    vault_id: root.vault_id,
+    kind: wanted.kind,
+    sequence,
+    trashed_at: wanted.trashed_at,
+    trashed_with: wanted.trashed_with,
   };
   if (!(await isSmall(act, deps, row))) return insertTreeAct(act, row);
   for await (const level of foldersOf(act, root)) while (await writeSome(act, deps, row, level));

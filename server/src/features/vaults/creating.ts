@@ -60,7 +60,8 @@ export async function createVault(
   const row = {
     ...{ id: deps.random.uuid(), account_id: accountId, name, ...chainColumns(object) },
     ...{ created_at: now, updated_at: now, trashed_at: null, keep_versions_days: null },
-    ...{ purging_bytes: null, pending_retention: null },
+    purging_bytes: null,
+    pending_retention: null,
   };
   await refuseTakenName(act, row);
   await (object === null ? nameOrConflict(insertVault(act, row)) : insertShared(act, row, object));

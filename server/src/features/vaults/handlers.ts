@@ -51,7 +51,9 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
       if (name === row.name && days === row.keep_versions_days) return row;
       const isKeptElse = days !== row.keep_versions_days;
       const changes = {
-        ...{ name, keep_versions_days: days, updated_at: deps.clock.now() },
+        name,
+        keep_versions_days: days,
+        updated_at: deps.clock.now(),
         ...(isKeptElse && { pending_retention: keptFor(deps.settings, days) }),
       };
       const changed = { ...row, ...changes };

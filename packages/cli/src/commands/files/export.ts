@@ -38,7 +38,8 @@ export default command({
     let isSaid = false;
     try {
       const result = await exportVault(await context.client(), vault.id, paths[0] ?? dest, {
-        ...{ signal, trash },
+        signal,
+        trash,
         onProgress: ({ bytes, files, totalBytes, totalFiles }) => {
           if (!isSaid) context.note(sizeLine(totalFiles, totalBytes, trash));
           isSaid = true;

@@ -37,7 +37,10 @@ export default command({
 
 const listingOf = (context: Context, rows: readonly Row[]): Listing =>
   listing({
-    ...{ name: "items", items: rows, columns: itemColumns(rows), empty: "Nothing is here." },
+    name: "items",
+    items: rows,
+    columns: itemColumns(rows),
+    empty: "Nothing is here.",
     exit: noteClosed(context, rows),
   });
 

@@ -67,7 +67,10 @@ export async function orListOf<Outcome>(vault: string | undefined, look: () => P
     const shown = vault === undefined ? "VAULT" : untrusted(vault).visible();
     const { candidates, cause, detail, message } = failure;
     throw new CommandFailure("not_found", {
-      ...{ message, candidates, cause, ...(detail === null ? {} : { detail }) },
+      message,
+      candidates,
+      cause,
+      ...(detail === null ? {} : { detail }),
       nextStep: `coffer ls ${/^[\w.-]+$/.test(shown) ? `${shown}:` : `"${shown}:"`}`,
     });
   }

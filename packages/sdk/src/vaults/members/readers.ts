@@ -50,6 +50,8 @@ export async function vaultReaders(
 function formerOf({ members, former, time }: VaultView): FormerReader[] {
   const ended = members.filter(({ endsAt, until }) => until !== null || endsAt <= time);
   return [...ended, ...former].map(({ address, until, endsAt }) => ({
-    ...{ chainAddress: hexOf(address), until, endsAt: renderEnd(endsAt) },
+    chainAddress: hexOf(address),
+    until,
+    endsAt: renderEnd(endsAt),
   }));
 }

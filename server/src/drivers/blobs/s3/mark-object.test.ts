@@ -44,13 +44,24 @@ async function openStore(
     response.writeHead(200, { etag: store.kept?.etag ?? "" }).end();
   });
   const settings: S3Settings = {
-    ...{ endpoint: server.baseUrl, bucket: "bucket", prefix: "", region: "here", pathStyle: true },
-    ...{ accessKeyId: "AKEY", secretAccessKey: "the secret of the store", sessionToken: null },
-    ...{ encryption: null, bodies: null, redirect: null, trust: null },
+    endpoint: server.baseUrl,
+    bucket: "bucket",
+    prefix: "",
+    region: "here",
+    pathStyle: true,
+    accessKeyId: "AKEY",
+    secretAccessKey: "the secret of the store",
+    sessionToken: null,
+    encryption: null,
+    bodies: null,
+    redirect: null,
+    trust: null,
   };
   const client = new S3Client(settings, PATIENCE);
   const store: Store = {
-    ...{ objects: new S3Objects(client, settings), conditions: [], kept: null },
+    objects: new S3Objects(client, settings),
+    conditions: [],
+    kept: null,
     async [Symbol.asyncDispose]() {
       await client.close();
       await server[Symbol.asyncDispose]();

@@ -19,7 +19,10 @@ export interface Names {
 export function namesIn(prefix: string): Names {
   const [blobs, tails, trials] = [`${prefix}blobs/`, `${prefix}tails/`, `${prefix}trials/`];
   return {
-    ...{ blobs, tails, trials, mark: `${prefix}store-mark` },
+    blobs,
+    tails,
+    trials,
+    mark: `${prefix}store-mark`,
     blob: (key) => blobs + key,
     tail: (key, number) => `${tails}${key}.${String(number)}`,
     tailsOf: (key) => `${tails}${key}.`,

@@ -108,7 +108,8 @@ describe("SQLite with a damaged page", () => {
     const damagedPages = await damageLeaves("vaults");
     expect(damagedPages).toBeGreaterThan(3);
     await using database = await openSqlite({
-      ...{ path: file(), reserveBytes: 0 },
+      path: file(),
+      reserveBytes: 0,
       onFault: (fault) => void faults.push(fault),
     });
     const onArrival = prepared(
@@ -144,7 +145,8 @@ describe("SQLite whose file is not there any more", () => {
   it("writes nothing until the same file is back, and nothing into another one", async () => {
     const faults: StorageFault[] = [];
     await using database = await openSqlite({
-      ...{ path: file(), reserveBytes: 0 },
+      path: file(),
+      reserveBytes: 0,
       onFault: (fault) => void faults.push(fault),
     });
     await migrate(database);

@@ -22,7 +22,10 @@ export default command({
     for await (const each of (await client()).folders.list(query, { signal })) folders.push(each);
     const rows = folders.map(folderRow);
     return listing({
-      ...{ name: "folders", items: rows, columns: itemColumns(rows), empty: "No folders." },
+      name: "folders",
+      items: rows,
+      columns: itemColumns(rows),
+      empty: "No folders.",
       exit: noteClosed(context, rows),
     });
   },

@@ -28,7 +28,10 @@ export default command({
     const rows = [...vaults.map((each) => ({ kind: "vault" as const, ...each })), ...items];
     const trashed = { title: "trashed", of: (row: (typeof rows)[number]) => timeText(row.trashedAt) };
     return listing({
-      ...{ name: "items", items: rows, columns: itemColumns(rows, [trashed]), empty: "The trash is empty." },
+      name: "items",
+      items: rows,
+      columns: itemColumns(rows, [trashed]),
+      empty: "The trash is empty.",
       after: vaults.length === 0 ? [] : ["Bring a vault back with all that is in it: coffer vaults restore VAULT"],
       exit: noteClosed(context, items),
     });

@@ -116,9 +116,15 @@ function shownAgents(agents: readonly Agent[], approved: readonly LetIn[] | null
   return listing({
     name: "agents",
     items: agents.map(({ key, invite, name, accessUntil, memberOf, waitsFor }) => ({
-      ...{ apiKeyId: key.id, name, chainAddress: key.chainAddress, inviteId: invite?.id ?? null },
+      apiKeyId: key.id,
+      name,
+      chainAddress: key.chainAddress,
+      inviteId: invite?.id ?? null,
       ...{ scopes: key.scopes, vaultIds: key.vaultIds, expiresAt: key.expiresAt, revokedAt: key.revokedAt },
-      ...{ lastUsedAt: key.lastUsedAt, accessUntil, memberOf, waitsFor },
+      lastUsedAt: key.lastUsedAt,
+      accessUntil,
+      memberOf,
+      waitsFor,
     })),
     rest: approved === null ? {} : { approved },
     empty: "No agents. Invite one: coffer invites create --name NAME --vaults VAULT --prompt",

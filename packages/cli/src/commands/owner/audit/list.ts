@@ -22,7 +22,8 @@ export default command({
   isList: true,
   run: async (context, { since, by, action, limit = 100, cursor, all }) => {
     const { events, nextCursor } = await readAudit(context.task, {
-      ...{ since: since === undefined ? null : boundOf(context, "--since", since), by: by ?? null },
+      since: since === undefined ? null : boundOf(context, "--since", since),
+      by: by ?? null,
       ...(action === undefined ? {} : { action }),
       ...{ limit: all ? Number.MAX_SAFE_INTEGER : limit, cursor: cursor ?? null, skip: 0 },
       mostPages: Number.MAX_SAFE_INTEGER,

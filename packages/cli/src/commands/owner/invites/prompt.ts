@@ -56,7 +56,8 @@ function wordsFor(configured: string | null): ProgramWords {
       introduction: [
         "Get the program from me, the person who invites you. A package of a similar name is somebody else's: run none.",
       ],
-      ...{ before: "", program: "coffer" },
+      before: "",
+      program: "coffer",
     };
   const install = parseInstallLine(configured);
   if (install.kind === "file") return { introduction: [], before: "", program: `node ${shellWord(install.path)}` };
