@@ -8,6 +8,7 @@ import { useMailToken } from "../features/mail-tokens/store.ts";
 import { hashMailToken } from "../features/mail-tokens/rules.ts";
 import { tokenIn } from "../features/mail-tokens/test-mail.ts";
 import type { Database } from "../ports/database.ts";
+import { wrapDatabase } from "../ports/wrapped-database.ts";
 import { type Mail, MailError, type Mailer } from "../ports/mailer.ts";
 import { systemRandom } from "../ports/random.ts";
 import { mailJob, sendRequestedMails } from "./mail.ts";
@@ -58,25 +59,6 @@ beforeEach(async () => {
   onSend = () => Promise.resolve();
   return () => database[Symbol.asyncDispose]();
 });
-
-/** The database, but for some of its methods. */
-function standIn(more: Partial<Pick<Database, "run" | "first">>): Database {
-  return {
-    ...{ build: database.build, capabilities: database.capabilities, news: database.news, load: database.load },
-    schemaGuard: database.schemaGuard,
-    commits: database.commits,
-    all: (query) => database.all(query),
-    first: (query) => database.first(query),
-    run: (query) => database.run(query),
-    act: (accountIds, work, options) => database.act(accountIds, work, options),
-    transaction: (work, options) => database.transaction(work, options),
-    snapshot: (work) => database.snapshot(work),
-    migration: (work) => database.migration(work),
-    ping: () => database.ping(),
-    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
-    ...more,
-  };
-}
 
 async function addAccount(email: string): Promise<void> {
   const account = accountRow({ email, email_verified: 0 });
@@ -164,7 +146,7 @@ describe("a mail that is on its way", () => {
 
   it("whose server dies before it is noted down goes out a second time, and either token works", async () => {
     await ask();
-    const dying = standIn({ run: () => Promise.reject(new Error("killed")) });
+    const dying = wrapDatabase(database, { run: () => Promise.reject(new Error("killed")) });
     await expect(round({ database: dying })).rejects.toThrow("killed");
     await round();
     expect(mails).toHaveLength(1);
@@ -298,7 +280,7 @@ describe("a clock that is set back", () => {
 describe("a look that fails", () => {
   it("is not repeated at once", async () => {
     let looks = 0;
-    const broken = standIn({ first: () => Promise.reject(new Error(`look ${(looks += 1)}`)) });
+    const broken = wrapDatabase(database, { first: () => Promise.reject(new Error(`look ${(looks += 1)}`)) });
     const job = mailJob(deps({ database: broken }));
     await expect(job.run(running)).rejects.toThrow("look 1");
     clock.advance(15 * SECOND - 1);

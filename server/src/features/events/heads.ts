@@ -5,6 +5,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Queries } from "../../ports/database.ts";
 import { lookPause, type News, NO_NEWS } from "../../ports/news.ts";
+import { wrapDatabase } from "../../ports/wrapped-database.ts";
 import { findHeads } from "./store.ts";
 
 export interface HeadsParts {
@@ -103,29 +104,13 @@ export class Heads {
 
 /** The database, for code that changes accounts that others follow here. */
 export function waking(database: Database, heads: Pick<Heads, "wake">): Database {
-  return {
-    build: database.build,
-    capabilities: database.capabilities,
-    news: database.news,
-    schemaGuard: database.schemaGuard,
-    commits: database.commits,
-    get load() {
-      return database.load;
-    },
-    all: (query) => database.all(query),
-    first: (query) => database.first(query),
-    run: (query) => database.run(query),
+  return wrapDatabase(database, {
     async act(accountIds, work, options) {
       const result = await database.act(accountIds, work, options);
       heads.wake(new Set(accountIds));
       return result;
     },
-    transaction: (work, options) => database.transaction(work, options),
-    snapshot: (work) => database.snapshot(work),
-    migration: (work) => database.migration(work),
-    ping: () => database.ping(),
-    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
-  };
+  });
 }
 
 function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
