@@ -82,7 +82,7 @@ export class StorageWatch {
     return (fault) => this.#hear(part, fault);
   }
 
-  /** Begins to probe. Answers how to end it; resolves when the probe under way is over. */
+  /** Begins to probe. Returns how to end it; resolves when the probe under way is over. */
   watch(probed: Probed): () => Promise<void> {
     this.#probed = probed;
     this.#probeIn(this.#times.probeEvery);

@@ -16,7 +16,7 @@ export interface FaultyDisk {
   clear(): void;
 }
 
-/** Answers why not where nothing can be compiled or preloaded. */
+/** Returns why not where nothing can be compiled or preloaded. */
 export async function openFaultyDisk(): Promise<FaultyDisk | string> {
   if (process.platform !== "linux") return "libraries are preloaded on Linux alone";
   const directory = makeDirectory();

@@ -18,7 +18,7 @@ export function jobsOf<Service extends { readonly clock: Pick<Clock, "elapsed"> 
 
 type Jobs = Parameters<typeof deleteQueuedBlobs>[0] & { readonly clock: { advance(milliseconds: number): void } };
 
-/** What is queued by now goes into quarantine, and a day later out of the store. Answers what was deleted. */
+/** What is queued by now goes into quarantine, and a day later out of the store. Returns what was deleted. */
 export async function deleteADayLater(jobs: Jobs): Promise<{ readonly deleted: number; readonly failed: number }> {
   const { signal } = new AbortController();
   const now = await deleteQueuedBlobs(jobs, signal);

@@ -25,7 +25,7 @@ import { askEveryList, type Filters } from "./test-lists.ts";
 
 type Living = Awaited<ReturnType<typeof openWriting>>;
 
-/** Everything that is done with a shared vault, once. Answers which filters of which lists were asked for. */
+/** Everything that is done with a shared vault, once. Returns which filters of which lists were asked for. */
 export async function liveOn(living: TestService): Promise<Filters> {
   const writing = await openWriting(living);
   const filled = await fill(living, writing);

@@ -48,7 +48,7 @@ export interface Asked {
   readonly fileId: string;
 }
 
-/** Answers the filters that it asked for, each in a query that was not refused. */
+/** Returns the filters that it asked for, each in a query that was not refused. */
 export async function askEveryList(living: TestService, asked: Asked): Promise<Filters> {
   const lists = await listsOf(living, asked);
   const answered: Record<string, string[]> = {};

@@ -35,7 +35,7 @@ export const confirmClockNow: OperatorCommand = {
   },
 };
 
-/** Each in an act of its own: it is the account's log. Answers how many there are. */
+/** Each in an act of its own: it is the account's log. Returns how many there are. */
 async function noteForAll(deps: { readonly database: Database; readonly clock: Clock }): Promise<number> {
   const noted = { action: "server.clock_confirmed", actor: OPERATOR, target: { kind: "server", id: "clock" } } as const;
   let count = 0;

@@ -223,7 +223,7 @@ export async function hasVersions(queries: Queries, fileId: string): Promise<boo
   return (await queries.all(someOf(queries, { fileId, most: 1 }))).length > 0;
 }
 
-/** For a file that is gone, and whose versions nothing counts any more: at most so many go. Answers how many bytes were counted for them. */
+/** For a file that is gone, and whose versions nothing counts any more: at most so many go. Returns how many bytes were counted for them. */
 export async function removeSomeVersions(
   act: AccountAct,
   { fileId, most, ...giving }: Giving & { readonly fileId: string; readonly most: number },

@@ -50,7 +50,7 @@ export async function listEnded(
   return (await queries.all(ended(queries, { ...value, except }))).map((row) => row.blob_key);
 }
 
-/** Locks the rows until the transaction ends, and says that their bytes go. `endedBy`: only those; null: all. Answers their keys. */
+/** Locks the rows until the transaction ends, and says that their bytes go. `endedBy`: only those; null: all. Returns their keys. */
 export async function markDeleting(
   transaction: Queries,
   keys: readonly string[],
@@ -79,7 +79,7 @@ export async function listNamed(queries: Queries, keys: readonly string[]): Prom
   return named;
 }
 
-/** Removes the rows: the contents are put back, or are gone. Answers how many there were. */
+/** Removes the rows: the contents are put back, or are gone. Returns how many there were. */
 export async function leaveQuarantine(transaction: Queries, keys: readonly string[]): Promise<number> {
   if (keys.length === 0) return 0;
   return transaction.run(transaction.build.deleteFrom("blob_quarantine").where("blob_key", "in", keys));
@@ -92,7 +92,7 @@ export async function putBack(transaction: Queries, keys: readonly string[]): Pr
   return transaction.run(build.deleteFrom("blob_quarantine").where("blob_key", "in", keys).where("deleting", "=", 0));
 }
 
-/** Nothing but an operator deletes them from now on. Answers how many of the keys are there. */
+/** Nothing but an operator deletes them from now on. Returns how many of the keys are there. */
 export async function keepForOperator(transaction: Queries, keys: readonly string[]): Promise<number> {
   if (keys.length === 0) return 0;
   const { build } = transaction;

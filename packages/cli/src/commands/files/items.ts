@@ -32,7 +32,7 @@ type Named = Pick<File | Folder, "name" | "unreadable">;
 /** What a name is of is seen at its end: `A/` is a folder, and `A:` a vault. */
 const END_OF_NAME = { file: "", folder: "/", vault: ":" } as const;
 
-/** Says why items are closed, and what to do about it. Answers how their list ends. */
+/** Says why items are closed, and what to do about it. Returns the exit code of their list. */
 export function noteClosed({ note }: Pick<Context, "note">, items: readonly (File | Folder)[]): ExitCode {
   const closed = items.filter(isClosed);
   const [first] = closed;

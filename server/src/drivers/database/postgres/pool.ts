@@ -195,7 +195,7 @@ export class Connection implements Disposable {
   }
 
   /**
-   * Several statements in one trip. Where sessions are not ours, each transaction says its limits itself. Answers the first row of the last of `looks`.
+   * Several statements in one trip. Where sessions are not ours, each transaction says its limits itself. Returns the first row of the last of `looks`.
    */
   async begin<Row extends object>(
     mode: "" | "ISOLATION LEVEL REPEATABLE READ READ ONLY",
