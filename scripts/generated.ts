@@ -11,7 +11,6 @@ import { renderApiPage } from "./api-page.ts";
 import { renderErrors } from "./error-page.ts";
 import { renderInputTypes } from "./input-types.ts";
 import { renderResultTypes } from "./result-types.ts";
-import { CLAIM_TESTS, renderClaimTests } from "../test/pins/claims.ts";
 
 const markdown = (text: string) => format(text, { parser: "markdown", proseWrap: "preserve" });
 const json = (value: unknown) =>
@@ -34,6 +33,5 @@ export async function renderPages(): Promise<Readonly<Record<string, string>>> {
     "docs/generated/openapi.json": await json(renderOpenApi(api)),
     "docs/generated/api.md": await markdown(renderApiPage()),
     "docs/generated/errors.md": await markdown(await renderErrors()),
-    "docs/generated/threat-model-tests.md": await markdown(renderClaimTests(CLAIM_TESTS)),
   };
 }

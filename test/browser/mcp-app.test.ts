@@ -145,7 +145,7 @@ const press = (shown: Shown, text: string) =>
     `[...d.querySelectorAll("button")].find((e) => e.textContent.includes(${JSON.stringify(text)})).click() === undefined`,
   );
 
-it("the file browser shows a folder, opens others, and shows hostile names as text [G24]", async (context) => {
+it("the file browser shows a folder, opens others, and shows hostile names as text", async (context) => {
   requireChromium(context);
   const args = { vaultId };
   const shown = await open("files", "file_list", args, await call("file_list", args));

@@ -73,7 +73,7 @@ function requireUntold(error: Error): void {
   expect(inspect(printed, { depth: 20 })).not.toContain(KEY);
 }
 
-it("opens with its key, which goes to the aggregator alone", async () => {
+it("opens with its key, which goes to the aggregator alone [K7]", async () => {
   const { wrap, others, place } = openWith(KEY);
   const sealed = [await wrap.wrap(key, place), await others.wrap(key, place)];
   expect(await wrap.unwrap(sealed.map((sealedKey) => ({ sealedKey, place })))).toEqual([key, key]);
@@ -101,7 +101,7 @@ it("says without it, or with another one, that an API key may be wanted", async 
 });
 
 it.each(["redirect", "not_json", "Failure", "hang"] as const)(
-  "is told by no error, and not passed on: %s",
+  "is told by no error, and not passed on: %s [K7]",
   async (answer) => {
     const { wrap, place } = openWith(KEY);
     const sealedKey = await wrap.wrap(key, place);

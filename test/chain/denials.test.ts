@@ -33,7 +33,7 @@ describe("a refusal says why", () => {
     await expect(open(bench.wrapOf(stranger))).rejects.toMatchObject({ code: "not_a_member" });
   });
 
-  it("key_servers_unavailable: names those that are away and how many are needed; one may be", async () => {
+  it("key_servers_unavailable: names those that are away and how many are needed; one may be [K3]", async () => {
     bench.servers.faults(2).down = true;
     expect(await open(bench.wrapOf(owner))).toEqual([key]);
     bench.servers.faults(0).down = true;
@@ -153,7 +153,7 @@ describe("a refusal says why", () => {
     });
   });
 
-  it("network_changed: a key server on the chain that is not the pinned one is asked nothing, and nothing is sealed for it", async () => {
+  it("network_changed: a key server on the chain that is not the pinned one is asked nothing, and nothing is sealed for it [K5]", async () => {
     const [writing, ...others] = bench.network.keyServerSets;
     const [first, ...rest] = writing!.servers;
     const pinned = { ...first!, publicKey: rest[0]!.publicKey };
@@ -187,7 +187,7 @@ describe("key servers that are behind", () => {
     expect(bench.signed.length).toBe(1);
   });
 
-  it("are given up after two minutes: key_servers_behind", async () => {
+  it("are given up after two minutes: key_servers_behind [K4]", async () => {
     behind();
     let waited = 0;
     const sleep = async (milliseconds: number): Promise<void> => void (waited += milliseconds);
@@ -197,7 +197,7 @@ describe("key servers that are behind", () => {
     expect(waited).toBeLessThanOrEqual(120_000);
   });
 
-  it("do not open what was sealed after a removal that they have not seen", async () => {
+  it("do not open what was sealed after a removal that they have not seen [K4 E7]", async () => {
     for (const index of [0, 1, 2]) bench.servers.faults(index).stale = true;
     bench.chain.members.delete(removed.toSuiAddress());
     bench.chain.generation = 2n;

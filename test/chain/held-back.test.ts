@@ -101,19 +101,19 @@ const FIRST_END = (Math.ceil(Date.now() / 900_000) + 4) * 900_000;
 /** So many quarters of an hour after an end that is still to come. */
 const quarters = (count: number): bigint => BigInt(FIRST_END + count * 900_000);
 
-it("N7: an addition that was held back lets nobody in again after a removal, in the epochs in which it is valid", async () => {
+it("N7: an addition that was held back lets nobody in again after a removal, in the epochs in which it is valid [N7]", async () => {
   const anna = (await person()).chainAddress;
   const { released } = await heldBack(add(anna), [add(anna), remove(anna)]);
   expect((await released()).members).toEqual([]);
 });
 
-it("N7: an extension that was held back does not undo that an end was shortened", async () => {
+it("N7: an extension that was held back does not undo that an end was shortened [N7]", async () => {
   const anna = (await person()).chainAddress;
   const { released } = await heldBack(until(anna, null), [until(anna, quarters(1))], [add(anna, quarters(3))]);
   expect((await released()).members).toMatchObject([{ chainAddress: anna, endsAt: quarters(1) }]);
 });
 
-it("N7: an offer that was held back gives nobody the vault after another one took its place", async () => {
+it("N7: an offer that was held back gives nobody the vault after another one took its place [N7]", async () => {
   const [anna, ben] = [await person(), await person()];
   const { objectId, released } = await heldBack(offer(anna.chainAddress), [offer(ben.chainAddress)]);
   expect((await released()).offered).toBe(ben.chainAddress);
@@ -147,7 +147,7 @@ async function keptCalls(
   };
 }
 
-it("N7: a held transaction that takes and then gives lets nobody in again: its own taking is no act that it may name", async () => {
+it("N7: a held transaction that takes and then gives lets nobody in again: its own taking is no act that it may name [N7]", async () => {
   const keypair = new Ed25519Keypair();
   const owner = fromSuiSigner(keypair);
   await localnet.faucet(owner.chainAddress);
@@ -175,7 +175,7 @@ function lyingOf(chain: Chain, last: () => string): Chain {
   return { ...chain, readVault: async (...asked) => ({ ...(await chain.readVault(...asked)), last: last() }) };
 }
 
-it("N7: a node that lies about the owner's last act gets nothing signed that the chain executes", async () => {
+it("N7: a node that lies about the owner's last act gets nothing signed that the chain executes [N7]", async () => {
   const owner = await person();
   const { objectId } = (await createVault(open(), owner, {})).vault;
   const beforeSend = vi.fn(() => Promise.resolve());
@@ -185,7 +185,7 @@ it("N7: a node that lies about the owner's last act gets nothing signed that the
   expect(beforeSend).not.toHaveBeenCalled();
 });
 
-it("N7: a signing key that was held back replaces no later one", async () => {
+it("N7: a signing key that was held back replaces no later one [N7]", async () => {
   const owner = await person();
   const { objectId } = (await createVault(open(), owner, { signingKey: key(1) })).vault;
   const set = (chain: Chain, byte: number) => setSigningKey(chain, owner, { objectId, signingKey: key(byte) });
@@ -197,13 +197,13 @@ it("N7: a signing key that was held back replaces no later one", async () => {
   expect((await open().readVault(objectId)).owner.signingKey).toEqual(key(3));
 });
 
-it("N19: a removal that was held back removes who was added again since, and the owner sees it", async () => {
+it("N19: a removal that was held back removes who was added again since, and the owner sees it [N19]", async () => {
   const anna = (await person()).chainAddress;
   const { released } = await heldBack(remove(anna), [remove(anna), add(anna)], [add(anna)]);
   expect(await released()).toMatchObject({ members: [], generation: 3n });
 });
 
-it("N7: what was held back is void after the next epoch, whatever the owner has done since", async () => {
+it("N7: what was held back is void after the next epoch, whatever the owner has done since [N7]", async () => {
   const anna = (await person()).chainAddress;
   const { released } = await heldBack(add(anna), []);
   localnet.advanceEpoch();
@@ -211,7 +211,7 @@ it("N7: what was held back is void after the next epoch, whatever the owner has 
   expect((await released()).members).toEqual([]);
 });
 
-it("a node that names a later epoch gets nothing that is executed now, nor for longer than two epochs", async () => {
+it("a node that names a later epoch gets nothing that is executed now, nor for longer than two epochs [N8]", async () => {
   const owner = await person();
   const lie = { epoch: 30n };
   const chain = open();
@@ -248,7 +248,7 @@ it("an unfinished creation goes on with its own transaction, which makes one obj
   expect((await resumeCreation(open(), owner.chainAddress, {}, text))?.objectId).toBe(first?.objectId);
 });
 
-it("an unfinished creation is begun anew when it is void: the first transaction never makes a second object", async () => {
+it("an unfinished creation is begun anew when it is void: the first transaction never makes a second object [N9]", async () => {
   const owner = await person();
   const signed = await keptCreation(owner);
   localnet.advanceEpoch();

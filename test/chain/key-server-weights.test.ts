@@ -41,7 +41,7 @@ describe("two shares of one server and one of another, of which two open", () =>
     expect(await open(bench.wrapOf(owner, { network }))).toEqual([key]);
   });
 
-  it("are not opened by the light one, and the heavy one is named", async () => {
+  it("are not opened by the light one, and the heavy one is named [K8]", async () => {
     bench.servers.faults(HEAVY).down = true;
     const failure = open(bench.wrapOf(owner, { network }));
     await expect(failure).rejects.toMatchObject({ code: "key_servers_unavailable" });
@@ -82,7 +82,7 @@ describe("two shares of one server and one of another, of which two open", () =>
 
 describe("a key that was sealed by other weights", () => {
   it.each([[[1, 2]], [[1, 1]], [[3, 1]], [[2, 1, 1]]])(
-    "is refused where %j are accepted, and nobody is asked",
+    "is refused where %j are accepted, and nobody is asked [K8]",
     async (weights) => {
       const failure = open(bench.wrapOf(owner, { network: weighing(...weights) }));
       await expect(failure).rejects.toMatchObject({

@@ -88,7 +88,7 @@ describe("over HTTP", () => {
     await expect(wrap.unwrap([first])).rejects.toThrow("closed");
   });
 
-  it("a member opens what the owner sealed, each key server asked once; a stranger is told that it is none", async () => {
+  it("a member opens what the owner sealed, each key server asked once; a stranger is told that it is none [W5 K2]", async () => {
     const before = asked();
     expect(await wrapOf(member).unwrap([first])).toEqual([key]);
     expect(asked()).toEqual(before.map((count) => count + 1));
@@ -159,7 +159,7 @@ it("the last of a thousand members opens several keys, one in a request: a key s
 });
 
 describe("a zkLogin user", () => {
-  it("opens as a member, until the ephemeral key has ended", async () => {
+  it("opens as a member, until the ephemeral key has ended [Z4]", async () => {
     const user = zkloginUserOf("alice", 1);
     await addMember(chain, owner, { objectId, chainAddress: user.chainAddress });
     const wrap = wrapOf(user);
@@ -191,7 +191,7 @@ it("a multisig that zkLogin signs for is told that nothing here can check it", a
 });
 
 describe("after a removal", () => {
-  it("key servers that have not seen it open nothing that was sealed since", async () => {
+  it("key servers that have not seen it open nothing that was sealed since [K4]", async () => {
     for (const index of [0, 1, 2]) localnet.faults.keyServer(index).stale = true;
     const { vault } = await removeMember(chain, owner, { objectId, chainAddress: member.chainAddress });
     expect(vault.generation).toBe(2n);

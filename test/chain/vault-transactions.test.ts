@@ -326,7 +326,7 @@ it("works over loopback as in process", async () => {
   expect((await open().readVault(vault.objectId)).generation).toBe(1n);
 });
 
-it("publishes the package for good, and writes down a network that works", async () => {
+it("publishes the package for good, and writes down a network that works [P1]", async () => {
   const network = localnet.network();
   const [first] = network.keyServerSets;
   const target = { network: network.network, grpcUrl: network.grpcUrl, keyServerSets: [first!] };
@@ -338,7 +338,7 @@ it("publishes the package for good, and writes down a network that works", async
   await expect(open().readVault(objectId)).rejects.toEqual(refusal("vault_changed"));
 });
 
-it("takes no other package for the one it published: another may have the same code, and somebody who can change it", async () => {
+it("takes no other package for the one it published: another may have the same code, and somebody who can change it [P2]", async () => {
   const network = localnet.network();
   const [first] = network.keyServerSets;
   const target = { network: network.network, grpcUrl: "http://127.0.0.1:9", keyServerSets: [first!] };

@@ -29,7 +29,7 @@ function open({ waits = false } = {}): Chain {
 }
 const person = (): TransactionSigner => fromSuiSigner(new Ed25519Keypair());
 
-it("is waited for while it is late: every act ends as without it", async () => {
+it("is waited for while it is late: every act ends as without it [N14]", async () => {
   second.lag = 1200;
   const [chain, owner, anna] = [open({ waits: true }), person(), person()];
   const { objectId } = (await createVault(chain, owner, {})).vault;
@@ -40,7 +40,7 @@ it("is waited for while it is late: every act ends as without it", async () => {
   second.lag = 0;
 });
 
-it("stops all reading of vaults while it does not answer, and is named", async () => {
+it("stops all reading of vaults while it does not answer, and is named [N14]", async () => {
   const [chain, owner] = [open(), person()];
   const { objectId } = (await createVault(chain, owner, {})).vault;
   const network = { ...chain.network, witnessUrls: ["http://127.0.0.1:9"] };
@@ -62,7 +62,7 @@ function dropping(chain: Chain, objectId: string, before: () => Promise<unknown>
   return chain;
 }
 
-it("shows that a removal was never made, whatever the first node says of it, also when something else has happened", async () => {
+it("shows that a removal was never made, whatever the first node says of it, also when something else has happened [N13]", async () => {
   const [owner, anna, bert] = [person(), person(), person()];
   const { objectId } = (await createVault(open(), owner, {})).vault;
   const removal = { objectId, chainAddress: anna.chainAddress };

@@ -3,7 +3,7 @@ import { TOOLS } from "@coffer/mcp";
 import { describe, expect, it } from "vitest";
 import { mcpbManifest } from "../../scripts/mcpb-manifest.ts";
 
-describe("the bundle's manifest [G21]", () => {
+describe("the bundle's manifest", () => {
   const made = mcpbManifest("1.2.3", ">=22", TOOLS) as {
     user_config: Record<string, { sensitive?: boolean; multiple?: boolean; required: boolean; default?: string }>;
     server: { mcp_config: { args: string[]; env: Record<string, string> } };

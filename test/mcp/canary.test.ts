@@ -231,7 +231,7 @@ const MODES: readonly (readonly [string, EchoMode])[] = [
   ["broken off", "broken"],
 ];
 
-it.each(MODES)("by a service that is %s, every tool keeps every secret [G11]", async (_, mode) => {
+it.each(MODES)("by a service that is %s, every tool keeps every secret", async (_, mode) => {
   proxy.mode = null;
   const http = await openHttp();
   proxy.mode = mode;

@@ -85,7 +85,7 @@ async function requireTold({ chainAddress, client, fileId, lies, state, stored }
   return cases;
 }
 
-describe("damage at every chunk is told, and never reaches a local file [G9]", () => {
+describe("damage at every chunk is told, and never reaches a local file", () => {
   const length = CHUNK * CHUNKS + 100;
 
   it("in a public vault", async () => {

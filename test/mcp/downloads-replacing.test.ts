@@ -24,7 +24,7 @@ const tokenIn = (facts: Readonly<Record<string, unknown>>): string | undefined =
 describe("a script that is replaced [issue 46.5]", () => {
   const DIFFERENT = "what the user has now";
 
-  it("is not, outside of the folder for downloads, and the model is told what it may do", async () => {
+  it("is not, outside of the folder for downloads, and the model is told what it may do [L1]", async () => {
     await store("package.json", HOSTILE);
     await store("more.txt");
     await store("tree/package.json", HOSTILE);
@@ -63,7 +63,7 @@ describe("a script that is replaced [issue 46.5]", () => {
   const placeFor = (way: string): string => (way === "a folder" ? "coffer/tree/package.json" : "coffer/package.json");
   const read = (path: string): Promise<string> => readFile(join(project, path), "utf8");
 
-  it.each(Object.entries(WAYS))("is replaced once the user agrees, by %s", async (way, wish) => {
+  it.each(Object.entries(WAYS))("is replaced once the user agrees, by %s [L2]", async (way, wish) => {
     await storeAll();
     await place(placeFor(way), PACKAGE);
     const wanted = { ...(await wish()), ifExists: "replace" };
@@ -83,7 +83,7 @@ describe("a script that is replaced [issue 46.5]", () => {
   });
 
   it.each(Object.entries(WAYS))(
-    "holds for what was shown alone: a file that changed since stays, by %s",
+    "holds for what was shown alone: a file that changed since stays, by %s [L2]",
     async (way, wish) => {
       await storeAll();
       await place(placeFor(way), PACKAGE);
@@ -104,7 +104,7 @@ describe("a script that is replaced [issue 46.5]", () => {
     },
   );
 
-  it("is not replaced by a token once text of others was shown, nor where a person alone agrees", async () => {
+  it("is not replaced by a token once text of others was shown, nor where a person alone agrees [L2]", async () => {
     await storeAll();
     await place("coffer/package.json", PACKAGE);
     const wanted = { files: ["package.json"], vaultId, dest: ".", ifExists: "replace" };
@@ -122,7 +122,7 @@ describe("a script that is replaced [issue 46.5]", () => {
     expect(await read("coffer/package.json")).toBe(PACKAGE);
   });
 
-  it("is not replaced by a service that names it in its second list only", async () => {
+  it("is not replaced by a service that names it in its second list only [L2]", async () => {
     await store("tree/agreed.txt", "new");
     await store("tree/package.json", HOSTILE);
     await place("coffer/tree/agreed.txt", "old one");

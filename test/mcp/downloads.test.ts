@@ -47,7 +47,7 @@ describe("a folder that is a bare Git repository [issue 46.5]", () => {
     return mark;
   }
 
-  it("runs no command on git status", async () => {
+  it("runs no command on git status [L3]", async () => {
     const mark = await storeRepository();
     await using tools = await open();
     const { facts } = await tools.call("file_download", { folder: "repo", vaultId, dest: "repo" });
@@ -61,7 +61,7 @@ describe("a folder that is a bare Git repository [issue 46.5]", () => {
   it.each([
     ["its HEAD last", ["config", "objects", "refs", "HEAD"]],
     ["its HEAD first", ["HEAD", "config", "objects", "refs"]],
-  ])("runs none either that becomes one by several downloads, %s", async (_, order) => {
+  ])("runs none either that becomes one by several downloads, %s [L3]", async (_, order) => {
     const mark = await storeRepository();
     await using tools = await open();
     // A first file makes the folder.
@@ -84,7 +84,7 @@ describe("a folder that is a bare Git repository [issue 46.5]", () => {
     ["a clone", "mine", [".git/HEAD"]],
     ["a clone by another spelling", "mine", [".GIT/HEAD"]],
     ["a folder that is linked to a repository", "mine", [".git"]],
-  ])("that is the user's own, %s, gets nothing", async (_, folder, files) => {
+  ])("that is the user's own, %s, gets nothing [L3]", async (_, folder, files) => {
     for (const file of files) await place(join("coffer", folder, file), "x");
     await mkdir(join(downloads, folder, "hooks"));
     const id = await store("post-commit", "#!/bin/sh\n");
@@ -138,17 +138,20 @@ describe("names in every spelling that some file system reads alike [issue 46.5]
     ],
   ];
 
-  it.each([...OF_GIT, ...OBEYED].map((name) => [JSON.stringify(name), name]))("%s is not made", async (_, name) => {
-    const id = await store("a.txt");
-    await store("tree/b.txt");
-    await using tools = await open();
-    // Some look like an address, which no path is.
-    const refused = /^\w[\w.]+:/.test(name) ? "path_not_allowed" : "config_file";
-    expect((await tools.call("file_download", { files: [id], dest: name })).code).toBe(refused);
-    // Neither as a folder.
-    expect((await tools.call("file_download", { folder: "tree", vaultId, dest: name })).code).toBe(refused);
-    expect(await treeOf(downloads)).toEqual([]);
-  });
+  it.each([...OF_GIT, ...OBEYED].map((name) => [JSON.stringify(name), name]))(
+    "%s is not made [L3 L4]",
+    async (_, name) => {
+      const id = await store("a.txt");
+      await store("tree/b.txt");
+      await using tools = await open();
+      // Some look like an address, which no path is.
+      const refused = /^\w[\w.]+:/.test(name) ? "path_not_allowed" : "config_file";
+      expect((await tools.call("file_download", { files: [id], dest: name })).code).toBe(refused);
+      // Neither as a folder.
+      expect((await tools.call("file_download", { folder: "tree", vaultId, dest: name })).code).toBe(refused);
+      expect(await treeOf(downloads)).toEqual([]);
+    },
+  );
 
   it("ordinary names are made", async () => {
     const id = await store("a.txt");
@@ -168,7 +171,7 @@ describe("names in every spelling that some file system reads alike [issue 46.5]
   });
 });
 
-it("no download is executable, whatever it replaces [issue 46.5]", async () => {
+it("no download is executable, whatever it replaces [issue 46.5 L3]", async () => {
   for (const path of ["run.sh", "more.sh", "tree/run.sh", "tree/below/new.sh"]) await store(path, "#!/bin/sh\nnew\n");
   for (const path of ["run.sh", "tree/run.sh"]) await chmod(await place(`coffer/${path}`, "#!/bin/sh\n"), 0o755);
   await using tools = await open({ onAsked: () => YES });
@@ -184,7 +187,7 @@ it("no download is executable, whatever it replaces [issue 46.5]", async () => {
   for (const file of files) expect([file, (await lstat(join(downloads, file))).mode & 0o777]).toEqual([file, 0o600]);
 });
 
-it("a text that gives an agent orders writes new files that a program obeys whose user starts it there", async () => {
+it("a text that gives an agent orders writes new files that a program obeys whose user starts it there [L4]", async () => {
   await store("tree/package.json", HOSTILE);
   await using tools = await open();
   await tools.call("file_download", { folder: "tree", vaultId, dest: "." });
@@ -209,7 +212,7 @@ describe("the folder for downloads [issue 46.5]", () => {
     expect(await treeOf(project)).toEqual(["coffer/a.txt", "package.json"]);
   });
 
-  it.each(["legacy", { pin: "2026-07-28" }] as const)("follows the client's roots (%j)", async (era) => {
+  it.each(["legacy", { pin: "2026-07-28" }] as const)("follows the client's roots (%j) [L1]", async (era) => {
     const root = join(project, "sub");
     await mkdir(root);
     const { code, folder } = await get({ era, roots: [root] });
@@ -249,7 +252,7 @@ describe("the folder for downloads [issue 46.5]", () => {
     expect(await readFile(join(project, "sub", "coffer", "a.txt"), "utf8")).toBe("new");
   });
 
-  it("is the one that the user named, wherever it is, and is read only if it is allowed, too", async () => {
+  it("is the one that the user named, wherever it is, and is read only if it is allowed, too [L1]", async () => {
     const named = join(makeDirectory(), "inbox");
     const roots = [join(project, "none")];
     expect(await get({ launch: { downloads: named }, roots })).toMatchObject({ folder: named, code: null });
@@ -272,7 +275,7 @@ describe("the folder for downloads [issue 46.5]", () => {
     ["a link to the project", () => symlink(".", downloads)],
     ["a link to nowhere", () => symlink("../nowhere", downloads)],
     ["a file", () => writeFile(downloads, "x")],
-  ])("is not used where it is %s", async (_, make) => {
+  ])("is not used where it is %s [L1]", async (_, make) => {
     await make();
     expect((await get({})).code).toBe("path_not_allowed");
     expect((await get({ launch: { downloads } })).code).toBe("path_not_allowed");

@@ -16,7 +16,7 @@ const NAMED = [
   "why can she not open it",
 ];
 
-describe("a scripted agent [G18]", () => {
+describe("a scripted agent", () => {
   it("has at least 40 tasks, each once, and most of them take one or two calls", () => {
     const names = TASKS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);

@@ -160,7 +160,7 @@ const ALL = Object.entries(FIELDS).flatMap(([tool, fields]) =>
 );
 
 it.each(ALL)(
-  "%s reaches nobody new, and the service only while it can read all that was shown [S29]",
+  "%s reaches nobody new, and the service only while it can read all that was shown [S29 S29 T1 T3 T4]",
   async (...row) => {
     const [, tool, name, { fate, text = CANARY, with: others = {} }] = row;
     const { calls, client, folder, sent, state, vaultId } = await openScene();
@@ -202,7 +202,7 @@ describe.each<readonly [string, Era]>([
   ["2025", "legacy"],
   ["2026", { pin: "2026-07-28" }],
 ])("a user of a host of the %s era", (_, era) => {
-  it("is asked once about each reader, by name, also for many files at once", async () => {
+  it("is asked once about each reader, by name, also for many files at once [T2]", async () => {
     const { client, folder, state, vaultId } = await openScene();
     for (const name of ["a.txt", "b.txt"]) writeFileSync(join(folder, name), name);
     const asked: string[] = [];
@@ -220,7 +220,7 @@ describe.each<readonly [string, Era]>([
     expect(asked[1]).not.toContain(STRANGER);
   });
 
-  it("who declines has nothing sent, and who is shown readers that change meanwhile is asked anew", async () => {
+  it("who declines has nothing sent, and who is shown readers that change meanwhile is asked anew [T2]", async () => {
     const { client, sent, state, vaultId } = await openScene();
     const answers: unknown[] = [{ action: "decline" }];
     const onAsked = (): unknown => {
@@ -242,7 +242,7 @@ describe.each<readonly [string, Era]>([
   });
 });
 
-it("addresses of the account's own live keys are no strangers", async () => {
+it("addresses of the account's own live keys are no strangers [T5]", async () => {
   const { client, state, vaultId } = await openScene();
   const [key] = (await client.apiKeys.list()).apiKeys;
   const ends: Partial<ApiKey>[] = [{ chainAddress: STRANGER }];
@@ -258,7 +258,7 @@ it("addresses of the account's own live keys are no strangers", async () => {
   expect((await tools.call("file_write", { name: "b", text: "x", vaultId })).code).toBe("confirmation_required");
 });
 
-it("nobody is asked about the vault of --vault, nor where the operator accepts tokens", async () => {
+it("nobody is asked about the vault of --vault, nor where the operator accepts tokens [T5]", async () => {
   const { client, state, vaultId } = await openScene();
   state.readers = ONE_STRANGER;
   for (const launch of [{ vaultId }, { confirm: "token" as const }]) {

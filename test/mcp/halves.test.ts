@@ -62,7 +62,7 @@ function requireFactsEnough({ facts, text, isError }: ToolAnswer): void {
 }
 
 describe.each(TOOLS)("$name", ({ name }) => {
-  it("has all in each half, of what succeeds and of what fails [G15]", async () => {
+  it("has all in each half, of what succeeds and of what fails", async () => {
     const [good = {}, ...bad] = scene.calls[name] ?? [];
     const first = await tools.call(name, good);
     // Nothing is under way, and nobody agreed yet.

@@ -74,7 +74,7 @@ describe.each([
   ["sdk 1.32", "sdk 1.32" as const],
   ["client 2.4, 2025 era", "legacy" as const],
   ["client 2.4, 2026 era", { pin: "2026-07-28" }],
-])("%s over HTTP [G1]", (_, kind) => {
+])("%s over HTTP", (_, kind) => {
   it("lists the tools without those for local files, writes, reads, and finds", async () => {
     const client = await open(kind, stack.apiKey);
     const names = await client.names();
@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-describe("a user who is asked over HTTP [G10]", () => {
+describe("a user who is asked over HTTP", () => {
   it.each([
     ["2025 era", "legacy" as const],
     ["2026 era", { pin: "2026-07-28" }],
@@ -137,7 +137,7 @@ describe("a user who is asked over HTTP [G10]", () => {
   });
 });
 
-describe("keys [G11]", () => {
+describe("keys", () => {
   it("act for their own accounts alone, and do not share what was read", async () => {
     const { key, client: other } = await signUp(stack.baseUrl);
     await other.vaults.create({ name: "Others", type: "public" });

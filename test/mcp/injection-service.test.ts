@@ -116,7 +116,7 @@ async function openScene() {
   return { client, connect, calls, orders, requireUnharmed };
 }
 
-it("an agent that obeys all that a service says harms nothing [G12]", async () => {
+it("an agent that obeys all that a service says harms nothing", async () => {
   const { client, connect, calls, orders, requireUnharmed } = await openScene();
   const seen = new Map(Object.keys(CARRIERS).map((name) => [name, 0]));
   for (const order of orders)

@@ -143,7 +143,7 @@ async function requireUnharmed(): Promise<void> {
   }
 }
 
-it("an agent that obeys 200 texts sends nothing out, loses nothing and escapes nowhere [G12]", async () => {
+it("an agent that obeys 200 texts sends nothing out, loses nothing and escapes nowhere", async () => {
   let texts = 0;
   let obeyed = 0;
   await openRound(-1);

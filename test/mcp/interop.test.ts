@@ -53,7 +53,7 @@ const OVER_HTTP: Readonly<Record<string, () => Promise<AnyClient>>> = {
   "client 2.4, 2026 era": () => connectHttp(shell.url, stack.apiKey, { pin: "2026-07-28" }),
 };
 
-describe.each(Object.entries(OVER_HTTP))("%s over HTTP [G1]", (_name, connect) => {
+describe.each(Object.entries(OVER_HTTP))("%s over HTTP", (_name, connect) => {
   it("lists, calls, reads, and gets failures in both halves", async () => {
     const client = await connect();
     const { tools } = await client.listTools();
@@ -74,7 +74,7 @@ describe.each(Object.entries(OVER_HTTP))("%s over HTTP [G1]", (_name, connect) =
 
 const LEGACY = ["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-describe("every revision before 2026 [G1]", () => {
+describe("every revision before 2026", () => {
   const hello = (protocolVersion: string) => ({
     ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
     params: { protocolVersion, capabilities: {}, clientInfo: { name: "test", version: "1" } },

@@ -189,7 +189,7 @@ const hostile = fc
 
 const PATHS = process.env["COFFER_TEST_COUNTS"] === "full" ? 6_000 : 1_500;
 
-it(`${String(PATHS)} paths send, compare and replace nothing that is not allowed [G13]`, async () => {
+it(`${String(PATHS)} paths send, compare and replace nothing that is not allowed`, async () => {
   let turn = 0;
   await fc.assert(
     fc.asyncProperty(hostile, async (path) => {
@@ -310,7 +310,7 @@ const RACES: Readonly<Record<string, { readonly place: string; readonly isWritte
 };
 
 it.each(Object.entries(RACES))(
-  "while its place is exchanged for a link, %s: never from or to the outside [G13]",
+  "while its place is exchanged for a link, %s: never from or to the outside",
   async (_, { place, isWritten = false, race }) => {
     const folder = raced(place, isWritten);
     await mkdir(folder, { recursive: true });

@@ -156,7 +156,7 @@ describe("a member", () => {
     expect(text).not.toContain("does not answer");
   });
 
-  it("reads what the owner wrote before it came", async () => {
+  it("reads what the owner wrote before it came [M1 E1]", async () => {
     const destPath = join(folder, "welcome.back");
     const receipt = await tools.call("file_download", { files: [welcomeId], dest: destPath });
     expect(receipt.facts).toMatchObject({ bytes: 11, sha256: sha256("for members"), fileBytes: 11 });
@@ -212,7 +212,7 @@ describe("a server without a chain key", () => {
     }
   });
 
-  it("hands out no encrypted bytes as a file, also where the service calls it public, unless ciphertext is asked for", async () => {
+  it("hands out no encrypted bytes as a file, also where the service calls it public, unless ciphertext is asked for [S30]", async () => {
     await using plain = await open({ SERVICE_API_KEY: stack.apiKey });
     const headers = { authorization: `Bearer ${stack.apiKey}` };
     const stored = await (await fetch(`${stack.baseUrl}/api/files/${welcomeId}/content`, { headers })).bytes();
@@ -288,7 +288,7 @@ describe("after its removal", () => {
     expect((await tools.call("status_check")).isError).toBe(false);
   });
 
-  it("no answer and no log line has held a secret", () => {
+  it("no answer and no log line has held a secret [D6]", () => {
     const all = answered.join("\n");
     expect(all).toContain(address);
     expect(secrets.filter((secret) => all.includes(secret))).toEqual([]);

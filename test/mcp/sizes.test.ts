@@ -70,13 +70,13 @@ async function walk(count: number, limit: number, nameOf: (at: number) => string
 const idsOf = (count: number): string[] => Array.from({ length: count }, (_, at) => at.toString(16).padStart(8, "0"));
 
 describe("a vault of many files", () => {
-  it("of 100,000 is listed whole, page by page, each row once [G8]", async () => {
+  it("of 100,000 is listed whole, page by page, each row once", async () => {
     const count = 100_000;
     const seen = await walk(count, 100, (at) => (at % 50 === 0 ? LONG : `report-${String(at)}.pdf`));
     expect(seen).toEqual(idsOf(count));
   });
 
-  it("of any size, with names of any length, ends each page at a row [G8]", async () => {
+  it("of any size, with names of any length, ends each page at a row", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 600 }),
@@ -125,7 +125,7 @@ describe.each([
   ["a thousand rows for each", "\u{e0041}".repeat(60), 1_000],
   ["names of 255 bytes in many rows", "é".repeat(127), 100],
 ])("a service that sends %s", (_, text, rows) => {
-  it("gets no answer beyond the limit out of any tool [G8]", async () => {
+  it("gets no answer beyond the limit out of any tool", async () => {
     const { calls, folder, service } = await openEveryCall();
     const memory = createMemory();
     await using tools = await openToolsHere({
@@ -136,7 +136,7 @@ describe.each([
   });
 });
 
-it("a megabyte of a binary file comes and goes in 600 bytes, without any of its own [G7]", async () => {
+it("a megabyte of a binary file comes and goes in 600 bytes, without any of its own", async () => {
   const { folder, service, vaultId } = await openEveryCall();
   await using tools = await openToolsHere({ client: service.client, folders: [folder] });
   const content = randomBytes(1 << 20);

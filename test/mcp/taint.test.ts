@@ -55,7 +55,7 @@ it("an operator can accept tokens all the same", async () => {
   expect(problemOf(facts).confirm).toEqual(expect.any(String));
 });
 
-it("after a text was read, no token opens access or sends events; deleting still takes one [G12]", async () => {
+it("after a text was read, no token opens access or sends events; deleting still takes one [T1]", async () => {
   await using tools = await open({});
   const grant = { name: "bot", vaultIds: [vaultId] };
   const hook = { url: "https://example.com/hook" };
@@ -119,7 +119,7 @@ describe("a vault that somebody of another account reads [S29]", () => {
     scene = await openShared();
   });
 
-  it("gets nothing of a member's session from then on, not content, names or folders; own vaults stay open", async () => {
+  it("gets nothing of a member's session from then on, not content, names or folders; own vaults stay open [S29 T1]", async () => {
     const { guest, shared, own, openGuest } = scene;
     const { file } = await guest.files.upload({ vaultId: shared.id, name: "moved.txt", body: "m" });
     const { file: gone } = await guest.files.upload({ vaultId: shared.id, name: "gone.txt", body: "g" });
@@ -145,7 +145,7 @@ describe("a vault that somebody of another account reads [S29]", () => {
     expect((await tools.call("file_delete", { files: [gone.id], ...place })).code).toBeNull();
   });
 
-  it("gets nothing of its owner's session either: who reads it counts, and not whose it is", async () => {
+  it("gets nothing of its owner's session either: who reads it counts, and not whose it is [S29 T1 T2]", async () => {
     const { shared } = scene;
     const before = await namesIn();
     await using tools = await open({});
@@ -169,21 +169,24 @@ describe("a vault that somebody of another account reads [S29]", () => {
 it.each([
   ["read into a conversation", "file_read", {}],
   ["downloaded", "file_download", { dest: "got.txt" }],
-])("content of a shared vault that was %s goes to no place that the service reads [S29]", async (_, tool, args) => {
-  const closed = await owner.vaults.create({ name: `Closed ${tool}`, type: "shared" });
-  const { file } = await owner.files.upload({ vaultId: closed.id, name: "secret.txt", body: "secret" });
-  await using tools = await open({}, stack.credentialsFile, ["--reveal-shared-text"]);
-  await tools.call("file_list", { vaultId: closed.id });
-  const write = () => tools.call("file_write", { name: `${tool}.txt`, text: "x", vaultId });
-  const named = tool === "file_read" ? { file: file.id } : { files: [file.id] };
-  expect((await tools.call(tool, { ...named, ...args })).code).toBeNull();
-  expect((await write()).code).toBe("confirmation_required");
-  expect((await tools.call("file_search", { query: "secret" })).code).toBe("confirmation_required");
-  expect((await tools.call("file_search", { query: "secret", vaultId: closed.id })).facts["complete"]).toBe(true);
-  expect((await tools.call("file_write", { name: "y.txt", text: "y", vaultId: closed.id })).code).toBeNull();
-});
+])(
+  "content of a shared vault that was %s goes to no place that the service reads [S29 S29 T3]",
+  async (_, tool, args) => {
+    const closed = await owner.vaults.create({ name: `Closed ${tool}`, type: "shared" });
+    const { file } = await owner.files.upload({ vaultId: closed.id, name: "secret.txt", body: "secret" });
+    await using tools = await open({}, stack.credentialsFile, ["--reveal-shared-text"]);
+    await tools.call("file_list", { vaultId: closed.id });
+    const write = () => tools.call("file_write", { name: `${tool}.txt`, text: "x", vaultId });
+    const named = tool === "file_read" ? { file: file.id } : { files: [file.id] };
+    expect((await tools.call(tool, { ...named, ...args })).code).toBeNull();
+    expect((await write()).code).toBe("confirmation_required");
+    expect((await tools.call("file_search", { query: "secret" })).code).toBe("confirmation_required");
+    expect((await tools.call("file_search", { query: "secret", vaultId: closed.id })).facts["complete"]).toBe(true);
+    expect((await tools.call("file_write", { name: "y.txt", text: "y", vaultId: closed.id })).code).toBeNull();
+  },
+);
 
-it("the record holds every call with its outcome, and no argument [G20]", async () => {
+it("the record holds every call with its outcome, and no argument", async () => {
   const directory = join(stack.dataDirectory, "client", "taint", "audit");
   const [name = ""] = await readdir(directory);
   const text = await readFile(join(directory, name), "utf8");

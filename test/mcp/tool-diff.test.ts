@@ -6,7 +6,7 @@ const list = JSON.parse(JSON.stringify(listTools(TOOLS))) as ListedTool[];
 const changed = (name: string, change: (tool: ListedTool) => ListedTool): ListedTool[] =>
   list.map((tool) => (tool.name === name ? change(tool) : tool));
 
-it("the same list has no difference [G22]", () => {
+it("the same list has no difference", () => {
   expect(diffLists(list, list)).toEqual({ added: [], removed: [], changed: [], isBreaking: false });
 });
 

@@ -15,13 +15,13 @@ const read = (file: string): string => readFileSync(path.join(ROOT, file), "utf8
 const SOURCE = read("packages/chain/move/sources/vault.move");
 const TESTS = read("packages/chain/move/tests/vault_tests.move");
 
-it("compiles to the committed bytes and digest", async () => {
+it("compiles to the committed bytes and digest [P2]", async () => {
   const compiled = await compilePackage();
   expect(renderCompiled(compiled)).toBe(read(COMPILED_FILE));
   expect(compiled.digest).toBe(PACKAGE_DIGEST);
 });
 
-it("passes its unit tests in the Move VM", async () => {
+it("passes its unit tests in the Move VM [K2 N7 P3]", async () => {
   const { passed, output } = await testPackage();
   expect(output).toContain("failed: 0");
   expect(passed).toBe(true);

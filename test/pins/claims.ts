@@ -1,15 +1,12 @@
-/** Reads the claims of a page of documentation, the table over them, and the tests that they name. */
-import { readFileSync } from "node:fs";
+/** Reads the claims of docs/threat-model.md, the table over them, and the titles of tests that cite them by id: `… [S1 S4]`. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import ts from "typescript";
 
-/** A test by file and title, or an observable of a journey. */
-export type NamedTest = { readonly file: string; readonly title: string } | { readonly observable: string };
-
 export interface Claim {
-  /** `S1`, by which the table and the index of tests refer to it; null for what has none, and so no test. */
+  /** `S1`, by which the table and the tests cite it; null if the text has none. */
   readonly id: string | null;
   readonly text: string;
-  readonly tests: readonly NamedTest[];
 }
 
 export interface TableRow {
@@ -19,18 +16,26 @@ export interface TableRow {
   readonly cells: readonly { readonly text: string; readonly claims: readonly string[] }[];
 }
 
-/** By the id of each claim, the tests that show it: `file › title`, or an observable of a journey. */
-export type ClaimTests = Readonly<Record<string, readonly string[]>>;
+/** A test that cites a claim. `runs` is false where something can skip it. */
+export interface Citation {
+  readonly id: string;
+  readonly file: string;
+  readonly title: string;
+  readonly runs: boolean;
+}
 
-/** Of docs/threat-model.md. `npm run generate` writes the index that people read. */
-export const CLAIM_TESTS = JSON.parse(readFileSync(new URL("claim-tests.json", import.meta.url), "utf8")) as ClaimTests;
+const CLAIM = /^([A-Z]\d+) (.*)$/s;
+const CITED = /^[A-Z]\d+$/;
+/** What makes vitest leave a test out, now or somewhere. */
+const CONDITIONS: ReadonlySet<string> = new Set(["skip", "todo", "skipIf", "runIf", "fails"]);
 
-const CLAIM_ID = /^([A-Z]\d+) (.*)$/s;
-
-/** Every item and paragraph below the first heading of a section: nothing there but tables says something without naming a test. */
-export function claimsIn(page: string, tests: ClaimTests): Claim[] {
+/** Every item and paragraph below the first heading of a section. */
+export function claimsIn(page: string): Claim[] {
   const sections = page.slice(Math.max(0, page.search(/^## /m)));
-  return blocksOf(sections.split("\n").filter((line) => !/^#|^\|/.test(line))).map((block) => toClaim(block, tests));
+  return blocksOf(sections.split("\n").filter((line) => !/^#|^\|/.test(line))).map((block) => {
+    const [, id = null, text = block] = CLAIM.exec(block) ?? [];
+    return { id, text };
+  });
 }
 
 /** A line that begins an item or follows an empty line begins a block. */
@@ -44,41 +49,6 @@ function blocksOf(lines: readonly string[]): string[] {
     open = line.trim() !== "";
   }
   return blocks;
-}
-
-function toClaim(block: string, tests: ClaimTests): Claim {
-  const [, id, text] = CLAIM_ID.exec(block) ?? [];
-  if (id === undefined || text === undefined) return { id: null, text: block, tests: [] };
-  return { id, text, tests: (tests[id] ?? []).map(toNamedTest) };
-}
-
-function toNamedTest(name: string): NamedTest {
-  const [file = "", title] = name.split(/ › (.*)/s);
-  return title === undefined ? { observable: file } : { file, title };
-}
-
-/** The index of tests by claim, as Markdown. */
-export function renderClaimTests(tests: ClaimTests): string {
-  const rows = Object.entries(tests).map(([id, names]) =>
-    names.map((name, at) => `| ${at === 0 ? id : ""} | ${linkTo(name)} |`).join("\n"),
-  );
-  return [
-    "# Tests of the threat model",
-    "",
-    "The tests that show each claim of [the threat model](../threat-model.md). A name such as `J7-ciphertext` is an",
-    "observable of a journey: `npm run journey -- J7` shows it.",
-    "",
-    "| claim | shown by |",
-    "| --- | --- |",
-    ...rows,
-    "",
-  ].join("\n");
-}
-
-function linkTo(name: string): string {
-  const named = toNamedTest(name);
-  if ("observable" in named) return `\`${named.observable}\``;
-  return `[${named.file}](../../${named.file}): ${named.title.replaceAll("|", "\\|")}`;
 }
 
 /** The rows below the head of every table; what is in the cells ends with the claims that it rests on: `no: S1, S2`. */
@@ -95,29 +65,42 @@ export function tableRowsIn(page: string): TableRow[] {
   }));
 }
 
-/** Whether a title is a test's that runs without conditions, or one that something skips, in itself or around it. */
-export type Standing = "runs" | "conditional";
-
-/** The literal titles of `it` and `test`, also behind `.each(…)`; a group has no title here, since it proves nothing by itself. */
-export function testsIn(text: string): Map<string, Standing> {
-  const source = ts.createSourceFile("a.test.ts", text, ts.ScriptTarget.Latest, true);
-  const found = new Map<string, Standing>();
-  const visit = (node: ts.Node, standing: Standing): void => {
-    const call = ts.isCallExpression(node) ? wordsOf(node.expression) : [];
-    const inner = call.some((word) => CONDITIONS.has(word)) ? "conditional" : standing;
-    const [title] = ts.isCallExpression(node) ? node.arguments : [];
-    if (title !== undefined && ts.isStringLiteralLike(title) && (call[0] === "it" || call[0] === "test"))
-      found.set(title.text, inner);
-    ts.forEachChild(node, (child) => {
-      visit(child, inner);
-    });
-  };
-  visit(source, "runs");
-  return found;
+/** The ids of claims in the brackets of a title. Ids of requirements (`[D5-versions]`) are not among them. */
+export function claimIdsIn(title: string): string[] {
+  const brackets = [...title.matchAll(/\[([^\]]*)\]/g)].map(([, inside = ""]) => inside);
+  return brackets.flatMap((inside) => inside.split(/[\s,]+/)).filter((word) => CITED.test(word));
 }
 
-/** What makes vitest leave a test out, now or somewhere. */
-const CONDITIONS: ReadonlySet<string> = new Set(["skip", "todo", "skipIf", "runIf", "fails"]);
+/** Every citation in the title of a test below `root`. */
+export function findCitations(root: string): Citation[] {
+  const files = globSync(["packages/*/src/**/*.test.ts", "server/src/**/*.test.ts", "test/**/*.test.ts"], {
+    cwd: root,
+    exclude: (name) => name === "node_modules" || name === "dist",
+  });
+  return files.sort().flatMap((file) => citationsIn(file, readFileSync(join(root, file), "utf8")));
+}
+
+/**
+ * The citations of one source text, which is parsed: an id in a comment or in the title of a group proves nothing, only the literal
+ * title of `it` and `test`, also behind `.each(…)`, counts.
+ */
+export function citationsIn(file: string, text: string): Citation[] {
+  if (!/\[[^\]]*\b[A-Z]\d+\b[^\]]*\]/.test(text)) return [];
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const found: Citation[] = [];
+  const visit = (node: ts.Node, runsAround: boolean): void => {
+    const call = ts.isCallExpression(node) ? wordsOf(node.expression) : [];
+    const runs = runsAround && !call.some((word) => CONDITIONS.has(word));
+    const [title] = ts.isCallExpression(node) ? node.arguments : [];
+    if (title !== undefined && ts.isStringLiteralLike(title) && (call[0] === "it" || call[0] === "test"))
+      for (const id of claimIdsIn(title.text)) found.push({ id, file, title: title.text, runs });
+    ts.forEachChild(node, (child) => {
+      visit(child, runs);
+    });
+  };
+  visit(source, true);
+  return found;
+}
 
 /** `test.runIf(x).each(y)` is test, runIf, each; nothing that does not begin with a function of vitest. */
 function wordsOf(callee: ts.Expression): string[] {

@@ -137,7 +137,7 @@ async function mistakes(accessToken: string): Promise<void> {
   await once(socket, "close");
 }
 
-it("no secret of any flow is in the database, its log, the blobs, the payments or the log [S2.4-hash-only S2.5-hash-only D1-hashes D1-hashes-codes]", async () => {
+it("no secret of any flow is in the database, its log, the blobs, the payments or the log [S2.4-hash-only S2.5-hash-only D1-hashes D1-hashes-codes S27]", async () => {
   const accessToken = await passwordsAndSessions();
   await keysAndInvites(accessToken);
   await identityProvider();

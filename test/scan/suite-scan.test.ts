@@ -48,7 +48,7 @@ describe("the scan of a test file", () => {
     ["content on the wire of a child", /^wire .*: content \(raw\)/],
     ["content on the wire of a thread", /^wire of process \d+-[1-9]\d* .*: content \(raw\)/],
     ["a name in the log of a child", /^output \S+-stderr\.log at 12: name \(raw\)/],
-  ])("finds %s, and does not say it", async (mode, line) => {
+  ])("finds %s, and does not say it [S1]", async (mode, line) => {
     const { problems } = await scanned(mode);
     expect(problems).not.toEqual([]);
     for (const problem of problems) expect(problem).toMatch(/: (?:content|key|name) \(/);
@@ -69,7 +69,7 @@ describe("the scan of a test file", () => {
     expect(tally.secrets).toEqual({ content: 4, name: 1, key: 5, "chain-key": 0 });
   });
 
-  it("finds a chain key as Sui writes it", async () => {
+  it("finds a chain key as Sui writes it [S3]", async () => {
     await appendFile(
       join(unit, "1-0.secrets"),
       `chain-key ${Buffer.alloc(31, "seed of a wallet").toString("hex")}07\n`,
@@ -112,7 +112,7 @@ describe("the scan of the whole suite", () => {
     problems: [],
   };
 
-  it("is good when every file was scanned, much was seen and nothing found", () => {
+  it("is good when every file was scanned, much was seen and nothing found [S1]", () => {
     for (const name of ["test/a.test.ts", "test/b.test.ts"]) writeOutcome(unit, name, much);
     const total = addOutcomes(unit, 2);
     expect(total.problems).toEqual([]);

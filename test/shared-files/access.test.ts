@@ -33,7 +33,7 @@ function statesOf({ api, chain, keyServers, clock, key }: AccessCheck): string[]
 }
 
 describe("vaults.readers names", () => {
-  test("whom the chain names now, the owner first, and the service where it reads something [S29]", async () => {
+  test("whom the chain names now, the owner first, and the service where it reads something [S29 T2]", async () => {
     const { client, signer } = stack.owner;
     const readersOf = async (id: string) => {
       const { chainAddresses, service } = await client.vaults.readers(id);
@@ -50,7 +50,7 @@ describe("vaults.readers names", () => {
     expect(await readersOf((await client.vaults.create({ name: "public", type: "public" })).id)).toEqual([true]);
   });
 
-  test("the same where the service calls the vault public meanwhile [S29]", async () => {
+  test("the same where the service calls the vault public meanwhile [S29 T2]", async () => {
     const pins = memoryPins();
     await member.another({ shared: { pins } }).vaults.readers(vault.id);
     const lie: Middleware = async (request, next, { endpointId }) => {

@@ -58,7 +58,7 @@ const cut = (bytes: Buffer, range: { offset: number; length?: number } | undefin
   bytes.subarray(range?.offset, range?.length === undefined ? undefined : range.offset + range.length);
 
 describe("a client without sharedVaults", () => {
-  test("is refused a shared vault's file, whole and in part, also where the service calls it public", async () => {
+  test("is refused a shared vault's file, whole and in part, also where the service calls it public [S30]", async () => {
     for (const client of [plain(), plain(calledPublic())])
       for (const range of RANGES) {
         const given = range === undefined ? {} : { range };
@@ -73,7 +73,7 @@ describe("a client without sharedVaults", () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  test("gets the stored bytes when it asks for ciphertext", async () => {
+  test("gets the stored bytes when it asks for ciphertext [S30]", async () => {
     for (const client of [plain(), plain(calledPublic())])
       for (const range of RANGES) {
         const given = { ciphertext: true, ...(range === undefined ? {} : { range }) };
@@ -111,7 +111,7 @@ describe("a client without sharedVaults", () => {
     }
   });
 
-  test("is told by the bytes alone: what is encrypted is no file in a public vault either", async () => {
+  test("is told by the bytes alone: what is encrypted is no file in a public vault either [S30]", async () => {
     const id = await put("kept.file", stored);
     for (const client of [plain(), stack.owner.another()]) {
       for (const range of RANGES)

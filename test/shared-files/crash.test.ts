@@ -163,7 +163,7 @@ describe("an upload that was cut off", () => {
     expectBegunAnew();
   });
 
-  test("is not gone on with below a generation that a node has shown since", async () => {
+  test("is not gone on with below a generation that a node has shown since [N15]", async () => {
     const path = await cutOff("bound.bin", randomBytes(PART * 6));
     const pins = memoryPins();
     const shown = { generation: 1_000n, floor: 0n, since: Date.now() };
@@ -206,7 +206,7 @@ describe("an upload that was cut off", () => {
     expect(line.created).toHaveLength(2);
   });
 
-  test("keeps nothing secret: a plan without its key, and digests of parts, for the owner alone", async () => {
+  test("keeps nothing secret: a plan without its key, and digests of parts, for the owner alone [D5]", async () => {
     await cutOff("secret.bin", randomBytes(PART * 8));
     const names = (await readdir(journals)).sort();
     for (const name of names) expect((await stat(join(journals, name))).mode & 0o777).toBe(0o600);

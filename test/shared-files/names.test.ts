@@ -142,7 +142,7 @@ describe("a list", () => {
     expect(asked).toHaveLength(before);
   });
 
-  test("is closed to non-members: ids, sizes and dates, without names", async () => {
+  test("is closed to non-members: ids, sizes and dates, without names [W2]", async () => {
     const vault = await client.vaults.create({ name: "closed", type: "shared" });
     const file = await put(vault, "secret plan.txt");
     const stranger = await stack.invite("stranger");
@@ -158,7 +158,7 @@ describe("[D5-author-verified] who made and changed what", () => {
     return { kind: "member", id: null, name: null, chainAddress, verified: true };
   };
 
-  test("is who signed it, whatever the service says: of files, folders, and names and places before", async () => {
+  test("is who signed it, whatever the service says: of files, folders, and names and places before [S31]", async () => {
     const vault = await client.vaults.create({ name: "authors", type: "shared" });
     const member = await stack.invite("a member");
     await client.vaults.members.add(vault.id, member.signer.chainAddress);
@@ -212,7 +212,7 @@ describe("[D5-author-verified] who made and changed what", () => {
     expect(plain.createdBy).toEqual(claimed);
   });
 
-  test("an entry that is another's, damaged, or out of its order is unreadable by itself; a hidden one is an attack", async () => {
+  test("an entry that is another's, damaged, or out of its order is unreadable by itself; a hidden one is an attack [S31]", async () => {
     const vault = await client.vaults.create({ name: "past", type: "shared" });
     const [file, foreign] = [await put(vault, "one"), await put(vault, "foreign")];
     for (const name of ["two", "three"]) await client.files.update(file.id, { name });

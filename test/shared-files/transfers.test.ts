@@ -172,7 +172,7 @@ describe("content of a shared vault", () => {
     expect(String(await read(file.id))).toBe("short");
   });
 
-  test("never leaves this machine in the clear, not even from a client that cannot encrypt", async () => {
+  test("never leaves this machine in the clear, not even from a client that cannot encrypt [S26]", async () => {
     const body = randomBytes(50_000);
     const { middleware, sent } = recorder();
     const plain = createClient({

@@ -77,7 +77,7 @@ describe("[D5-versions-shared] a shared vault's file", () => {
     expect((await keyOnly.files.versions(file.id)).versions.map(({ author }) => author)).toEqual([null, null, null]);
   });
 
-  test("restores one as a new version, which the restoring member signs; its name stays", async () => {
+  test("restores one as a new version, which the restoring member signs; its name stays [M3]", async () => {
     const file = await write("one", "the second");
     await client.files.update(file.id, { name: `renamed ${file.name}` });
     const restored = await member.client.files.restoreVersion(file.id, file.at(1), { vaultId: vault.id });
@@ -130,7 +130,7 @@ describe("[D5-versions-shared] a shared vault's file", () => {
 });
 
 describe("[D5-versions-shared] a service that lies about versions", () => {
-  test("is found out, row by row: other ids, numbers, order, authors, and versions of other files", async () => {
+  test("is found out, row by row: other ids, numbers, order, authors, and versions of other files [S32]", async () => {
     const [file, foreign] = [await write("one", "two", "three", "four"), await write("foreign", "other")];
     const seen = async (change: (versions: SaidVersion[]) => SaidVersion[]) => {
       const { versions } = await deceived(change).files.versions(file.id);
@@ -170,7 +170,7 @@ describe("[D5-versions-shared] a service that lies about versions", () => {
     await expect(opened(hidden, file.at(2))).rejects.toMatchObject({ code: "damaged" });
   });
 
-  test("serves no other version's bytes under an id, and makes nobody restore them", async () => {
+  test("serves no other version's bytes under an id, and makes nobody restore them [S32]", async () => {
     const file = await write("one", "two", "3");
     const swapping = stack.owner.another({
       middleware: [
@@ -186,7 +186,7 @@ describe("[D5-versions-shared] a service that lies about versions", () => {
     expect((await client.files.versions(file.id)).versions).toHaveLength(3);
   });
 
-  test("is refused when it answers an older version as the current one, also after that one was read on purpose", async () => {
+  test("is refused when it answers an older version as the current one, also after that one was read on purpose [S32]", async () => {
     const file = await write("one", "two", "three");
     const [, older] = await said(file.id);
     const state = { isLying: false };
@@ -222,7 +222,7 @@ describe("[D5-versions-shared] a service that lies about versions", () => {
   });
 });
 
-test("[D5-versions-shared] after a removal and a rotation kept versions open for owner and members, and for no removed member", async () => {
+test("[D5-versions-shared] after a removal and a rotation kept versions open for owner and members, and for no removed member [S32 E14]", async () => {
   const [leaving, staying] = [await stack.invite("leaving"), await stack.invite("staying")];
   const other = await client.vaults.create({ name: "rotated", type: "shared" });
   for (const { signer } of [leaving, staying]) await client.vaults.members.add(other.id, signer.chainAddress);

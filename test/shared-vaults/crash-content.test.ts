@@ -182,7 +182,7 @@ describe("an act on content that is cut off at any call", { timeout: PATIENCE },
     await expectNoFaults(stack, create, 2);
   });
 
-  test("a rotation leaves nothing of before, raises the floor once, and everything stays readable", async () => {
+  test("a rotation leaves nothing of before, raises the floor once, and everything stays readable [E10]", async () => {
     interface Rotated {
       readonly rotated: Vault;
       readonly files: readonly string[];

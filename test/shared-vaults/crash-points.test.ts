@@ -99,7 +99,7 @@ describe("an act on rights that is cut off at any call", { timeout: PATIENCE }, 
     await expectNoFaults(stack, act, 6);
   });
 
-  test("members.add adds once, members.remove removes once", async () => {
+  test("members.add adds once, members.remove removes once [E9]", async () => {
     const add: Act<Target> = {
       ...onAddress,
       prepare: async () => ({ address: randomAddress(), before: await generation() }),
@@ -174,7 +174,7 @@ describe("an act on rights that is cut off at any call", { timeout: PATIENCE }, 
     await expectNoFaults(stack, accept, 5);
   });
 
-  test("agents.revoke ends the key and the memberships of both vaults", async () => {
+  test("agents.revoke ends the key and the memberships of both vaults [E9]", async () => {
     interface Revoked extends Agent {
       readonly elsewhere: bigint;
     }

@@ -47,7 +47,7 @@ test("[D4-access-until] an invite's end is its key's, and that of the membership
 });
 
 describe("a member with an end", () => {
-  test("reads and writes until then; afterwards neither the service nor the key servers give it anything, without a transaction", async () => {
+  test("reads and writes until then; afterwards neither the service nor the key servers give it anything, without a transaction [E15]", async () => {
     const { owner, vaultId, fileId } = await openShared();
     const agent = nextPerson();
     const { chainAddress } = agent.signer;

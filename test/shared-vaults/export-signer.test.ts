@@ -14,7 +14,7 @@ import type { SharedPerson } from "../kit/shared-stack.ts";
 const stack = sharedStack();
 const directory = makeDirectory();
 
-test("says when it is opened that who signed it is no member any more", async () => {
+test("says when it is opened that who signed it is no member any more [X5 X6]", async () => {
   const { client } = stack.owner;
   const { id } = await client.vaults.create({ name: "left behind", type: "shared" });
   const leaving = await stack.invite("leaving");
@@ -40,7 +40,7 @@ test("says when it is opened that who signed it is no member any more", async ()
   await expect(open()).rejects.toMatchObject({ code: "rolled_back" });
 });
 
-test("holds nothing that was written after the place that its statement names, whoever puts it in", async () => {
+test("holds nothing that was written after the place that its statement names, whoever puts it in [X6]", async () => {
   const { client, signer } = stack.owner;
   const { id } = await client.vaults.create({ name: "put in later", type: "shared" });
   const leaving = await stack.invite("putting in");

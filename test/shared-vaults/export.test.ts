@@ -51,7 +51,7 @@ async function openAs(person: SharedPerson, directory = bundle, more = {}): Prom
 const SIGNED_FILES = ["manifest.json", "manifest.statement"] as const;
 
 describe("an export", () => {
-  test("opens with chain and key servers alone, names and trash included, and verifies whole", async () => {
+  test("opens with chain and key servers alone, names and trash included, and verifies whole [X1]", async () => {
     const opened = await openAs(member);
     const files = await allOf(opened.files());
     expect(files.map(({ name }) => name).sort()).toEqual(["..passwd", "by-member.bin", "one.txt", "trashed.txt"]);
@@ -81,7 +81,7 @@ describe("an export", () => {
     expect(await readdir(join(directory, "content"))).toHaveLength(3);
   });
 
-  test("says who exported it and when, signed by a key that the vault names", async () => {
+  test("says who exported it and when, signed by a key that the vault names [X6]", async () => {
     expect(exported).toMatchObject({ files: 4, folders: 1, records: 1, signedBy: stack.owner.signer.chainAddress });
     const opened = await openAs(member);
     expect(opened.exportedBy).toBe(stack.owner.signer.chainAddress);
@@ -96,7 +96,7 @@ describe("an export", () => {
     );
   });
 
-  test("of a member without a signing key is unsigned, says so, and opens when its reader takes that", async () => {
+  test("of a member without a signing key is unsigned, says so, and opens when its reader takes that [X6]", async () => {
     const reader = await stack.signUp("keyless");
     await stack.owner.client.vaults.members.add(vaultId, reader.signer.chainAddress);
     const directory = makeDirectory();
@@ -120,7 +120,7 @@ describe("an export", () => {
     expect((await openAs(reader, directory)).exportedBy).toBe(reader.signer.chainAddress);
   });
 
-  test("holds ids and ciphertext alone: no name, no content, no credential", async () => {
+  test("holds ids and ciphertext alone: no name, no content, no credential [X3]", async () => {
     for (const entry of await readdir(bundle, { recursive: true, withFileTypes: true })) {
       expect(entry.name).toMatch(
         /^(records|folders|files|content|manifest\.(json|statement)|[0-9a-f-]+\.(record|json|file))$/,
@@ -133,7 +133,7 @@ describe("an export", () => {
     }
   });
 
-  test("is brought up to date, and taken up after a cut, without fetching again what is there", async () => {
+  test("is brought up to date, and taken up after a cut, without fetching again what is there [X5]", async () => {
     const { client } = stack.owner;
     const directory = await tampered(bundle);
     let contents = 0;
@@ -216,7 +216,7 @@ describe("a changed export is refused", () => {
     await expect(openAs(member, directory, more)).rejects.toMatchObject({ code: "vault_changed" });
   });
 
-  test("by anybody who cannot sign: a file left out, another time, another vault's manifest, a stripped signature", async () => {
+  test("by anybody who cannot sign: a file left out, another time, another vault's manifest, a stripped signature [X5]", async () => {
     const left = await tampered(bundle, async (d) => {
       for (const path of [fileOf(d), contentOf(d)]) await unlink(path);
     });
@@ -254,7 +254,7 @@ describe("a changed export is refused", () => {
     await expect(openAs(member, directory)).rejects.toMatchObject({ code: "rolled_back" });
   });
 
-  test("in any statement, name, record or byte, at its step", async () => {
+  test("in any statement, name, record or byte, at its step [X2]", async () => {
     const shared = (json: Record<string, unknown>) => json["shared"] as Record<string, string>;
     const changes: Record<string, [step: string, change: (directory: string) => Promise<void>]> = {
       "version statement": [
@@ -328,7 +328,7 @@ describe("a changed export is refused", () => {
     }
   });
 
-  test("while it is open, too: what is read is what was checked", async () => {
+  test("while it is open, too: what is read is what was checked [X7]", async () => {
     const id = fileIds[0] ?? "";
     const [folder = ""] = (await readdir(join(bundle, "folders"))).map((name) => name.replace(".json", ""));
     const swap = (path: string, field: string, value: unknown) => (d: string) =>
@@ -366,7 +366,7 @@ describe("a changed export is refused", () => {
     expect(await opened.verify()).toEqual([]);
   });
 
-  test("once its generations are below the floor, unless the caller takes them", async () => {
+  test("once its generations are below the floor, unless the caller takes them [R7 X4]", async () => {
     const old = await tampered(bundle);
     const leaving = await stack.invite("leaving");
     const { client } = stack.owner;

@@ -64,7 +64,7 @@ const lying = (change: Partial<Vault>): Middleware =>
 const readFile = (client: Client) => read(client, fileId);
 
 describe("an invite with shared vaults", () => {
-  test("pins them before the service is asked: another object under the vault's id is not even looked at", async () => {
+  test("pins them before the service is asked: another object under the vault's id is not even looked at [S25]", async () => {
     const pins = memoryPins();
     const open = await arrive(pins, await invite([vault.id, other.id]));
     const { origin } = new URL(stack.baseUrl);
@@ -78,7 +78,7 @@ describe("an invite with shared vaults", () => {
     expect(Buffer.from(await (await owner.client.files.download(file.id)).bytes()).toString()).toBe("mine");
   });
 
-  test("nothing is written there in plaintext when the service shows it as public at the first meeting", async () => {
+  test("nothing is written there in plaintext when the service shows it as public at the first meeting [S25]", async () => {
     const told = await arrive(memoryPins(), await invite([vault.id, other.id]));
     const untold = await arrive(memoryPins(), await invite());
     const sent: Record<"told" | "untold", string[]> = { told: [], untold: [] };
@@ -137,7 +137,7 @@ const showingAddress = (chainAddress: string): Middleware =>
   }));
 
 describe("members.add with an invite", () => {
-  test("adds who redeemed it, and nobody whom the service puts in that place", async () => {
+  test("adds who redeemed it, and nobody whom the service puts in that place [S5]", async () => {
     const text = await invite([vault.id]);
     const { members } = owner.client.vaults;
     await expect(members.add(vault.id, { invite: text })).rejects.toMatchObject({ code: "invite_unproven" });
@@ -185,7 +185,7 @@ describe("members.add with an invite", () => {
 });
 
 describe("vaults.trust", () => {
-  test("pins what the owner said over another way, and takes the place of what the service said", async () => {
+  test("pins what the owner said over another way, and takes the place of what the service said [S25]", async () => {
     const agent = await stack.invite("trusting");
     await owner.client.vaults.members.add(vault.id, agent.signer.chainAddress);
     const { chainObjectId } = vault;

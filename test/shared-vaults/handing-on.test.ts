@@ -30,7 +30,7 @@ async function openOffered(name: string) {
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-test("the new owner has the vault, its files and its management, and the old owner nothing that comes after", async () => {
+test("the new owner has the vault, its files and its management, and the old owner nothing that comes after [S23 S24 E14]", async () => {
   const { owner } = stack;
   const { vault, file } = await openOffered("handed on");
   const before = (await owner.client.account.get()).account.usage;
@@ -63,7 +63,7 @@ test("the new owner has the vault, its files and its management, and the old own
   expect(await read(owner.client, next.id)).toBe("after");
 });
 
-test("a process that runs on takes the owner whom its user has trusted in another one", async () => {
+test("a process that runs on takes the owner whom its user has trusted in another one [E14]", async () => {
   const { owner } = stack;
   const { vault } = await openOffered("trusted");
   const guest = await stack.signUp("guest");

@@ -107,7 +107,7 @@ const isMember = async (address: string): Promise<boolean> =>
   (await object()).members.some(({ chainAddress }) => chainAddress === address);
 
 describe("N7: taking away what a node may still give", () => {
-  test("an addition of unknown outcome can be executed later: the owner's removal is what ends it", async () => {
+  test("an addition of unknown outcome can be executed later: the owner's removal is what ends it [N7]", async () => {
     const [first, second] = [randomAddress(), randomAddress()];
     const control = await holdBack((client) => client.vaults.members.add(vault.id, first));
     await control.release();
@@ -121,7 +121,7 @@ describe("N7: taking away what a node may still give", () => {
     expect((await object()).generation).toBe(generation);
   });
 
-  test("the present end is set once more, and an extension that was held back does not undo it", async () => {
+  test("the present end is set once more, and an extension that was held back does not undo it [N7]", async () => {
     const address = randomAddress();
     const until = new Date((Math.ceil(clock() / QUARTER) + 2) * QUARTER);
     await newProcess().vaults.members.add(vault.id, address, { until });
@@ -134,7 +134,7 @@ describe("N7: taking away what a node may still give", () => {
   test.each([
     ["withdrawn", (client: Client, _to: string) => client.vaults.offerOwnership(vault.id, null)],
     ["taken from a removed address", (client: Client, to: string) => client.vaults.members.remove(vault.id, to)],
-  ])("an offer that nobody sees is %s, and nobody gets the vault by it", async (_how, take) => {
+  ])("an offer that nobody sees is %s, and nobody gets the vault by it [N7]", async (_how, take) => {
     const heir = await stack.signUp(`heir-${String(made)}`);
     const { chainAddress } = heir.signer;
     const { release } = await holdBack((client) => client.vaults.offerOwnership(vault.id, chainAddress));
@@ -163,7 +163,7 @@ describe("N7: taking away what a node may still give", () => {
 });
 
 describe("N7: until when a node may still give it", () => {
-  test("one node's word and its epochs end it never, three days of this machine's clock do", async () => {
+  test("one node's word and its epochs end it never, three days of this machine's clock do [N7]", async () => {
     const address = randomAddress();
     const remove = () => countTransactions(() => newProcess().vaults.members.remove(vault.id, address));
     await newProcess().vaults.members.add(vault.id, address);
@@ -178,7 +178,7 @@ describe("N7: until when a node may still give it", () => {
     expect(await countTransactions(() => newProcess().vaults.members.remove(vault.id, randomAddress()))).toBe(0);
   });
 
-  test("a witness ends it, once it shows a later act; then nothing is remembered of it", async () => {
+  test("a witness ends it, once it shows a later act; then nothing is remembered of it [N7]", async () => {
     const address = randomAddress();
     const network = { ...stack.network, witnessUrls: [stack.network.grpcUrl] };
     const remove = () => countTransactions(() => newProcess(fetch, network).vaults.members.remove(vault.id, address));
@@ -207,7 +207,7 @@ describe("N7: an attempt after one of unknown outcome", () => {
     };
   };
 
-  test("names the same act, whatever the node says is the last one: at most one of them is executed", async () => {
+  test("names the same act, whatever the node says is the last one: at most one of them is executed [N7]", async () => {
     const address = randomAddress();
     const { last } = await object();
     const add = (client: Client) => client.vaults.members.add(vault.id, address);

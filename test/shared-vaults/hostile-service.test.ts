@@ -133,7 +133,7 @@ describe("what a service says of a file is refused", () => {
     await expect(read(reading, id)).rejects.toMatchObject({ code: "contract_broken" });
   });
 
-  test("and in lists what cannot be trusted has no name, and hides no other", async () => {
+  test("and in lists what cannot be trusted has no name, and hides no other [S16]", async () => {
     const client = await meeting(
       lyingOfFiles<Shown>((file) => (file.id === honest.first.id ? edited(file, "metadata", 80) : file)),
     );
@@ -147,13 +147,13 @@ function edited(file: Shown, part: "version" | "entry" | "metadata", at: number)
 }
 
 describe("what a service says of a vault", () => {
-  test("is not believed: another object under the vault's id, whose files are not of it", async () => {
+  test("is not believed: another object under the vault's id, whose files are not of it [S23]", async () => {
     const { chainObjectId } = await owner.client.vaults.get(otherVaultId);
     const lie = lyingAt("vaults.get", (said: { vault: object }) => ({ vault: { ...said.vault, chainObjectId } }));
     await expect(readFirst(owner.another({ middleware: [lie] }))).rejects.toMatchObject({ code: "vault_changed" });
   });
 
-  test("a record that is not the creator's is replaced for writing, and refused for reading", async () => {
+  test("a record that is not the creator's is replaced for writing, and refused for reading [S15]", async () => {
     const spoiled = lyingAt("vaultKeys.list", (said: { keys: { record: string }[] }) => ({
       ...said,
       keys: said.keys.map((key) => ({ ...key, record: flip(key.record, 60) })),
@@ -179,7 +179,7 @@ describe("what a service says of a vault", () => {
 });
 
 describe("what was true once is refused", () => {
-  test("an older version under a newer name, whole or in part, to a client that has seen neither", async () => {
+  test("an older version under a newer name, whole or in part, to a client that has seen neither [S19]", async () => {
     const id = await put(owner.client, vaultId, "grown.txt");
     const { versionId, size, sha256, shared } = await shown(stack, id);
     await owner.client.files.replace(id, { body: "longer than it was before" });

@@ -67,7 +67,7 @@ describe("key servers", () => {
     expect(await read(owner, file.id)).toBe("new");
   });
 
-  test("two are down: the error names them, and nothing is half written", async () => {
+  test("two are down: the error names them, and nothing is half written [K3]", async () => {
     const before = await remains();
     down(0, 2);
     const failure = await read(member, fileId).catch((error: unknown) => error);

@@ -85,7 +85,7 @@ async function readAll(client: Client, ids = files): Promise<void> {
 const steps = async (id = vaultId): Promise<readonly string[]> =>
   (await owner.client.call(vaultKeysGroup.steps, { params: { vaultId: id } })).steps;
 
-test("a fresh process lists and reads a vault of many generations with one identity at each key server", async () => {
+test("a fresh process lists and reads a vault of many generations with one identity at each key server [K1]", async () => {
   const listed = async (client: Client) => {
     const { files: all } = await client.files.list({ vaultId });
     expect(all.map(({ name }) => name).sort()).toEqual(files.map((_, index) => `content ${String(index + 1)}`));
@@ -197,7 +197,7 @@ test("key servers that never answer keep no maker from publishing", async () => 
   expect(published).toEqual({ record: expect.any(String) as string });
 });
 
-test("no step leads back across a rotation: a key that leaks afterwards opens no copy of before", async () => {
+test("no step leads back across a rotation: a key that leaks afterwards opens no copy of before [K1]", async () => {
   const vault = await grow(3);
   const rotating = witnessed(owner);
   expect(await rotating.vaults.rotate(vault.vaultId)).toMatchObject({ generation: 4n, floor: 4n, failed: [] });

@@ -100,7 +100,7 @@ describe.each([
   ["generation that it may have", 1_000n, { generation: 1_000n }],
   ["floor", LARGEST, { floor: LARGEST }],
 ])("a %s that a node made up", (_what, number, lie) => {
-  test("once, in another process, keeps nobody from reading; writing waits until its user has healed it", async () => {
+  test("once, in another process, keeps nobody from reading; writing waits until its user has healed it [N15 N17]", async () => {
     await lieOnce(lie, 11);
     const client = newProcess(honest, 11);
     expect(await readIt(client)).toBe("content");
@@ -115,7 +115,7 @@ describe.each([
   });
 
   test.each(["itself", "another process"])(
-    "once, in the same process, keeps it from nothing that it reads, and is healed by %s",
+    "once, in the same process, keeps it from nothing that it reads, and is healed by %s [N15]",
     async (by) => {
       const node: Lie = { now: null };
       // What it passes leads to the present: key servers take nothing of the future.
@@ -143,13 +143,13 @@ describe.each([
     },
   );
 
-  test("twice within ten seconds is not believed", async () => {
+  test("twice within ten seconds is not believed [N15]", async () => {
     await lieOnce(lie, 12);
     await lieOnce(lie, 6);
     expect(await readIt(newProcess(honest))).toBe("content");
   });
 
-  test("twice, ten seconds apart, shuts the vault to every process until its user has healed it", async () => {
+  test("twice, ten seconds apart, shuts the vault to every process until its user has healed it [N16]", async () => {
     await lieOnce(lie, 11);
     await lieOnce(lie);
     const client = newProcess(honest);
@@ -166,7 +166,7 @@ describe.each([
 });
 
 describe("a generation that is true", () => {
-  test("is not gone back behind: not once it was read twice, and not once witnesses have shown it", async () => {
+  test("is not gone back behind: not once it was read twice, and not once witnesses have shown it [N16 N17]", async () => {
     const { client } = stack.owner;
     const leaving = await stack.invite("leaving");
     await client.vaults.members.add(vault.id, leaving.signer.chainAddress);
@@ -184,7 +184,7 @@ describe("a generation that is true", () => {
   });
 });
 
-test("names that a node calls plain are sent to nobody: a vault that encrypted them encrypts them for good", async () => {
+test("names that a node calls plain are sent to nobody: a vault that encrypted them encrypts them for good [N18]", async () => {
   const name = "the-name-that-stays-here.txt";
   expect(await readIt(newProcess(honest))).toBe("content");
   const sent: string[] = [];
@@ -214,7 +214,7 @@ test("names that a node calls plain are sent to nobody: a vault that encrypted t
   expect(await readIt(newProcess(honest))).toBe("content");
 });
 
-test("the kind of names that a node made up at a first meeting is healed by the owner's own words", async () => {
+test("the kind of names that a node made up at a first meeting is healed by the owner's own words [N18]", async () => {
   await lieOnce({ plainNames: true });
   const client = newProcess(honest);
   await expect(readIt(client)).rejects.toMatchObject({ code: "vault_changed" });

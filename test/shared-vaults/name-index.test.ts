@@ -70,7 +70,7 @@ describe("looking for a name", () => {
     expect(asked).toEqual([hexOf(nameIndex(after.key, null, NAME))]);
   });
 
-  test("reveals no name to former members: a key from before the last rotation is refused", async () => {
+  test("reveals no name to former members: a key from before the last rotation is refused [R12]", async () => {
     const { client, asked } = askedFor(before.record);
     await expect(lookFor(client)).rejects.toMatchObject({ code: "rolled_back", step: "record" });
     expect(asked).toEqual([]);
@@ -99,7 +99,7 @@ describe("looking for a name", () => {
         return (await newVaultKeyRecord(view, before.wrap, before.author, key)).record;
       },
     ],
-  ])("reveals no name by a record %s", async (_what, make) => {
+  ])("reveals no name by a record %s [R12]", async (_what, make) => {
     const { client, asked } = askedFor(await make());
     await expect(lookFor(client)).rejects.toMatchObject({ code: "damaged", step: "record" });
     expect(asked).toEqual([]);

@@ -42,7 +42,7 @@ const asPublic =
   });
 
 describe("no answer replaces a pin", () => {
-  test("a list that names a vault which nobody has asked for: it pins none at all", async () => {
+  test("a list that names a vault which nobody has asked for: it pins none at all [S23]", async () => {
     const invented = randomUUID();
     // The vault that the list names, and the one that the answer is of.
     const lies = [
@@ -64,7 +64,7 @@ describe("no answer replaces a pin", () => {
     expect(await pinsOf(honest)).toMatchObject([{ chainObjectId: secret.chainObjectId }]);
   });
 
-  test("another description of a vault that is pinned is not passed on either", async () => {
+  test("another description of a vault that is pinned is not passed on either [S23]", async () => {
     const { vault: described } = asPublic(secret.id)({ vault: secret });
     const client = await machine.newProcess({
       middleware: [

@@ -28,7 +28,7 @@ const placesOf = (file: File) => {
   ].map(({ generation, after }) => [generation, after]);
 };
 
-test("after the end of a member, all is written under a key of that end; the rest of the members read both", async () => {
+test("after the end of a member, all is written under a key of that end; the rest of the members read both [M14]", async () => {
   const { client: owner } = stack.owner;
   const staying = await stack.invite("staying");
   const ending = await stack.invite("ending");

@@ -80,7 +80,7 @@ test("seals every key for the key servers that are named first, goes on after a 
   expect(await client.vaults.reseal(vaultId)).toMatchObject({ resealed: 0, already: 2, failed: [] });
 });
 
-test("then everything opens when the first key servers are gone: contents, names, what is written now, an export", async () => {
+test("then everything opens when the first key servers are gone: contents, names, what is written now, an export [E11]", async () => {
   independentAre({ down: true });
   for (const givenUp of [false, true]) {
     const client = member.another({ shared: { network: network({ givenUp }) } });
@@ -100,7 +100,7 @@ test("then everything opens when the first key servers are gone: contents, names
   }
 });
 
-test("what was sealed before stays open to the key servers of before: nothing is taken back", async () => {
+test("what was sealed before stays open to the key servers of before: nothing is taken back [E11]", async () => {
   const [independent] = stack.network.keyServerSets;
   const before = { ...stack.network, keyServerSets: [independent!] };
   expect((await readAll(member.another({ shared: { network: before } }))).filter((file) => ALL.includes(file))).toEqual(
@@ -129,7 +129,7 @@ test("a member seals the keys of its own generations, and names the others", asy
   expect(rest).toMatchObject({ resealed: 1, already: 1, failed: [] });
 });
 
-test("names a key whose maker the node does not show, and does not call the change complete", async () => {
+test("names a key whose maker the node does not show, and does not call the change complete [E11]", async () => {
   const { chainObjectId } = await owner.client.vaults.get(vaultId);
   const hidden = await stack.invite("hidden");
   const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.replace("0x", ""), "hex"));

@@ -58,7 +58,7 @@ async function put(name: string): Promise<string> {
 }
 
 describe("a process that has just begun", () => {
-  test("refuses an older version and an older name, once another process of this machine has seen the newer", async () => {
+  test("refuses an older version and an older name, once another process of this machine has seen the newer [S18]", async () => {
     const id = await put("first-name");
     const before = await shown(stack, id);
     await owner.client.files.replace(id, { body: "newer content" });
@@ -83,7 +83,7 @@ describe("a process that has just begun", () => {
     expect((await elsewhere.client.files.get(id)).name).toBe("first-name");
   });
 
-  test("refuses the other of two histories: a second statement with the number of the one that was seen", async () => {
+  test("refuses the other of two histories: a second statement with the number of the one that was seen [S18]", async () => {
     const id = await put("forked");
     const forked: Shown["shared"][] = [];
     const withheld = owner.another({
@@ -108,7 +108,7 @@ describe("a process that has just begun", () => {
     await expect(second.client.files.get(id)).rejects.toMatchObject({ code: "rolled_back", step: "entry" });
   });
 
-  test("takes the older state after the user has said so: of one file, or of the vault", async () => {
+  test("takes the older state after the user has said so: of one file, or of the vault [S22]", async () => {
     const [id, second] = [await put("restored"), await put("restored-too")];
     const before = [await shown(stack, id), await shown(stack, second)];
     for (const each of [id, second]) await owner.client.files.update(each, { name: `newer ${randomUUID()}` });
@@ -124,7 +124,7 @@ describe("a process that has just begun", () => {
     expect((await client.files.get(second)).name).toBe("restored-too");
   });
 
-  test("keeps no name and no key in what it remembers", async () => {
+  test("keeps no name and no key in what it remembers [S21]", async () => {
     for (const entry of await readdir(machines.here.directory, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile()) continue;
       const content = await readFile(join(entry.parentPath, entry.name));

@@ -85,7 +85,7 @@ describe("a rotation that dies inside a large file", () => {
     },
   );
 
-  test("dies again and again, one part further each time", async () => {
+  test("dies again and again, one part further each time [E10]", async () => {
     const { vaultId, fileId } = await openOld();
     let [sent, created] = [0, 0];
     for (let deaths = 0; ; deaths += 1) {
@@ -99,7 +99,7 @@ describe("a rotation that dies inside a large file", () => {
     await expectRotated(vaultId, fileId);
   });
 
-  test("begins anew with a new key when the generation moved meanwhile", async () => {
+  test("begins anew with a new key when the generation moved meanwhile [E10]", async () => {
     const { vaultId, fileId } = await openOld();
     await dieAtPart(vaultId, 3, true);
     await raiseGeneration(owner.client, vaultId);
@@ -147,7 +147,7 @@ describe("a rotation that dies inside a large file", () => {
     expect(Buffer.compare(await (await owner.client.files.download(fileId)).bytes(), CONTENT)).toBe(0);
   });
 
-  test("keeps nothing secret, for the owner alone", async () => {
+  test("keeps nothing secret, for the owner alone [D5]", async () => {
     const { vaultId } = await openOld();
     await dieAtPart(vaultId, 2, true);
     const kept = (await readdir(machine.uploads, { recursive: true, withFileTypes: true })).filter((entry) =>

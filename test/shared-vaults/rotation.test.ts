@@ -125,7 +125,7 @@ describe("vaults.rotate", () => {
     },
   );
 
-  test("is taken up where it was cut off, and everything stays readable in between", async () => {
+  test("is taken up where it was cut off, and everything stays readable in between [E10]", async () => {
     const old = await openOld("cut-off");
     const vaultId = old.vault.id;
     let calls = 0;
@@ -155,7 +155,7 @@ describe("vaults.rotate", () => {
     expect(await generationsOf(owner, vaultId)).toEqual(new Set([3]));
   });
 
-  test("is not undermined by an upload that began before it: nothing lands below the floor, and no reader takes it", async () => {
+  test("is not undermined by an upload that began before it: nothing lands below the floor, and no reader takes it [E12]", async () => {
     const vault = await owner.client.vaults.create({ name: "late upload", type: "shared" });
     const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "old", body: "of before" });
     const before = await keepVersion(stack, file.id);
@@ -204,7 +204,7 @@ describe("vaults.rotate", () => {
     expect(await read(owner.client, file.id)).toBe("newer");
   });
 
-  test("covers what the service lists: what it withholds is below the floor afterwards, and nobody takes it", async () => {
+  test("covers what the service lists: what it withholds is below the floor afterwards, and nobody takes it [E12]", async () => {
     const vault = await owner.client.vaults.create({ name: "withheld", type: "shared" });
     const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "hidden", body: "hidden" });
     await raiseGeneration(owner.client, vault.id);
@@ -248,7 +248,7 @@ describe("vaults.rotate", () => {
     expect(byOwner).toMatchObject({ files: 7, folders: 3, floor: 3n, failed: [] });
   });
 
-  test("names what cannot be read, goes on with the rest, and leaves the floor", async () => {
+  test("names what cannot be read, goes on with the rest, and leaves the floor [E5 E10]", async () => {
     const old = await openOld("damaged");
     const [first] = old.files;
     const hostile = owner.another({

@@ -69,7 +69,7 @@ describe("client.search", () => {
     expect(await look()).toEqual([[], []]);
   });
 
-  it("sends no searched word for a vault with encrypted names, and none at all with localOnly", async () => {
+  it("sends no searched word for a vault with encrypted names, and none at all with localOnly [S33]", async () => {
     const sent: string[] = [];
     const watch: Middleware = async (request, next) => {
       sent.push(`${decodeURIComponent(request.url)} ${await request.clone().text()}`);
@@ -111,7 +111,7 @@ describe("client.search", () => {
 });
 
 describe("a service that lies", () => {
-  it("makes up no name, no place and no file", async () => {
+  it("makes up no name, no place and no file [S33]", async () => {
     const idOf = async (q: string) => (await owner.client.search({ q, vaultId: vault.id })).files[0]?.id ?? "";
     const [moved, copied, honest] = [await idOf("march"), await idOf("resume"), await idOf("presume")];
     const { shared } = (await owner.client.files.get(honest)) as unknown as WireFile;
@@ -126,7 +126,7 @@ describe("a service that lies", () => {
     expect((await member.another({ middleware: [elsewhere] }).search({ vaultId: vault.id })).files).toEqual([]);
   });
 
-  it("makes up no change, and turns none into a hit", async () => {
+  it("makes up no change, and turns none into a hit [S33]", async () => {
     const stranger = (await namesOf(owner.client.search({ vaultId: open.id, q: "resume" }))).length;
     expect(stranger).toBeGreaterThan(0);
     const [file] = (await owner.client.files.list({ vaultId: open.id, limit: 1 })).files;
@@ -145,7 +145,7 @@ describe("a service that lies", () => {
     expect(told).toBe(true);
   });
 
-  it("gets no words by calling a pinned vault public", async () => {
+  it("gets no words by calling a pinned vault public [S33]", async () => {
     const asked: string[] = [];
     const watch: Middleware = (request, next, { endpointId }) => (asked.push(endpointId), next(request));
     const lie = lyingAt("vaults.list", ({ vaults }: { vaults: Vault[] }) => ({

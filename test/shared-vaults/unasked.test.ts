@@ -32,7 +32,7 @@ function through(...middleware: Middleware[]): Client {
 }
 
 describe("the answer to a change", () => {
-  test("is held to what was changed or made: another item is not taken for it", async () => {
+  test("is held to what was changed or made: another item is not taken for it [S29]", async () => {
     const [id, other] = [await put("one.txt"), await shown<File>(stack, await put("other.txt"))];
     const renaming = through(lyingAt("files.update", () => ({ file: other })));
     const renamed = renaming.files.update(id, { name: "two.txt" }, { vaultId });
@@ -45,7 +45,7 @@ describe("the answer to a change", () => {
     await expect(made).rejects.toMatchObject({ code: "damaged" });
   });
 
-  test("names the vault in which it was found before: what was brought back there is not taken from another one", async () => {
+  test("names the vault in which it was found before: what was brought back there is not taken from another one [S29]", async () => {
     const elsewhere = (await client.vaults.create({ name: "brought back", type: "shared" })).id;
     const open = (await client.vaults.create({ name: "brought back in the clear", type: "public" })).id;
     const inOpen = (await client.files.upload({ vaultId: open, name: "open.txt", body: "open" })).file.id;
@@ -62,7 +62,7 @@ describe("the answer to a change", () => {
     }
   });
 
-  test("and what was sent there stays there: the service cannot call its vault public afterwards", async () => {
+  test("and what was sent there stays there: the service cannot call its vault public afterwards [S29]", async () => {
     const open = (await client.vaults.create({ name: "open", type: "public" })).id;
     const inPublic = <Item>(item: Item) => ({ ...item, vaultId: open, shared: null, encrypted: false });
     const lies = lyingLater(
@@ -101,7 +101,7 @@ describe("in a list of a shared vault", () => {
   const adding = (file: object): Middleware =>
     lyingAt("files.list", (said: { files: File[] }) => ({ ...said, files: [...said.files, file] }));
 
-  test("what has another vault's entry has no name, and hides no others; nor does what the service shows in another vault", async () => {
+  test("what has another vault's entry has no name, and hides no others; nor does what the service shows in another vault [S16]", async () => {
     const id = await put("honest.txt");
     const open = (await client.vaults.create({ name: "beside", type: "public" })).id;
     const { file: forged } = await client.files.upload({ vaultId: open, name: "forged.txt", body: "forged" });
@@ -141,7 +141,7 @@ describe("in a list of a shared vault", () => {
   });
 
   test.each([2n ** 64n - 1n, 2n ** 63n, 2n ** 53n, 40n])(
-    "what was signed in a generation that the vault has not reached has no name, and hides no others: %s",
+    "what was signed in a generation that the vault has not reached has no name, and hides no others: %s [S16]",
     async (generation) => {
       const place = { vaultId, folderId: (await client.folders.create({ vaultId, name: String(generation) })).id };
       const [near, far] = await Promise.all(
@@ -165,7 +165,7 @@ describe("in a list of a shared vault", () => {
     },
   );
 
-  test("what lies in another folder has no name, also where the folder alone is named", async () => {
+  test("what lies in another folder has no name, also where the folder alone is named [S16]", async () => {
     const file = await shown<File>(stack, await put("at the top.txt"));
     const inFolder = { ...file, folderId: theirs.id };
     for (const place of [{ vaultId, folderId: theirs.id }, { folderId: theirs.id }]) {
@@ -176,7 +176,7 @@ describe("in a list of a shared vault", () => {
     }
   });
 
-  test("what was moved away has no name there either, where the entry from before is shown first", async () => {
+  test("what was moved away has no name there either, where the entry from before is shown first [S16]", async () => {
     const { file: put } = await client.files.upload({
       vaultId,
       folderId: theirs.id,
@@ -190,7 +190,7 @@ describe("in a list of a shared vault", () => {
     expect(files.map(({ id, name, unreadable }) => [id, name, unreadable])).toEqual([[put.id, "", "rolled_back"]]);
   });
 
-  test("what has another name is not found by the one that was asked for", async () => {
+  test("what has another name is not found by the one that was asked for [S16]", async () => {
     await put("wanted.txt");
     const other = await shown<File>(stack, await put("valuable.txt"));
     const finding = through(lyingAt("files.list", (said: object) => ({ ...said, files: [other] })));

@@ -41,7 +41,7 @@ describe("an agent with a wallet", () => {
     expect(Buffer.from(await (await owner.files.download(file.id)).bytes()).toString()).toBe("hi");
   });
 
-  test("cannot be given another key, or another address, by the service", async () => {
+  test("cannot be given another key, or another address, by the service [Z2]", async () => {
     const signer = await withStatements(new Secp256k1Keypair());
     const { text, used } = await redeem(signer);
     const forged = randomBytes(32).toString("base64");
@@ -62,7 +62,7 @@ describe("an agent with a wallet", () => {
     expect(members.map(({ chainAddress }) => chainAddress)).not.toContain(signer.chainAddress);
   });
 
-  test("whose key nobody vouches for reads, and writes when it has named the key itself", async () => {
+  test("whose key nobody vouches for reads, and writes when it has named the key itself [Z2 E1]", async () => {
     const signer = await withStatements(new Secp256k1Keypair());
     const { wallet } = await redeem(signer);
     const { effect } = await owner.vaults.members.add(vault.id, signer.chainAddress);
@@ -79,7 +79,7 @@ describe("an agent with a wallet", () => {
 });
 
 describe("an agent who signs with zkLogin", () => {
-  test("redeems while its sign-in lasts; afterwards, and while the node is away, the invite stays as it was", async () => {
+  test("redeems while its sign-in lasts; afterwards, and while the node is away, the invite stays as it was [Z4]", async () => {
     const user = zkloginUserOf("agent", 1);
     const { used } = await redeem(user);
     expect(used).toMatchObject({ status: "used", chainAddress: user.chainAddress, signingKey: null });

@@ -134,7 +134,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     expect(Buffer.from(await readAll(opened, fileId)).toString()).toBe("sell the boat");
   });
 
-  test("who lost the key of its statements reads on, is told what is missing, and names a new one", async () => {
+  test("who lost the key of its statements reads on, is told what is missing, and names a new one [Z3]", async () => {
     const { statements: _lost, ...rest } = wallet.signer;
     const reader = wallet.open(rest);
     expect(await read(reader, fileId)).toBe("sell the boat");
@@ -153,7 +153,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
 
   if (name !== "zkLogin") return;
 
-  test("trusts service and identity provider together: who has a sign-in and the salt is the user, for a key of its own", async () => {
+  test("trusts service and identity provider together: who has a sign-in and the salt is the user, for a key of its own [Z5]", async () => {
     const place = { baseUrl: stack.baseUrl, provider, client: nodeClient(stack) };
     const { salt } = await signInWithZklogin(place, ZKLOGIN_USER, { maxEpoch: MAX_EPOCH });
     const taken = { user: ZKLOGIN_USER, salt, maxEpoch: MAX_EPOCH };
@@ -167,7 +167,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     await expect(read(wallet.open(stranger), fileId)).rejects.toMatchObject({ code: "not_a_member" });
   });
 
-  test("whose sign-in has ended is told to sign in again, and then everything is as it was", async () => {
+  test("whose sign-in has ended is told to sign in again, and then everything is as it was [Z4]", async () => {
     const { client, signer } = wallet;
     while (stack.localnet.advanceEpoch() <= MAX_EPOCH);
     const ended = {

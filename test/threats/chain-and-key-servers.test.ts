@@ -102,7 +102,7 @@ function deceived(middleware: Middleware[], network = lying): Client {
 }
 
 describe("key servers", () => {
-  test("open a vault for a non-member when as many as the threshold work together; fewer do not", async () => {
+  test("open a vault for a non-member when as many as the threshold work together; fewer do not [K1]", async () => {
     // The bytes are lent: the service gives them to members alone.
     const lent = () =>
       stack.owner.another({ retry: { limit: 0 }, shared: { signer: stranger.signer, network: lying } });
@@ -115,7 +115,7 @@ describe("key servers", () => {
 });
 
 describe("key servers and the chain node", () => {
-  test("learn which address opens which vault, and nothing of its files: no id, no name, no content", async () => {
+  test("learn which address opens which vault, and nothing of its files: no id, no name, no content [K6 N12]", async () => {
     const sent: Buffer[] = [];
     const watched: typeof fetch = async (input, init) => {
       const request = new Request(input, init);
@@ -140,7 +140,7 @@ function base64In(body: Buffer): Buffer[] {
 }
 
 describe("a chain node that lies about the allowlist", () => {
-  test("opens nothing that others wrote: honest key servers ask another node", async () => {
+  test("opens nothing that others wrote: honest key servers ask another node [N1]", async () => {
     const { wrap, view } = await strangerIn(vault);
     const { bytes: stored } = await keepVersion(stack, fileId);
     const { record } = parseEnvelope(parseFileStart(stored).envelope);
@@ -149,14 +149,14 @@ describe("a chain node that lies about the allowlist", () => {
     await expect(opening).rejects.toMatchObject({ code: "key_servers_behind" });
   });
 
-  test("with the service's help has a member believe what a stranger signed; by an honest node it is refused", async () => {
+  test("with the service's help has a member believe what a stranger signed; by an honest node it is refused [N3]", async () => {
     const forged = await forge();
     expect(await read(deceived([servingVersion(forged)]), fileId)).toBe("forged");
     const honest = member.another({ retry: { limit: 0 }, middleware: [servingVersion(forged)] });
     await expect(read(honest, fileId)).rejects.toMatchObject({ code: "damaged", step: "statement" });
   });
 
-  test("with the service's help makes a member encrypt for a stranger's key when it opens a vault anew; never by an honest node", async () => {
+  test("with the service's help makes a member encrypt for a stranger's key when it opens a vault anew; never by an honest node [N4]", async () => {
     const { view, wrap, author } = await strangerIn(empty);
     const made = await newVaultKeyRecord(view, wrap, author);
     const caught: Uint8Array[] = [];
@@ -169,7 +169,7 @@ describe("a chain node that lies about the allowlist", () => {
     for (const file of caught) await expect(openOutside(made, file)).rejects.toThrow();
   });
 
-  test("hides from the owner that a removal was never made, and the service contradicts it", async () => {
+  test("hides from the owner that a removal was never made, and the service contradicts it [N6]", async () => {
     // The service is given time to see what its own node does not show; here that time passes at once.
     let passed = 0;
     const clock = {
@@ -201,12 +201,12 @@ describe("a chain node that lies, beside one witness that does not", () => {
     return expect.objectContaining({ code: "chain_disagrees", message });
   };
 
-  test("has nobody believe what a stranger signed: the two disagree, and both are named", async () => {
+  test("has nobody believe what a stranger signed: the two disagree, and both are named [N13]", async () => {
     const forged = await forge();
     await expect(read(deceived([servingVersion(forged)], witnessed()), fileId)).rejects.toEqual(disagreement());
   });
 
-  test("makes nobody encrypt for a stranger's key: nothing is sent", async () => {
+  test("makes nobody encrypt for a stranger's key: nothing is sent [N13]", async () => {
     const { view, wrap, author } = await strangerIn(empty);
     const made = await newVaultKeyRecord(view, wrap, author);
     const caught: Uint8Array[] = [];
@@ -218,7 +218,7 @@ describe("a chain node that lies, beside one witness that does not", () => {
 });
 
 describe("the package", () => {
-  test("is made immutable by the transaction that publishes it, which gives nobody the right to change it", async () => {
+  test("is made immutable by the transaction that publishes it, which gives nobody the right to change it [P1]", async () => {
     const signed: Uint8Array[] = [];
     const publisher = stack.owner.signer;
     const signTransaction = (transaction: Uint8Array) => {

@@ -27,7 +27,7 @@ async function put(client: Client, name: string): Promise<string> {
 }
 
 describe("a hostile member", () => {
-  test("trashes everything, and the owner restores everything", async () => {
+  test("trashes everything, and the owner restores everything [M2]", async () => {
     for (const id of fileIds) await hostile.client.files.delete(id);
     expect((await owner.files.list({ vaultId: vault.id })).files).toEqual([]);
     expect((await owner.trash.list({ vaultId: vault.id })).files).toHaveLength(3);
@@ -35,7 +35,7 @@ describe("a hostile member", () => {
     expect(await read(victim.client, fileIds[0] ?? "")).toBe("content of a.txt");
   });
 
-  test("overwrites and renames what others wrote, under its own name; what was replaced is served by its version id", async () => {
+  test("overwrites and renames what others wrote, under its own name; what was replaced is served by its version id [M3]", async () => {
     const [id = ""] = fileIds;
     const { versionId } = await victim.client.files.get(id);
     await hostile.client.files.replace(id, { vaultId: vault.id, body: "spoiled" });
@@ -50,7 +50,7 @@ describe("a hostile member", () => {
     expect(statement).toContain(address);
   });
 
-  test("changes the allowlist in no way: the chain takes neither adding, nor removing, nor the floor from it", async () => {
+  test("changes the allowlist in no way: the chain takes neither adding, nor removing, nor the floor from it [M4 R10 D3]", async () => {
     const chain = openChain(stack.network);
     const objectId = vault.chainObjectId ?? "";
     const { signer } = hostile;
@@ -68,7 +68,7 @@ describe("a hostile member", () => {
     expect((await chain.readVault(objectId, { maxAge: 0 })).version).toBe(before.version);
   });
 
-  test("is named in the member list and on the chain, for everybody who asks the chain, before and after its removal", async () => {
+  test("is named in the member list and on the chain, for everybody who asks the chain, before and after its removal [S11 M5 R9]", async () => {
     const anyone = openChain(stack.network);
     const objectId = vault.chainObjectId ?? "";
     const of = async () => anyone.readVault(objectId, { maxAge: 0 });

@@ -43,7 +43,7 @@ async function indexOf(fileId: string): Promise<string> {
 }
 
 describe("the service sees", () => {
-  test("the exact size of a content, of one that asks for padding the padded size alone, and one of four sizes of metadata", async () => {
+  test("the exact size of a content, of one that asks for padding the padded size alone, and one of four sizes of metadata [S6]", async () => {
     const messageOf = async (id: string) => {
       const { bytes: raw } = await stored(id);
       return raw.length - HEADER - Buffer.from(raw).readUInt32BE(44);
@@ -61,7 +61,7 @@ describe("the service sees", () => {
     }
   });
 
-  test("who wrote and who read which file id and when, and in which folder it lies", async () => {
+  test("who wrote and who read which file id and when, and in which folder it lies [S7 S8]", async () => {
     const folder = await owner.folders.create({ vaultId: vault.id, name: "inner" });
     const id = await put("seen.txt", "seen", { folderId: folder.id });
     await read(member.client, id);
@@ -77,7 +77,7 @@ describe("the service sees", () => {
     expect(JSON.parse(line ?? "{}")).toMatchObject({ time: expect.anything() as unknown });
   });
 
-  test("how often a name changed, and that two names in one folder are equal, over time; not in another folder, nor after a rotation", async () => {
+  test("how often a name changed, and that two names in one folder are equal, over time; not in another folder, nor after a rotation [S8]", async () => {
     const [one, two] = [
       await owner.folders.create({ vaultId: vault.id, name: "one" }),
       await owner.folders.create({ vaultId: vault.id, name: "two" }),
@@ -98,7 +98,7 @@ describe("the service sees", () => {
     expect(await indexOf(again)).not.toBe(first);
   });
 
-  test("names where they are plain, and everything of a public vault; the disk holds both in the clear", async () => {
+  test("names where they are plain, and everything of a public vault; the disk holds both in the clear [W6 W7 S9 S27]", async () => {
     const plain = await owner.vaults.create({ name: "plain", type: "shared", plainNames: true });
     await owner.files.upload({ vaultId: plain.id, name: "canary-name-71.txt", body: "canary-hidden-72" });
     const open = await owner.vaults.create({ name: "open", type: "public" });
@@ -122,7 +122,7 @@ function bearer(): RequestInit {
 }
 
 describe("the service can", () => {
-  test("withhold: what it leaves out of a list is missed by nobody, and what it does not serve is gone", async () => {
+  test("withhold: what it leaves out of a list is missed by nobody, and what it does not serve is gone [S12]", async () => {
     const id = await put("withheld.txt", "withheld");
     const leaveOut = lyingAt("files.list", (said: { files: File[] }) => ({
       ...said,
@@ -137,7 +137,7 @@ describe("the service can", () => {
     await expect(read(stack.owner.another({ middleware: [refuse], retry: { limit: 0 } }), id)).rejects.toThrow();
   });
 
-  test("show an older version to a client that remembers nothing, and different histories to two; who has seen the newer refuses", async () => {
+  test("show an older version to a client that remembers nothing, and different histories to two; who has seen the newer refuses [S17 S18 S20]", async () => {
     const id = await put("forked.txt", "old");
     const before = await stored(id);
     await owner.files.replace(id, { body: "new" });
@@ -155,7 +155,7 @@ describe("the service can", () => {
     await expect(read(warm, id)).rejects.toMatchObject({ code: "rolled_back" });
   });
 
-  test("have the wrong member removed, or a vault left out, when an owner revokes an agent on its word; not if both are named", async () => {
+  test("have the wrong member removed, or a vault left out, when an owner revokes an agent on its word; not if both are named [S28]", async () => {
     const [agent, other] = [await stack.invite("revoked"), await stack.invite("framed")];
     const [one, hidden] = [
       await owner.vaults.create({ name: "one", type: "shared" }),
@@ -200,7 +200,7 @@ describe("the service can", () => {
     expect([await membersOf(one.id), await membersOf(hidden.id)]).toEqual([[], [other.signer.chainAddress]]);
   });
 
-  test("lead a client to another object at its first meeting with a vault, and read what it writes there; never a pinned client", async () => {
+  test("lead a client to another object at its first meeting with a vault, and read what it writes there; never a pinned client [S25]", async () => {
     const thief = await stack.signUp("thief");
     const trap = await thief.client.vaults.create({ name: "trap", type: "shared" });
     await thief.client.vaults.members.add(trap.id, stack.owner.signer.chainAddress, {

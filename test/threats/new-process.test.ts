@@ -143,7 +143,7 @@ async function putByFolder(lies: readonly Middleware[], on: Processes = machine)
 }
 
 describe("in a new process of a machine that has used the vault, a hostile service", () => {
-  test("is not believed that the vault is public, another object, another owner's or of another network", async () => {
+  test("is not believed that the vault is public, another object, another owner's or of another network [S23]", async () => {
     const object = other.chainObjectId;
     for (const change of [
       { type: "public", chainObjectId: null, generation: null, plainNames: null },
@@ -168,7 +168,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     });
   });
 
-  test("has nothing read or sent by its id alone where it shows the file or folder in a public vault", async () => {
+  test("has nothing read or sent by its id alone where it shows the file or folder in a public vault [S26 S29]", async () => {
     const lies = lyingOfItems((item) => ({ ...item, ...IN_PUBLIC() }));
     const named: Acts = { "files.download": (client) => client.files.download(file.id, { vaultId: vault.id }) };
     for (const on of [machine, running]) {
@@ -181,7 +181,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     expect(files.find(({ id }) => id === file.id)).toMatchObject({ name: "", unreadable: "vault_changed" });
   });
 
-  test("nor where it shows another one in its place, of a public vault or of another shared one", async () => {
+  test("nor where it shows another one in its place, of a public vault or of another shared one [S26]", async () => {
     for (const shownInstead of [await shown(stack, publicFile.id), await shown(stack, foreign.id)]) {
       const lies = lyingOfItems((item) =>
         "parentId" in item ? { ...item, vaultId: shownInstead["vaultId"] } : shownInstead,
@@ -193,7 +193,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     }
   });
 
-  test("nor by the first answer alone, where those that follow are true", async () => {
+  test("nor by the first answer alone, where those that follow are true [S26]", async () => {
     const once = (endpoint: string): Middleware =>
       lyingOnce(endpoint, (said: Record<string, object>) =>
         Object.fromEntries(Object.entries(said).map(([name, item]) => [name, { ...item, ...IN_PUBLIC() }])),
@@ -208,7 +208,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
         });
   });
 
-  test("has nothing sent by an id that the disk does not know, wherever it shows the file or folder", async () => {
+  test("has nothing sent by an id that the disk does not know, wherever it shows the file or folder [S26]", async () => {
     const stranger = await stack.signUp("stranger");
     const trap = await stranger.client.vaults.create({ name: "trap", type: "shared" });
     await stranger.client.vaults.members.add(trap.id, stack.owner.signer.chainAddress);
@@ -258,7 +258,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     await (await machine.newProcess()).files.update(inside.id, { name: "inside.txt" });
   });
 
-  test("passes nothing off as changed that is as it was before", async () => {
+  test("passes nothing off as changed that is as it was before [S29]", async () => {
     const before = await shown(stack, inside.id);
     const lies = ["files.update", "files.get"].map((endpoint) => lyingAt(endpoint, () => ({ file: before })));
     const changed = (await machine.newProcess({ middleware: lies })).files.update(inside.id, { name: "changed.txt" });
@@ -266,7 +266,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     await (await machine.newProcess()).files.update(inside.id, { name: "inside.txt" });
   });
 
-  test("has nothing moved by a new name, nor by bringing it back", async () => {
+  test("has nothing moved by a new name, nor by bringing it back [S29]", async () => {
     const moved = () =>
       lyingOnce("files.get", (said: { file: object }) => ({ file: { ...said.file, folderId: null } }));
     const signed: (string | null)[] = [];
@@ -289,7 +289,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     expect([renamed.folderId, back.folderId, ...signed]).toEqual(Array(4).fill(folder.id));
   });
 
-  test("shuts no vault by calling its object another vault at a first meeting", async () => {
+  test("shuts no vault by calling its object another vault at a first meeting [S23]", async () => {
     const unmet = await stack.owner.client.vaults.create({ name: "unmet", type: "shared" });
     const lie = lyingAt("vaults.get", (said: { vault: Vault }) =>
       said.vault.id === unmet.id ? { vault: { ...said.vault, chainObjectId: vault.chainObjectId } } : said,
@@ -302,7 +302,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     expect((await put(next)).file.vaultId).toBe(unmet.id);
   });
 
-  test("changes no pin by answering the creation of another vault with its id", async () => {
+  test("changes no pin by answering the creation of another vault with its id [S23]", async () => {
     const { origin } = new URL(stack.baseUrl);
     const before = await filePins(machine.pinPath).list(origin);
     for (const { id } of [vault, open])
@@ -337,7 +337,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     expect(sent.filter((text) => text.includes(SECRET))).toEqual([]);
   });
 
-  test("changes no pin by any of it, in no answer and no list", async () => {
+  test("changes no pin by any of it, in no answer and no list [S23]", async () => {
     const { origin } = new URL(stack.baseUrl);
     const pins = filePins(machine.pinPath);
     const before = await pins.list(origin);

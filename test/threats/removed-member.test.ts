@@ -103,11 +103,11 @@ async function lookFor(name: string, asked: string[]): Promise<void> {
 }
 
 describe("before the vault is rotated, a removed member", () => {
-  test("opens a file of its time that it had never fetched, with the vault key in memory and the bytes from anybody", async () => {
+  test("opens a file of its time that it had never fetched, with the vault key in memory and the bytes from anybody [R3]", async () => {
     expect(await decrypted(await keep(digested))).toBe(HONEST);
   });
 
-  test("rewrites content without a digest, with the service's help, and nobody notices; content with one is refused where it is read whole", async () => {
+  test("rewrites content without a digest, with the service's help, and nobody notices; content with one is refused where it is read whole [M8 R5]", async () => {
     const forged = await forge(versionOf("undigested"), `${LONG}${FORGED}`);
     expect(await readTrimmed(deceived(forged), undigested)).toBe(FORGED);
     const other = await forge(versionOf("digested"), FORGED);
@@ -117,7 +117,7 @@ describe("before the vault is rotated, a removed member", () => {
     expect(new TextDecoder().decode(await range.bytes())).toBe(FORGED);
   });
 
-  test("back-dates a version into its generation, with the service's help: an honest service and a reader who saw a newer one refuse", async () => {
+  test("back-dates a version into its generation, with the service's help: an honest service and a reader who saw a newer one refuse [R6]", async () => {
     const dated = await backDate(versionOf("digested"), FORGED);
     expect(await readTrimmed(deceived(dated), digested)).toBe(FORGED);
     const headers = {
@@ -136,7 +136,7 @@ describe("before the vault is rotated, a removed member", () => {
     await expect(readTrimmed(warm, digested)).rejects.toMatchObject({ code: "rolled_back" });
   });
 
-  test("is refused by the service with its old key, and finds key servers closed when it comes without the vault key", async () => {
+  test("is refused by the service with its old key, and finds key servers closed when it comes without the vault key [R4 R11]", async () => {
     await expect(readTrimmed(former.another(), digested)).rejects.toMatchObject({ code: "invalid_credential" });
     const cold = stack.owner.another({ shared: { signer: former.signer } });
     await expect(readTrimmed(cold, undigested)).rejects.toMatchObject({ code: "not_a_member" });
@@ -144,7 +144,7 @@ describe("before the vault is rotated, a removed member", () => {
 });
 
 describe("before the vault is rotated, a removed member that the service helps", () => {
-  test("finds out by guessing which name is looked for: the service names a key of its time for the folder", async () => {
+  test("finds out by guessing which name is looked for: the service names a key of its time for the folder [R12]", async () => {
     const asked: string[] = [];
     await lookFor("dismissals.txt", asked);
     const guesses = ["bonuses.txt", "dismissals.txt"].map((name) =>
@@ -161,20 +161,20 @@ describe("after the vault was rotated, a removed member", () => {
     effects["rotate"] = effect;
   });
 
-  test("rewrites and back-dates nothing any more: a client that remembers nothing refuses both", async () => {
+  test("rewrites and back-dates nothing any more: a client that remembers nothing refuses both [R5 R6 R7 E4]", async () => {
     const forged = await forge(versionOf("undigested"), `${LONG}${FORGED}`);
     await expect(readTrimmed(deceived(forged), undigested)).rejects.toMatchObject({ code: "rolled_back" });
     const dated = await backDate(versionOf("digested"), FORGED);
     await expect(readTrimmed(deceived(dated), digested)).rejects.toMatchObject({ code: "rolled_back" });
   });
 
-  test("opens what it copied, and nothing that the service serves now", async () => {
+  test("opens what it copied, and nothing that the service serves now [R7 E2 E3 E4 E13 E14]", async () => {
     expect(await decrypted(versionOf("undigested"))).toBe(HONEST);
     await expect(decrypted(await keep(undigested))).rejects.toThrow();
     expect(await readTrimmed(stack.owner.another(), undigested)).toBe(HONEST);
   });
 
-  test("whom the owner adds again reads everything again, and by leaving is where it was", async () => {
+  test("whom the owner adds again reads everything again, and by leaving is where it was [R10 E6 E13]", async () => {
     const { text } = await owner.invites.create({ name: "again" });
     const { key } = await stack.owner.another({ credentials: undefined }).invites.redeem(text, former.signer);
     effects["add again"] = (await owner.vaults.members.add(vault.id, former.signer.chainAddress)).effect;
@@ -194,7 +194,7 @@ describe("after the vault was rotated, a removed member", () => {
   });
 });
 
-test("what adding, removing, revoking and rotating do and do not do is said in their results, and on the page in the same words", async () => {
+test("what adding, removing, revoking and rotating do and do not do is said in their results, and on the page in the same words [E0 E1]", async () => {
   const page = await readFile(join(import.meta.dirname, "../../docs/threat-model.md"), "utf8");
   const words = page.replaceAll(/\s+/g, " ");
   expect(Object.keys(effects).sort()).toEqual(["add", "add again", "leave", "remove", "revoke", "rotate"]);

@@ -49,7 +49,7 @@ async function allowlistVersion(): Promise<bigint> {
 }
 
 describe("a stolen API key of an agent that is a member, alone,", () => {
-  test("lists ids, sizes and dates, and fetches encrypted bytes and sealed vault keys: no name, no content", async () => {
+  test("lists ids, sizes and dates, and fetches encrypted bytes and sealed vault keys: no name, no content [A1]", async () => {
     const thief = thiefWith(agent.apiKey);
     const [listed] = (await thief.files.list({ vaultId: vault.id })).files;
     expect(listed).toMatchObject({ id: fileId, name: "", contentType: "application/octet-stream" });
@@ -61,7 +61,7 @@ describe("a stolen API key of an agent that is a member, alone,", () => {
     expect(members.map(({ chainAddress }) => chainAddress)).toContain(agent.signer.chainAddress);
   });
 
-  test("trashes every file, which the owner restores; it deletes nothing for good, writes nothing, and changes no allowlist", async () => {
+  test("trashes every file, which the owner restores; it deletes nothing for good, writes nothing, and changes no allowlist [A2]", async () => {
     const thief = thiefWith(agent.apiKey);
     const before = await allowlistVersion();
     const ids = [fileId, await put(owner, "second", "second")];
@@ -89,7 +89,7 @@ describe("a stolen API key of an agent that is a member, alone,", () => {
     expect(await allowlistVersion()).toBe(before);
   });
 
-  test("does no more than its scopes and its vaults allow: one that reads trashes nothing, and finds no other vault", async () => {
+  test("does no more than its scopes and its vaults allow: one that reads trashes nothing, and finds no other vault [A4]", async () => {
     const other = await owner.vaults.create({ name: "elsewhere", type: "shared" });
     const { key } = await owner.apiKeys.create({ name: "narrow", scopes: ["files:read"], vaultIds: [vault.id] });
     const thief = thiefWith(key);
@@ -100,7 +100,7 @@ describe("a stolen API key of an agent that is a member, alone,", () => {
 });
 
 describe("a stolen API key of the owner, alone,", () => {
-  test("[D5-owner-proof] [S5.7-manage-vaults] destroys nothing of a shared vault: no deletion, purge, permanent deletion or emptied trash", async () => {
+  test("[D5-owner-proof] [S5.7-manage-vaults] destroys nothing of a shared vault: no deletion, purge, permanent deletion or emptied trash [A7]", async () => {
     const thief = thiefWith(stack.owner.apiKey);
     const gone = await put(owner, "in the trash", "in the trash");
     await thief.files.delete(gone);
@@ -114,7 +114,7 @@ describe("a stolen API key of the owner, alone,", () => {
     expect(await read(owner, fileId)).toBe(CONTENT);
   });
 
-  test("with a chain key of its own, which is a member's, signs what the service refuses", async () => {
+  test("with a chain key of its own, which is a member's, signs what the service refuses [A7]", async () => {
     const { signer } = agent;
     const thief = stack.owner.another({ shared: { signer } });
     const refused = { code: "signature_invalid" };
@@ -123,7 +123,7 @@ describe("a stolen API key of the owner, alone,", () => {
     expect(await read(owner, fileId)).toBe(CONTENT);
   });
 
-  test("[D5-owner-proof] the owner's client proves it without a word, act by act, and a deleted vault comes back whole", async () => {
+  test("[D5-owner-proof] the owner's client proves it without a word, act by act, and a deleted vault comes back whole [A8]", async () => {
     const mine = await owner.vaults.create({ name: "mine", type: "shared" });
     const kept = await put(owner, "kept", "kept content", mine.id);
     const [first, second] = [await put(owner, "first", "1", mine.id), await put(owner, "second", "2", mine.id)];
@@ -142,7 +142,7 @@ describe("a stolen API key of the owner, alone,", () => {
     await expect(owner.vaults.get(mine.id)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("makes keys and invites, and deletes public vaults; it reads nothing and changes no allowlist", async () => {
+  test("makes keys and invites, and deletes public vaults; it reads nothing and changes no allowlist [A3]", async () => {
     const thief = thiefWith(stack.owner.apiKey);
     const before = await allowlistVersion();
     expect((await thief.invites.create({ name: "accomplice" })).text).toContain(".");
@@ -155,7 +155,7 @@ describe("a stolen API key of the owner, alone,", () => {
 });
 
 describe("a stolen chain key, alone,", () => {
-  test("of a member gets nothing from the service: no account takes the address, and another account's key finds no vault", async () => {
+  test("of a member gets nothing from the service: no account takes the address, and another account's key finds no vault [C1]", async () => {
     const thief = await stack.signUp("chain-thief");
     await expect(thief.client.account.linkChain(agent.signer)).rejects.toMatchObject({ code: "address_conflict" });
     const withKey = thief.another({ shared: { signer: agent.signer } });
@@ -171,7 +171,7 @@ describe("a stolen chain key, alone,", () => {
     expect(await read(owner, fileId)).toBe(CONTENT);
   });
 
-  test("of the owner puts an address on the allowlist, for which the key servers then open everything; the service gives it no bytes", async () => {
+  test("of the owner puts an address on the allowlist, for which the key servers then open everything; the service gives it no bytes [D3 C2]", async () => {
     const thief = await stack.signUp("owner-thief");
     const { signer } = stack.owner;
     const chainAddress = thief.signer.chainAddress;
@@ -192,7 +192,7 @@ describe("a stolen chain key, alone,", () => {
 });
 
 describe("both keys of a member", () => {
-  test("are the member: they read and write everything, until the owner revokes the agent, which ends both", async () => {
+  test("are the member: they read and write everything, until the owner revokes the agent, which ends both [D1 C3 C4]", async () => {
     const robbed = await stack.invite("robbed");
     await owner.vaults.members.add(vault.id, robbed.signer.chainAddress);
     const thief = robbed.another({ retry: { limit: 0 } });
@@ -237,7 +237,7 @@ describe("a lost device", () => {
     return createClient({ baseUrl: stack.baseUrl, credentials, sharedVaults: here, retry: { limit: 0 }, ...more });
   }
 
-  test("holds its API key and its chain key in one file for its user alone, and no vault key, no name and no content", async () => {
+  test("holds its API key and its chain key in one file for its user alone, and no vault key, no name and no content [D2 D4]", async () => {
     const client = await program();
     expect(await read(client, fileId)).toBe(CONTENT);
     expect((await client.files.list({ vaultId: vault.id })).files.map(({ name }) => name)).toContain(NAME);
@@ -259,7 +259,7 @@ describe("a lost device", () => {
     }
   });
 
-  test("forgets what it saw when somebody writes in its state directory, and takes an older version again", async () => {
+  test("forgets what it saw when somebody writes in its state directory, and takes an older version again [D7]", async () => {
     const id = await put(owner, "renewed", "old");
     const before = await keepVersion(stack, id);
     await owner.files.replace(id, { body: "new" });
@@ -277,7 +277,7 @@ describe("a lost device", () => {
     expect(await read(await deceived(robbed), id)).toBe("old");
   });
 
-  test("lets its finder read everything, until the owner revokes the agent: then neither service nor key servers open anything, old or new", async () => {
+  test("lets its finder read everything, until the owner revokes the agent: then neither service nor key servers open anything, old or new [D1 D2 D4]", async () => {
     expect(await read(await program(), fileId)).toBe(CONTENT);
     await owner.agents.revoke(person.keyId ?? "");
     await expect(read(await program(), fileId)).rejects.toMatchObject({ code: "invalid_credential" });

@@ -227,15 +227,18 @@ const EXCEPTIONS: readonly (readonly [string, (client: Client) => Promise<unknow
 ];
 
 describe("a member whose node and service lie", () => {
-  test.each(ACTS)("and who %s sends nothing under a stranger's key", async (_, work) => {
+  test.each(ACTS)("and who %s sends nothing under a stranger's key [N1]", async (_, work) => {
     expect(await sentBy(member, work)).toEqual([]);
   });
 
-  test.each(EXCEPTIONS)("and who %s sends that under the stranger's key, and nothing else", async (_, work, found) => {
-    expect(await sentBy(member, work)).toEqual(found);
-  });
+  test.each(EXCEPTIONS)(
+    "and who %s sends that under the stranger's key, and nothing else [N4]",
+    async (_, work, found) => {
+      expect(await sentBy(member, work)).toEqual(found);
+    },
+  );
 
-  test("and who seals the keys again makes no stranger's key one that members with a witness write under", async () => {
+  test("and who seals the keys again makes no stranger's key one that members with a witness write under [N13]", async () => {
     const sent: SentRequest[] = [];
     const [independent, committee] = stack.network.keyServerSets;
     const network = { ...stack.network, keyServerSets: [committee!, independent!] };
@@ -261,7 +264,7 @@ describe("a member whose node and service lie", () => {
   });
 });
 
-test("the owner whose node and service lie rotates under no stranger's key", async () => {
+test("the owner whose node and service lie rotates under no stranger's key [N4]", async () => {
   expect(await sentBy(stack.owner, (client) => client.vaults.rotate(vault.id))).toEqual([]);
 });
 

@@ -24,7 +24,7 @@ describe.each([nodePlatform, webPlatform])("on the $name platform", (platform) =
     expectMaterial(made, vectors);
   });
 
-  it("file-format §10: the reading order opens or refuses every version and entry at the step that the vectors name", () => {
+  it("file-format §10: the reading order opens or refuses every version and entry at the step that the vectors name [S14 S15 S18 M7 M14 R8]", () => {
     expectOutcomes(made, vectors, "versions", "entries");
   });
 
@@ -32,7 +32,7 @@ describe.each([nodePlatform, webPlatform])("on the $name platform", (platform) =
     expectOutcomes(made, vectors, "ladder");
   });
 
-  it("file-format §12: an export's statement is taken or refused at the step that the vectors name", () => {
+  it("file-format §12: an export's statement is taken or refused at the step that the vectors name [X5]", () => {
     expectOutcomes(made, vectors, "exports");
   });
 });

@@ -52,7 +52,7 @@ it("takes what was asked for, at the signer's own cost", async () => {
   checkBuilt(await build(add(), { budget: MAX_GAS_BUDGET }), kind, OWNER, NEXT_EPOCH);
 });
 
-it("refuses another member, vault, function or package, and an input that is read only", async () => {
+it("refuses another member, vault, function or package, and an input that is read only [N5]", async () => {
   const others = [
     add(EVE),
     toTransaction(vaultCalls.add({ ...vault, objectId: EVE }, ANNA, new Uint8Array(), NO_END, LAST), PACKAGE),
@@ -94,7 +94,7 @@ it("refuses another sender, another payer, a budget beyond 3.5 SUI, one coin twi
     expect(() => checkBuilt(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
 });
 
-it("refuses what is valid for longer, earlier or later, on another chain, or for ever", async () => {
+it("refuses what is valid for longer, earlier or later, on another chain, or for ever [N7]", async () => {
   for (const expiration of [
     ...[during("3", "5"), during("2", "4"), during("4", "4"), during("3", "4", toBase58(new Uint8Array(32)))],
     ...[during("3", "4", COIN.digest, 8), { Epoch: 4 }, { None: true as const }],

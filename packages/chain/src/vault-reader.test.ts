@@ -62,7 +62,7 @@ it("believes no memory from the future when the clock is set back", async () => 
   expect(state.reads).toBe(2);
 });
 
-it("takes the chain's time within 30 seconds of the machine's, both ways: ends of memberships go by it", async () => {
+it("takes the chain's time within 30 seconds of the machine's, both ways: ends of memberships go by it [E16]", async () => {
   const { state, read } = fakeNode();
   for (const [ahead, code] of [
     [30_000, null],
@@ -136,7 +136,7 @@ it("reads again when somebody claims a higher generation, and believes the chain
   expect(state.reads).toBe(3);
 });
 
-it("refuses a node that lags more than 30 seconds, and says by how much", async () => {
+it("refuses a node that lags more than 30 seconds, and says by how much [N2]", async () => {
   const { state, read } = fakeNode();
   state.nodeTime = NOW - 30_000;
   await read(VAULT);
@@ -152,7 +152,7 @@ it("refuses a node that lags more than 30 seconds, and says by how much", async 
   );
 });
 
-it("refuses an older state than it has shown, after asking again", async () => {
+it("refuses an older state than it has shown, after asking again [N2]", async () => {
   const { state, read } = fakeNode();
   state.generation = 5n;
   await read(VAULT);
@@ -230,7 +230,7 @@ it.each<[string, string, (state: NodeFake) => unknown]>([
   await expect(read(VAULT)).rejects.toEqual(refusal(code));
 });
 
-it("checks the chain's id with every read, the package once, and again after a failure", async () => {
+it("checks the chain's id with every read, the package once, and again after a failure [N2]", async () => {
   const { state, read } = fakeNode();
   state.down = true;
   await expect(read(VAULT)).rejects.toEqual(refusal("chain_unavailable"));

@@ -37,7 +37,7 @@ describe("a witness", () => {
     ["a member more", (state) => (state.members = [id("66")])],
     ["another generation", (state) => (state.generation = 7n)],
     ["other contents", (state) => (state.contents = withKey(8))],
-  ])("contradicts a node that shows %s in the same version, and both are named", async (_, lie) => {
+  ])("contradicts a node that shows %s in the same version, and both are named [N13]", async (_, lie) => {
     const { first, witness, read } = witnessed();
     lie(first);
     const reading = read(VAULT);
@@ -128,7 +128,7 @@ describe("a witness", () => {
     ["network_changed", "of another chain", (state) => (state.chainId = KNOWN_NETWORKS.mainnet.chainId)],
     ["network_changed", "with another package", (state) => (state.code = changeLast(state.code))],
     ["vault_changed", "that shows no vault", (state) => (state.contents = new Uint8Array(40))],
-  ])("answers %s for one %s, and names it: nothing is believed meanwhile", async (code, _, change) => {
+  ])("answers %s for one %s, and names it: nothing is believed meanwhile [N14]", async (code, _, change) => {
     const { witness, read } = witnessed();
     change(witness);
     const reading = read(VAULT);

@@ -73,7 +73,7 @@ describe("a signature that is known", () => {
     expect(verified).toHaveBeenCalledTimes(2);
   });
 
-  it("is of its own bytes, title and key alone", async () => {
+  it("is of its own bytes, title and key alone [M12]", async () => {
     const body = new Uint8Array(217).fill(7);
     const { publicKey } = MEMBER.signer;
     const signature = await signStatement("coffer/entry/v1", body, MEMBER.signer);
@@ -145,7 +145,7 @@ describe("a statement whose signature is known", () => {
     ["the floor was raised above it", "rolled_back", { floor: 5n }],
   ];
 
-  it.each(changed)("is refused when %s", async (_, code, change) => {
+  it.each(changed)("is refused when %s [M12]", async (_, code, change) => {
     const view = { ...VIEW, ...change };
     const entry = await signEntryStatement(ENTRY, MEMBER.signer);
     await verifyEntryStatement(QUESTION, entry.bytes);

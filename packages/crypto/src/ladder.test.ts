@@ -39,7 +39,7 @@ const fieldsOf = (from: OpenedVaultKey, to: OpenedVaultKey, check = to.record.ch
   concatBytes(VAULT, placed(from.record.generation), placed(to.record.generation), check);
 
 describe("a step of the ladder", () => {
-  it("opens the lower key, also over several generations, and down to the last rotation", async () => {
+  it("opens the lower key, also over several generations, and down to the last rotation [R3 Z4 E11]", async () => {
     for (const [from, to] of [
       [newest, fourth],
       [newest, second],
@@ -108,7 +108,7 @@ describe("a forged step", () => {
     expect(() => parseLadderStep(level)).toThrow(expect.objectContaining(refused));
   });
 
-  it("below base or the floor opens nothing, though its link does", async () => {
+  it("below base or the floor opens nothing, though its link does [R3 K1 E4]", async () => {
     const step = await stepOf(newest, second);
     for (const view of [
       { ...VIEW, base: 3n },

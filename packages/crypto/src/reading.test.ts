@@ -175,7 +175,7 @@ describe("reading an entry", () => {
   const ENTRY_QUESTION: EntryQuestion = { vault: VAULT, view: VIEW, kind: "file", id: FILE_ID, seen: null };
   const ENTRY = { kind: "file", id: FILE_ID, folderId: null, previous: null, time: TIME } as const;
 
-  it("refuses other metadata, and another record that is in order", async () => {
+  it("refuses other metadata, and another record that is in order [S15]", async () => {
     const { key, record } = written.opened;
     const place = { ...ENTRY, revision: 1n, keyId: record.keyId };
     const metadata = await encryptMetadata(platform, key, place, METADATA);

@@ -159,7 +159,7 @@ describe("membership", () => {
     expect(heldBy(STRANGER)).toEqual([false, false, false, false, false, false]);
   });
 
-  it("ends by itself: nobody signs at its end or after it, and whoever is left does", () => {
+  it("ends by itself: nobody signs at its end or after it, and whoever is left does [M14]", () => {
     const end = END_STEP_MS * 2_000_000n;
     const ending = { ...entryOf(REMOVED, 3n), endsAt: end };
     const view = (time: bigint, until: bigint | null = null) => ({
@@ -222,7 +222,7 @@ describe("vault keys", () => {
     expect(wrap.requests).toEqual([]);
   });
 
-  it("are refused when what was sealed is not the key that the record names, or not a key", async () => {
+  it("are refused when what was sealed is not the key that the record names, or not a key [K5]", async () => {
     const { record } = await newVaultKeyRecord(VIEW, WRAP, OWNER);
     const giving = (...keys: Uint8Array[]) => ({ ...WRAP, unwrap: async () => keys });
     for (const keys of [[new Uint8Array(32)], [new Uint8Array(31)], [new Uint8Array(33)], []])
@@ -277,7 +277,7 @@ describe("vault keys", () => {
     expect(() => new VaultKey(VAULT, at(5n), new Uint8Array(31))).toThrow(TypeError);
   });
 
-  it("show neither themselves nor their subkeys in any text form", () => {
+  it("show neither themselves nor their subkeys in any text form [D6]", () => {
     const bytes = Uint8Array.from({ length: 32 }, (_, index) => 7 * index + 3);
     const vaultKey = new VaultKey(VAULT, at(5n), bytes);
     const secrets = [bytes, vaultKey.subkey("wrap"), vaultKey.subkey("metadata"), vaultKey.subkey("name-index")];

@@ -11,7 +11,7 @@ const place = { vaultId: crypto.randomUUID(), keyId: new Uint8Array(32).fill(2) 
 const text = encodeText("salary of the director.pdf");
 
 describe("the local index of names", () => {
-  it("opens for one vault and one key, and holds nothing in the clear", async () => {
+  it("opens for one vault and one key, and holds nothing in the clear [S21]", async () => {
     const encrypted = await encryptSearchIndex(webPlatform, key, place, text);
     expect(await decryptSearchIndex(webPlatform, key, place, encrypted)).toEqual(text);
     expect(Buffer.from(encrypted).includes("salary")).toBe(false);

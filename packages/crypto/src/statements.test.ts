@@ -124,7 +124,7 @@ describe("a version statement", () => {
     await expect(signVersionStatement({ ...VERSION, time: 0.5 }, MEMBER.signer)).rejects.toThrow(RangeError);
   });
 
-  it("is believed only from members who could sign in its generation", async () => {
+  it("is believed only from members who could sign in its generation [M7]", async () => {
     expect(await version({})).toBe("accepted");
     expect(await version({ signer: REMOVED.address, generation: 4n }, REMOVED.signer)).toBe("accepted");
     expect(await version({ signer: REMOVED.address }, REMOVED.signer)).toBe("statement damaged");
@@ -136,13 +136,13 @@ describe("a version statement", () => {
     expect(await version({ generation: 2n })).toBe("statement damaged");
   });
 
-  it("is refused below the floor", async () => {
+  it("is refused below the floor [S19]", async () => {
     const view = { ...VIEW, floor: 5n };
     expect(await version({ generation: 4n }, MEMBER.signer, { view })).toBe("statement rolled_back");
     expect(await version({}, MEMBER.signer, { view })).toBe("accepted");
   });
 
-  it("is refused of another vault than the pinned one, whoever names the other", async () => {
+  it("is refused of another vault than the pinned one, whoever names the other [S23]", async () => {
     const other = new Uint8Array(32).fill(0xbb);
     expect(await version({ vault: other })).toBe("pins vault_changed");
     expect(await version({ vault: other }, MEMBER.signer, { view: { ...VIEW, vault: other } })).toBe(

@@ -74,7 +74,7 @@ describe("tampering with a file", () => {
     }
   });
 
-  it("every chunk swapped, dropped or doubled, and every cut between chunks, releases no more than the chunks before it", async () => {
+  it("every chunk swapped, dropped or doubled, and every cut between chunks, releases no more than the chunks before it [S13]", async () => {
     const count = 6;
     const { content, file } = await makeWrapped((count - 1) * 16384 + 100);
     const start = file.subarray(0, CHUNKS);

@@ -116,7 +116,7 @@ describe("one signature for a version and its entry", () => {
     for (const flipped of bitFlips(made.entry.bytes)) expect(await entry(flipped)).not.toBe("accepted");
   });
 
-  it("lets no member sign for another: an entry that names somebody else is not theirs, beside whatever version", async () => {
+  it("lets no member sign for another: an entry that names somebody else is not theirs, beside whatever version [M13]", async () => {
     const made = await forge({}, { signer: OWNER.address });
     expect(await version(made.version)).toBe("accepted");
     expect(await entry(made.entry)).toBe("entry damaged");
@@ -149,7 +149,7 @@ describe("one signature for a version and its entry", () => {
     expect(await version(concatBytes(body, entrySibling, signature))).toBe("statement damaged");
   });
 
-  it("gives nobody else what a member's digest stands for: signed beside one's own version, the entry stays the member's own", async () => {
+  it("gives nobody else what a member's digest stands for: signed beside one's own version, the entry stays the member's own [M13]", async () => {
     const made = await signUploadStatements(VERSION, ENTRY, MEMBER.signer);
     const [entryBody] = cut(made.entry.bytes);
     const own = await forge({ signer: OWNER.address }, {}, OWNER.signer);
@@ -160,7 +160,7 @@ describe("one signature for a version and its entry", () => {
     expect(await failureOf(shown)).toBe("ids damaged");
   });
 
-  it("makes no lone statement of a joint one, and the reverse", async () => {
+  it("makes no lone statement of a joint one, and the reverse [M13]", async () => {
     const made = await signUploadStatements(VERSION, ENTRY, MEMBER.signer);
     const lone = await signVersionStatement(VERSION, MEMBER.signer);
     const loneEntry = await signEntryStatement(ENTRY, MEMBER.signer);
@@ -197,7 +197,7 @@ describe("a version and an entry that name each other", () => {
     ["of another place in the generation", {}, { after: END_STEP_MS }],
   ];
 
-  it.each(cases)("are refused together: an entry %s", async (_, of, beside) => {
+  it.each(cases)("are refused together: an entry %s [M13]", async (_, of, beside) => {
     const made = await forge(of, beside);
     const shown = () => requireSiblings(parseVersionStatement(made.version), parseEntryStatement(made.entry));
     expect(await failureOf(shown)).toBe("ids damaged");

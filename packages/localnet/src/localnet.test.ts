@@ -390,7 +390,7 @@ describe("publishing", () => {
     expect(Object.values(made.Transaction!.objectTypes)).toContain(`${published!.objectId}::vault::Vault`);
   });
 
-  it("refuses any other bytes, and an UpgradeCap that nobody takes", async () => {
+  it("refuses any other bytes, and an UpgradeCap that nobody takes [P1]", async () => {
     const owner = new Ed25519Keypair();
     const other = fromBase64(MODULES[0]!);
     other[other.length - 1]! ^= 1;

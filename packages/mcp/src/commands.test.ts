@@ -128,7 +128,7 @@ describe("install, status, uninstall", () => {
   });
 });
 
-describe("audit verify [G20]", () => {
+describe("audit verify", () => {
   it("tells whole from damaged", async () => {
     const directory = join(home, "coffer", "audit");
     const record = createRecord(

@@ -171,7 +171,7 @@ function firstThree(intent: string): string[] {
     .map(({ name }) => name);
 }
 
-it("of 100 intents, 95 % lead to their tool among the first three [G17]", () => {
+it("of 100 intents, 95 % lead to their tool among the first three", () => {
   expect(INTENTS.length).toBeGreaterThanOrEqual(100);
   const missed = INTENTS.flatMap(([intent, ...tools]) => {
     const found = firstThree(intent);

@@ -38,7 +38,7 @@ const OUTSIDE: Readonly<Record<string, (client: Client) => PromiseLike<unknown>>
 };
 
 describe.each(Object.entries(OUTSIDE))("%s", (_, act) => {
-  it("needs a person's yes to this very call, whether its tool asks or not", async () => {
+  it("needs a person's yes to this very call, whether its tool asks or not [T1]", async () => {
     const { gate, called, asked } = openGate();
     await expect(act(gate.client)).rejects.toThrow("nobody agrees");
     expect([called, asked.length]).toEqual([[], 1]);

@@ -30,7 +30,7 @@ const LAUNCH: Launch = {
   http: { host: "127.0.0.1", port: 0, publicUrl: null, allowedOrigins: [] },
 };
 
-it("however many keys somebody makes up, a connection of a real key goes on [T6]", async () => {
+it("however many keys somebody makes up, a connection of a real key goes on [T6] [T6]", async () => {
   const shell = await serveHttp({
     http: { host: "127.0.0.1", port: 0, publicUrl: null, allowedOrigins: [] },
     keys: createKeys({ clientFor }),

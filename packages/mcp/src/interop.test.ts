@@ -262,7 +262,7 @@ describe("the process", () => {
     expect(Math.min(...times)).toBeLessThan(250);
   });
 
-  it("is gone when its parent was killed, with an upload under way [G16]", async () => {
+  it("is gone when its parent was killed, with an upload under way", async () => {
     await using stub = await startStub((path) => {
       if (path === "/api/account") return { status: 200, body: { ...account("owner") } };
       return path.startsWith("/api/vaults/") ? { status: 200, body: { vault: PUBLIC_VAULT } } : null;

@@ -45,7 +45,7 @@ it("a refused key is not asked about again at once, one of a silent service is",
 /** Keys that the service knows, as many as a test needs. */
 const isGood = (key: string): boolean => key.startsWith("good");
 
-it("made-up keys push out one another and no key that the service accepted", async () => {
+it("made-up keys push out one another and no key that the service accepted [T6]", async () => {
   const limits = { atOnce: 2, perMinute: 3 };
   const keys = createKeys({ clientFor: serviceOf([]), limits, now: () => 0 });
   const holder = await holderOf(keys, "good");
@@ -76,7 +76,7 @@ it("a key is the same holder after the service was away, or refused it for a whi
   }
 });
 
-it("only idle holders go when there are too many; one that is made again is tainted", async () => {
+it("only idle holders go when there are too many; one that is made again is tainted [T6]", async () => {
   let now = 0;
   const keys = createKeys({ clientFor: serviceOf([]), mostHolders: 3, now: () => now });
   const [connected, busy, idle] = [

@@ -35,7 +35,7 @@ const SERVER = z.strictObject({
   ),
 });
 
-describe("server.json [G21]", () => {
+describe("server.json", () => {
   const server = SERVER.parse(read("server.json"));
   const [npm] = server.packages;
 

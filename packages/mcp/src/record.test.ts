@@ -37,7 +37,7 @@ async function change(name: string, edit: (lines: string[]) => string[]): Promis
   await writeFile(file, `${edit(lines).join("\n")}\n`);
 }
 
-describe("the record of calls [G20]", () => {
+describe("the record of calls", () => {
   it("is whole: two chains in two files, for the owner alone", async () => {
     await fill();
     expect(await verifyRecord(directory)).toEqual({ lines: 9, chains: 2, problems: [] });

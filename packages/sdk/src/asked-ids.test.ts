@@ -88,7 +88,7 @@ describe("an answer", () => {
     expect(isRefused(invites.create, two, { vaultIds: [OTHER] })).toBe(true);
   });
 
-  it("in a list that is asked for as such is set aside by itself: without a name, and with what is wrong", () => {
+  it("in a list that is asked for as such is set aside by itself: without a name, and with what is wrong [S16]", () => {
     const list = { query: { vaultId: ASKED, folderId: OTHER } };
     const there = { id: OTHER, vaultId: ASKED, folderId: OTHER, name: "there", contentType: "text/plain" };
     const answer = { files: [{ ...there, vaultId: OTHER }, there, { ...there, folderId: null }], nextCursor: null };

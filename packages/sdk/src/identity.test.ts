@@ -58,7 +58,7 @@ describe("a person", () => {
     expect(account).toMatchObject({ chainAddress: answer.chainAddress, chainAddressSource: "zklogin" });
   });
 
-  it("refuses an address of the identity provider that carries another nonce [D3-zklogin-client-refuses]", async () => {
+  it("refuses an address of the identity provider that carries another nonce [D3-zklogin-client-refuses Z7]", async () => {
     const nonce = "n".repeat(27);
     const other = "m".repeat(27);
     const changes: Record<string, (url: string) => string> = {

@@ -48,7 +48,7 @@ describe("an invite's text", () => {
     expect(new Set(read.map(({ vaultId }) => vaultId))).toEqual(new Set(many.map(({ vaultId }) => vaultId)));
   });
 
-  it("shows when the access ends, with vaults and without", () => {
+  it("shows when the access ends, with vaults and without [E17]", () => {
     const told = (text: string) => Buffer.from(text.split(".")[2] ?? "", "base64url").toString("hex");
     const alone = renderInviteText(CODE, { accessUntil: END, vaults: null });
     expect(told(alone)).toBe(`01${Date.parse(END).toString(16).padStart(16, "0")}`);

@@ -70,7 +70,7 @@ describe("pins in a file", () => {
     expect(await pins.load("https://coffer.example", "a")).toEqual(pin("a"));
   });
 
-  it("are set by one of several processes that meet a vault at once", async () => {
+  it("are set by one of several processes that meet a vault at once [S23]", async () => {
     const directory = makeDirectory();
     const path = join(directory, "pins.json");
     const rivals = ["one", "two", "three"].map((name) => inProcess(WRITER, path, name));
@@ -84,7 +84,7 @@ describe("pins in a file", () => {
     expect(await filePins(path).loadHighest("0x1")).toEqual({ generation: 60n, floor: 30n });
   }, 60_000);
 
-  it("remember the highest generation and floor, also when another process saw a later one", async () => {
+  it("remember the highest generation and floor, also when another process saw a later one [N2]", async () => {
     const directory = makeDirectory();
     const path = join(directory, "pins.json");
     const [one, two] = [filePins(path), filePins(path)];
@@ -124,7 +124,7 @@ describe("pins in a file", () => {
     expect(await filePins(path).loadHighest("0x1")).toEqual({ generation: 7n, floor: 0n });
   });
 
-  it("that were damaged are an error, never an empty list", async () => {
+  it("that were damaged are an error, never an empty list [D7]", async () => {
     const directory = makeDirectory();
     const path = join(directory, "pins.json");
     for (const text of [

@@ -95,7 +95,7 @@ describe("a download that the service sends to a listed store", () => {
     expect(service.asked[0]?.headers["coffer-content-origins"]).toBe(`https://s3.example.com ${shop.origin}`);
   });
 
-  it("gives the store no credential, and of the request nothing but its range", async () => {
+  it("gives the store no credential, and of the request nothing but its range [S34]", async () => {
     const { shop, ask } = await scene();
     const headers = {
       ...{
@@ -132,7 +132,7 @@ describe("a download that the service sends to a listed store", () => {
     expect(service.asked[1]?.headers["if-match"]).toBe('"the-version"');
   });
 
-  it("is refused when the store sends other bytes than the service's digest", async () => {
+  it("is refused when the store sends other bytes than the service's digest [S34]", async () => {
     const other: Answer = (request, response) => sendBytes(request, response, randomBytes(BYTES.length));
     const { client } = await scene({ store: other });
     const download = await client.files.download(FILE);
@@ -170,7 +170,7 @@ describe("a service that sends a download elsewhere", () => {
     ["a host that a browser would guess", "//s3.example.com/the-key", "no address"],
     ["an address without end", `https://s3.example.com/${"the-key".repeat(1_500)}`, "no address"],
   ])(
-    "to %s gets an error that names no more than the origin, and nothing is asked there",
+    "to %s gets an error that names no more than the origin, and nothing is asked there [S34]",
     async (_, location, named) => {
       const { shop, service, ask, client } = await scene({ location: () => location });
       const failure: unknown = await ask({ headers: { authorization: `Bearer ${KEY}` } }).catch(
@@ -195,7 +195,7 @@ describe("a service that sends a download elsewhere", () => {
     expect(shop.asked).toEqual([]);
   });
 
-  it("is not followed by a client that names no store, which does not ask for it either", async () => {
+  it("is not followed by a client that names no store, which does not ask for it either [S34]", async () => {
     const shop = await open(sendBytes);
     const service = await open((_, response) =>
       response.writeHead(307, { "content-length": 0, location: shop.origin + ADDRESS }).end(),

@@ -41,7 +41,7 @@ afterEach(() => {
 });
 
 describe("what was seen", () => {
-  it("outlives the process, for the owner alone, with nothing in it but ids, numbers and digests", async () => {
+  it("outlives the process, for the owner alone, with nothing in it but ids, numbers and digests [S21]", async () => {
     const directory = makeDirectory();
     const place = join(directory, "deep", "vault-seen");
     const memory = await fileSeen(place).open(OBJECT);
@@ -73,7 +73,7 @@ describe("what was seen", () => {
     expect(await numberOf(directory, ONE)).toBe(7);
   });
 
-  it("is the first of two statements with one number, for every process: the other history is refused from then on", async () => {
+  it("is the first of two statements with one number, for every process: the other history is refused from then on [S18]", async () => {
     const directory = makeDirectory();
     const [one, two] = [await noted(directory), await noted(directory)];
     one.note("version", ONE, seen(5, "a"));
@@ -138,7 +138,7 @@ describe("what was seen", () => {
     expect([await numberOf(directory, ONE), (await stat(path)).size]).toEqual([4, text.length]);
   });
 
-  it("is of the 65,536 that were noted last", async () => {
+  it("is of the 65,536 that were noted last [S20]", async () => {
     const directory = makeDirectory();
     const memory = await noted(directory, [ONE, 1]);
     const idOf = (at: number): string => `00000000-0000-4000-8000-${at.toString(16).padStart(12, "0")}`;
@@ -151,7 +151,7 @@ describe("what was seen", () => {
 });
 
 describe("the file", () => {
-  it("is taken up where a crash cut its last line off, without a word", async () => {
+  it("is taken up where a crash cut its last line off, without a word [S20]", async () => {
     const directory = makeDirectory();
     const path = join(directory, FILE);
     await noted(directory, [ONE, 4], [TWO, 9]);
@@ -231,7 +231,7 @@ function inProcess(directory: string, work: string, ...args: string[]): Promise<
 }
 
 describe("processes", () => {
-  it("that end have written what they noted a moment ago", async () => {
+  it("that end have written what they noted a moment ago [S20]", async () => {
     const directory = makeDirectory();
     await Promise.all([
       inProcess(directory, `note("${ONE}", 4);`),
@@ -240,7 +240,7 @@ describe("processes", () => {
     expect([await numberOf(directory, ONE), await numberOf(directory, TWO)]).toEqual([4, 9]);
   });
 
-  it("four at once lose nothing of each other, while the file is written anew under them", async () => {
+  it("four at once lose nothing of each other, while the file is written anew under them [S18]", async () => {
     const directory = makeDirectory();
     // Each line of the first kind is written once: if it is lost, it stays lost. The others make most of the file void.
     const idOf = (own: number, number: number) => `0197b6f0-0000-7000-8000-${`${own}${number}`.padStart(12, "0")}`;

@@ -61,7 +61,7 @@ model = "o9-mini"
 `;
 const settingsFor = (host: Host): string => (host.format === "json" ? JSON_SETTINGS : TOML_SETTINGS);
 
-describe.each(IDS)("%s [G21]", (id) => {
+describe.each(IDS)("%s", (id) => {
   it("gets the entry into a new file, for its owner alone, and loses it again", async () => {
     const host = hostOf(id);
     expect((await installInto(host, entry, false)).act).toBe("added");

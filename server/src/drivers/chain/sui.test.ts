@@ -66,7 +66,7 @@ describe("a Sui node", () => {
     expect(await failureOf(chain.readVault(VAULT, { maxAge: 0 }))).toBe(outcome);
   });
 
-  it("of another chain than the configured one is not believed, and both are named", async () => {
+  it("of another chain than the configured one is not believed, and both are named [N10]", async () => {
     const other = "2".repeat(44);
     const { chain, node } = open({}, TEST_CHAIN);
     expect(await failureOf(chain.readVault(VAULT, { maxAge: 0 }))).toBe("answered");
@@ -78,7 +78,7 @@ describe("a Sui node", () => {
     expect(await failureOf(chain.readVault(VAULT, { maxAge: 0 }))).toBe("answered");
   });
 
-  it("is held to the chain that it showed first, where none is configured", async () => {
+  it("is held to the chain that it showed first, where none is configured [N10]", async () => {
     const { chain, node } = open();
     const again = () => failureOf(chain.readVault(VAULT, { maxAge: 0 }));
     expect(await again()).toBe("answered");

@@ -45,7 +45,7 @@ describe("the development prover [S5.5-prover-development]", () => {
     });
   });
 
-  it("recognises a proof that is not of this key, epoch, salt, token or prover", async () => {
+  it("recognises a proof that is not of this key, epoch, salt, token or prover [Z5]", async () => {
     const request = makeRequest();
     const proof = await prover.prove(request);
     const elsewhere = makeRequest();

@@ -104,7 +104,7 @@ describe("[D1-budgets] what a key has written in a day", () => {
     expect(outcome(await upload(key, 0))).toEqual([429, "budget_exceeded", "filesPerDay"]);
   });
 
-  it("lets no more pass at once than one after the other", async () => {
+  it("lets no more pass at once than one after the other [A9]", async () => {
     const { key } = await newKey({ bytesPerDay: 5 * KIB, filesPerDay: 4 });
     const all = await Promise.all(Array.from({ length: 20 }, () => upload(key, KIB)));
     expect(all.filter(({ status }) => status === 201)).toHaveLength(4);
@@ -240,7 +240,7 @@ describe("[D1-budgets D4-key-budgets] a key never gets round its budgets", () =>
   const rotate = (id: string, by = owner, json = {}) =>
     service.ask("POST", `/api/auth/api-keys/${id}/rotate`, { key: by, json });
 
-  it("by being rotated: what is used stays used, during the overlap too", async () => {
+  it("by being rotated: what is used stays used, during the overlap too [A9]", async () => {
     const made = await newKey({ bytesPerDay: 100, storedBytes: 150, requestsPerMinute: 1000 });
     await upload(made.key, 60);
     const next = await rotate(made.id, owner, { overlapHours: 1 });
@@ -251,7 +251,7 @@ describe("[D1-budgets D4-key-budgets] a key never gets round its budgets", () =>
     expect(outcome(await upload(made.key, 1))).toEqual([429, "budget_exceeded", "bytesPerDay"]);
   });
 
-  it("by making keys: what they use counts for it as well", async () => {
+  it("by making keys: what they use counts for it as well [A9]", async () => {
     const { key } = await newKey({ bytesPerDay: 100, filesPerDay: 3 });
     const child = await newKey({ bytesPerDay: 80 }, key);
     const { key: shared } = await service.newKey(key);
@@ -270,7 +270,7 @@ describe("[D1-budgets D4-key-budgets] a key never gets round its budgets", () =>
     });
   });
 
-  it("by asking for more, by an invite, or by the key of another", async () => {
+  it("by asking for more, by an invite, or by the key of another [A9]", async () => {
     const { key } = await newKey({ bytesPerDay: 100 });
     const wider = { name: "n", budgets: { bytesPerDay: 101 } };
     for (const path of ["/api/auth/api-keys", "/api/auth/invites"])

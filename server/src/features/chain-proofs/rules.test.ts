@@ -53,7 +53,7 @@ describe("a proof of possession", () => {
     );
   });
 
-  it("is bound to every field of every text", async () => {
+  it("is bound to every field of every text [Z1]", async () => {
     const accountId = "0199";
     const claims = [
       text,

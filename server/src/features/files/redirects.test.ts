@@ -102,7 +102,7 @@ describe("a content of a public vault", () => {
     expect([head.status, head.headers["content-length"], head.headers["location"]]).toEqual([200, "7", undefined]);
   });
 
-  test("is there for nobody who may not read it: no key, no scope, another vault, another account, a revoked key", async () => {
+  test("is there for nobody who may not read it: no key, no scope, another vault, another account, a revoked key [A10]", async () => {
     const { app, key, id } = scene;
     const ask = async (caller: string | null): Promise<[number, unknown]> => {
       const call = { headers: FOLLOWS, ...(caller === null ? {} : { key: caller }) };
@@ -122,7 +122,7 @@ describe("a content of a public vault", () => {
     expect(await ask("cof_no-key-of-this-service")).toEqual([401, undefined]);
   });
 
-  test("has an address that is in no log, no metric and no row", async () => {
+  test("has an address that is in no log, no metric and no row [A10]", async () => {
     const { app } = scene;
     const location = String((await get()).headers["location"]);
     // The end of the app looks for them in its database and its log.
@@ -138,7 +138,7 @@ describe("a content of a public vault", () => {
 describe("a content of a shared vault", () => {
   const service = ofEachTest(() => openTestService({ blobs: giving(openMemoryBlobs({ clock: systemClock })) }));
 
-  test("never leaves through the store, for its owner, for a member, and by its version", async () => {
+  test("never leaves through the store, for its owner, for a member, and by its version [A10]", async () => {
     const writing = await openWriting(service);
     const file = await put(service, writing, "name");
     for (const person of [writing.by, writing.member])

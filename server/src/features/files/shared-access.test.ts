@@ -23,7 +23,7 @@ async function listOf(person: TestPerson, vaultId: string) {
 }
 
 describe("who may write", () => {
-  test("[D5-isolation-members] an agent of the account before it is a member: sees the vault and its list, is refused its content and changes", async () => {
+  test("[D5-isolation-members] an agent of the account before it is a member: sees the vault and its list, is refused its content and changes [W2 R11]", async () => {
     const file = await put(service, writing, "name");
     const agent = agentOf(writing.by);
     expect(await listOf(agent, writing.shared.vaultId)).toMatchObject([{ id: file.id, name: "", size: file.size }]);
@@ -66,7 +66,7 @@ describe("who may write", () => {
     expect(await codeOf(put(service, { ...writing, by: stranger }, "x"))).toBe("not_found");
   });
 
-  test("[D5-shared-authorised] a removed member is refused content within ten seconds, and its upload when its vault's generation moves", async () => {
+  test("[D5-shared-authorised] a removed member is refused content within ten seconds, and its upload when its vault's generation moves [R1 E2 E13]", async () => {
     const file = await put(service, { ...writing, by: writing.member }, "before");
     service.chain.remove(writing.shared.objectId, writing.member.chainAddress);
     service.clock.advance(10_001);
@@ -79,7 +79,7 @@ describe("who may write", () => {
   });
 
   test.each([false, true])(
-    "[D5-isolation-members] a removed member of another account is shown nothing that lies in the vault within ten seconds, recorded or not (plain names: %s)",
+    "[D5-isolation-members] a removed member of another account is shown nothing that lies in the vault within ten seconds, recorded or not (plain names: %s) [W3 R1]",
     async (plainNames) => {
       const { member, ...writing } = await openWriting(service, { plainNames });
       const { vaultId, objectId } = writing.shared;
@@ -133,7 +133,7 @@ describe("who may write", () => {
     },
   );
 
-  test("a generation that moves while the bytes come stops the commit, and nothing stays", async () => {
+  test("a generation that moves while the bytes come stops the commit, and nothing stays [E8]", async () => {
     const upload = newUpload(writing, "slow");
     const removing = async function* () {
       yield upload.file.bytes.subarray(0, 100);
@@ -151,7 +151,7 @@ describe("who may write", () => {
     expect(await countBlobs(service)).toBe(0);
   });
 
-  test("[D5-shared-authorised] a chain that does not answer refuses everyone but the owner's reading", async () => {
+  test("[D5-shared-authorised] a chain that does not answer refuses everyone but the owner's reading [N11]", async () => {
     const file = await put(service, writing, "name");
     service.clock.advance(60_000);
     for (const [fault, code] of [
@@ -168,7 +168,7 @@ describe("who may write", () => {
     }
   });
 
-  test("a member deletes nothing for good, also with the owner's level in its own account, and empties no trash", async () => {
+  test("a member deletes nothing for good, also with the owner's level in its own account, and empties no trash [M6]", async () => {
     const file = await put(service, writing, "name");
     const context = contextOf(writing.member.principal);
     const permanent = { params: { fileId: file.id }, query: { permanent: true }, headers: {} };

@@ -53,7 +53,7 @@ const openQuick = () =>
     replace: ({ settings }) => ({ settings: { ...settings, timing: { ...settings.timing, recheck: 10 } } }),
   });
 
-test("a member that is removed while it reads is cut off, and the owner goes on", async () => {
+test("a member that is removed while it reads is cut off, and the owner goes on [R1]", async () => {
   await using app = await openQuick();
   const vault = await openShared(app);
   const file = encryptedFile({ message: Buffer.alloc(24 * 1024 * 1024, 5) });

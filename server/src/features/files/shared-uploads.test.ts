@@ -122,7 +122,7 @@ describe("the look at the chain that a write needs", () => {
   });
 });
 
-test("[D5-shared-ciphertext] a membership that ends makes a new place: what is of the one before is not stored any more", async () => {
+test("[D5-shared-ciphertext] a membership that ends makes a new place: what is of the one before is not stored any more [M14]", async () => {
   const { chain, clock } = service;
   const { shared, by } = writing;
   const end = Math.ceil((clock.now() + 1) / END_STEP) * END_STEP;

@@ -32,7 +32,7 @@ const DAY = 24 * 60 * 60_000;
 const going = new AbortController().signal;
 
 describe("a new version", () => {
-  test("[D5-versions-shared] follows the one before; that one stays for 30 days, is counted, and then goes with its bytes", async () => {
+  test("[D5-versions-shared] follows the one before; that one stays for 30 days, is counted, and then goes with its bytes [E4]", async () => {
     const first = await put(service, writing, "name");
     const old = await contentOf(service, writing.member, first.id);
     const next = nextVersion({ ...writing, by: writing.member }, first);
@@ -125,7 +125,7 @@ describe("a new version", () => {
     expect((await contentOf(service, writing.by, first.id, renamed.versionId)).bytes).toHaveLength(renamed.size);
   });
 
-  test("[D5-versions-kept] beyond a hundred drops only versions of its own signer", async () => {
+  test("[D5-versions-kept] beyond a hundred drops only versions of its own signer [M3]", async () => {
     const first = await put(service, writing, "name");
     const theirs = { ...writing, by: writing.member };
     let current = await replace(service, theirs, nextVersion(theirs, first, 2));

@@ -54,7 +54,7 @@ async function linkBody(signer: Signer, nonce: string, chainAddress = signer.toS
 }
 
 describe.each(SUI_SIGNERS)("%s", (_name, open) => {
-  it("[D4-link-chain] links its address, as external, and no other", async () => {
+  it("[D4-link-chain] links its address, as external, and no other [Z1]", async () => {
     const [wallet, thief] = await Promise.all([open(), open()]);
     const stolen = await linkBody(thief, await challenge(), wallet.toSuiAddress());
     expect(errorCodeOf(await send(stolen))).toBe("signature_invalid");
@@ -79,7 +79,7 @@ describe.each(SUI_SIGNERS)("%s", (_name, open) => {
 describe("a zkLogin signature", () => {
   const claim = async () => ({ chainAddress: ZKLOGIN, signature: SIGNATURE, nonce: await challenge() });
 
-  it("links its address when the chain's node vouches for it, as external", async () => {
+  it("links its address when the chain's node vouches for it, as external [Z6]", async () => {
     const { status, body, text } = await send(await claim());
     expect(status, text).toBe(200);
     expect(body["account"]).toMatchObject({ chainAddress: ZKLOGIN, chainAddressSource: "external" });

@@ -109,7 +109,7 @@ describe("a challenge", () => {
     expect(outcomeOf(await present(signer, nonce))).toEqual([400, "token_invalid"]);
   });
 
-  it("works once for fifty who present it together", async () => {
+  it("works once for fifty who present it together [Z1]", async () => {
     const nonce = await challenge();
     const signer = newSigner();
     const answers = await Promise.all(Array.from({ length: 50 }, () => present(signer, nonce)));
@@ -117,7 +117,7 @@ describe("a challenge", () => {
     expect(new Set(answers.map(errorCodeOf))).toEqual(new Set([undefined, "token_invalid"]));
   });
 
-  it("is the credential's that asked, of its account", async () => {
+  it("is the credential's that asked, of its account [Z1]", async () => {
     const second = { id: owner.id, key: (await newKey()).key };
     const stranger = await service.signUp();
     const nonce = await challenge();

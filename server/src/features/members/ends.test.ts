@@ -83,7 +83,7 @@ describe("a member whose access ends", () => {
     });
   });
 
-  test("ends by the service's clock or the chain's, whichever comes first", async () => {
+  test("ends by the service's clock or the chain's, whichever comes first [E16]", async () => {
     await addUntil();
     service.clock.advance(END_STEP - 20_000);
     service.chain.skew = 20_000;

@@ -124,7 +124,7 @@ describe("a member", () => {
     expect(await list(shared)).toHaveLength(1);
   });
 
-  test("waits for the chain: while it is down nobody is added or removed", async () => {
+  test("waits for the chain: while it is down nobody is added or removed [N11]", async () => {
     await addMember(service, shared, person);
     service.chain.down = true;
     expect(await codeOf(add(shared, { chainAddress: person.chainAddress }))).toBe("chain_unavailable");

@@ -151,7 +151,7 @@ describe("the place of a statement", () => {
       }),
     );
 
-  it("is the vault's: before an end that has passed, or after one that has not, nothing is taken", () => {
+  it("is the vault's: before an end that has passed, or after one that has not, nothing is taken [M14]", () => {
     expect(check(writerIn(END - 1), 0)).toBe("ok");
     expect(check(writerIn(END - 1), END)).toBe("generation_moved");
     expect(check(writerIn(END), 0)).toBe("generation_moved");
@@ -310,7 +310,7 @@ describe("a version and an entry under one signature", () => {
     }
   });
 
-  it("come together, or neither is taken", () => {
+  it("come together, or neither is taken [M13]", () => {
     expect(check({ ...both, entry: alone.entry })).toMatch(apart);
     expect(check({ ...both, version: alone.version })).toMatch(apart);
     expect(said(() => requireOneAct(parseVersionStatement(both.version), null))).toMatch(apart);

@@ -194,7 +194,7 @@ describe("a resumable upload to a shared vault", () => {
     expect((await head(service, rest.by, id))["Upload-Offset"]).toBe("0");
   });
 
-  test("ends with its signer's record: its bytes are the account's again", async () => {
+  test("ends with its signer's record: its bytes are the account's again [M11]", async () => {
     await using service = await openTestService();
     const { member, ...rest } = await openWriting(service);
     const removed = { ...rest, by: member };

@@ -117,7 +117,7 @@ describe("who sees a shared vault", () => {
   const seen = async (service: TestService, who: TestPerson, vaultId: string) =>
     codeOf(get(service, who.principal, vaultId));
 
-  test("[D5-isolation-members] its account, and members of other accounts, who see nothing else of it", async () => {
+  test("[D5-isolation-members] its account, and members of other accounts, who see nothing else of it [M10]", async () => {
     const { shared, member, agent, membersAgent, stranger } = await open(service);
     for (const who of [shared.owner, member, agent]) expect(await seen(service, who, shared.vaultId)).toBe("ok");
     for (const who of [membersAgent, stranger]) expect(await seen(service, who, shared.vaultId)).toBe("not_found");

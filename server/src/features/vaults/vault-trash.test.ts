@@ -80,7 +80,7 @@ describe("[D5-vault-trash] a vault that is deleted", () => {
     expect(await usage(service)).toEqual({ bytes: 15, files: 3 });
   });
 
-  test("comes back with its files and folders as they were", async () => {
+  test("comes back with its files and folders as they were [A8]", async () => {
     const { vault, folder, file, inFolder, gone } = await openFilled();
     const context = contextOf(service.owner);
     const seen = async () => ({

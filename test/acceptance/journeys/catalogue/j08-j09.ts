@@ -12,8 +12,8 @@ const webhook = journey("J8", "Webhook to the owner's system", [
   "J8-sdk-verify sdk: the SDK verifies it with both secrets given or one, and refuses it with one byte changed",
   "J8-event webhook: an agent's upload arrives within 2 s with ids, sizes and the uploader's address [S6-subscribed-events]",
   "J8-sdk-feed sdk: the SDK's event feed tells the same event, and goes on where a program stopped",
-  "J8-shared-event webhook (shared): a member's upload to a shared vault arrives with ids, the stored size and the uploader's address",
-  "J8-no-names webhook (shared): no file name or content of a shared vault",
+  "J8-shared-event webhook (shared): a member's upload to a shared vault arrives with ids, the stored size and the uploader's address [S10]",
+  "J8-no-names webhook (shared): no file name or content of a shared vault [S10]",
   "J8-no-public-names webhook: nor any of a public vault",
   "J8-retry webhook: 500 twice then 200: attempts 3, success, failureCount back to 0, last fields updated [S6-endpoint-reflects]",
   "J8-always-500 api: always 500: attempts = maxAttempts, failed, lastError names 500 [S6-attempts-bounded]",
@@ -28,9 +28,9 @@ const webhook = journey("J8", "Webhook to the owner's system", [
 
 const revoked = journey("J9", "Key revoked", [
   "J9-cli-revoke cli: api-keys revoke revokes the key",
-  "J9-next-request api: the next request with the key is 401 { error } [S3-key-revoked S5.3-immediate-revocation]",
+  "J9-next-request api: the next request with the key is 401 { error } [S3-key-revoked S5.3-immediate-revocation A5 E3]",
   "J9-webhook webhook: api_key.revoked arrives at the owner's sink, once",
-  "J9-second-process api: so it is from a second server process on the same data",
+  "J9-second-process api: so it is from a second server process on the same data [A5]",
   "J9-in-flight api: a 200 MiB upload in flight when the key is revoked fails with 401 [S3-key-revoked-in-flight]",
   "J9-nothing-visible api: no file of that upload becomes visible",
   "J9-partial-collected api: its partial data is collected",

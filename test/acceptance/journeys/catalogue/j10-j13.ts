@@ -2,18 +2,18 @@ import { journey, type Journey } from "../observable.ts";
 
 const removed = journey("J10", "Member removed (the cascade)", [
   "J10-report cli (shared): agents revoke prints what became of each layer",
-  "J10-sdk-report sdk (shared): agents.revoke reports: key revoked, removed on chain, generation n→n+1 [D0-revoke-agent]",
+  "J10-sdk-report sdk (shared): agents.revoke reports: key revoked, removed on chain, generation n→n+1 [D0-revoke-agent C3 E3]",
   "J10-webhook webhook (shared): vault.member_removed arrives at the sink",
-  "J10-warm-given sdk (shared): given the bytes of an old file, a warm client still opens it: what a removal does not end",
-  "J10-fresh-client sdk (shared): a fresh key-server client's key request is refused [D0-chain-sui S1-allowlist]",
-  "J10-warm-new sdk (shared): a warm client cannot decrypt what was uploaded after the removal: not with a new key, not given the bytes",
-  "J10-warm-old api (shared): old files: the service answers 403 to it at once, with a new key too",
+  "J10-warm-given sdk (shared): given the bytes of an old file, a warm client still opens it: what a removal does not end [R3 E2 E3]",
+  "J10-fresh-client sdk (shared): a fresh key-server client's key request is refused [D0-chain-sui S1-allowlist W4 W5 R2 R4]",
+  "J10-warm-new sdk (shared): a warm client cannot decrypt what was uploaded after the removal: not with a new key, not given the bytes [R2 E2]",
+  "J10-warm-old api (shared): old files: the service answers 403 to it at once, with a new key too [R1]",
   "J10-still-has cli (shared): what it had downloaded it still has; the command says so",
-  "J10-others-read sdk (shared): owner and remaining members read everything",
+  "J10-others-read sdk (shared): owner and remaining members read everything [W0 W1 M1]",
   "J10-tools mcp (shared): access_revoke ends key and membership; the agent's tools are signed out, and with a new key refused as no member",
   "J10-killed cli (shared): killed between chain step and key step, a re-run finishes",
-  "J10-sdk-killed sdk (shared): cut off between the chain and the service, a re-run finishes",
-  "J10-reader-loop sdk (shared): no file is unreadable for remaining members at any moment",
+  "J10-sdk-killed sdk (shared): cut off between the chain and the service, a re-run finishes [E9]",
+  "J10-reader-loop sdk (shared): no file is unreadable for remaining members at any moment [E9]",
 ]);
 
 const session = journey("J11", "Web session", [

@@ -11,7 +11,7 @@ const explainer = journey("J15", "Explainer", [
   "J15-doctor cli (shared): doctor names five different causes for five induced faults",
   "J15-all-well mcp (shared): vault_access_check finds nothing where all is well; SERVICE_CHAIN_PRIVATE_KEY wins over the profile [D0-variable-chain-key]",
   "J15-access-check mcp (shared): for no membership, a revoked key, key servers down, a wrong key and a clock 10 min off it names five causes",
-  "J15-mcp-no-secret mcp (shared): none of its answers holds a secret",
+  "J15-mcp-no-secret mcp (shared): none of its answers holds a secret [D6]",
   "J15-no-secret cli (shared): doctor prints none either",
 ]);
 
@@ -20,12 +20,12 @@ const twoAgents = journey("J16", "Two agents, one vault", [
   "J16-tools mcp (shared): the same by 8 tool servers at once with ifExists rename: as many distinct files, none lost",
   "J16-uploader api (shared): each of both has the right uploader address",
   "J16-recorded api (shared): the owner's audit log names the same uploader for each",
-  "J16-signature sdk (shared): each version statement has a valid signature of its uploader",
+  "J16-signature sdk (shared): each version statement has a valid signature of its uploader [M7]",
 ]);
 
 const exit = journey("J17", "Exit", [
   "J17-decrypt cli (shared): with the API stopped, decrypt export.bundle gives identical SHA-256s",
-  "J17-export sdk (shared): with the service gone, an export opens with chain key and key servers: identical SHA-256s; for a stranger not",
+  "J17-export sdk (shared): with the service gone, an export opens with chain key and key servers: identical SHA-256s; for a stranger not [S12 C1 X1]",
   "J17-vectors sdk (shared): published vectors decrypt in an independent one-file script",
 ]);
 

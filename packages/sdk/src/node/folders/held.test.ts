@@ -13,7 +13,7 @@ it("follows links to the directory, and names where that lies", async () => {
   await expect(realDirectory(join(base, "absent"))).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-it("an open directory whose name becomes a link is never taken for what the link leads to [G13]", async (context) => {
+it("an open directory whose name becomes a link is never taken for what the link leads to", async (context) => {
   context.skip(process.platform !== "linux", "only Linux has /proc/self/fd");
   const base = makeDirectory();
   const [place, outside] = [join(base, "root", "box"), join(base, "outside")];

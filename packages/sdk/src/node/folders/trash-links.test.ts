@@ -8,7 +8,7 @@ import { restoreRemoved, syncFolder } from "../folders.ts";
 import { codes, FALSE_DEEP, fill, hiding, MANY, mirrored, read, robbed, WITHOUT_DEEP } from "./test-tree.ts";
 
 describe("links in the tree and in the trash [S35]", () => {
-  it("lead no removal anywhere: a folder of the tree becomes one after it was looked at", async () => {
+  it("lead no removal anywhere: a folder of the tree becomes one after it was looked at [S35]", async () => {
     const { base, client, connect, copy, down, idOf } = await mirrored();
     const outside = join(base, "outside");
     await fill(outside, { "e.txt": "five", "er/f.txt": "six" });

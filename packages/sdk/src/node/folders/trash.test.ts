@@ -37,7 +37,7 @@ import { isLocalTrash } from "./trash-name.ts";
 const contents = async (base: string): Promise<string[]> => Object.values(await read(base)).sort();
 
 describe("a service that lies to a sync downwards with delete [D5-folder-sync]", () => {
-  it("removes nothing by a false answer about one folder: an empty list of it, and that it is missing", async () => {
+  it("removes nothing by a false answer about one folder: an empty list of it, and that it is missing [S35]", async () => {
     const { connect, copy, down, idOf } = await mirrored();
     const all = FALSE_DEEP.map(idOf);
     const lied = await syncFolder(connect({ middleware: [hiding(all, [idOf("deep")])] }), copy, down);
@@ -45,7 +45,7 @@ describe("a service that lies to a sync downwards with delete [D5-folder-sync]",
     expect(lied.plan.remove).toBe(0);
   });
 
-  it("destroys nothing by false answers about every single file", async () => {
+  it("destroys nothing by false answers about every single file [S35]", async () => {
     const { base, connect, copy, down, idOf, root } = await mirrored();
     const all = FALSE_DEEP.map(idOf);
     await rm(root, { recursive: true });
@@ -54,7 +54,7 @@ describe("a service that lies to a sync downwards with delete [D5-folder-sync]",
     expect(await contents(base)).toEqual(expect.arrayContaining(["five", "six"]));
   });
 
-  it("destroys nothing by another content for a file that nobody changed here", async () => {
+  it("destroys nothing by another content for a file that nobody changed here [S35]", async () => {
     const { base, client, copy, down, idOf, root } = await mirrored();
     await rm(root, { recursive: true });
     await client.files.replace(idOf("a.txt"), { body: "worthless" });
@@ -95,7 +95,7 @@ describe("a sync upwards with delete [D5-folder-sync]", () => {
 });
 
 describe("the local trash [S35]", () => {
-  it("lies beside the directory, for its user alone, and gives back what a sync took, folders too", async () => {
+  it("lies beside the directory, for its user alone, and gives back what a sync took, folders too [S35]", async () => {
     const { copy, run, trash } = await robbed();
     expect((await stat(trash)).mode & 0o777).toBe(0o700);
     expect((await stat(run)).mode & 0o777).toBe(0o700);
@@ -245,7 +245,7 @@ function canMount(): boolean {
 const DAY_MS = 24 * 60 * 60_000;
 
 describe("clearing the trash [S35]", () => {
-  it("removes what came 30 days ago, by the next sync, and nothing sooner", async () => {
+  it("removes what came 30 days ago, by the next sync, and nothing sooner [S35]", async () => {
     const { client, copy, down, run, trash } = await robbed();
     await clearTrash(copy, Date.now() + 29 * DAY_MS);
     expect(await readdir(run)).toHaveLength(3);

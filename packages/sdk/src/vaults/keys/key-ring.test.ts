@@ -132,7 +132,7 @@ it("writes with a key of exactly its place: another one after an end, which take
   expect(isRecordForWriting(before, second.record)).toBe(false);
 });
 
-it("lays no step while nothing confirms the base of the ladder", async () => {
+it("lays no step while nothing confirms the base of the ladder [K1]", async () => {
   const { laid, ring, viewAt } = await openPlaces();
   const [before, after] = [viewAt(END - 1n), viewAt(END)];
   await ring(END - 1n).forWriting(before, placeOf(before), "new");

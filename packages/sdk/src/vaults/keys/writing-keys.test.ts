@@ -139,7 +139,7 @@ describe("content that the caller brings whole", () => {
 });
 
 describe("what was stored before, encrypted again", () => {
-  test("goes under another member's key after ten seconds in which the node did not take it back", async () => {
+  test("goes under another member's key after ten seconds in which the node did not take it back [N4]", async () => {
     records = [await made(other)];
     const begun = now;
     expect((await newProcess().key("again")).maker).toEqual(other.address);
@@ -149,7 +149,7 @@ describe("what was stored before, encrypted again", () => {
     expect(now - begun).toBe(10_000);
   });
 
-  test("goes under no key of a member whom the node has made up for less than that", async () => {
+  test("goes under no key of a member whom the node has made up for less than that [N4]", async () => {
     records = [await made(other)];
     const process = newProcess();
     await process.key("new");

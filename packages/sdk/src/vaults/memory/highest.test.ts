@@ -15,7 +15,7 @@ const sight = (generation: bigint, seconds: number, more: Partial<Sight> = {}): 
 const after = (...sights: Sight[]): Highest => sights.reduce((kept, each) => noteSight(each)(kept), NOTHING_SEEN);
 
 describe("what a chain node shows", () => {
-  it("is a candidate at first, which binds writes alone", () => {
+  it("is a candidate at first, which binds writes alone [N15]", () => {
     const kept = after(sight(LARGEST, 0));
     expect([kept.generation, bindingOf(kept).generation]).toEqual([0n, LARGEST]);
     const low = after(sight(2n, 0), sight(2n, 10), sight(2n, 11, { floor: LARGEST }));

@@ -41,7 +41,7 @@ test("nobody chooses one in a shared vault: for a file, a folder, a new name, ou
   await expect(client.folders.update(folder.id, { name: "a/b" })).rejects.toMatchObject({ code: "invalid_request" });
 });
 
-test("one that another member gave keeps nobody from reading, moving, staging and rotating (file-format §9)", async () => {
+test("one that another member gave keeps nobody from reading, moving, staging and rotating (file-format §9) [M15]", async () => {
   const member = await stack.invite("of another program");
   await client.vaults.members.add(vault.id, member.signer.chainAddress);
   const folder = await client.folders.create({ vaultId: vault.id, name: "folder" });

@@ -23,7 +23,7 @@ async function addressWith(change: Partial<S3Settings>, origins: readonly string
   return address;
 }
 
-it("is good for 60 seconds and for this blob alone, and never renders what is in it", async () => {
+it("is good for 60 seconds and for this blob alone, and never renders what is in it [A10]", async () => {
   const address = new URL((await addressWith({}, ["https://a.example", "https://s3.example.com:9000"])) ?? "");
   expect(address.origin + address.pathname).toBe(`https://s3.example.com:9000/bucket/in/blobs/${KEY}`);
   const { "X-Amz-Date": date = "", "X-Amz-Signature": signature, ...others } = Object.fromEntries(address.searchParams);
