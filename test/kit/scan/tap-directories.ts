@@ -56,6 +56,8 @@ export function notedDirectories(unitDirectory: string): string[] {
 }
 
 function keepBelow(unit: ScanUnit, path: string): void {
+  // Most of what is removed is one file, and the list of directories is long.
+  if (fs.lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return;
   for (const directory of notedDirectories(unit.directory)) {
     if (directory !== path && !directory.startsWith(path + sep)) continue;
     if (!fs.existsSync(directory)) continue;
