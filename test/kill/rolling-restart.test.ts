@@ -78,7 +78,7 @@ it("the SDK sees no error, and a feed misses no change, while each process is st
     })().finally(() => (isOver = true));
     await Promise.all([working, restarting]);
     const made = done.files + done.large;
-    await expect.poll(() => followed.filter((type) => type === "file.uploaded").length, { timeout: 20_000 }).toBe(made);
+    await expect.poll(() => followed.filter((type) => type === "file.uploaded").length, { timeout: 60_000 }).toBe(made);
     over.abort();
     await feed;
     expect((await client.account.get()).account.usage.files).toBe(made);
