@@ -5,6 +5,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { PLACEHOLDER, printedCommands } from "@coffer/cli/printed-commands";
 import { makeClone, readersEnvironment } from "./pages/clone.ts";
 import { commentPrograms } from "./pages/comment-examples.ts";
 import {
@@ -18,7 +19,6 @@ import {
   type Block,
   type NotRun,
 } from "./pages/documents.ts";
-import { PLACEHOLDER, printedCommands } from "./pages/printed-commands.ts";
 import { programsOf, typeProblems, type Program } from "./pages/programs.ts";
 import { printedBlocks } from "./pages/printed-blocks.ts";
 import { PasteError, Terminal } from "./pages/terminal.ts";

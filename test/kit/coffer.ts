@@ -1,7 +1,7 @@
 /** Runs a command line in this process, in a world of its own. */
 import { Readable } from "node:stream";
-import { printedCommands } from "../../scripts/pages/printed-commands.ts";
 import { runCoffer, type ExitCode, type OutputStream, type Program, type World } from "@coffer/cli";
+import { printedCommands } from "@coffer/cli/printed-commands";
 
 export interface Ran {
   readonly code: ExitCode;

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import ts from "typescript";
 import { expect, it } from "vitest";
 import { blocksOf, PAGES, ROOT } from "../../../scripts/pages/documents.ts";
-import { printedCommands, type PrintedCommand } from "../../../scripts/pages/printed-commands.ts";
 import { placesOf } from "./all-commands.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { kebab } from "./help-words.ts";
+import { printedCommands, type PrintedCommand } from "./printed-commands.ts";
 import { ROUTES } from "./routes.ts";
 
 /** Lines that no page and no help shows, and the test that runs each. */

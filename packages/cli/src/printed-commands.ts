@@ -1,11 +1,11 @@
 /**
- * Commands of `coffer` in a text that people read: what a program printed, or a text of the sources. Each is read by the command line's own parser,
+ * `@coffer/cli/printed-commands`: commands of `coffer` in a text that people read: what a program printed, or a text of the sources. Each is read by the command line's own parser,
  * as it would be after a paste.
  */
-import { readLine } from "../../packages/cli/src/reading.ts";
-import { COMMAND_NAMES } from "../../packages/cli/src/invocation.ts";
-import { findRoute } from "../../packages/cli/src/find-route.ts";
-import { ROUTES } from "../../packages/cli/src/routes.ts";
+import { readLine } from "./reading.ts";
+import { COMMAND_NAMES } from "./invocation.ts";
+import { findRoute } from "./find-route.ts";
+import { ROUTES } from "./routes.ts";
 
 export interface PrintedCommand {
   /** As it stands in the text, from the program on. A sentence that goes on after it is not part of it. */
@@ -18,8 +18,9 @@ export interface PrintedCommand {
   readonly isName: boolean;
   /** What the parser says against it; null: it takes it. */
   readonly problem: string | null;
-  /** What stands before and after it in its line. */
+  /** What stands before it in its line. */
   readonly before: string;
+  /** What stands behind it. */
   readonly after: string;
 }
 
@@ -63,7 +64,7 @@ async function commandAt(line: string, from: number, start: number): Promise<Pri
     };
   };
   const problem = await problemOf(values);
-  if (problem === null) return { ...cut(words.length), isName: false, problem };
+  if (problem === null) return { ...cut(path.length === 0 ? 1 : words.length), isName: false, problem };
   // The sentence may go on: the longest beginning that the parser takes.
   for (let count = words.length - 1; count >= path.length; count -= 1)
     if (isProse(values[count] ?? "") && (await problemOf(values.slice(0, count))) === null)
