@@ -36,7 +36,8 @@ it(
   "a developer, by the SDK's README: the agent that the program lets in reads until the end that it said [issue 49]",
   async () => {
     const blocks = blocksOf("packages/sdk/README.md");
-    const setUp = blocks.find(({ code }) => code.includes("export SERVICE_PROFILE="))?.code ?? "";
+    const signUp = blocks.findIndex(({ code }) => code.includes("export SERVICE_PROFILE="));
+    const setUp = blocks.slice(signUp, signUp + 2).filter(({ language }) => language === "sh");
     const lets = blocks.findIndex(({ code }) => code.includes("invites.create"));
     const program = programsOf(blocks.slice(0, lets + 1)).at(-1)?.code ?? "";
 
@@ -60,7 +61,7 @@ it(
       { ...readersEnvironment(home, join(base, "bin")), ...fromStart },
       PATIENCE_MS,
     );
-    await terminal.paste(setUp);
+    for (const { code } of setUp) await terminal.paste(code);
     writeFileSync(join(home, "my-project", "program.ts"), program + LEAVES);
     expect(await terminal.paste("node program.ts")).toContain("From the agent.");
 
