@@ -5,6 +5,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { PLACEHOLDER, printedCommands } from "@coffer/cli/printed-commands";
 import { makeClone, readersEnvironment } from "./pages/clone.ts";
 import { commentPrograms } from "./pages/comment-examples.ts";
 import {
@@ -20,7 +21,7 @@ import {
 } from "./pages/documents.ts";
 import { programsOf, typeProblems, type Program } from "./pages/programs.ts";
 import { printedBlocks } from "./pages/printed-blocks.ts";
-import { Terminal } from "./pages/terminal.ts";
+import { PasteError, Terminal } from "./pages/terminal.ts";
 
 /** Commands that serve until they are stopped, and what they say when they are ready. */
 const SERVING = [
@@ -34,6 +35,9 @@ const ONCE = ["npm start", "npm run build", "npm run bundle:mcp"];
 /** What takes longer is marked on its page, and is left to the nightly tests. */
 const TWO_MINUTES_MS = 120_000;
 const NIGHTLY_MS = 1_800_000;
+const FAILED = "the printed command failed with";
+/** It wants an answer, and nobody is at the terminal. */
+const ASKED = /^next: (?:run it in a terminal|pass --)/m;
 /** Proves in every run that a wrong program is noticed. */
 const BROKEN: Program = { place: "a program that must not compile", code: "const n: number = 'one';\n", blocks: [] };
 
@@ -42,6 +46,8 @@ const all = words.includes("--all");
 const chosen = words.filter((word) => !word.startsWith("--"));
 const problems: string[] = [];
 const left: NotRun[] = [];
+/** Why printed commands were not run. test/cli/first-hours.test.ts runs what somebody else runs, and answers questions. */
+const leftPrinted: string[] = [];
 let ran = 0;
 const began = performance.now();
 const pages = ["README.md", ...PAGES.filter((page) => page !== "README.md")].map((page) => ({
@@ -51,7 +57,10 @@ const pages = ["README.md", ...PAGES.filter((page) => page !== "README.md")].map
 const scratch = mkdtempSync(path.join(tmpdir(), "coffer-pages-"));
 const clone = path.join(scratch, "coffer");
 const programs = path.join(scratch, "bin");
-for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => process.exit(1));
+/** Ends in order: what a reader started is stopped, and nothing of it is left. The second signal ends at once. */
+const stop = new AbortController();
+for (const name of ["SIGINT", "SIGTERM"] as const)
+  process.on(name, () => (stop.signal.aborted ? process.exit(1) : stop.abort(new Error(`stopped by ${name}`))));
 try {
   checkReferences();
   const checked = checkTypes();
@@ -60,9 +69,10 @@ try {
   symlinkSync(process.execPath, path.join(programs, "node"));
   await using stack = openTerminal("stack");
   const printed = await stack.pasteServing("npm start", /up until Ctrl-C/);
-  const source = await pastePrinted(printed);
+  const source = await pasteBlocksOfStart(printed);
   for (const { page, blocks } of pages)
-    if (chosen.length === 0 || chosen.some((word) => page.includes(word))) await readPage(page, blocks, source);
+    if (stop.signal.aborted) break;
+    else if (chosen.length === 0 || chosen.some((word) => page.includes(word))) await readPage(page, blocks, source);
   await checked;
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -70,7 +80,13 @@ try {
 for (const problem of problems) say("FAILED", problem);
 const counts = REASONS.map((reason) => `${reason} ${String(left.filter((each) => each.reason === reason).length)}`);
 say("in all", `${String(problems.length)} problems in ${String(pages.length)} pages, ${seconds(began)} s`);
-say("note:", `${String(ran)} blocks ran, ${String(left.length)} not (${counts.join(", ")})`);
+say(
+  "note:",
+  `${String(ran)} blocks and printed commands ran, ${String(left.length)} blocks not (${counts.join(", ")})`,
+);
+const byReason = Object.entries(Object.groupBy(leftPrinted, (reason) => reason));
+const printedCounts = byReason.map(([reason, each]) => `${reason} ${String(each?.length ?? 0)}`);
+say("note:", `${String(leftPrinted.length)} printed commands not (${printedCounts.join(", ")})`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 function checkReferences(): void {
@@ -85,7 +101,7 @@ function checkReferences(): void {
 
 async function checkTypes(): Promise<void> {
   const typed = [...pages.flatMap(({ blocks }) => programsOf(blocks)), ...commentPrograms()];
-  const found = await typeProblems([...typed, BROKEN]);
+  const found = await typeProblems([...typed, BROKEN], stop.signal);
   const real = found.filter((problem) => !problem.includes(BROKEN.place));
   if (real.length === found.length) problems.push("the type check noticed no wrong program: it checks nothing");
   problems.push(...real);
@@ -93,11 +109,13 @@ async function checkTypes(): Promise<void> {
 }
 
 function openTerminal(name: string): Terminal {
-  return new Terminal(clone, readersEnvironment(path.join(scratch, name), programs), all ? NIGHTLY_MS : TWO_MINUTES_MS);
+  stop.signal.throwIfAborted();
+  const env = readersEnvironment(path.join(scratch, name), programs);
+  return new Terminal(clone, env, all ? NIGHTLY_MS : TWO_MINUTES_MS, stop.signal);
 }
 
 /** Pastes what `npm start` printed for that into another terminal. Resolves with the line for other shells. */
-async function pastePrinted(printed: string): Promise<string> {
+async function pasteBlocksOfStart(printed: string): Promise<string> {
   const blocks = printedBlocks(printed);
   const [source = "", ...more] = blocks;
   if (!source.startsWith(". '/") || more.length < 3) throw new Error(`npm start did not print its blocks:\n${printed}`);
@@ -106,9 +124,44 @@ async function pastePrinted(printed: string): Promise<string> {
   return source;
 }
 
+/** The next steps that a block printed, as they stand, where the reader stands. */
+async function pastePrinted(
+  { place }: Block,
+  printed: string,
+  terminal: Terminal,
+  pasted: ReadonlySet<string>,
+): Promise<void> {
+  for (const { after, before, isName, line, problem, words } of await printedCommands(printed)) {
+    // A help text has a comment behind an example.
+    if (isName || /^ +#/.test(after)) continue;
+    const where = `${place}: printed: ${line}`;
+    if (problem !== null) problems.push(`${where}: ${problem}`);
+    else if (words.some((word) => PLACEHOLDER.test(word))) leavePrinted(where, "the reader's choice");
+    else if (pasted.has(words.join(" "))) leavePrinted(where, "on the page itself");
+    // With the name of the program there, which the reader has not.
+    else if (/^ +$|\| $/.test(before) && line.startsWith("coffer ")) leavePrinted(where, "somebody else's");
+    else await attempt(where, async () => await pasteCommand(line, where, terminal));
+  }
+}
+
+async function pasteCommand(line: string, where: string, terminal: Terminal): Promise<void> {
+  // A failure must not end the shell of the page.
+  const said = await terminal.paste(`{ ${line}\n} || echo "${FAILED} $?"`);
+  if (!said.includes(FAILED)) return;
+  if (!ASKED.test(said)) throw new PasteError(`failed:\n${line}\n${said}`);
+  leavePrinted(where, "asks a person");
+}
+
+function leavePrinted(where: string, reason: string): void {
+  leftPrinted.push(reason);
+  say("not run", `${where}: ${reason}`);
+}
+
 /** A home directory and a terminal of its own; a block after one that failed is not tried, as a reader would not. */
 async function readPage(page: string, blocks: readonly Block[], source: string): Promise<void> {
   const typed = programsOf(blocks);
+  const code = blocks.filter(({ language, notRun }) => language === "sh" && notRun === null).map((block) => block.code);
+  const pasted = new Set((await printedCommands(code.join("\n"))).map(({ words }) => words.join(" ")));
   const name = page.replaceAll(/\W+/g, "-");
   await using terminal = openTerminal(`home-${name}`);
   let isSourced = false;
@@ -125,7 +178,7 @@ async function readPage(page: string, blocks: readonly Block[], source: string):
           typed.filter(({ blocks: parts }) => parts.at(-1) === block),
           terminal,
         );
-      else await pasteShell(block, terminal);
+      else await pasteShell(block, terminal, pasted);
     });
     if (!isWell) return;
   }
@@ -147,11 +200,11 @@ async function runPrograms(typed: readonly Program[], terminal: Terminal): Promi
   }
 }
 
-async function pasteShell(block: Block, terminal: Terminal): Promise<void> {
+async function pasteShell(block: Block, terminal: Terminal, pasted: ReadonlySet<string>): Promise<void> {
   const marked = new Set(block.linesNotRun.map(({ line }) => line));
   const lines = block.code.split("\n").filter((line) => !marked.has(line) && !isDone(line));
   const serving = SERVING.find(({ command }) => lines.some((line) => command.test(withoutComment(line))));
-  if (serving === undefined) await terminal.paste(lines.join("\n"));
+  if (serving === undefined) await pastePrinted(block, await terminal.paste(lines.join("\n")), terminal, pasted);
   else if (lines.filter((line) => line.trim() !== "").length > 1)
     throw new Error("a command that serves until it is stopped is in a block with others, which it keeps from running");
   else {

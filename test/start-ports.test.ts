@@ -53,7 +53,7 @@ it("stays with the data; a port that is taken ends the start, and says by whom; 
   const moved = start("--port", "0");
   const now = await addressOf(moved);
   expect(moved.stderr).toContain(`moved from ${address} to ${now}; --port ${port} brings it back`);
-  expect(moved.stderr).toContain(`coffer login --profile own --base-url ${now}`);
+  expect(moved.stderr).toContain(`coffer logout --profile 'own', then coffer login --profile 'own' --base-url ${now}`);
   expect(moved.stderr).not.toContain("profile elsewhere");
   await moved.stop();
   if (process.platform !== "linux") context.skip("only Linux shows which process listens on a port");

@@ -188,6 +188,14 @@ describe("npm start --json", () => {
       ...{ vaultId: one.job.vaultId, chainObjectId: one.job.chainObjectId, agentAddress: one.job.agentAddress },
       ok: true,
     });
+    // The second took the place of the first: nothing grows with each start.
+    const third = await ready(npmStart([...json("data"), "--folder", "files"], { cwd: base }));
+    expect(third.job).toBeNull();
+    const sharedVaults = await openVaults(third);
+    const { apiKey = null } = (await readConfig(third.credentialsFile))?.profiles["default"] ?? {};
+    const owner = createClient({ baseUrl: third.baseUrl, credentials: apiKey, sharedVaults });
+    const folders = await allOf(owner.folders.list({ vaultId: one.job.vaultId }));
+    expect(folders.map(({ name }) => name)).toEqual(["files"]);
   });
 });
 

@@ -33,7 +33,7 @@ function goesOnAfter(headings: readonly string[], above: readonly string[]): boo
 }
 
 /** What the compiler says of the programs, each with its place. They are below node_modules, where they find packages as a program of the repository does. */
-export async function typeProblems(programs: readonly Program[]): Promise<string[]> {
+export async function typeProblems(programs: readonly Program[], signal: AbortSignal): Promise<string[]> {
   const cache = path.join(ROOT, "node_modules", ".cache");
   mkdirSync(cache, { recursive: true });
   const directory = mkdtempSync(path.join(cache, "pages-"));
@@ -43,7 +43,7 @@ export async function typeProblems(programs: readonly Program[]): Promise<string
       writeFileSync(path.join(directory, name), `${code}\nexport {};\n`);
       return name;
     });
-    return (await compile(directory, files)).map((line) =>
+    return (await compile(directory, files, signal)).map((line) =>
       line.replace(/^.*?program-(\d+)\.ts\(\d+,\d+\)/, (_, index: string) => programs[Number(index)]?.place ?? ""),
     );
   } finally {
@@ -51,7 +51,7 @@ export async function typeProblems(programs: readonly Program[]): Promise<string
   }
 }
 
-async function compile(directory: string, files: readonly string[]): Promise<string[]> {
+async function compile(directory: string, files: readonly string[], signal: AbortSignal): Promise<string[]> {
   const compilerOptions = {
     noUnusedLocals: false,
     allowUnreachableCode: true,
@@ -62,7 +62,7 @@ async function compile(directory: string, files: readonly string[]): Promise<str
   writeFileSync(config, JSON.stringify({ extends: extended, compilerOptions, include: [], exclude: [], files }));
   const compiler = path.join(ROOT, "node_modules", "typescript-native", "bin", "tsc");
   const args = [compiler, "-p", config, "--pretty", "false"];
-  const said = await promisify(execFile)(process.execPath, args, { cwd: directory, maxBuffer: 1 << 26 }).then(
+  const said = await promisify(execFile)(process.execPath, args, { cwd: directory, maxBuffer: 1 << 26, signal }).then(
     () => "",
     (error: unknown) => (error as { readonly stdout: string }).stdout || String(error),
   );

@@ -22,6 +22,8 @@ done`;
 /** What does not end by a Ctrl-C in this time is killed. */
 const CLOSE_MS = 15_000;
 
+const NEVER = new AbortController().signal;
+
 export class PasteError extends Error {
   override readonly name = "PasteError";
 }
@@ -30,14 +32,16 @@ export class Terminal implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #scratch = mkdtempSync(path.join(tmpdir(), "coffer-terminal-"));
   readonly #patience: number;
+  /** Resolves with what ends all pastes: the shell, or the signal. */
+  readonly #ended: Promise<string>;
   /** What was printed since the last paste began. */
   #output = "";
   #pastes = 0;
   /** Nothing that a reader started stays when this process is ended. */
   readonly #onExit = (): void => signal(this.#child.pid, "SIGTERM");
 
-  /** A paste fails after `patience` milliseconds. */
-  constructor(cwd: string, env: NodeJS.ProcessEnv, patience: number) {
+  /** A paste fails after `patience` milliseconds, and when the signal aborts. */
+  constructor(cwd: string, env: NodeJS.ProcessEnv, patience: number, stop: AbortSignal = NEVER) {
     this.#patience = patience;
     // A group of its own, so that a signal reaches what runs in it.
     this.#child = spawn("bash", ["-c", LOOP], {
@@ -47,6 +51,10 @@ export class Terminal implements AsyncDisposable {
       stdio: ["ignore", "pipe", "ignore", "pipe"],
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (chunk: string) => (this.#output += chunk));
+    this.#ended = Promise.race([
+      once(this.#child, "close").then(() => "ended with a failure"),
+      once(stop, "abort").then(() => String(stop.reason)),
+    ]);
     process.once("exit", this.#onExit);
   }
 
@@ -82,10 +90,9 @@ export class Terminal implements AsyncDisposable {
   async #until(done: () => boolean, text: string): Promise<void> {
     const late = AbortSignal.timeout(this.#patience);
     const { stdout } = this.#child;
-    const ended = once(this.#child, "close").then(() => "ended with a failure");
     const tooLate = once(late, "abort").then(() => `did not end in ${String(this.#patience / 1000)} s`);
     while (!done()) {
-      const failure = await Promise.race([once(stdout ?? this.#child, "data").then(() => null), ended, tooLate]);
+      const failure = await Promise.race([once(stdout ?? this.#child, "data").then(() => null), this.#ended, tooLate]);
       if (failure !== null) throw new PasteError(`${failure}:\n${text}\n${this.#output}`);
     }
   }

@@ -176,6 +176,11 @@ describe.each(["Open"])(
         changes: { kind: string; name: string | null }[];
       };
       expect(changes.some(({ kind, name }) => kind === "file.uploaded" && name === "deep.bin")).toBe(true);
+      // The line that it prints goes on with the same choice.
+      const first = await run(["changes", "--vault", vault, "--kind", "file", "--limit", "1"]);
+      const more = /^More: coffer (.*)$/m.exec(first.out)?.[1] ?? "";
+      expect(more).toMatch(/^changes --after \d+ --vault \S+ --kind file --limit 1$/);
+      expect((await run(more.split(" "))).out).toContain("file.");
     });
   },
 );

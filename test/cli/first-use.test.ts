@@ -117,7 +117,7 @@ it("vaults and paths in the wrong form are told apart [issue 19]", async () => {
         ["upload", "a.txt", "Team:2027"],
         2,
         "Team:2027 is no file of this machine, and the vault is named by --vault",
-        'coffer upload PATH --vault "Team" --folder "2027"',
+        "coffer upload PATH --vault Team --folder 2027",
       ],
       [
         ["upload", "a.txt", "--vault", "Team", "--name", "x/y"],

@@ -223,11 +223,15 @@ describe("sessions, password, e-mail and account", () => {
     const { sessions } = (await ann.json(["sessions", "list"])) as { sessions: { id: string; current: boolean }[] };
     expect(sessions.map(({ current }) => current).sort()).toEqual([false, true]);
     const other = sessions.find(({ current }) => !current)!;
+    const first = await ann.run(["sessions", "list", "--limit", "1"]);
+    const more = /^More: coffer (.*)$/m.exec(first.out)?.[1] ?? "";
+    expect(more).toMatch(/ --limit 1$/);
+    expect((await ann.run(more.split(" "))).code).toBe(0);
     expect((await ann.run(["sessions", "end", other.id])).code).toBe(0);
     const ended = await ann.run(["whoami", "--profile", "other"]);
     expect([ended.code, ended.err]).toEqual([
       4,
-      "error: The service did not accept your key or session.\nnext: coffer login\n",
+      "error: The service did not accept your key or session.\nnext: coffer --profile other login\n",
     ]);
     const lines = (await ann.run(["sessions", "list", "--json-lines"])).out.trim().split("\n");
     expect(lines.map((line) => JSON.parse(line).current)).toEqual([true]);

@@ -1,6 +1,7 @@
 /** Runs a command line in this process, in a world of its own. */
 import { Readable } from "node:stream";
 import { runCoffer, type ExitCode, type OutputStream, type Program, type World } from "@coffer/cli";
+import { printedCommands } from "@coffer/cli/printed-commands";
 
 export interface Ran {
   readonly code: ExitCode;
@@ -72,7 +73,15 @@ export async function coffer(words: readonly string[], home: string, situation: 
     },
   };
   const code = await runCoffer(words, world);
+  await requirePasteable(words, out.text() + err.text());
   return { code, out: out.text(), err: err.text(), programs };
+}
+
+/** What it prints to be pasted, the command line takes. Help breaks its sentences anywhere. */
+async function requirePasteable(words: readonly string[], printed: string): Promise<void> {
+  if (words.some((word) => /^(?:help|-h|--help|--json|--json-lines)$/.test(word))) return;
+  for (const { line, problem } of await printedCommands(printed))
+    if (problem !== null) throw new Error(`coffer ${words.join(" ")} printed ${JSON.stringify(line)}: ${problem}`);
 }
 
 function sink(isTerminal: boolean, broken?: string): OutputStream & { text(): string } {

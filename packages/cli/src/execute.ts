@@ -4,16 +4,18 @@ import { createContext, type Context } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { failureText, reportOf, usage, type FailureReport } from "./failure.ts";
 import { globalsOf } from "./globals.ts";
+import { shellWord } from "./shell-word.ts";
 import { splitPlace } from "./split-place.ts";
-import { asInvoked } from "./invocation.ts";
+import { asInvoked, ofProfile } from "./invocation.ts";
 import { isTaken, OutputLost } from "./output.ts";
 import { printResult } from "./print.ts";
 import type { Parsed, Reading } from "./reading.ts";
 import { paintOn } from "./terminal/paint.ts";
 import type { World } from "./world.ts";
 
-export async function execute({ command, flags, args }: Parsed, world: World): Promise<ExitCode> {
+export async function execute({ command, flags, args }: Parsed, around: World): Promise<ExitCode> {
   const globals = globalsOf(flags);
+  const world = { ...around, invocation: ofProfile(around.invocation, globals.profile) };
   const context = createContext(world, globals);
   try {
     if (globals.baseUrl !== undefined && !URL.canParse(globals.baseUrl))
@@ -69,8 +71,7 @@ function withNames(report: FailureReport, { command, flags, args }: Parsed): Fai
 
 /** A word as a shell takes it. */
 function quoted(text: string): string {
-  const visible = untrusted(text).visible();
-  return /^[\w./:@-]+$/.test(visible) ? visible : `"${visible.replaceAll(/["\\$`]/g, "\\$&")}"`;
+  return shellWord(untrusted(text).visible());
 }
 
 /** How far a transfer of several files was. */

@@ -2,14 +2,11 @@ import { ERRORS } from "@coffer/contract";
 import { ContractError, SdkError, type ClientErrorCode } from "@coffer/sdk";
 import { ProfileMissingError } from "@coffer/sdk/node";
 import { LOCAL_FAILURES, TaskFailure, type FailureCode } from "@coffer/tasks";
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { METHOD_WORDS } from "@coffer/tasks";
 import { describe, expect, it } from "vitest";
 import { placesOf } from "./all-commands.ts";
-import { findRoute } from "./find-route.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { kebab } from "./help-words.ts";
+import { printedCommands } from "./printed-commands.ts";
 import { ROUTES } from "./routes.ts";
 import { EXIT } from "./exit-codes.ts";
 import { exitOf, isFailureCode, nextOf } from "./failure-words.ts";
@@ -202,20 +199,11 @@ it("each next step names commands and flags that exist, and doctor does not name
     ...Object.keys({ ...GLOBAL_FLAGS, ...LIST_FLAGS }).map((name) => `--${kebab(name)}`),
   ]);
   const groups = ["", "upload", "doctor", "webhooks", "invites", "agents", "api-keys", "sessions"];
-  const steps = CODES.flatMap((code) =>
-    groups.map((group): [string, string] => [`${group} ${code}`, nextOf(code, group)]),
-  );
-  for (const [name, { command }] of Object.entries(METHOD_WORDS)) steps.push([name, command]);
-  for (const text of SOURCES) steps.push(["a text of the sources", text]);
-  for (const [name, step] of steps) {
-    for (const [, line = ""] of step.matchAll(/\bcoffer ((?:[a-z-]+ ?)+)/g)) {
-      const words = line.trim().split(" ");
-      const { found, path } = await findRoute(ROUTES, words);
-      expect([name, line, found !== null || path.length === words.length]).toEqual([name, line, true]);
-    }
-    if (name !== "a text of the sources")
-      for (const [flag] of step.matchAll(/--[a-z-]+/g))
-        expect([name, flag, known.has(flag)]).toEqual([name, flag, true]);
+  const steps = new Set(CODES.flatMap((code) => groups.map((group) => nextOf(code, group))));
+  for (const step of steps) {
+    const broken = (await printedCommands(step)).filter(({ problem }) => problem !== null);
+    expect([step, broken]).toEqual([step, []]);
+    for (const [flag] of step.matchAll(/--[a-z-]+/g)) expect([step, flag, known.has(flag)]).toEqual([step, flag, true]);
   }
 });
 
@@ -226,14 +214,6 @@ it("never sends the reader of doctor to doctor, whatever a failure is about [iss
     for (const details of [{}, { about: "vault" }, { about: "key" }, { nextStep: "Run coffer doctor." }] as const)
       expect(reportOf(new TaskFailure(code, details), circumstances).nextStep).not.toContain("coffer doctor");
 });
-
-/** Whatever this program prints of its own commands: texts that are no comment, from a backtick or a quote on. */
-const SOURCES = globSync("**/*.ts", { cwd: import.meta.dirname })
-  .filter((path) => !path.endsWith(".test.ts"))
-  .flatMap((path) => readFileSync(join(import.meta.dirname, path), "utf8").split("\n"))
-  .filter((line) => !/^\s*(?:\*|\/\/|\/\*)/.test(line))
-  .flatMap((line) => [...line.matchAll(/["'`](coffer [a-z][^"'`]*)["'`]/g)].map(([, text]) => text ?? ""))
-  .filter((text) => !/^coffer (?:is|keeps|stores|key|holds)\b/.test(text));
 
 const calm = { interrupted: new AbortController().signal, timedOut: new AbortController().signal };
 

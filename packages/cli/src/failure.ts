@@ -13,6 +13,7 @@ import {
 } from "@coffer/tasks/start";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { exitOf, nextOf, sentenceOf } from "./failure-words.ts";
+import { shellWord } from "./shell-word.ts";
 import type { Paint } from "./terminal/paint.ts";
 
 /** A failure whose words a command chose: they are shown as they are. */
@@ -114,7 +115,7 @@ const SECTION = /^(?:body|query|params|headers)\./;
 
 const noProfile = (name: string): Omit<FailureReport, "requestId" | "trace"> => ({
   ...{ code: "not_configured", message: `There is no profile ${name}`, retryable: false },
-  ...{ nextStep: `coffer profiles list, or coffer login --profile ${name}`, exit: exitOf("not_configured") },
+  ...{ nextStep: `coffer profiles list, or coffer login --profile ${shellWord(name)}`, exit: exitOf("not_configured") },
 });
 
 /** Failures of this machine's files. */

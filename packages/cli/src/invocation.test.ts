@@ -11,6 +11,7 @@ it.each([
   ["coffer", {}, "/usr/local/bin/coffer", false],
   ["coffer", { ...NPM, npm_lifecycle_event: "test" }, "/src/coffer/packages/cli/dist/main.js", false],
   ["npm run -s coffer --", { ...NPM, INIT_CWD: "/src/coffer/docs" }, "/src/coffer/packages/cli/dist/main.js", false],
+  ["npm run -s coffer --", { ...NPM, npm_command: "run", INIT_CWD: "/src/coffer" }, "/src/coffer/x/main.js", false],
   ["npm --prefix /src/coffer run -s coffer --", { ...NPM, INIT_CWD: "/home/ada" }, "/src/coffer/x/main.js", false],
   ["node /home/ada/coffer.mjs", NPM, "/home/ada/coffer.mjs", true],
   ["node '/home/ada'\\''s/coffer.mjs'", {}, "/home/ada's/coffer.mjs", true],
@@ -25,6 +26,14 @@ it("stands for commands alone, not for the name", () => {
     "install coffer from where you got it, then node c.mjs mcp install; node c.mjs login, or node c.mjs chain import",
   );
   expect(asInvoked("coffer upload-something and coffer.mjs", "x")).toBe("coffer upload-something and coffer.mjs");
+});
+
+it("goes on with the profile that the line named, but for a text that names one [issue 49]", async () => {
+  const home = makeDirectory();
+  const empty = await coffer(["profiles", "list", "--profile", "the owner"], home);
+  expect(empty.out).toContain("Next: coffer --profile 'the owner' login");
+  const added = await coffer(["profiles", "add", "work", "--base-url", "http://127.0.0.1:9", "--profile", "x"], home);
+  expect(added.out).toContain("Next: coffer login --profile work");
 });
 
 it.each([

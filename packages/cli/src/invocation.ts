@@ -9,16 +9,25 @@ export const INSTALLED = "coffer";
 /** By the script of the repository, as a file of its own, or installed. `script`: the file that runs, absolute. */
 export function invocationOf(env: Environment, script: string, isOneFile: boolean): string {
   if (isOneFile) return `node ${shellWord(script)}`;
-  if (env["npm_lifecycle_event"] !== "coffer" || env["npm_command"] !== "run-script") return INSTALLED;
+  // npm 10 calls it run-script, npm 11 run.
+  if (env["npm_lifecycle_event"] !== "coffer" || !/^run(-script)?$/.test(env["npm_command"] ?? "")) return INSTALLED;
   const repository = dirname(env["npm_package_json"] ?? "");
   const start = env["INIT_CWD"] ?? repository;
   const isBelow = start === repository || start.startsWith(`${repository}/`);
   return `npm ${isBelow ? "" : `--prefix ${shellWord(repository)} `}run -s coffer --`;
 }
 
-/** The text with its commands as the reader can run them. Sentences that only have the name in them stay. */
-export const asInvoked = (text: string, invocation: string): string =>
-  invocation === INSTALLED ? text : text.replaceAll(COMMANDS, () => `${invocation} `);
+/** The same with the profile that the line named: without it, the next one would work with other keys. */
+export const ofProfile = (invocation: string, profile: string | undefined): string =>
+  profile === undefined ? invocation : `${invocation}${PROFILE}${shellWord(profile)}`;
+
+const PROFILE = " --profile ";
+
+/** The text with its commands as the reader can run them. Sentences that only have the name in them stay. A text that names a profile means that one. */
+export function asInvoked(text: string, invocation: string): string {
+  const [program = invocation] = text.includes(PROFILE) ? invocation.split(PROFILE) : [invocation];
+  return program === INSTALLED ? text : text.replaceAll(COMMANDS, () => `${program} `);
+}
 
 /** The first words of all commands. The table of them imports every command, and this is below them. */
 export const COMMAND_NAMES: readonly string[] = [

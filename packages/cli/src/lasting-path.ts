@@ -3,6 +3,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, sep } from "node:path";
 import { usage } from "./failure.ts";
+import { shellWord } from "./shell-word.ts";
 import type { World } from "./world.ts";
 
 const WRITABLE_BY_OTHERS = 0o022;
@@ -18,7 +19,7 @@ export async function requireLastingPath({ self, toolServer, platform }: World):
   if (/[/\\]_npx[/\\]/.test(program))
     throw usage(
       "npx empties the folder that this runs from",
-      "install coffer from where you got it, then coffer mcp install",
+      "install coffer from where you got it, then coffer mcp install --allow DIR",
     );
   if (toolServer === null) return;
   if (isWithin(await realpath(tmpdir()), program))
@@ -31,7 +32,7 @@ export async function requireLastingPath({ self, toolServer, platform }: World):
   if (writable !== null)
     throw usage(
       `Others can write to ${writable}, and so put another program at ${program}`,
-      `chmod go-w ${JSON.stringify(writable)} if it is yours, or move the file to a directory of your own; then run mcp install again`,
+      `chmod go-w ${shellWord(writable)} if it is yours, or move the file to a directory of your own; then run mcp install again`,
     );
 }
 

@@ -1,3 +1,3 @@
 /** One word of a POSIX shell. */
 export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  /^[\w@%+:,./-][\w@%+=:,./~-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

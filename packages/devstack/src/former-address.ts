@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { configFile, readConfig } from "@coffer/sdk/node";
 import { answers, PROFILE } from "./account.ts";
 import { shown } from "./report.ts";
+import { quoted } from "./shell-words.ts";
 
 /** The address that its owner's profile has from an earlier start; null in a new directory. */
 export async function addressOfData(dataDirectory: string): Promise<string | null> {
@@ -24,7 +25,7 @@ export async function movedLines(former: string, address: string): Promise<strin
       .filter(([, { baseUrl }]) => baseUrl === former)
       .map(
         ([name]) =>
-          `profile ${name} of ${shown(file)} names the former address: coffer login --profile ${name} --base-url ${address}`,
+          `profile ${name} of ${shown(file)} names the former address; to sign in again: coffer logout --profile ${quoted(name)}, then coffer login --profile ${quoted(name)} --base-url ${address}`,
       ),
   ];
 }

@@ -109,15 +109,12 @@ async function letIn(stack: Stack, owner: Client, { id }: Vault): Promise<{ valu
   return { value, said: `an agent ${how}; its chain address is ${value.chainAddress}` };
 }
 
-/** A folder for this run, and the owner's first file in it. */
+/** A folder for this run, and the owner's first file in it. That of an earlier demonstration of the same folder goes to the trash. */
 async function welcomeTo(owner: Client, vault: Vault, folder: string): Promise<Pick<Job, "topId" | "welcome">> {
-  const moment = new Date().toISOString().replaceAll(":", "-");
-  const topId = await createFolder(
-    owner,
-    vault.id,
-    null,
-    `${storableName(basename(folder) || "files").slice(0, 60)} ${moment}`,
-  );
+  const top = storableName(basename(folder) || "files").slice(0, 60);
+  for await (const { id } of owner.folders.list({ vaultId: vault.id, parentId: "root", name: top }))
+    await owner.folders.delete(id);
+  const topId = await createFolder(owner, vault.id, null, top);
   const [words, name] = [randomBytes(24).toString("hex"), `welcome ${randomBytes(12).toString("hex")}.txt`];
   const body = new TextEncoder().encode(`Words for members only: ${words}\n`);
   const { file } = await owner.files.upload({

@@ -246,7 +246,7 @@ async function joinCommand(args: readonly string[], context: CommandContext): Pr
     `Joined. The keys are in ${done.configFile} (profile ${done.profile}).\nYour chain address: ${chainAddress}\n`,
   );
   context.out(
-    `Your access ends: ${done.accessUntil ?? "never"}\nTo let you into the shared vaults of the invite, the owner runs, where the invite was made: ${lettingIn(chainAddress)}\nIn code: client.vaults.members.add(vaultId, { invite: text })\n`,
+    `Your access ends: ${done.accessUntil ?? "never"}\nTo let you into the shared vaults of the invite, the owner runs, where the invite was made:\n  ${lettingIn(chainAddress)}\nIn code: client.vaults.members.add(vaultId, { invite: text })\n`,
   );
   if (vaultIds.length > 0) context.out(`Vaults of the invite: ${vaultIds.join(", ")}\n`);
   context.out("Next: coffer-mcp install --allow DIR\n");

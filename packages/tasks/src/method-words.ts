@@ -14,11 +14,11 @@ export const METHOD_WORDS: Readonly<Record<string, Words>> = {
   "vaults.leave": { command: "coffer vaults leave VAULT" },
   "vaults.members.add": { command: "coffer vaults members add VAULT ADDRESS --until TIME", tool: "access_grant" },
   "vaults.members.remove": { command: "coffer vaults members remove VAULT ADDRESS", tool: "access_revoke" },
-  "vaults.members.setUntil": { command: "coffer vaults members set-until VAULT ADDRESS" },
+  "vaults.members.setUntil": { command: "coffer vaults members set-until VAULT ADDRESS TIME" },
   "vaults.offerOwnership": { command: "coffer vaults offer VAULT ADDRESS" },
   "vaults.rotate": { command: "coffer vaults rotate VAULT" },
   "vaults.setSigningKey": { command: "coffer vaults set-signing-key VAULT" },
-  "vaults.trust": { command: "coffer vaults trust VAULT" },
+  "vaults.trust": { command: "coffer vaults trust VAULT --object OBJECT --owner ADDRESS" },
   "vaults.trustOwner": { command: "coffer vaults trust-owner VAULT ADDRESS" },
 };
 

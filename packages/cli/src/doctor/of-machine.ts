@@ -6,6 +6,7 @@ import type { Settings } from "@coffer/sdk/node";
 import type { Context } from "../context.ts";
 import { isKeychainClosed, reportOf } from "../failure.ts";
 import { findChainKey, KEY_IS_ELSEWHERE, type OwnChainKey } from "../chain-keys.ts";
+import { shellWord } from "../shell-word.ts";
 import { VERSION } from "../version.ts";
 import { addressOfStack } from "./moved-service.ts";
 import { ofLayer, ok, problem, unset, type Check } from "./check.ts";
@@ -79,7 +80,8 @@ async function ofAddress({ baseUrl, networkFile, profile, sources }: Settings): 
   if (!URL.canParse(baseUrl)) return problem("base-url", baseUrl, "coffer config set base-url URL", sources.baseUrl);
   const stack = networkFile === null ? null : await addressOfStack(networkFile);
   if (stack !== null && stack !== baseUrl.replace(/\/$/, "")) {
-    const next = `coffer login --profile ${profile} --base-url ${stack}, or npm start -- --port with the former one`;
+    const named = shellWord(profile);
+    const next = `start it with npm start -- --port and the former one; or coffer logout --profile ${named}, then coffer login --profile ${named} --base-url ${stack}`;
     return problem(
       "base-url",
       `${baseUrl}, but the stack of ${networkFile ?? ""} moved to ${stack}`,

@@ -7,6 +7,7 @@ import { EXIT } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
 import { whileRead } from "../../output.ts";
 import { listing, written, type Column, type Result, type Shown } from "../../result.ts";
+import { shellWord } from "../../shell-word.ts";
 import { timeText } from "../../terminal/visible.ts";
 import { shown } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
@@ -57,10 +58,16 @@ export default command({
       rest: { last, more: isMore },
       columns: COLUMNS,
       empty: "No changes.",
-      after: isMore ? [`More: coffer changes --after ${String(last)}`] : [],
+      after: isMore ? [`More: coffer changes --after ${String(last)}${sameAgain({ vault, by, kind, limit })}`] : [],
     });
   },
 });
+
+/** The flags that choose changes, for the line that goes on. The number is later than any `--since`. */
+const sameAgain = (flags: Readonly<Record<string, string | number | undefined>>): string =>
+  Object.entries(flags)
+    .map(([name, value]) => (value === undefined ? "" : ` --${name} ${shellWord(String(value))}`))
+    .join("");
 
 /** Groups of kinds, and the kinds. */
 const KNOWN: ReadonlySet<string> = new Set([...EVENT_KINDS.map((kind) => kind.replace(/\..*/, "")), ...EVENT_KINDS]);

@@ -17,7 +17,7 @@ export default command({
   flags: {
     overwrite: toggle("Replace what exists there"),
     allowUnsigned: toggle("Accept an export that nobody has signed: files may be missing in it"),
-    acceptBelowFloor: toggle("Accept an export that is older than the last coffer vaults rotate"),
+    acceptBelowFloor: toggle("Accept an export that is older than the last coffer vaults rotate VAULT"),
     object: text("Id of the vault's chain object; an export of another vault is refused", { placeholder: "0x…" }),
   },
   args: [

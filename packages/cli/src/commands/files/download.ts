@@ -2,6 +2,7 @@ import { downloadFolderTo, downloadOne, findVersion, untrusted, type DownloadPla
 import { argument, command, optionalArgument, text, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
 import { done } from "../../result.ts";
+import { shellWord } from "../../shell-word.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { localPaths } from "./local-paths.ts";
 import { VAULT, whatIsAt } from "./places.ts";
@@ -31,7 +32,10 @@ export default command({
   run: async (context, flags, [named, dest = "."]) => {
     const { ciphertext, overwrite, range, vault, version } = flags;
     if (dest === "-" || dest === "/dev/stdout")
-      throw usage("A download is a file of this machine, and no stream", `coffer cat "${untrusted(named).visible()}"`);
+      throw usage(
+        "A download is a file of this machine, and no stream",
+        `coffer cat ${shellWord(untrusted(named).visible())}`,
+      );
     const { allowed, paths } = localPaths(context.world, [dest]);
     const { item, vaultId } = await whatIsAt(context.task, named, vault);
     const plan: DownloadPlan = {

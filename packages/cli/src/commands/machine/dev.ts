@@ -4,6 +4,7 @@ import { command, count, text, toggle } from "../../declarations.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { CommandFailure } from "../../failure.ts";
 import { written } from "../../result.ts";
+import { shellWord } from "../../shell-word.ts";
 import type { World } from "../../world.ts";
 
 const START = join("packages", "devstack", "src", "start.ts");
@@ -13,7 +14,10 @@ export default command({
   description: "The same as npm start: it runs the main job once, prints what to paste, and stays up until Ctrl-C.",
   examples: [{ line: "coffer dev --port 8787", does: "inside a clone of the repository" }],
   flags: {
-    port: count("Port of the service; 8787, or the next free one, without it. 0 takes any", 0),
+    port: count(
+      "Port of the service; without it that of the data, and for new data 8787 or the next free one. 0 takes any",
+      0,
+    ),
     data: text("Directory for everything that is kept; .coffer in the clone without it", { placeholder: "DIR" }),
     folder: text("Folder whose files the main job moves", { placeholder: "DIR" }),
     once: toggle("End after the main job"),
@@ -48,7 +52,7 @@ function requireClone({ workingDirectory, self }: World): string {
     nextStep:
       own === null
         ? "clone the repository of Coffer and run npm start in it; a service of others needs coffer login"
-        : `cd "${own}" && npm start, or clone the repository of Coffer again`,
+        : `cd ${shellWord(own)} && npm start, or clone the repository of Coffer again`,
   });
 }
 

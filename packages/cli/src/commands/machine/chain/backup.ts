@@ -1,3 +1,4 @@
+import { untrusted } from "@coffer/tasks";
 import { open } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { requireChainKey } from "../../../chain-keys.ts";
@@ -47,14 +48,15 @@ export default command({
 async function secondMachine(context: Context, keyFile: string): Promise<Shown[]> {
   const { apiKey, baseUrl, networkFile } = await context.settings();
   if (baseUrl === null) return [];
-  const line = (...words: string[]): string => `  ${words.map(shellWord).join(" ")}`;
+  const line = (...words: string[]): string => `  coffer ${words.map(shellWord).join(" ")}`;
   const files = [keyFile, ...(networkFile === null ? [] : [networkFile])];
   const network = networkFile === null ? [] : ["--network-file", basename(networkFile)];
   const way = apiKey === null ? [] : ["--api-key-stdin"];
   return [
     `On a second machine, in a folder with ${files.length === 1 ? "a copy of it" : `copies of it and of ${networkFile ?? ""}`}:`,
-    line("coffer", "login", ...way, "--base-url", baseUrl, ...network),
-    `${line("coffer", "chain", "import", "--stdin")} < ${shellWord(basename(keyFile))}`,
+    // With the name of the program there.
+    untrusted(line("login", ...way, "--base-url", baseUrl, ...network)),
+    untrusted(`${line("chain", "import", "--stdin")} < ${shellWord(basename(keyFile))}`),
     ...(apiKey === null ? [] : ["It asks for an API key: coffer api-keys create --name NAME makes one."]),
   ];
 }

@@ -20,7 +20,12 @@ export default command({
         { title: "ends", of: ({ expiresAt }) => timeText(expiresAt) },
         { title: "client", of: ({ userAgent }) => (userAgent === null ? null : untrusted(userAgent)) },
       ],
-      after: nextCursor === null ? [] : [`More: coffer sessions list --cursor ${nextCursor}`],
+      after:
+        nextCursor === null
+          ? []
+          : [
+              `More: coffer sessions list --cursor ${nextCursor}${limit === undefined ? "" : ` --limit ${String(limit)}`}`,
+            ],
     });
   },
 });

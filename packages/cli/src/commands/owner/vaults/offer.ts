@@ -1,3 +1,4 @@
+import { untrusted } from "@coffer/tasks";
 import { command, optionalArgument, toggle } from "../../../declarations.ts";
 import { usage } from "../../../failure.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
@@ -5,7 +6,7 @@ import { shownAct } from "./acting.ts";
 
 export default command({
   brief: "Offer a shared vault to one of its members",
-  description: "The member takes it over with coffer vaults accept. Until then it is yours.",
+  description: "The member takes it over with coffer vaults accept VAULT. Until then it is yours.",
   examples: [
     {
       line: "coffer vaults offer Team 0x6f0e8d1c2b3a495867768594a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7f",
@@ -23,8 +24,8 @@ export default command({
     if (offeredTo !== null) await context.confirm(`Offer the vault ${vaultId} to ${offeredTo}?`);
     const client = await context.client();
     const result = await client.vaults.offerOwnership(vaultId, offeredTo, { signal: context.signal });
-    const said =
-      offeredTo === null ? "The offer is withdrawn." : `Offered to ${offeredTo}: coffer vaults accept ${vaultId}`;
-    return shownAct(context, vaultId, result, said, { offeredTo });
+    if (offeredTo === null) return shownAct(context, vaultId, result, "The offer is withdrawn.", { offeredTo });
+    const theirs = [untrusted(`  coffer vaults accept ${vaultId}`)];
+    return shownAct(context, vaultId, result, `Offered to ${offeredTo}, who takes it with:`, { offeredTo }, theirs);
   },
 });
