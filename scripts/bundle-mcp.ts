@@ -17,6 +17,8 @@ import { mcpbManifest } from "./mcpb-manifest.ts";
 
 const PACKAGE = path.join(import.meta.dirname, "..", "packages", "mcp");
 const DIST = path.join(PACKAGE, "dist");
+/** The command line's one file, which is the tool server too. */
+const ONE_FILE = path.join(PACKAGE, "..", "cli", "dist", "coffer.mjs");
 const BUNDLE = path.join(DIST, "coffer.mcpb");
 const MOST_BYTES = 2_000_000;
 
@@ -50,14 +52,9 @@ function readJson(...names: string[]): Record<string, unknown> {
 }
 
 function writeBundle(directory: string): void {
-  if (!existsSync(path.join(DIST, "main.js"))) throw new Error("run npm run build first");
-  for (const file of partsOf(path.join(DIST, "main.js"))) {
-    const target = path.join(directory, "server", path.relative(DIST, file));
-    mkdirSync(path.dirname(target), { recursive: true });
-    cpSync(file, target);
-  }
-  // Node takes a file for an ES module when the nearest package says so.
-  writeFileSync(path.join(directory, "server", "package.json"), '{ "type": "module" }\n');
+  if (!existsSync(ONE_FILE)) throw new Error("run npm run build first");
+  mkdirSync(path.join(directory, "server"), { recursive: true });
+  cpSync(ONE_FILE, path.join(directory, "server", "coffer.mjs"));
   cpSync(path.join(PACKAGE, "..", "..", "LICENSE"), path.join(directory, "LICENSE"));
   const { version, engines } = readJson("package.json") as { version: string; engines: { node: string } };
   const tools = JSON.parse(readFileSync(path.join(PACKAGE, "src", "tool-list.json"), "utf8")) as Parameters<
@@ -67,21 +64,6 @@ function writeBundle(directory: string): void {
     path.join(directory, "manifest.json"),
     JSON.stringify(mcpbManifest(version, engines.node, tools), null, 2),
   );
-}
-
-/** The file and all that it imports, also later: parts of older builds are beside them. */
-function partsOf(first: string): Set<string> {
-  const found = new Set<string>();
-  const waiting = [first];
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-    if (found.has(file)) continue;
-    found.add(file);
-    for (const [, , name = ""] of readFileSync(file, "utf8").matchAll(/(["'`])(\.{1,2}\/[\w./-]+\.js)\1/g)) {
-      const part = path.join(path.dirname(file), name);
-      if (existsSync(part)) waiting.push(part);
-    }
-  }
-  return found;
 }
 
 interface Started {

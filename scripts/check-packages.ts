@@ -115,9 +115,9 @@ async function importProblems({ manifest, directory }: Packed): Promise<string[]
   const problems: string[] = [];
   for (const entry of Object.keys(manifest.exports)) {
     const specifier = path.posix.join(manifest.name, entry);
-    // A worker's program is started, not called, and this entry is imported for its effect: both export nothing.
-    const isProgram = specifier.endsWith("-worker") || specifier === "@coffer/sdk/bulk";
-    const check = isProgram ? "" : 'if (Object.keys(m).length === 0) throw new Error("exports nothing")';
+    // This entry is imported for its effect.
+    const check =
+      specifier === "@coffer/sdk/bulk" ? "" : 'if (Object.keys(m).length === 0) throw new Error("exports nothing")';
     const source = `${withoutPeers(manifest, specifier)} const m = await import(${JSON.stringify(specifier)}); ${check}`;
     const problem = await failureOf(["--input-type=module", "-e", source], path.dirname(directory));
     if (problem !== null) problems.push(`import "${specifier}": ${problem}`);

@@ -23,11 +23,12 @@ export function mcpbManifest(version: string, node: string, tools: readonly List
     keywords: ["files", "storage", "encryption", "agents"],
     server: {
       type: "node",
-      entry_point: "server/main.js",
+      entry_point: "server/coffer.mjs",
       mcp_config: {
         command: "node",
         args: [
-          "${__dirname}/server/main.js",
+          "${__dirname}/server/coffer.mjs",
+          "mcp-server",
           "--profile",
           "${user_config.profile}",
           "--allow",

@@ -1,5 +1,5 @@
 // Sets the repository up: installs the packages of the lock file, makes sure that npm scripts find Node 24, and builds
-// the launcher that MCP client configurations name, and the command line. Runs before `npm start` and `npm test`, on any Node >= 20, so it is
+// the tool server that MCP client configurations name, and the command line, with the packages that they import. Runs before `npm start` and `npm test`, on any Node >= 20, so it is
 // plain JavaScript without dependencies. Everything it says goes to stderr: stdout belongs to the command that follows.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -20,9 +20,12 @@ import { fileURLToPath } from "node:url";
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const STAMP = path.join(ROOT, "node_modules", ".coffer-setup.json");
 const SCRIPTS_NODE = path.join(ROOT, "node_modules", ".bin", "node");
-const PROGRAMS = ["mcp/dist/main.js", "cli/dist/main.js", "cli/dist/coffer.mjs"].map((file) =>
-  path.join(ROOT, "packages", file),
-);
+const PUBLISHED = ["contract", "crypto", "chain", "sdk", "tasks", "mcp", "cli"];
+/** What the build writes. */
+const BUILT = [
+  ...PUBLISHED.map((name) => `${name}/dist/index.js`),
+  ...["mcp/dist/main.js", "cli/dist/main.js", "cli/dist/coffer.mjs"],
+].map((file) => path.join(ROOT, "packages", file));
 /** `node:sqlite` and `crypto.argon2` are complete from here on. */
 const NEEDED = [24, 7];
 const STEPS = 3;
@@ -160,24 +163,22 @@ function isNewEnough(version) {
   return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
 }
 
-// --- 3: the launcher that MCP client configurations name, and the command line ---
+// --- 3: the tool server that MCP client configurations name, and the command line ---
 
 async function buildPrograms() {
-  const bundled = ["contract", "crypto", "chain", "sdk", "tasks", "mcp", "cli"].map((name) =>
-    path.join("packages", name, "src"),
-  );
-  const sources = bundled.filter((directory) => existsSync(path.join(ROOT, directory))).flatMap(sourceFiles);
-  const wanted = hashOf([...manifestFiles(), "tsup.config.ts", "tsconfig.json", ...sources]);
-  if (readStamp().launcher === wanted && PROGRAMS.every((file) => existsSync(file))) return false;
+  const sources = PUBLISHED.map((name) => path.join("packages", name, "src")).flatMap(sourceFiles);
+  const configuration = ["tsup.config.ts", "tsconfig.json", "scripts/one-file-entry.ts"];
+  const wanted = hashOf([...manifestFiles(), ...configuration, ...sources]);
+  if (readStamp().programs === wanted && BUILT.every((file) => existsSync(file))) return false;
   const tsup = path.join(ROOT, "node_modules", "tsup", "dist", "cli-default.js");
   const node = existsSync(SCRIPTS_NODE) ? SCRIPTS_NODE : "node";
   const env = { ...process.env, COFFER_BUILD: "programs" };
-  await step(3, "building the MCP launcher and the command line", () =>
+  await step(3, "building the tool server and the command line", () =>
     run(node, [tsup, "--silent"], { cwd: ROOT, env }),
   );
-  const missing = PROGRAMS.find((file) => !existsSync(file));
+  const missing = BUILT.find((file) => !existsSync(file));
   if (missing !== undefined) throw new SetupError(`the build wrote no ${path.relative(ROOT, missing)}`);
-  writeStamp({ ...readStamp(), launcher: wanted });
+  writeStamp({ ...readStamp(), programs: wanted });
   return true;
 }
 

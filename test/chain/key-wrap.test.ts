@@ -1,5 +1,4 @@
 /** Vault keys through the whole local network: the real Move module decides, over HTTP and in process. */
-import { buffer } from "node:stream/consumers";
 import {
   addMember,
   createVault,
@@ -13,7 +12,6 @@ import {
   type SealKeyWrap,
   type VaultObjects,
 } from "@coffer/chain";
-import { sealVaultKeyWrapInWorker } from "@coffer/chain/node";
 import type { KeyPlace } from "@coffer/crypto";
 import { openLocalnet, type Localnet } from "@coffer/localnet";
 import { parseSerializedSignature } from "@mysten/sui/cryptography";
@@ -23,7 +21,6 @@ import { publicKeyFromRawBytes } from "@mysten/sui/verify";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { keypairOf } from "../kit/key-wrap-bench.ts";
 import { putLargestVault } from "../kit/large-vault.ts";
-import { listenOnLoopback } from "../kit/loopback.ts";
 import { zkloginUserOf } from "../kit/zklogin-user.ts";
 
 const [owner, member, stranger] = [1, 2, 3].map((fill) => fromSuiSigner(keypairOf(fill))) as [User, User, User];
@@ -34,25 +31,21 @@ let localnet: Localnet;
 let network: NetworkConfiguration;
 let chain: Chain;
 let objectId: string;
-let initialSharedVersion: bigint;
 let first: { sealedKey: Uint8Array; place: KeyPlace };
-const closing: (() => void)[] = [];
 
 beforeAll(async () => {
   localnet = await openLocalnet();
   await localnet.listen();
   network = localnet.network();
   chain = openChain(network);
-  ({ objectId, initialSharedVersion } = (await createVault(chain, owner, {})).vault);
+  ({ objectId } = (await createVault(chain, owner, {})).vault);
   await addMember(chain, owner, { objectId, chainAddress: member.chainAddress });
   const place = placeIn(1n);
   first = { sealedKey: await wrapOf(owner).wrap(key, place), place };
 });
 afterEach(() => {
-  vi.unstubAllGlobals();
   for (const index of [0, 1, 2]) Object.assign(localnet.faults.keyServer(index), { down: false, stale: false });
   localnet.faults.node.stale = false;
-  for (const close of closing.splice(0)) close();
 });
 afterAll(async () => await localnet.close());
 
@@ -101,44 +94,6 @@ describe("over HTTP", () => {
       message: expect.stringMatching(/2 of 3 shares are needed.*1 of 3.*cannot be reached.*2 of 3.*cannot be reached/),
     });
     expect((await wrapOf(owner).checkKeyServers()).map(({ state }) => state)).toEqual(["failed", "failed", "ok"]);
-  });
-
-  it("a worker reads before it is needed as well", async () => {
-    let reads = 0;
-    await using node = await listenOnLoopback(async (request, response) => {
-      if (request.url?.endsWith("/BatchGetObjects") === true) reads += 1;
-      const headers = { "content-type": request.headers["content-type"] ?? "" };
-      const passed = { method: "POST", headers, body: await buffer(request) };
-      const answer = await fetch(new URL(request.url ?? "", network.grpcUrl), passed);
-      response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
-      response.end(await answer.bytes());
-    });
-    const wrap = inWorker(member, { ...network, grpcUrl: node.baseUrl });
-    wrap.prepare();
-    await vi.waitFor(() => expect(reads).toBe(2), 20_000);
-    expect(await wrap.unwrap([first])).toEqual([key]);
-    expect(reads).toBe(2);
-  });
-
-  it("a worker does the same, asks this thread to sign, and says why as well", async () => {
-    const wrap = inWorker(member);
-    // Were the requests made in this thread, none would leave it.
-    vi.stubGlobal("fetch", async () => await Promise.reject(new TypeError("not in this thread")));
-    expect(await wrap.unwrap([first])).toEqual([key]);
-    vi.unstubAllGlobals();
-    const sealedKey = await wrap.wrap(key, placeIn(1n, member));
-    expect(await wrapOf(owner).unwrap([{ sealedKey, place: placeIn(1n, member) }])).toEqual([key]);
-    await expect(wrap.unwrap([{ ...first, place: placeIn(2n) }])).rejects.toMatchObject({
-      name: "CryptoError",
-      step: "record",
-    });
-    localnet.faults.keyServer(0).down = true;
-    localnet.faults.keyServer(1).down = true;
-    const away = { name: "ChainError", code: "key_servers_unavailable" };
-    await expect(wrap.unwrap([{ ...first, sealedKey: await wrap.wrap(key, first.place) }])).rejects.toMatchObject(away);
-    expect((await wrap.checkKeyServers()).map(({ state }) => state)).toEqual(["failed", "failed", "ok"]);
-    wrap.close();
-    await expect(wrap.unwrap([first])).rejects.toThrow("closed");
   });
 });
 
@@ -208,13 +163,6 @@ describe("after a removal", () => {
 function wrapOf(user: User, at = network): SealKeyWrap {
   const { client, clock } = chain;
   return sealVaultKeyWrap({ client, clock, network: at, signer: user, vaultObjects: vaultObjectsOf(chain) });
-}
-
-function inWorker(user: User, at = network): SealKeyWrap {
-  const vaultObjects = { locate: async () => ({ initialSharedVersion, at: 0n }) };
-  const wrap = sealVaultKeyWrapInWorker({ network: at, signer: user, vaultObjects });
-  closing.push(() => wrap.close());
-  return wrap;
 }
 
 function vaultObjectsOf(from: Chain): VaultObjects {

@@ -174,20 +174,3 @@ it("a signal during an export: what is there is not fetched again, and the expor
   expect(await json(["decrypt", target, opened])).toMatchObject({ failed: 0, decrypted: FILES });
   expect(wholeIn(join(opened, "many"))).toBe(FILES);
 });
-
-it.for(["pipe", "socket"] as const)(
-  "a command that follows ends soon after the reader of its %s has gone [issue 19]",
-  async (kind) => {
-    const { last } = (await json(["changes"])) as { last: number };
-    const words = [...BUILT_COFFER, "changes", "--follow", "--json-lines", "--after", String(last - 1)];
-    const piped = ["bash", "-c", '"$@" | head -n 1; exit ${PIPESTATUS[0]}', "bash", ...words];
-    const [command = "", ...args] = kind === "pipe" ? piped : words;
-    const child = spawn(command, args, { env: { PATH: process.env["PATH"], ...env } });
-    const err = text(child.stderr);
-    // The one line that there is; then nothing happens.
-    await once(child.stdout, "data");
-    if (kind === "socket") child.stdout.destroy();
-    const [code] = (await once(child, "exit")) as [number | null];
-    expect([code, await err]).toEqual([0, ""]);
-  },
-);

@@ -88,7 +88,6 @@ function sink(isTerminal: boolean, broken?: string): OutputStream & { text(): st
   const parts: Buffer[] = [];
   return {
     ...{ isTerminal, columns: 80 },
-    watch: () => () => undefined,
     write: async (data) => {
       parts.push(Buffer.from(data as Uint8Array));
       if (broken !== undefined) throw Object.assign(new Error(`write ${broken}`), { code: broken, syscall: "write" });

@@ -37,7 +37,7 @@ export async function openMachine(
     newProcess: async ({ shared, ...options } = {}) => {
       await end();
       const settings = { chainPrivateKey: new Secret(person.privateKey), networkFile };
-      const { keyWrap: _worker, seen, ...kept } = (await openSharedVaults(settings, pinPath)) ?? {};
+      const { seen, ...kept } = (await openSharedVaults(settings, pinPath)) ?? {};
       if (seen === undefined) throw new TypeError("nothing outlives the process");
       const noted: SeenStore = {
         open: async (object) => {

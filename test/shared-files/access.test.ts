@@ -1,5 +1,4 @@
 /** Who can read and write a shared vault, and what is said when somebody cannot. */
-import { sealVaultKeyWrapInWorker } from "@coffer/chain/node";
 import {
   createClient,
   memoryPins,
@@ -211,30 +210,5 @@ describe("vault keys", () => {
     later = 1_000;
     expect(await shownOf()).toMatchObject({ name: "second.txt" });
     expect(await read(reader, file.id)).toBe("under their record");
-  });
-
-  test("open in a worker also when another act has the client forget its session meanwhile", async () => {
-    const own = await stack.owner.client.vaults.create({ name: "beside", type: "shared" });
-    const [asked, goOn] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
-    const signer: Signer = {
-      ...stack.owner.signer,
-      signPersonalMessage: async (message) => {
-        asked.resolve(null);
-        await goOn.promise;
-        return stack.owner.signer.signPersonalMessage(message);
-      },
-    };
-    const client = stack.owner.another({ shared: { signer, keyWrap: sealVaultKeyWrapInWorker } });
-    const reading = read(client, fileId);
-    await asked.promise;
-    await client.vaults.trustOwner(own.id, signer.chainAddress);
-    goOn.resolve(null);
-    expect(await reading).toBe("hello");
-  });
-
-  test("open in a worker, too, which keeps no process alive", async () => {
-    const client = member.another({ shared: { keyWrap: sealVaultKeyWrapInWorker } });
-    expect(await read(client, fileId)).toBe("hello");
-    expect((await client.vaults.checkAccess(vault.id)).keyServers.state).toBe("ok");
   });
 });

@@ -49,7 +49,7 @@ it("installs coffer and coffer-mcp, and asks for no @coffer/ [issue 49]", async 
     ))
   )
     context.skip("no registry answers");
-  if (!existsSync(join(ROOT, "packages/sdk/dist/index.js")))
+  if (!existsSync(join(ROOT, "packages/sdk/dist/index.d.ts")))
     expect(spawnSync("sh", ["-c", build ?? ""], { cwd: ROOT, encoding: "utf8" }).status).toBe(0);
   await using registry = await recordRegistry(upstream);
   const machine = makeDirectory();

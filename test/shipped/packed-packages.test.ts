@@ -42,7 +42,7 @@ let folder: string;
 let stack: Stack;
 
 beforeAll(async () => {
-  if (globSync("packages/{sdk,cli}/dist/*.js", { cwd: ROOT }).length === 0)
+  if (globSync("packages/{sdk,cli}/dist/index.d.ts", { cwd: ROOT }).length < 2)
     throw new Error("build first: npm run build");
   folder = makeDirectory();
   const packages = [...PUBLISHED, ...PROGRAMS].flatMap((name) => ["-w", `packages/${name}`]);

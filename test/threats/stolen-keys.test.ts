@@ -232,9 +232,7 @@ describe("a lost device", () => {
     const sharedVaults = await openSharedVaults(settings, join(state, "vault-pins.json"));
     if (sharedVaults === null || settings.apiKey === null) throw new Error("the device is set up");
     const credentials = { apiKey: settings.apiKey.reveal() };
-    // Without the worker that opens keys: starting one takes longer than opening.
-    const here = { ...sharedVaults, keyWrap: undefined };
-    return createClient({ baseUrl: stack.baseUrl, credentials, sharedVaults: here, retry: { limit: 0 }, ...more });
+    return createClient({ baseUrl: stack.baseUrl, credentials, sharedVaults, retry: { limit: 0 }, ...more });
   }
 
   test("holds its API key and its chain key in one file for its user alone, and no vault key, no name and no content [D2 D4]", async () => {

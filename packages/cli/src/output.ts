@@ -28,30 +28,11 @@ export function withSafeOutput(world: World): World {
 
 const writingWith = (stream: OutputStream, onFailure: (cause: unknown) => void): OutputStream => ({
   write: (data) => stream.write(data).catch(onFailure),
-  watch: (act) => stream.watch(act),
   isTerminal: stream.isTerminal,
   get columns() {
     return stream.columns;
   },
 });
-
-/** For a command that waits: it ends with the signal of the command, and when nobody reads what it prints. */
-export async function whileRead<Outcome>(
-  stdout: OutputStream,
-  ended: AbortSignal,
-  work: (signal: AbortSignal) => Promise<Outcome>,
-): Promise<Outcome> {
-  const closed = new AbortController();
-  const lost = new OutputLost(Object.assign(new Error("nobody reads"), { code: "EPIPE" }));
-  const stop = stdout.watch(() => closed.abort(lost));
-  try {
-    return await work(AbortSignal.any([ended, closed.signal])).finally(() => {
-      closed.signal.throwIfAborted();
-    });
-  } finally {
-    stop();
-  }
-}
 
 /** Whether standard output took it. */
 export async function isTaken(writing: Promise<void>): Promise<boolean> {

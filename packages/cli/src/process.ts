@@ -23,7 +23,6 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     interrupt.abort();
   });
 
-// Not awaited here: parts of the bundle import this one, and would wait for its end.
 void runCoffer(process.argv.slice(2), {
   env: process.env,
   platform: process.platform,
@@ -43,7 +42,7 @@ void runCoffer(process.argv.slice(2), {
   process.exit(code);
 });
 
-function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): OutputStream {
+function outputOf(stream: NodeJS.WriteStream): OutputStream {
   // Each write answers for itself; without a listener the failure would end the process.
   stream.on("error", () => undefined);
   return {
@@ -51,12 +50,6 @@ function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): OutputS
       new Promise((resolve, reject) => {
         stream.write(data, (error) => (error == null ? resolve() : reject(error)));
       }),
-    watch: (act) => {
-      // A terminal that goes away says so by SIGHUP.
-      if (stream.isTTY) return () => undefined;
-      const starting = import("./reader-watch.ts").then(({ watchReader }) => watchReader(stream.fd, act));
-      return () => void starting.then((stop) => stop());
-    },
     isTerminal: stream.isTTY ?? false,
     get columns() {
       // A pseudo-terminal that nobody gave a size has 0.

@@ -5,8 +5,6 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface OutputStream {
   /** Resolves when there is room for more. Rejects with what the system says when it takes nothing. */
   write(data: string | Uint8Array): Promise<void>;
-  /** Acts once nobody reads any more, though nothing is written. The result ends the watch. */
-  watch(act: () => void): () => void;
   readonly isTerminal: boolean;
   /** Columns of the terminal. */
   readonly columns: number;

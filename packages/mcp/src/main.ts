@@ -1,9 +1,11 @@
 #!/usr/bin/env node
-/** Begins. A Node that is too old is refused here, since it could not even load the next module: this one imports nothing. */
+/** Begins. A Node that is too old is refused here: it could not even load the next module, so this one imports what every Node has. */
+import module from "node:module";
+
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major > 22 || (major === 22 && minor >= 18)) {
   // Node keeps what it compiled of the next module, so that the next start is quicker.
-  globalThis.process.getBuiltinModule("node:module").enableCompileCache();
+  module.enableCompileCache();
   void import("./process.ts");
 } else {
   process.stderr.write(
@@ -11,5 +13,3 @@ if (major > 22 || (major === 22 && minor >= 18)) {
   );
   process.exitCode = 1;
 }
-
-export {};

@@ -136,5 +136,4 @@ function refuse(sentence: string): void {
   process.exitCode = 2;
 }
 
-// Not awaited here: parts of the bundle import this one, and would wait for its end.
 void main();

@@ -50,10 +50,7 @@ export interface SharedVaultOptions {
   readonly fetch?: typeof fetch | undefined;
   /** This machine's time in milliseconds since 1970. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
-  /**
-   * Opens and seals vault keys outside this thread, where a pairing takes 60 to 150 ms each; made when first needed.
-   * Default: in this thread.
-   */
+  /** Opens and seals vault keys; made when first needed. Default: `sealVaultKeyWrap` of `@coffer/chain`, which computes in this thread. */
   readonly keyWrap?: ((parts: KeyWrapParts) => SealKeyWrap) | undefined;
   /** Makes files as fast as the runtime can: `nodePlatform` of `@coffer/crypto/node`. Default: WebCrypto. */
   readonly platform?: CryptoPlatform | undefined;

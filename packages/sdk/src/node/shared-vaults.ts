@@ -36,14 +36,15 @@ export async function openSharedVaults(
     );
   if (networkFile === null)
     throw configurationError("Shared vaults need a network: set SERVICE_NETWORK_FILE to its configuration file");
-  const [signer, network, { nodePlatform }, { sealVaultKeyWrapInWorker }] = await Promise.all([
+  const [signer, network, { nodePlatform }] = await Promise.all([
     chainKeySigner(chainPrivateKey),
     readNetwork(networkFile),
     import("@coffer/crypto/node"),
-    loaded(import("@coffer/chain/node")),
   ]);
   return sharedVaults({
-    ...{ signer, network, platform: nodePlatform, keyWrap: sealVaultKeyWrapInWorker },
+    signer,
+    network,
+    platform: nodePlatform,
     ...{ pins: filePins(pins), creations: fileCreations(join(dirname(pins), "vault-creations.json")) },
     ...{
       names: fileNames(join(dirname(pins), "vault-names")),

@@ -5,7 +5,6 @@ import type { Context } from "../../context.ts";
 import { command, count, text, toggle } from "../../declarations.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
-import { whileRead } from "../../output.ts";
 import { listing, written, type Column, type Result, type Shown } from "../../result.ts";
 import { shellWord } from "../../shell-word.ts";
 import { timeText } from "../../terminal/visible.ts";
@@ -44,10 +43,7 @@ export default command({
       ...(since === undefined ? {} : { since: boundOf(context, "--since", since) }),
       ...(after === undefined ? {} : { after }),
     };
-    if (follow)
-      return await whileRead(context.world.stdout, context.signal, (signal) =>
-        followAll({ ...context, signal }, filters, { ...from, limit }),
-      );
+    if (follow) return await followAll(context, filters, { ...from, limit });
     const { changes, isMore } = await listAll(context, { ...filters, ...from }, limit ?? 1_000);
     if (changes.length === 0 && kind !== undefined && !KNOWN.has(kind))
       context.note(untrusted(kind), ` is no kind of event. Those are: ${[...KNOWN].join(", ")}`);

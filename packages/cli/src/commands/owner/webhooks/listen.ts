@@ -3,7 +3,6 @@ import { isSubscribed } from "@coffer/contract";
 import type { Context } from "../../../context.ts";
 import { command, count, requiredText, text, texts } from "../../../declarations.ts";
 import { EXIT } from "../../../exit-codes.ts";
-import { whileRead } from "../../../output.ts";
 import { done, written, type Result } from "../../../result.ts";
 import { parseEvents } from "./events-flag.ts";
 import { forward, forwardedLine, parseReceiver, signingSecret, type Forwarded } from "./forwarding.ts";
@@ -38,15 +37,14 @@ export default command({
     if (secretFile === undefined) await context.world.stderr.write(`Secret of this run: ${secret}\n`);
     const sent: Forwarded[] = [];
     context.note("Waiting for events; Ctrl-C ends it");
-    await whileRead(context.world.stdout, context.signal, async (signal) => {
-      for await (const event of client.events.follow({ signal, ...(after === undefined ? {} : { after }) })) {
-        if (!isSubscribed(kinds, event.type)) continue;
-        const forwarded = await forward(context, receiver, secret, { id: messageId(event), event });
-        sent.push(forwarded);
-        await tell(context, forwarded);
-        if (sent.length >= most) break;
-      }
-    });
+    const { signal } = context;
+    for await (const event of client.events.follow({ signal, ...(after === undefined ? {} : { after }) })) {
+      if (!isSubscribed(kinds, event.type)) continue;
+      const forwarded = await forward(context, receiver, secret, { id: messageId(event), event });
+      sent.push(forwarded);
+      await tell(context, forwarded);
+      if (sent.length >= most) break;
+    }
     return ended(context, sent);
   },
 });
