@@ -1,4 +1,4 @@
-// `npm run generate`: writes what is made from the contract and the tools, and the pages of docs/generated.
+// `npm run generate`: writes what is made from the tools, the commands and the tests, and is committed.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { renderPages, renderShipped } from "./generated.ts";

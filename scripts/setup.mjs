@@ -20,7 +20,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const STAMP = path.join(ROOT, "node_modules", ".coffer-setup.json");
 const SCRIPTS_NODE = path.join(ROOT, "node_modules", ".bin", "node");
-const PROGRAMS = ["mcp/dist/main.js", "cli/dist/main.js", "cli/dist/coffer.mjs"].map((file) =>
+const BUILT = ["mcp/dist/main.js", "cli/dist/main.js", "cli/dist/coffer.mjs", "contract/openapi.json"].map((file) =>
   path.join(ROOT, "packages", file),
 );
 /** `node:sqlite` and `crypto.argon2` are complete from here on. */
@@ -160,7 +160,7 @@ function isNewEnough(version) {
   return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
 }
 
-// --- 3: the launcher that MCP client configurations name, and the command line ---
+// --- 3: the launcher that MCP client configurations name, the command line, and the OpenAPI document ---
 
 async function buildPrograms() {
   const bundled = ["contract", "crypto", "chain", "sdk", "tasks", "mcp", "cli"].map((name) =>
@@ -168,17 +168,22 @@ async function buildPrograms() {
   );
   const sources = bundled.filter((directory) => existsSync(path.join(ROOT, directory))).flatMap(sourceFiles);
   const wanted = hashOf([...manifestFiles(), "tsup.config.ts", "tsconfig.json", ...sources]);
-  if (readStamp().launcher === wanted && PROGRAMS.every((file) => existsSync(file))) return false;
+  if (readStamp().launcher === wanted && BUILT.every((file) => existsSync(file))) return false;
   const tsup = path.join(ROOT, "node_modules", "tsup", "dist", "cli-default.js");
   const node = existsSync(SCRIPTS_NODE) ? SCRIPTS_NODE : "node";
   const env = { ...process.env, COFFER_BUILD: "programs" };
   await step(3, "building the MCP launcher and the command line", () =>
-    run(node, [tsup, "--silent"], { cwd: ROOT, env }),
+    Promise.all([run(node, [tsup, "--silent"], { cwd: ROOT, env }), makeOpenApi(node)]),
   );
-  const missing = PROGRAMS.find((file) => !existsSync(file));
+  const missing = BUILT.find((file) => !existsSync(file));
   if (missing !== undefined) throw new SetupError(`the build wrote no ${path.relative(ROOT, missing)}`);
   writeStamp({ ...readStamp(), launcher: wanted });
   return true;
+}
+
+/** The document that the server answers at /openapi.json. It needs the comments of the contract's sources. */
+function makeOpenApi(node) {
+  return run(node, ["--conditions=coffer-source", path.join(ROOT, "scripts", "openapi.ts")], { cwd: ROOT });
 }
 
 function sourceFiles(directory) {

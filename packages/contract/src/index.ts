@@ -2,25 +2,44 @@
  * `@coffer/contract`: the words and the endpoints of the Coffer service as typed values. No I/O.
  * @packageDocumentation
  */
-export type { Account, Credential } from "./account.ts";
 export { api, type CofferApi } from "./api.ts";
-export type { ApiKey, CreatedApiKey } from "./api-keys.ts";
-export type { AuditEvent } from "./audit.ts";
-export type { Author } from "./values.ts";
 export type { SessionTokens, SignedIn } from "./auth.ts";
-export type { Billing } from "./billing.ts";
-export type { Change } from "./changes.ts";
-export type { BudgetName, Budgets, BudgetUse } from "./budgets.ts";
+export type { Account, AccountLimits, AccountUsage, Credential } from "./account.ts";
+export type { ApiKey, CreatedApiKey } from "./api-keys.ts";
+export type { AuditActor, AuditContext, AuditEvent, AuditTarget } from "./audit.ts";
+export type { Billing, Subscription } from "./billing.ts";
+export type { Change, ChangeObject, EventActor } from "./changes.ts";
+export type { BudgetName, Budgets, BudgetUse, BudgetUses } from "./budgets.ts";
+export type { ZkloginIssuer, ZkloginProof, ZkloginProofPoints } from "./identity-provider.ts";
+export type { LeftVault } from "./trash.ts";
+export type { PartError } from "./batches.ts";
+export type { Named, Parsed } from "./object.ts";
+export type { Author, OpenEnum, PageQuery } from "./values.ts";
+export type {
+  AccountEventObject,
+  ApiKeyEventObject,
+  EndedMemberEventObject,
+  EventObjects,
+  FileEventObject,
+  FolderEventObject,
+  InviteEventObject,
+  MemberEventObject,
+  PlanEventObject,
+  RedeemedInviteEventObject,
+  VaultEventObject,
+  WebhookEventObject,
+} from "./events.ts";
+export type { EventDescription } from "./webhooks.ts";
+export type { VaultMemberLayers } from "./shared-vaults.ts";
 export { clientApi } from "./client-api.ts";
 export * from "./endpoint.ts";
 export type { FileEntry, FolderEntry } from "./entries.ts";
 export { plainTag, SIGNED_TAG_TITLE, signedTag } from "./tags.ts";
 export { ERROR_FACTS, fitsStatus, isErrorCode, type ErrorCode } from "./error-codes.ts";
 export { ERRORS, type ErrorEntry } from "./errors.ts";
-export type { File } from "./files.ts";
-export { MAX_FOLDER_DEPTH, type Folder } from "./folders.ts";
+export { fileSchema, type File } from "./files.ts";
+export { folderSchema, MAX_FOLDER_DEPTH, type Folder } from "./folders.ts";
 export { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
-export type { ZkloginProof } from "./identity-provider.ts";
 export type { CreatedInvite, Invite, RedeemedInvite } from "./invites.ts";
 export { KEY_REFUSALS, keyRefusalOf, type KeyRefusal } from "./key-refusals.ts";
 export { INVITE_PREFIX, INVITE_SCANNING_REGEX, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX } from "./key-form.ts";

@@ -3,9 +3,9 @@ import type { CallInput, EndpointDefinition } from "@coffer/contract";
 import type { ByteBody } from "../byte-body.ts";
 
 export type Query<E extends EndpointDefinition> =
-  CallInput<E, ByteBody> extends { readonly query?: infer Value } ? NonNullable<Value> : never;
+  CallInput<E, ByteBody> extends { readonly query?: infer Value } ? Readonly<NonNullable<Value>> : never;
 export type Body<E extends EndpointDefinition> =
-  CallInput<E, ByteBody> extends { readonly body?: infer Value } ? NonNullable<Value> : never;
+  CallInput<E, ByteBody> extends { readonly body?: infer Value } ? Readonly<NonNullable<Value>> : never;
 
 type Asynchronous = (...args: never[]) => Promise<unknown>;
 
