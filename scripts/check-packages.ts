@@ -115,8 +115,8 @@ async function importProblems({ manifest, directory }: Packed): Promise<string[]
   const problems: string[] = [];
   for (const entry of Object.keys(manifest.exports)) {
     const specifier = path.posix.join(manifest.name, entry);
-    // A worker's program is started, not called, and this entry is imported for its effect: both export nothing.
-    const isProgram = specifier.endsWith("-worker") || specifier === "@coffer/sdk/bulk";
+    // A worker's program is started, not called: it exports nothing.
+    const isProgram = specifier.endsWith("-worker");
     const check = isProgram ? "" : 'if (Object.keys(m).length === 0) throw new Error("exports nothing")';
     const source = `${withoutPeers(manifest, specifier)} const m = await import(${JSON.stringify(specifier)}); ${check}`;
     const problem = await failureOf(["--input-type=module", "-e", source], path.dirname(directory));

@@ -1,7 +1,4 @@
-/**
- * The whole interface. Not in index.ts: bundlers put into the first chunk what a file there imports, although only `api` uses it, and
- * clients use {@link clientApi}.
- */
+/** The whole interface. */
 import { accountGroup } from "./account.ts";
 import { apiKeysGroup } from "./api-keys.ts";
 import { auditGroup } from "./audit.ts";
@@ -62,7 +59,7 @@ export type CofferApi = {
   readonly system: typeof systemGroup;
 };
 
-/** Every endpoint of the service, by group and name. Written out: bundlers keep what is spread, used or not. */
+/** Every endpoint of the service, by group and name. */
 export const api: CofferApi = {
   account: accountGroup,
   auth: authGroup,

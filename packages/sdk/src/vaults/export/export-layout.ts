@@ -11,8 +11,7 @@
  * content/<file id>.file      the stored file (file-format §1)
  * ```
  */
-import { clientApi as api, fileSchema, folderSchema } from "@coffer/contract";
-import { vaultsGroup } from "@coffer/contract/vaults";
+import { filesGroup, fileSchema, folderSchema, vaultsGroup } from "@coffer/contract";
 import * as z from "zod/mini";
 import { vaultError } from "../vault-error.ts";
 import { type VaultError } from "../../errors.ts";
@@ -112,7 +111,7 @@ const { parentId, shared: sharedFolder } = folderSchema.shape;
 const times = { createdAt, updatedAt, trashedAt };
 
 /** The call that wrote it: it distinguishes the files of an earlier call. */
-const run = { run: api.files.get.params.shape.fileId };
+const run = { run: filesGroup.get.params.shape.fileId };
 
 export const exportedFile = z.object({ ...run, id, versionId, size, sha256, folderId, shared, ...times });
 export const exportedFolder = z.object({ ...run, id, parentId, shared: sharedFolder, ...times });
