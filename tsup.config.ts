@@ -195,7 +195,8 @@ export default defineConfig(process.env["COFFER_BUILD"] === "programs" ? program
 
 interface Manifest {
   readonly private?: boolean;
-  readonly exports: Readonly<Record<string, { readonly "coffer-source": string; readonly import: string }>>;
+  /** A text is a file that is published as it is. */
+  readonly exports: Readonly<Record<string, string | { readonly "coffer-source": string; readonly import: string }>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
@@ -281,7 +282,7 @@ function lateFunctions(from: string, names: string): string {
 }
 
 function entriesOf(name: string): Record<string, string> {
-  const targets = Object.values(readManifest(name).exports);
+  const targets = Object.values(readManifest(name).exports).filter((target) => typeof target !== "string");
   return Object.fromEntries(
     targets.map((target) => [
       target.import.replace(/^\.\/dist\//, "").replace(/\.js$/, ""),

@@ -113,7 +113,7 @@ async function attwProblems({ tarball }: Packed): Promise<string[]> {
 /** What neither tool sees: an entry that names a file or a module which is not there once the package is installed. */
 async function importProblems({ manifest, directory }: Packed): Promise<string[]> {
   const problems: string[] = [];
-  for (const entry of Object.keys(manifest.exports)) {
+  for (const entry of Object.keys(manifest.exports).filter((name) => !name.endsWith(".json"))) {
     const specifier = path.posix.join(manifest.name, entry);
     // A worker's program is started, not called: it exports nothing.
     const isProgram = specifier.endsWith("-worker");

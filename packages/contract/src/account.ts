@@ -4,7 +4,7 @@ import { budgets, budgetUse } from "./budgets.ts";
 import { endpoint } from "./endpoint.ts";
 import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
-import { namedCredential, chainAddress, label, openEnum, timestamp, uuid } from "./values.ts";
+import { namedCredential, chainAddress, label, openEnum, timestamp, uuid, type Author } from "./values.ts";
 
 /** Bytes and files an account holds, trash and kept versions included. `versionBytes`: those of kept versions. */
 const usageSchema = object({
@@ -91,7 +91,7 @@ const credentialSchema = object({
 });
 
 /** The credential of a call, and its rights. */
-export interface Credential extends Parsed<typeof credentialSchema> {}
+export interface Credential extends Author, Omit<Parsed<typeof credentialSchema>, keyof Author> {}
 
 export const credential: Named<Credential> = credentialSchema;
 

@@ -1,4 +1,4 @@
-/** Many small files in one request (decision 0055). Clients load it when they need it. */
+/** Many small files in one request (decision 0055). */
 import * as z from "zod/mini";
 import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { ERROR_FACTS, type ErrorCode } from "./error-codes.ts";

@@ -1,4 +1,4 @@
-/** The change feed (decision 0052): the rows of the audit log in their order, thin. Clients load it when they need it. */
+/** The change feed (decision 0052): the rows of the audit log in their order, thin. */
 import * as z from "zod/mini";
 import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { endpoint } from "./endpoint.ts";

@@ -1,6 +1,6 @@
 /**
- * Downloads that come from the store itself (decision 0129). Not in files.ts and headers.ts, which every page loads: only servers, and clients in
- * Node that are told to follow, need it.
+ * Downloads that come from the store itself (decision 0129). Only servers, and clients in Node that are told to
+ * follow, need it.
  */
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";

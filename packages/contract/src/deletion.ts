@@ -1,4 +1,4 @@
-/** What comes before a deletion of something in a shared vault, and after one of a vault. Clients load it when they need it. */
+/** What comes before a deletion of something in a shared vault, and after one of a vault. */
 import * as z from "zod/mini";
 import { object, strictObject } from "./object.ts";
 import { endpoint } from "./endpoint.ts";

@@ -1,4 +1,4 @@
-/** The past of names and places (decision 0051). Clients load it when they need it. */
+/** The past of names and places (decision 0051). */
 import * as z from "zod/mini";
 import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { endpoint } from "./endpoint.ts";

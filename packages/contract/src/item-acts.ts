@@ -1,4 +1,4 @@
-/** One act on many files and folders (decision 0060). Clients load it when they need it. */
+/** One act on many files and folders (decision 0060). */
 import * as z from "zod/mini";
 import { object, strictObject } from "./object.ts";
 import { partError } from "./batches.ts";

@@ -1,4 +1,4 @@
-/** Search over the names that the service can read (decision 0053). Clients load it when they need it. */
+/** Search over the names that the service can read (decision 0053). */
 import * as z from "zod/mini";
 import { object, strictObject } from "./object.ts";
 import { endpoint } from "./endpoint.ts";

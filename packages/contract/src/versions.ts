@@ -1,4 +1,4 @@
-/** Versions of files (decision 0050). Clients load it when they need it. */
+/** Versions of files (decision 0050). */
 import * as z from "zod/mini";
 import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { endpoint } from "./endpoint.ts";

@@ -1,5 +1,5 @@
 import { nativeCrypto } from "./native-crypto.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
 
 /** SHA-256 over chunks. `digest` ends it. */
 export interface Hasher {

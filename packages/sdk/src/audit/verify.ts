@@ -1,4 +1,4 @@
-/** Checks the account's audit log. Loaded on demand. */
+/** Checks the account's audit log. */
 import { checkAuditChain, type AuditCheck, type AuditLink } from "@coffer/contract";
 import { digestOf, toHex } from "../digest.ts";
 import type { CallOptions } from "../options.ts";

@@ -1,4 +1,4 @@
-/** Everything that a chain address signs, and the secrets of invites. Loaded on demand. */
+/** Everything that a chain address signs, and the secrets of invites. */
 import {
   accountGroup,
   apiKeysGroup,

@@ -1,4 +1,4 @@
-/** Webhooks and the event feed (specification §4.1, §6). The code of the calls is loaded when it is first used. */
+/** Webhooks and the event feed (specification §4.1, §6). */
 import { callingOn } from "../call.ts";
 import type { FollowOptions } from "../events/follow.ts";
 import type { Connection, CallOptions } from "../options.ts";

@@ -1,4 +1,4 @@
-/** The proof of a shared vault's owner before a deletion in it (encryption design §7). Loaded when the service asks for it. */
+/** The proof of a shared vault's owner before a deletion in it (encryption design §7). */
 import { filesGroup, accountGroup, renderDeletionText, deletionGroup, type DeletionOf } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { Connection, CallOptions } from "../options.ts";
