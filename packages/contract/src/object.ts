@@ -7,12 +7,12 @@ import * as z from "zod/mini";
 
 /** Takes fields that it does not know, and drops them: a later version of the service may add some. */
 export function object<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<Shape, z.core.$strip> {
-  return z.object(shape) as unknown as z.ZodMiniObject<Shape, z.core.$strip>;
+  return z.object(shape);
 }
 
 /** Refuses fields that it does not know. */
 export function strictObject<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<Shape, z.core.$strict> {
-  return z.strictObject(shape) as unknown as z.ZodMiniObject<Shape, z.core.$strict>;
+  return z.strictObject(shape);
 }
 
 /** The type of what a schema parses to. */

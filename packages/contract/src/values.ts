@@ -147,7 +147,7 @@ export const KNOWN_VALUES = new WeakMap<z.core.$ZodType, readonly string[]>();
 export function openEnum<const Word extends string>(words: readonly [Word, ...Word[]]): Named<OpenEnum<Word>> {
   const schema = z.string();
   KNOWN_VALUES.set(schema, words);
-  return schema as unknown as Named<OpenEnum<Word>>;
+  return schema;
 }
 
 /** One of these words. A later version of the service may add others. */
