@@ -112,14 +112,15 @@ export default defineConfig(IS_SETUP ? [...programs, oneFile] : [...published.ma
 interface Manifest {
   readonly private?: boolean;
   readonly bin?: Readonly<Record<string, string>>;
-  readonly exports: Readonly<Record<string, { readonly "coffer-source": string; readonly import: string }>>;
+  /** A text is a file that is published as it is. */
+  readonly exports: Readonly<Record<string, string | { readonly "coffer-source": string; readonly import: string }>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 /** The package's own `exports`: each source is built to the file that its export names. */
 function entriesOf(name: string): Record<string, string> {
-  const targets = Object.values(readManifest(name).exports);
+  const targets = Object.values(readManifest(name).exports).filter((target) => typeof target !== "string");
   return Object.fromEntries(
     targets.map((target) => [
       target.import.replace(/^\.\/dist\//, "").replace(/\.js$/, ""),

@@ -1,12 +1,20 @@
-/** docs/generated/errors.md: every code, with the class in which the SDK raises it. */
-import { readFileSync } from "node:fs";
+// Writes docs/generated/errors.md: every code, with the class in which the SDK raises it. Git ignores the page.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { api, endpointsOf, ERROR_FACTS, type ErrorCode, ERRORS, errorsOf } from "@coffer/contract";
 import { createClient, inProcessTransport } from "@coffer/sdk";
+import { format } from "prettier";
 
 const source = path.join(import.meta.dirname, "../packages/sdk/src");
+const folder = path.join(import.meta.dirname, "../docs/generated");
 
-export async function renderErrors(): Promise<string> {
+mkdirSync(folder, { recursive: true });
+writeFileSync(
+  path.join(folder, "errors.md"),
+  await format(await renderErrors(), { parser: "markdown", proseWrap: "preserve" }),
+);
+
+async function renderErrors(): Promise<string> {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   return [
     "# Errors",
@@ -60,7 +68,7 @@ function renderUsers(code: ErrorCode): string {
 }
 
 /** Class → codes, as the SDK's source declares them. */
-export function ownCodes(): [string, string[]][] {
+function ownCodes(): [string, string[]][] {
   const errors = readFileSync(path.join(source, "errors.ts"), "utf8");
   const steps = readFileSync(path.join(source, "vaults/vault-error.ts"), "utf8");
   const quoted = (text: string): string[] => Array.from(text.matchAll(/"(\w+)"/g), ([, code = ""]) => code);

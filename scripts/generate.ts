@@ -1,10 +1,10 @@
-// `npm run generate`: writes what is made from the contract and the tools, and the pages of docs/generated.
+// `npm run generate`: writes what is made from the tools and the commands, and is committed.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { renderPages, renderShipped } from "./generated.ts";
+import { renderShipped } from "./generated.ts";
 
 const root = path.dirname(import.meta.dirname);
-for (const [file, text] of Object.entries({ ...(await renderShipped()), ...(await renderPages()) })) {
+for (const [file, text] of Object.entries(await renderShipped())) {
   mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
   writeFileSync(path.join(root, file), text);
   console.log(file);

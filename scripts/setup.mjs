@@ -20,12 +20,9 @@ import { fileURLToPath } from "node:url";
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const STAMP = path.join(ROOT, "node_modules", ".coffer-setup.json");
 const SCRIPTS_NODE = path.join(ROOT, "node_modules", ".bin", "node");
-const PUBLISHED = ["contract", "crypto", "chain", "sdk", "tasks", "mcp", "cli"];
-/** What the build writes. */
-const BUILT = [
-  ...PUBLISHED.map((name) => `${name}/dist/index.js`),
-  ...["mcp/dist/main.js", "cli/dist/main.js", "cli/dist/coffer.mjs"],
-].map((file) => path.join(ROOT, "packages", file));
+const BUILT = ["mcp/dist/main.js", "cli/dist/main.js", "cli/dist/coffer.mjs", "contract/openapi.json"].map((file) =>
+  path.join(ROOT, "packages", file),
+);
 /** `node:sqlite` and `crypto.argon2` are complete from here on. */
 const NEEDED = [24, 7];
 const STEPS = 3;
@@ -163,10 +160,13 @@ function isNewEnough(version) {
   return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
 }
 
-// --- 3: the tool server that MCP client configurations name, and the command line ---
+// --- 3: the tool server that MCP client configurations name, the command line, and the OpenAPI document ---
 
 async function buildPrograms() {
-  const sources = PUBLISHED.map((name) => path.join("packages", name, "src")).flatMap(sourceFiles);
+  const bundled = ["contract", "crypto", "chain", "sdk", "tasks", "mcp", "cli"].map((name) =>
+    path.join("packages", name, "src"),
+  );
+  const sources = bundled.filter((directory) => existsSync(path.join(ROOT, directory))).flatMap(sourceFiles);
   const configuration = ["tsup.config.ts", "tsconfig.json", "scripts/one-file-entry.ts"];
   const wanted = hashOf([...manifestFiles(), ...configuration, ...sources]);
   if (readStamp().programs === wanted && BUILT.every((file) => existsSync(file))) return false;
@@ -174,12 +174,17 @@ async function buildPrograms() {
   const node = existsSync(SCRIPTS_NODE) ? SCRIPTS_NODE : "node";
   const env = { ...process.env, COFFER_BUILD: "programs" };
   await step(3, "building the tool server and the command line", () =>
-    run(node, [tsup, "--silent"], { cwd: ROOT, env }),
+    Promise.all([run(node, [tsup, "--silent"], { cwd: ROOT, env }), makeOpenApi(node)]),
   );
   const missing = BUILT.find((file) => !existsSync(file));
   if (missing !== undefined) throw new SetupError(`the build wrote no ${path.relative(ROOT, missing)}`);
   writeStamp({ ...readStamp(), programs: wanted });
   return true;
+}
+
+/** The document that the server answers at /openapi.json. It needs the comments of the contract's sources. */
+function makeOpenApi(node) {
+  return run(node, ["--conditions=coffer-source", path.join(ROOT, "scripts", "openapi.ts")], { cwd: ROOT });
 }
 
 function sourceFiles(directory) {

@@ -61,7 +61,6 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
     beside = inLanes([
       script("check:packages"),
       script("check:hovers"),
-      script("size:packed"),
       script("bundle:mcp"),
       script("conformance:mcp"),
       script("lint"),

@@ -120,15 +120,6 @@ describe("deploy/Dockerfile", () => {
     );
   });
 
-  it("puts the build of every workspace that the command line needs into its image", () => {
-    const needed = new Set(["packages/cli"]);
-    for (const each of needed)
-      for (const name of Object.keys(manifest(`${each}/package.json`).dependencies ?? {}))
-        if (name.startsWith("@coffer/")) needed.add(name.replace("@coffer/", "packages/"));
-    const built = stage("cli").copies.flatMap(({ from, sources: own }) => (from === "cli-build" ? own : []));
-    expect(built.toSorted()).toEqual([...needed].map((each) => `/app/${each}/dist/`).toSorted());
-  });
-
   it("starts the command line as user 1000", () => {
     expect(stage("cli").lines).toMatchObject({ USER: "1000:1000", ENTRYPOINT: '["coffer"]' });
   });

@@ -1,8 +1,6 @@
 /** One call of a client at a time, against a service that lies in its answers: what left for it, what came of it, and what stands pinned. */
 import { readFile, writeFile } from "node:fs/promises";
-import { SdkError } from "@coffer/sdk";
 import { filePins } from "@coffer/sdk/node";
-import { codesOf, factsOf } from "../../scripts/method-facts.ts";
 import type { Draw } from "./draw.ts";
 import type { Sent } from "./liar.ts";
 import { blameRequest, hiddenOf } from "./outgoing.ts";
@@ -69,7 +67,6 @@ export async function openRunner(world: World, draw: Draw): Promise<Runner> {
       const secrets = hiddenOf(meaning);
       for (const request of sent) await blameRequest(world, meaning, secrets, request, blame);
       outcome.verdict?.();
-      blameUnlisted(name, sent, outcome.failure, blame);
       blamePins(before, await readPins(world), name, sent, blame);
       if (found.size === 0) return;
       const lies = `call ${String(calls)}, lies: ${told.join(", ")}`;
@@ -85,17 +82,6 @@ function requireExpected(name: string, failure: unknown): void {
   if (failure === null || typeof failure !== "object") return;
   if (!(failure instanceof TypeError || failure instanceof RangeError || failure instanceof ReferenceError)) return;
   throw new Error(`${name} ended with what is no failure of the SDK`, { cause: failure });
-}
-
-/** docs/generated/api.md names every endpoint that the method uses, and every error that the client finds by itself. */
-function blameUnlisted(name: string, sent: readonly Sent[], failure: unknown, blame: (what: string) => void): void {
-  // What it checks comes from a list that its caller reads first.
-  if (!name.includes(".") || name === "invites.checkAddressProof") return;
-  const facts = factsOf(name);
-  const listed = new Set([...facts.endpoints, ...facts.inShared]);
-  for (const { endpointId } of sent) if (!listed.has(endpointId)) blame(`api.md does not name ${endpointId}`);
-  if (failure instanceof SdkError && failure.status === null && !codesOf(facts).has(failure.code))
-    blame(`api.md does not name ${failure.code}`);
 }
 
 interface Pinned {

@@ -1,6 +1,6 @@
 /** An account with vaults of every kind, a machine that has used them, and strangers beside it: all of it was served once. */
 import { locateVault, openChain, sealVaultKeyWrap, toVaultView, type SealKeyWrap } from "@coffer/chain";
-import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { vaultKeysGroup } from "@coffer/contract";
 import { openVaultKeys, parseRecord, type SealedVaultKey, type VaultKeyRecord } from "@coffer/crypto";
 import type { Client, Vault } from "@coffer/sdk";
 import { openMachine, type Machine } from "../kit/machine.ts";

@@ -16,7 +16,7 @@ import {
   type TransactionSigner,
   type VaultAct,
 } from "@coffer/chain";
-import { VAULT_OBJECT_LIMITS, vaultObjectType } from "@coffer/contract/vault-object";
+import { VAULT_OBJECT_LIMITS, vaultObjectType } from "@coffer/contract";
 import { openLocalnet } from "@coffer/localnet";
 import { bcs } from "@mysten/sui/bcs";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";

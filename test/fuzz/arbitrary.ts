@@ -1,5 +1,5 @@
 /** Values that a contract schema accepts, as they travel on the wire. */
-import { END_STEP, membershipEnd } from "@coffer/contract/shared-vaults";
+import { END_STEP, membershipEnd } from "@coffer/contract";
 import * as fc from "fast-check";
 import * as z from "zod/mini";
 

@@ -1,5 +1,5 @@
 /** Schema-valid messages for an endpoint, with ids that lead somewhere. */
-import { isBytes, sharedHeaders, TUS_VERSION, type EndpointDefinition } from "@coffer/contract";
+import { isBytes, sharedHeaders, TUS_VERSION, batchPart, type EndpointDefinition } from "@coffer/contract";
 import type * as z from "zod/mini";
 import { digestField, tusChecksum, tusMetadata } from "../conformance/samples.ts";
 import { arbitraryOf } from "./arbitrary.ts";
@@ -8,7 +8,6 @@ import type { Message } from "./message.ts";
 import type { Kind, Pool, Sources, Fields } from "./pool.ts";
 import { drawEvent, signEvent, telling } from "./secrets.ts";
 import { batchForm, FORM_TYPE } from "../kit/batch-form.ts";
-import { batchPart } from "@coffer/contract/batches";
 
 export function validMessage(e: EndpointDefinition, sources: Sources): Message {
   const params = withDelivery(section(e.params, sources), sources);

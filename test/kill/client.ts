@@ -1,6 +1,5 @@
 /** A client that uploads in every way and comes back after every crash, until it is told to stop. */
-import { api, HEADERS, TUS_VERSION } from "@coffer/contract";
-import { versionsGroup } from "@coffer/contract/versions";
+import { api, HEADERS, TUS_VERSION, versionsGroup } from "@coffer/contract";
 import { parseJson, type Received } from "../conformance/judge.ts";
 import { sampleBytes, sha256Hex, tusChecksum, tusMetadata } from "../conformance/samples.ts";
 import { batchForm, FORM_TYPE } from "../kit/batch-form.ts";

@@ -1,6 +1,6 @@
 /** A shared vault opened without the SDK: by the packages under it, as another program would. */
 import { openChain, sealVaultKeyWrap, toVaultView, type NetworkConfiguration } from "@coffer/chain";
-import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { vaultKeysGroup, type File } from "@coffer/contract";
 import {
   decryptFile,
   encryptFile,
@@ -19,7 +19,6 @@ import {
   type VaultView,
 } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
-import type { File } from "@coffer/contract";
 import type { Vault } from "@coffer/sdk";
 import { collect } from "./bytes.ts";
 import type { KeptVersion } from "./lying-service.ts";

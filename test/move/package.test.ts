@@ -1,11 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import {
-  decodeVaultObject,
-  NO_END_ON_CHAIN,
-  VAULT_OBJECT_FIELDS,
-  VAULT_OBJECT_LIMITS,
-} from "@coffer/contract/vault-object";
+import { decodeVaultObject, NO_END_ON_CHAIN, VAULT_OBJECT_FIELDS, VAULT_OBJECT_LIMITS } from "@coffer/contract";
 import { ABORT_CODES, abortName, FUNCTIONS, MODULE, PACKAGE_DIGEST } from "@coffer/chain/package";
 import { expect, it } from "vitest";
 import { COMPILED_FILE, compilePackage, renderCompiled, testPackage } from "../../scripts/move.ts";

@@ -1,7 +1,6 @@
 /** For every endpoint a call that succeeds for the owner, on objects made for it alone. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { api, type EndpointDefinition, endpointsOf, type ErrorCode, type Scope } from "@coffer/contract";
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { api, endpointsOf, END_STEP, type EndpointDefinition, type ErrorCode, type Scope } from "@coffer/contract";
 import { tusMetadata } from "../conformance/samples.ts";
 import { PASSWORD } from "./rows.ts";
 import type { Call, TestAccount, World } from "./world.ts";

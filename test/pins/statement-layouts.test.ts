@@ -11,8 +11,8 @@ import {
   SIGNATURE_BYTES,
   UPLOAD_TITLE,
   VERSION_STATEMENT,
+  LADDER_STEP,
 } from "@coffer/contract";
-import { LADDER_STEP } from "@coffer/contract/shared-statements";
 import {
   ed25519StatementSigner,
   ENCRYPTED_METADATA_SIZES,

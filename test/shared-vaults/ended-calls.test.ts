@@ -1,5 +1,5 @@
 /** The permission matrix of a member whose access has ended: every endpoint that comes to the vault. */
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { END_STEP } from "@coffer/contract";
 import { expect, test } from "vitest";
 import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 import { ENDPOINTS, sampleOf, type Objects } from "../permissions/samples.ts";

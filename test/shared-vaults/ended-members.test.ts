@@ -1,6 +1,6 @@
 /** What a member whose access has ended may try, and what may happen around its end: by the service, the key servers and the real Move module. */
 import { acceptOwnership, openChain, renew, setSigningKey, sealVaultKeyWrap, sweep, locateVault } from "@coffer/chain";
-import { END_STEP, vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { END_STEP, vaultKeysGroup } from "@coffer/contract";
 import { NO_END, newVaultKeyRecord, parseRecord, parseVersionStatement, type Place } from "@coffer/crypto";
 import { type Client, type ClientOptions, type Middleware, type Vault } from "@coffer/sdk";
 import { randomBytes } from "node:crypto";

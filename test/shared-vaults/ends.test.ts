@@ -1,5 +1,5 @@
 /** Access that ends by itself, from the owner's call to the key servers' refusal. The chain, the service and the clients have one clock. */
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { END_STEP } from "@coffer/contract";
 import { chainKeySigner, createClient, generateChainKey } from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
 import { read, sharedStack } from "../kit/shared-scene.ts";

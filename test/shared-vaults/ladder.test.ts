@@ -2,7 +2,7 @@
  * The ladder of vault keys (encryption design §7, §9.1): one identity for a vault of any age, whatever the service makes
  * of the steps. Only who makes a key lays steps, with its record.
  */
-import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { vaultKeysGroup } from "@coffer/contract";
 import { parseLadderStep } from "@coffer/crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { countKeys } from "../kit/counted-keys.ts";

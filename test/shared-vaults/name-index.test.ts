@@ -1,5 +1,5 @@
 /** The key that a name is looked for by: a service that names one of its choice learns nothing of the name. */
-import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { vaultKeysGroup } from "@coffer/contract";
 import {
   nameIndex,
   newVaultKeyRecord,

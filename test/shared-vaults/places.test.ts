@@ -1,5 +1,5 @@
 /** A membership that ends by itself makes a new place: what comes after it is under another key, with no act of anybody. */
-import { END_STEP, vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { END_STEP, vaultKeysGroup } from "@coffer/contract";
 import { parseEntryStatement, parseVersionStatement } from "@coffer/crypto";
 import type { File } from "@coffer/sdk";
 import { exportVault, openExport } from "@coffer/sdk/node";

@@ -1,6 +1,6 @@
 /** Rotation on a real stack: everything under new keys, readers all the while, and a floor in the end. */
 import { setTimeout } from "node:timers/promises";
-import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { vaultKeysGroup } from "@coffer/contract";
 import { parseEntryStatement, parseRecord, parseVersionStatement } from "@coffer/crypto";
 import type { Middleware } from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";

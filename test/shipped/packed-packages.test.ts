@@ -7,7 +7,6 @@ import { promisify } from "node:util";
 import { startStack, type Stack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
-import { checkBundles } from "../../scripts/bundled-sizes.ts";
 import { blocksOf, ROOT } from "../../scripts/pages/documents.ts";
 import { programsOf } from "../../scripts/pages/programs.ts";
 import { makeDirectory } from "../kit/directory.ts";
@@ -63,7 +62,6 @@ it(
     await mkdir(join(folder, "src"));
     write("src/page.ts", PAGE);
     write("index.html", '<!doctype html><script type="module" src="/src/page.ts"></script>');
-    expect(await checkBundles(folder)).toBe(true);
     const common = ["src/page.ts", "--bundle", "--minify", "--format=esm", "--target=es2022"];
     await run("node_modules/.bin/esbuild", [...common, "--outfile=whole/page.js"]);
     await run("node_modules/.bin/esbuild", [...common, "--splitting", "--outdir=split"]);

@@ -2,7 +2,7 @@
 import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { addMember, openChain } from "@coffer/chain";
-import { membersGroup, vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { membersGroup, vaultKeysGroup } from "@coffer/contract";
 import { createClient, Secret, type Client, type ClientOptions, type Vault } from "@coffer/sdk";
 import { openSharedVaults, resolveSettings, writeConfig } from "@coffer/sdk/node";
 import { beforeAll, describe, expect, test, vi } from "vitest";

@@ -13,7 +13,7 @@ import {
   toVaultView,
   type NetworkConfiguration,
 } from "@coffer/chain";
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { END_STEP } from "@coffer/contract";
 import { newVaultKeyRecord, parseRecord, type OpenedVaultKey, type VaultKeyRecord } from "@coffer/crypto";
 import { openLocalnet, type Localnet } from "@coffer/localnet";
 import type { Client, Middleware, Vault } from "@coffer/sdk";

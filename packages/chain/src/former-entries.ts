@@ -1,5 +1,5 @@
 /** How much room a vault has left for closed entries, which verify what their members signed (encryption design §8). */
-import { VAULT_OBJECT_LIMITS } from "@coffer/contract/vault-object";
+import { VAULT_OBJECT_LIMITS } from "@coffer/contract";
 import type { ActWarning } from "./execution.ts";
 import type { VaultObject } from "./vault-object.ts";
 

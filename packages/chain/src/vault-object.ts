@@ -1,11 +1,11 @@
 /** The vault object, as it was read from a chain node at one moment. */
 import {
   decodeVaultObject,
+  vaultObjectType,
   type VaultObjectFormer,
   type VaultObjectMember,
   type VaultObjectFields,
-  vaultObjectType,
-} from "@coffer/contract/vault-object";
+} from "@coffer/contract";
 import type { VaultView } from "@coffer/crypto";
 import type { SuiClientTypes } from "@mysten/sui/client";
 import { fromHex } from "@mysten/sui/utils";

@@ -1,4 +1,4 @@
-import { decodeVaultObject } from "@coffer/contract/vault-object";
+import { decodeVaultObject } from "@coffer/contract";
 import { expect, it } from "vitest";
 import { KNOWN_NETWORKS } from "./known-networks.ts";
 import { openPins } from "./pins.ts";

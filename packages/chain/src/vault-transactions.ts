@@ -1,6 +1,6 @@
 /** The acts of owner and members on a vault: one function for each entry function of the Move module. */
 import { END_STEP_MS, NO_END } from "@coffer/crypto";
-import type { VaultObjectMember } from "@coffer/contract/vault-object";
+import type { VaultObjectMember } from "@coffer/contract";
 import type { Chain } from "./chain.ts";
 import { isCreatedBy } from "./created-object.ts";
 import { ChainError } from "./errors.ts";

@@ -1,5 +1,5 @@
 /** The one place that gives every failure its exit code and the next command. */
-import { ERRORS, isErrorCode } from "@coffer/contract/catalogue";
+import { ERRORS, isErrorCode } from "@coffer/contract";
 import { LOCAL_FAILURES, type FailureCode } from "@coffer/tasks/start";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import type { ContractError, SdkError } from "@coffer/sdk";
 import type { ProfileMissingError } from "@coffer/sdk/node";
-import { ERRORS, isErrorCode, keyRefusalOf, type KeyRefusal } from "@coffer/contract/catalogue";
+import { ERRORS, isErrorCode, keyRefusalOf, type KeyRefusal } from "@coffer/contract";
 import {
   LOCAL_FAILURES,
   TaskFailure,

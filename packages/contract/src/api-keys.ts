@@ -1,55 +1,84 @@
 import * as z from "zod/mini";
+import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { budgets, budgetUse, wantedBudgets } from "./budgets.ts";
 import { endpoint } from "./endpoint.ts";
 import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
-import { base64Bytes, chainAddress, label, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
+import { base64Bytes, chainAddress, label, openEnum, nextPage, pageQuery, timestamp, uuid } from "./values.ts";
 
 const rights = {
-  /** null: everything the access level allows. */
+  /** What it may do, such as `files:read`. null: everything its access level allows. */
   scopes: z.nullable(z.array(openEnum(SCOPES))),
-  /** null: every vault of the account. */
+  /** UUIDs of the vaults it may use. null: every vault of the account. */
   vaultIds: z.nullable(z.array(uuid)),
+  /** Sui address: `0x` and 64 lower-case hex digits. null: none. */
   chainAddress: z.nullable(chainAddress),
-  /** Shared by a key and those that it was rotated to. null: it has none. */
+  /** How much the key may store, write and ask. null: it has no budgets. */
   budgets,
 };
 
 /** A key as it is listed: never the raw key (specification §2.4). */
-export const apiKey = z.object({
+const apiKeySchema = object({
+  /** Identifier: a UUID in lower case. It never changes. */
   id: uuid,
+  /** Name that the owner chose. */
   name: z.string(),
+  /** First characters of the key, up to its underscore. */
   prefix: z.string(),
+  /** Last four characters of the key, to tell keys apart. */
   last4: z.string(),
   ...rights,
-  /** The Ed25519 public key that proved the address, in base64; the address is its hash. null where another signer proved it. */
+  /** Ed25519 public key that proved the address: 32 bytes in base64. null: another kind of signer did. */
   chainPublicKey: z.nullable(base64Bytes(32)),
+  /** `owner`: may do everything its scopes allow. `agent`: may not manage vaults, keys, members, billing or webhooks. */
   accessLevel: openEnum(["owner", "agent"]),
+  /** What is used and left of each budget that the key has. null: it has none. */
   budgetUse,
+  /** When it ends: RFC 3339 in UTC. null: never. */
   expiresAt: z.nullable(timestamp),
+  /** When it was last used: RFC 3339 in UTC. null: never. */
   lastUsedAt: z.nullable(timestamp),
+  /** When it was revoked: RFC 3339 in UTC. null: it was not. */
   revokedAt: z.nullable(timestamp),
+  /** When it was created: RFC 3339 in UTC, with milliseconds. */
   createdAt: timestamp,
 });
+
+/** An API key, without the key itself. */
+export interface ApiKey extends Parsed<typeof apiKeySchema> {}
+
+export const apiKey: Named<ApiKey> = apiKeySchema;
 
 /** A key just made: `key` is the full raw key, shown once. */
-export const createdApiKey = z.object({
+const createdApiKeySchema = object({
+  /** Identifier: a UUID in lower case. It never changes. */
   id: uuid,
+  /** Name that the owner chose. */
   name: z.string(),
+  /** The full API key. It is a secret and is shown once. */
   key: z.string(),
+  /** First characters of the key, up to its underscore. */
   prefix: z.string(),
   ...rights,
+  /** When it ends: RFC 3339 in UTC. null: never. */
   expiresAt: z.nullable(timestamp),
+  /** When it was created: RFC 3339 in UTC, with milliseconds. */
   createdAt: timestamp,
 });
 
-export interface ApiKey extends z.infer<typeof apiKey> {}
-export interface CreatedApiKey extends z.infer<typeof createdApiKey> {}
+/** A new API key. Only this result holds the key itself. */
+export interface CreatedApiKey extends Parsed<typeof createdApiKeySchema> {}
 
-const keyParams = z.object({ keyId: uuid });
+export const createdApiKey: Named<CreatedApiKey> = createdApiKeySchema;
+
+const keyParams = object({
+  /** UUID of the API key. */
+  keyId: uuid,
+});
 const owned = { auth: "credential", access: "owner" } as const;
 
 export const apiKeysGroup = {
+  /** Create an API key; the raw key is in this answer and nowhere else. */
   create: endpoint({
     ...owned,
     vaultLimit: "none",
@@ -58,16 +87,27 @@ export const apiKeysGroup = {
     path: "/api/auth/api-keys",
     scope: "api-keys:write",
     effect: "create",
-    body: z.strictObject({
+    body: strictObject({
+      /** Name of the key, for people to read: 1 to 200 characters. */
       name: label,
+      /** What it may do, such as `files:read`. Default: everything its access level allows. */
       scopes: z.optional(z.array(z.enum(SCOPES)).check(z.minLength(1), z.maxLength(SCOPES.length))),
+      /** UUIDs of the vaults it may use, 1 to 1,000. Default: every vault. */
       vaultIds: z.optional(z.array(uuid).check(z.minLength(1), z.maxLength(1000))),
+      /** Sui address of the key: `0x` and 64 hex digits. Default: none. */
       chainAddress: z.optional(chainAddress),
-      /** A signature of `renderKeyAddressText`; needed for an address other than the account's own linked one. */
-      addressProof: z.optional(z.strictObject({ signature: chainSignature, signedAt: timestamp })),
-      /** May have a fraction; the key ends at the next whole millisecond. */
+      /** Signature that proves the address. Default: none, which only the account's own address allows. */
+      addressProof: z.optional(
+        strictObject({
+          /** Serialised Sui signature of the expected text, in base64. */
+          signature: chainSignature,
+          /** When it was signed: RFC 3339 in UTC. It may differ from the service's clock by 5 minutes. */
+          signedAt: timestamp,
+        }),
+      ),
+      /** Days until the key ends: more than 0, at most 3,650; fractions are allowed. Default: with the credential of this call, or never. */
       expiresInDays: z.optional(z.number().check(z.gt(0), z.lte(3650))),
-      /** Without them a key has those of its maker, and counts together with it. */
+      /** How much the key may store, write and ask. Default: the budgets of the credential of this call, counted together with it, or none. */
       budgets: z.optional(wantedBudgets),
     }),
     status: 201,
@@ -85,6 +125,7 @@ export const apiKeysGroup = {
     ],
     secretResponse: true,
   }),
+  /** List API keys, revoked and expired ones included, newest first. */
   list: endpoint({
     ...owned,
     vaultLimit: "filter",
@@ -93,11 +134,16 @@ export const apiKeysGroup = {
     path: "/api/auth/api-keys",
     scope: "api-keys:read",
     effect: "read",
-    query: z.strictObject(pageQuery),
+    query: strictObject(pageQuery),
     status: 200,
-    output: pageOf("apiKeys", apiKey),
+    output: object({
+      /** API keys, newest first. */
+      apiKeys: z.array(apiKey),
+      ...nextPage,
+    }),
     errors: [],
   }),
+  /** One API key. */
   get: endpoint({
     ...owned,
     vaultLimit: "object",
@@ -108,9 +154,13 @@ export const apiKeysGroup = {
     effect: "read",
     params: keyParams,
     status: 200,
-    output: z.object({ apiKey }),
+    output: object({
+      /** The key. The raw key is never shown again. */
+      apiKey,
+    }),
     errors: ["not_found"],
   }),
+  /** Revoke an API key at once; a second call changes nothing. */
   revoke: endpoint({
     ...owned,
     vaultLimit: "object",
@@ -123,6 +173,7 @@ export const apiKeysGroup = {
     status: 204,
     errors: ["not_found"],
   }),
+  /** Make a new key with the same rights; the old one ends after overlapHours (default 0: at once). */
   rotate: endpoint({
     ...owned,
     vaultLimit: "object",
@@ -132,7 +183,10 @@ export const apiKeysGroup = {
     scope: "api-keys:write",
     effect: "create",
     params: keyParams,
-    body: z.strictObject({ overlapHours: z.optional(z.int().check(z.gte(0), z.lte(168))) }),
+    body: strictObject({
+      /** Hours that the old key still works: 0 to 168. Default: 0, it ends at once. */
+      overlapHours: z.optional(z.int().check(z.gte(0), z.lte(168))),
+    }),
     bodyOptional: true,
     status: 201,
     output: createdApiKey,

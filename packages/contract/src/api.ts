@@ -1,7 +1,4 @@
-/**
- * The whole interface. Not in index.ts: bundlers put into the first chunk what a file there imports, although only `api` uses it, and
- * clients use {@link clientApi}.
- */
+/** The whole interface. */
 import { accountGroup } from "./account.ts";
 import { apiKeysGroup } from "./api-keys.ts";
 import { auditGroup } from "./audit.ts";
@@ -28,8 +25,42 @@ import { uploadsGroup } from "./uploads.ts";
 import { vaultsGroup } from "./vaults.ts";
 import { versionsGroup } from "./versions.ts";
 
-/** Every endpoint of the service, by group and name. Written out: bundlers keep what is spread, used or not. */
-export const api = {
+/** The groups of endpoints. The type names each group, so that declarations refer to it and do not repeat it. */
+export type CofferApi = {
+  readonly account: typeof accountGroup;
+  readonly auth: typeof authGroup;
+  readonly sessions: typeof sessionsGroup;
+  readonly identityProvider: typeof identityProviderGroup;
+  readonly development: typeof developmentGroup;
+  readonly apiKeys: typeof apiKeysGroup;
+  readonly invites: typeof invitesGroup;
+  readonly vaults: typeof vaultsGroup & typeof restoringGroup;
+  readonly members: typeof membersGroup;
+  readonly vaultKeys: typeof vaultKeysGroup;
+  readonly ownership: typeof ownershipGroup;
+  readonly deletion: typeof deletionGroup;
+  readonly folderNames: typeof folderNamesGroup;
+  readonly folders: typeof foldersGroup & typeof folderEntriesGroup;
+  readonly files: Omit<typeof filesGroup, keyof typeof redirectsGroup> &
+    typeof redirectsGroup &
+    typeof versionsGroup &
+    typeof fileEntriesGroup &
+    typeof batchesGroup &
+    typeof searchGroup &
+    typeof itemActsGroup;
+  readonly uploads: typeof uploadsGroup;
+  readonly trash: typeof trashGroup;
+  readonly billing: typeof billingGroup;
+  readonly audit: typeof auditGroup;
+  readonly webhooks: typeof webhooksGroup;
+  readonly webhookEvents: typeof webhookEventsGroup;
+  readonly events: typeof eventsGroup;
+  readonly changes: typeof changesGroup;
+  readonly system: typeof systemGroup;
+};
+
+/** Every endpoint of the service, by group and name. */
+export const api: CofferApi = {
   account: accountGroup,
   auth: authGroup,
   sessions: sessionsGroup,
@@ -57,6 +88,4 @@ export const api = {
   events: eventsGroup,
   changes: changesGroup,
   system: systemGroup,
-} as const;
-
-export type CofferApi = typeof api;
+};

@@ -1,5 +1,6 @@
-/** Many small files in one request (decision 0055). Clients load it when they need it. */
+/** Many small files in one request (decision 0055). */
 import * as z from "zod/mini";
+import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { ERROR_FACTS, type ErrorCode } from "./error-codes.ts";
 import { bytes, endpoint } from "./endpoint.ts";
 import { file } from "./files.ts";
@@ -18,7 +19,7 @@ export const MAX_PART_HEADER = 8192;
 const digest = z.optional(z.string().check(z.maxLength(2048)));
 
 /** What a single upload says in its query and headers. The vault is the batch's. */
-export const batchPart = z.strictObject({
+export const batchPart = strictObject({
   /** In the batch's vault. */
   folderId: z.optional(uuid),
   /** Left out in a shared vault with encrypted names, and only there. */
@@ -34,18 +35,29 @@ export const batchPart = z.strictObject({
 export interface BatchPart extends z.infer<typeof batchPart> {}
 
 /** Why one part of a request with several failed, while others may have succeeded. */
-export const partError = z.object({
+const partErrorSchema = object({
+  /** Code of the error catalogue, such as `not_found`. */
   code: openEnum(Object.keys(ERROR_FACTS) as [ErrorCode, ...ErrorCode[]]),
+  /** What went wrong and what to do, in one sentence. */
   message: z.string(),
 });
 
-export interface PartError extends z.infer<typeof partError> {}
+/** Why one part of a request with several failed, while others may have succeeded. */
+export interface PartError extends Parsed<typeof partErrorSchema> {}
+
+export const partError: Named<PartError> = partErrorSchema;
 
 /** One of both is null. */
-const batchResult = z.object({ file: z.nullable(file), error: z.nullable(partError) });
+const batchResult = object({
+  /** The file as it is now. */
+  file: z.nullable(file),
+  /** Why it was not done. null: it is done and durable. */
+  error: z.nullable(partError),
+});
 
 /** Belongs to `files`. */
 export const batchesGroup = {
+  /** Store up to 100 small files of one vault, each a part with the header Coffer-File (JSON); each has its own result. */
   batch: endpoint({
     auth: "credential",
     access: "agent",
@@ -55,13 +67,22 @@ export const batchesGroup = {
     method: "POST",
     path: "/api/files/batch",
     effect: "create",
-    query: z.strictObject({ vaultId: z.optional(uuid) }),
+    query: strictObject({
+      /** UUID of the vault of all files. Default: as in an upload, that of the first file. */
+      vaultId: z.optional(uuid),
+    }),
     /** With the boundary. */
-    headers: z.object({ "content-type": z.string().check(z.maxLength(256)) }),
+    headers: object({
+      /** `multipart/form-data` with its boundary. */
+      "content-type": z.string().check(z.maxLength(256)),
+    }),
     body: bytes("multipart/form-data"),
     status: 200,
     /** In the order of the parts. Every file of it is durable. */
-    output: z.object({ results: z.array(batchResult) }),
+    output: object({
+      /** What became of each part, in the order of the parts. */
+      results: z.array(batchResult),
+    }),
     errors: ["not_found", "vault_required", "body_too_large", "storage_quota", "disk_full", ...sharedContentErrors],
   }),
 } as const;

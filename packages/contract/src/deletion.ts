@@ -1,5 +1,6 @@
-/** What comes before a deletion of something in a shared vault, and after one of a vault. Clients load it when they need it. */
+/** What comes before a deletion of something in a shared vault, and after one of a vault. */
 import * as z from "zod/mini";
+import { object, strictObject } from "./object.ts";
 import { endpoint } from "./endpoint.ts";
 import { itemName, timestamp, uuid } from "./values.ts";
 import { vault } from "./vaults.ts";
@@ -18,9 +19,13 @@ export type DeletionAct = (typeof DELETION_ACTS)[number];
 /** Minutes in which a deletion challenge can be used. */
 export const DELETION_MINUTES = 5;
 
-const vaultParams = z.object({ vaultId: uuid });
+const vaultParams = object({
+  /** UUID of the vault. */
+  vaultId: uuid,
+});
 
 export const deletionGroup = {
+  /** A nonce to sign before something of a shared vault is deleted: 5 minutes, single use, for this act, object and credential. */
   challenge: endpoint({
     id: "deletion.challenge",
     method: "POST",
@@ -32,21 +37,28 @@ export const deletionGroup = {
     vaultLimit: "object",
     effect: "update",
     params: vaultParams,
-    body: z.strictObject({
+    body: strictObject({
+      /** What you want to do: `delete-vault`, `purge-vault`, `delete-file`, `delete-version`, `empty-trash` or `shorten-retention`. */
       act: z.enum(DELETION_ACTS),
-      /** The file of `delete-file` and `delete-version`; the other acts have none. */
+      /** UUID of the file, for `delete-file` and `delete-version`. Default: none, for the other acts. */
       fileId: z.optional(uuid),
-      /** The version of `delete-version`; the other acts have none. */
+      /** UUID of the version, for `delete-version`. Default: none, for the other acts. */
       versionId: z.optional(uuid),
     }),
     status: 200,
-    output: z.object({ nonce: z.string(), expiresAt: timestamp }),
+    output: object({
+      /** Text to sign once. It ends at `expiresAt`. */
+      nonce: z.string(),
+      /** When the nonce ends: RFC 3339 in UTC, 5 minutes after it was made. */
+      expiresAt: timestamp,
+    }),
     errors: ["not_found", "public_vault"],
   }),
 } as const;
 
 /** Belongs to `vaults`. */
 export const restoringGroup = {
+  /** Bring a vault back from the trash with all that is in it. */
   restore: endpoint({
     auth: "credential",
     access: "owner",
@@ -58,10 +70,16 @@ export const restoringGroup = {
     effect: "update",
     params: vaultParams,
     /** `name`: a new name, if the item's own name is taken by now. */
-    body: z.strictObject({ name: z.optional(itemName) }),
+    body: strictObject({
+      /** Another name, if the old one is taken. Default: the old name. */
+      name: z.optional(itemName),
+    }),
     bodyOptional: true,
     status: 200,
-    output: z.object({ vault }),
+    output: object({
+      /** The vault as it is now. */
+      vault,
+    }),
     errors: ["not_found", "not_trashed", "name_exists"],
   }),
 } as const;

@@ -1,6 +1,6 @@
 /**
  * The codes of the error catalogue, each with its status and whether a repeat can help. The sentences for people are
- * in errors.ts, which a client loads when it has an error to show.
+ * in error-texts.ts, which a client loads when it has an error to show.
  */
 
 /**

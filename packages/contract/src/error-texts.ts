@@ -1,10 +1,5 @@
-/**
- * The texts of the error catalogue for people. A module of its own, which a client loads when it has an error to show
- * (`@coffer/contract/error-texts`).
- */
+/** The texts of the error catalogue for people. A client loads them when it has an error to show. */
 import type { ErrorCode } from "./error-codes.ts";
-
-export { stepOfRefusedKey } from "./key-refusals.ts";
 
 export const ERROR_TEXTS: Readonly<Record<ErrorCode, readonly [message: string, nextStep: string]>> = {
   validation_failed: ["The request is not valid", "Correct the field that the message names."],

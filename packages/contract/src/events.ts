@@ -3,76 +3,220 @@
  * contents, keys or tokens. The kinds are in event-kinds.ts.
  */
 import * as z from "zod/mini";
+import { eventActor } from "./changes.ts";
+import { object, type Named, type Parsed } from "./object.ts";
 import type { EventKind } from "./event-kinds.ts";
 import { chainAddress, openEnum, timestamp, uuid } from "./values.ts";
 
-const vaultOf = { vaultId: uuid };
-const file = {
-  type: z.literal("file"),
+const item = {
+  /** Identifier: a UUID in lower case. It never changes. */
   id: uuid,
+};
+const vaultOf = {
+  /** UUID of the vault. */
+  vaultId: uuid,
+};
+const file = {
+  /** Kind of the object. */
+  type: z.literal("file"),
+  ...item,
   ...vaultOf,
+  /** UUID of the folder. null: the top of the vault. */
   folderId: z.nullable(uuid),
+  /** UUID of the content. Every new content gets a new one. */
   versionId: uuid,
-  /** Bytes of the stored content. */
+  /** Stored bytes, after encryption. */
   size: z.int(),
+  /** Whether the stored bytes are encrypted by the client. */
   encrypted: z.boolean(),
 };
-const folder = { type: z.literal("folder"), id: uuid, ...vaultOf, parentId: z.nullable(uuid) };
-const vault = { type: z.literal("vault"), id: uuid, vaultType: openEnum(["public", "shared"]) };
-const member = { type: z.literal("vault_member"), id: chainAddress, ...vaultOf };
-const apiKey = { type: z.literal("api_key"), id: uuid, chainAddress: z.nullable(chainAddress) };
-const invite = { type: z.literal("invite"), id: uuid };
-const account = { type: z.literal("account"), id: uuid };
-
-/** The object that an event is about, by kind. */
-const OBJECTS = {
-  "file.uploaded": z.object(file),
-  "file.updated": z.object(file),
-  "file.trashed": z.object(file),
-  "file.restored": z.object(file),
-  "file.deleted": z.object(file),
-  "folder.created": z.object(folder),
-  "folder.updated": z.object(folder),
-  "folder.trashed": z.object(folder),
-  "folder.restored": z.object(folder),
-  "folder.deleted": z.object(folder),
-  "vault.created": z.object(vault),
-  "vault.updated": z.object(vault),
-  "vault.trashed": z.object(vault),
-  "vault.restored": z.object(vault),
-  "vault.deleted": z.object(vault),
-  "vault.member_added": z.object(member),
-  "vault.member_removed": z.object(member),
-  "vault.member_ended": z.object({ ...member, endsAt: timestamp }),
-  "api_key.created": z.object(apiKey),
-  "api_key.revoked": z.object(apiKey),
-  "invite.created": z.object(invite),
-  "invite.redeemed": z.object({ ...invite, keyId: uuid, chainAddress }),
-  "invite.revoked": z.object(invite),
-  "account.email_verified": z.object(account),
-  "account.plan_changed": z.object({ ...account, plan: openEnum(["free", "pro"]) }),
-  "webhook.test": z.object({ type: z.literal("webhook"), id: uuid }),
-} as const satisfies Record<EventKind, z.core.$ZodType>;
-
-/** The actor. */
-const actor = z.object({
-  type: openEnum(["api-key", "session", "development", "invite", "operator", "system"]),
-  id: z.nullable(uuid),
+const folder = {
+  /** Kind of the object. */
+  type: z.literal("folder"),
+  ...item,
+  ...vaultOf,
+  /** UUID of the folder that holds it. null: the top of the vault. */
+  parentId: z.nullable(uuid),
+};
+const vault = {
+  /** Kind of the object. */
+  type: z.literal("vault"),
+  ...item,
+  /** `public` or `shared`. */
+  vaultType: openEnum(["public", "shared"]),
+};
+const member = {
+  /** Kind of the object. */
+  type: z.literal("vault_member"),
+  /** Sui address of the member: `0x` and 64 lower-case hex digits. */
+  id: chainAddress,
+  ...vaultOf,
+};
+const apiKey = {
+  /** Kind of the object. */
+  type: z.literal("api_key"),
+  ...item,
+  /** Sui address: `0x` and 64 lower-case hex digits. null: none. */
   chainAddress: z.nullable(chainAddress),
+};
+const invite = {
+  /** Kind of the object. */
+  type: z.literal("invite"),
+  ...item,
+};
+const account = {
+  /** Kind of the object. */
+  type: z.literal("account"),
+  ...item,
+};
+
+const fileSchema = object(file);
+
+/** The file of an event. */
+export interface FileEventObject extends Parsed<typeof fileSchema> {}
+
+const folderSchema = object(folder);
+
+/** The folder of an event. */
+export interface FolderEventObject extends Parsed<typeof folderSchema> {}
+
+const vaultSchema = object(vault);
+
+/** The vault of an event. */
+export interface VaultEventObject extends Parsed<typeof vaultSchema> {}
+
+const memberSchema = object(member);
+
+/** The member of an event. */
+export interface MemberEventObject extends Parsed<typeof memberSchema> {}
+
+const endedMemberSchema = object({
+  ...member,
+  /** When access ends or ended by itself: RFC 3339 in UTC. */
+  endsAt: timestamp,
 });
 
+/** The member whose access ended. */
+export interface EndedMemberEventObject extends Parsed<typeof endedMemberSchema> {}
+
+const apiKeySchema = object(apiKey);
+
+/** The API key of an event. */
+export interface ApiKeyEventObject extends Parsed<typeof apiKeySchema> {}
+
+const inviteSchema = object(invite);
+
+/** The invite of an event. */
+export interface InviteEventObject extends Parsed<typeof inviteSchema> {}
+
+const redeemedInviteSchema = object({
+  ...invite,
+  /** UUID of the API key that redeeming made. */
+  keyId: uuid,
+  /** Sui address of the key: `0x` and 64 lower-case hex digits. */
+  chainAddress,
+});
+
+/** The invite that was redeemed. */
+export interface RedeemedInviteEventObject extends Parsed<typeof redeemedInviteSchema> {}
+
+const accountSchema = object(account);
+
+/** The account of an event. */
+export interface AccountEventObject extends Parsed<typeof accountSchema> {}
+
+const planSchema = object({
+  ...account,
+  /** `free` or `pro`. It sets the limits of the account. */
+  plan: openEnum(["free", "pro"]),
+});
+
+/** The account whose plan changed. */
+export interface PlanEventObject extends Parsed<typeof planSchema> {}
+
+const webhookSchema = object({
+  /** Kind of the object. */
+  type: z.literal("webhook"),
+  ...item,
+});
+
+/** The endpoint that was tested. */
+export interface WebhookEventObject extends Parsed<typeof webhookSchema> {}
+
+/** What the event of each kind is about. */
+export interface EventObjects {
+  readonly "file.uploaded": FileEventObject;
+  readonly "file.updated": FileEventObject;
+  readonly "file.trashed": FileEventObject;
+  readonly "file.restored": FileEventObject;
+  readonly "file.deleted": FileEventObject;
+  readonly "folder.created": FolderEventObject;
+  readonly "folder.updated": FolderEventObject;
+  readonly "folder.trashed": FolderEventObject;
+  readonly "folder.restored": FolderEventObject;
+  readonly "folder.deleted": FolderEventObject;
+  readonly "vault.created": VaultEventObject;
+  readonly "vault.updated": VaultEventObject;
+  readonly "vault.trashed": VaultEventObject;
+  readonly "vault.restored": VaultEventObject;
+  readonly "vault.deleted": VaultEventObject;
+  readonly "vault.member_added": MemberEventObject;
+  readonly "vault.member_removed": MemberEventObject;
+  readonly "vault.member_ended": EndedMemberEventObject;
+  readonly "api_key.created": ApiKeyEventObject;
+  readonly "api_key.revoked": ApiKeyEventObject;
+  readonly "invite.created": InviteEventObject;
+  readonly "invite.redeemed": RedeemedInviteEventObject;
+  readonly "invite.revoked": InviteEventObject;
+  readonly "account.email_verified": AccountEventObject;
+  readonly "account.plan_changed": PlanEventObject;
+  readonly "webhook.test": WebhookEventObject;
+}
+
+const OBJECTS: { readonly [Kind in EventKind]: Named<EventObjects[Kind]> } = {
+  "file.uploaded": fileSchema,
+  "file.updated": fileSchema,
+  "file.trashed": fileSchema,
+  "file.restored": fileSchema,
+  "file.deleted": fileSchema,
+  "folder.created": folderSchema,
+  "folder.updated": folderSchema,
+  "folder.trashed": folderSchema,
+  "folder.restored": folderSchema,
+  "folder.deleted": folderSchema,
+  "vault.created": vaultSchema,
+  "vault.updated": vaultSchema,
+  "vault.trashed": vaultSchema,
+  "vault.restored": vaultSchema,
+  "vault.deleted": vaultSchema,
+  "vault.member_added": memberSchema,
+  "vault.member_removed": memberSchema,
+  "vault.member_ended": endedMemberSchema,
+  "api_key.created": apiKeySchema,
+  "api_key.revoked": apiKeySchema,
+  "invite.created": inviteSchema,
+  "invite.redeemed": redeemedInviteSchema,
+  "invite.revoked": inviteSchema,
+  "account.email_verified": accountSchema,
+  "account.plan_changed": planSchema,
+  "webhook.test": webhookSchema,
+};
+
 function eventOf<Kind extends EventKind>(kind: Kind) {
-  return z.object({
+  return object({
+    /** Kind of the event: narrow on it. */
     type: z.literal(kind),
+    /** When it happened: RFC 3339 in UTC, with milliseconds. */
     timestamp,
-    data: z.object({
+    /** What happened. */
+    data: object({
+      /** UUID of the account. */
       accountId: uuid,
-      /**
-       * The number of the change in its account: later changes have higher numbers; 0 for a test. Deliveries may
-       * overtake each other.
-       */
+      /** Number of the change in the account. Later changes have higher numbers. 0: a test. */
       sequence: z.int(),
-      actor,
+      /** The actor. */
+      actor: eventActor,
+      /** What it was done to. */
       object: OBJECTS[kind],
     }),
   });
@@ -86,4 +230,4 @@ export function eventSchema<Kind extends EventKind>(kind: Kind): ReturnType<type
 /** A delivered event: narrow on `type`. */
 export type WebhookEvent = { [Kind in EventKind]: z.infer<ReturnType<typeof eventOf<Kind>>> }[EventKind];
 
-export type EventObject<Kind extends EventKind = EventKind> = z.infer<(typeof OBJECTS)[Kind]>;
+export type EventObject<Kind extends EventKind = EventKind> = EventObjects[Kind];

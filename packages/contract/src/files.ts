@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { bytes, endpoint } from "./endpoint.ts";
 import { folderOrRoot } from "./folders.ts";
 import { ownerProof } from "./proofs.ts";
@@ -10,7 +11,7 @@ import {
   idPrefix,
   itemName,
   mediaType,
-  pageOf,
+  nextPage,
   pageQuery,
   revision,
   sha256Hex,
@@ -20,55 +21,78 @@ import {
 import { OWNER_PROOF_ERRORS } from "./vaults.ts";
 
 /** A file's metadata. `size` and `sha256` describe the stored bytes. */
-export const file = z.object({
+export const fileSchema = object({
+  /** Identifier: a UUID in lower case. It never changes. */
   id: uuid,
-  /** New for every content version. */
+  /** UUID of the content. Every new content gets a new one. */
   versionId: uuid,
+  /** Raised by every rename, move, trash and restore. A change can name it in `If-Match`, to act on no other. */
   revision,
-  /** "" where only members can read the name: then `shared` has it. */
+  /** Name of the file. "": only members can read it. */
   name: z.string(),
+  /** Stored bytes, after encryption. */
   size: z.int(),
+  /** Media type, such as `text/plain`. */
   contentType: z.string(),
+  /** SHA-256 of the stored bytes: 64 lower-case hex digits. */
   sha256: sha256Hex,
+  /** UUID of the vault. */
   vaultId: uuid,
-  /** null: at the top of the vault. */
+  /** UUID of the folder. null: the top of the vault. */
   folderId: z.nullable(uuid),
+  /** Whether the stored bytes are encrypted by the client. */
   encrypted: z.boolean(),
-  /** What a file of a shared vault carries; null in a public one. */
+  /** What members signed and encrypted. null: in a public vault. */
   shared: z.nullable(sharedFile),
+  /** When it was created: RFC 3339 in UTC, with milliseconds. */
   createdAt: timestamp,
+  /** When it last changed: RFC 3339 in UTC, with milliseconds. */
   updatedAt: timestamp,
+  /** The caller that made it, with its credential as it was then. A member of another account has its address alone. null: not noted. */
   createdBy: author,
+  /** The caller that last changed it, as in `createdBy`. null: not noted. */
   updatedBy: author,
+  /** When it was moved to the trash: RFC 3339 in UTC. null: it is not in the trash. */
   trashedAt: z.nullable(timestamp),
 });
 
-export interface File extends z.infer<typeof file> {}
+/** A file's metadata. `size` and `sha256` describe the stored bytes. */
+export interface File extends Parsed<typeof fileSchema> {}
 
-const fileParams = z.object({ fileId: uuid });
+export const file: Named<File> = fileSchema;
+
+const fileParams = object({
+  /** UUID of the file. */
+  fileId: uuid,
+});
 const member = { auth: "credential", access: "agent", vaultLimit: "object" } as const;
 const write = { ...member, scope: "files:write" } as const;
 const read = { ...member, scope: "files:read" } as const;
 
 /** Digests a sender may add (RFC 9530); a mismatch stores nothing. */
 const digestHeaders = {
+  /** Media type of the body. Default: `application/octet-stream`. */
   "content-type": z.optional(mediaType),
+  /** Digest of the body (RFC 9530), such as `sha-256=:…:`. A mismatch stores nothing. Default: not checked. */
   "content-digest": z.optional(z.string().check(z.maxLength(2048))),
+  /** Digest of the file (RFC 9530), such as `sha-256=:…:`. A mismatch stores nothing. Default: not checked. */
   "repr-digest": z.optional(z.string().check(z.maxLength(2048))),
   ...sharedHeaders,
 };
 
-const contentHeaders = z.object({
+const contentHeaders = object({
+  /** Bytes to send, such as `bytes=0-1023`. Default: the whole content. */
   range: z.optional(z.string().check(z.maxLength(2048))),
+  /** Entity tag: sends the range only when the content still has it. Otherwise the whole content. Default: always the range. */
   "if-range": z.optional(condition),
+  /** Answers 304 when the content still has this entity tag. Default: always sends the content. */
   "if-none-match": z.optional(condition),
+  /** Acts only when the content still has this entity tag. Otherwise: 412. Default: always. */
   "if-match": z.optional(condition),
 });
 
-const contentQuery = z.strictObject({
-  /**
-   * This version and no other: the current one, or one that is kept. In a shared vault the owner also reads the current version of a file in its trash by it.
-   */
+const contentQuery = strictObject({
+  /** UUID of one content: reads this content and no other. Default: the current content. */
   versionId: z.optional(uuid),
 });
 
@@ -97,24 +121,35 @@ const uploadErrors = [
 ] as const;
 
 export const filesGroup = {
+  /** Store the body as a new file; raw bytes of any media type, or one file part of multipart/form-data. */
   upload: endpoint({
     ...write,
     id: "files.upload",
     method: "POST",
     path: "/api/files",
     effect: "create",
-    query: z.strictObject({
+    query: strictObject({
+      /** UUID of the vault. Default: the vault of `folderId`, else your default vault (`isDefault`), which is public. */
       vaultId: z.optional(uuid),
+      /** UUID of the folder. Default: the top of the vault. */
       folderId: z.optional(uuid),
-      /** Optional in multipart, where the part's file name serves; refused in a shared vault with encrypted names. */
+      /** Name of the file. A multipart upload takes the part's file name by default. */
       name: z.optional(itemName),
     }),
-    headers: z.object({ ...digestHeaders, "if-none-match": z.optional(z.enum(["*"])) }),
+    headers: object({
+      ...digestHeaders,
+      /** `*`: stores only when nothing has the name yet, else 412. Default: a name that is taken answers 409. */
+      "if-none-match": z.optional(z.enum(["*"])),
+    }),
     body: bytes(),
     status: 201,
-    output: z.object({ file }),
+    output: object({
+      /** The file as it is now. */
+      file,
+    }),
     errors: [...uploadErrors, "vault_required", "different_vault", "trashed"],
   }),
+  /** List files, newest first. */
   list: endpoint({
     ...read,
     id: "files.list",
@@ -122,21 +157,30 @@ export const filesGroup = {
     path: "/api/files",
     vaultLimit: "filter",
     effect: "read",
-    query: z.strictObject({
+    query: strictObject({
       ...pageQuery,
+      /** UUID of the only vault to list. Default: every vault you may read. */
       vaultId: z.optional(uuid),
+      /** Lists only this folder; `root` is the top of a vault. Default: every folder. */
       folderId: z.optional(folderOrRoot),
+      /** `true`: only items in the trash. Default: `false`, only items outside it. */
       trashed: z.optional(booleanText),
-      /** The exact name. */
+      /** Lists only this exact name. Default: every name. */
       name: z.optional(itemName),
-      /** In a folder of a shared vault: the exact name's blind index. */
+      /** Blind index of a name in a shared vault: 32 lower-case hex digits. Default: every name. */
       nameIndex: z.optional(nameIndex),
+      /** Lists only ids that begin with these 8 or more hex digits, dashes or not. Default: every id. */
       idPrefix,
     }),
     status: 200,
-    output: pageOf("files", file),
+    output: object({
+      /** Files, newest first. */
+      files: z.array(file),
+      ...nextPage,
+    }),
     errors: ["not_found", "not_a_member", "membership_ended", "chain_unavailable"],
   }),
+  /** One file's metadata. */
   get: endpoint({
     ...read,
     id: "files.get",
@@ -145,9 +189,13 @@ export const filesGroup = {
     effect: "read",
     params: fileParams,
     status: 200,
-    output: z.object({ file }),
+    output: object({
+      /** The file as it is now. */
+      file,
+    }),
     errors: ["not_found", "not_a_member", "membership_ended", "chain_unavailable"],
   }),
+  /** The bytes, whole or one range (RFC 9110 §14). */
   content: endpoint({
     ...read,
     id: "files.content",
@@ -162,6 +210,7 @@ export const filesGroup = {
     output: bytes(),
     errors: [...contentErrors],
   }),
+  /** The headers of the bytes: size, ETag, digest. */
   contentHead: endpoint({
     ...read,
     id: "files.contentHead",
@@ -175,6 +224,7 @@ export const filesGroup = {
     otherStatuses: [206, 304],
     errors: [...contentErrors],
   }),
+  /** Store the body as the file's new version and keep the old one; If-Match guards against a lost update. */
   replace: endpoint({
     ...write,
     keyed: true,
@@ -183,16 +233,24 @@ export const filesGroup = {
     path: "/api/files/{fileId}/content",
     effect: "update",
     params: fileParams,
-    query: z.strictObject({
-      /** false: the content before is gone at once. For the owner alone, in a public vault. */
+    query: strictObject({
+      /** `false`: gives up the content before at once; its bytes leave the server's disk 24 hours later. Owner only, in a public vault. Default: `true`. */
       keep: z.optional(booleanText),
     }),
-    headers: z.object({ ...digestHeaders, "if-match": z.optional(condition) }),
+    headers: object({
+      ...digestHeaders,
+      /** Acts only while the content has this entity tag, or the file the tag that a client computed of it. Otherwise: 412. Default: always. */
+      "if-match": z.optional(condition),
+    }),
     body: bytes(),
     status: 200,
-    output: z.object({ file }),
+    output: object({
+      /** The file as it is now. */
+      file,
+    }),
     errors: [...uploadErrors, "trashed", "owner_only"],
   }),
+  /** Rename a file, or move it inside its vault (folderId null: to the top). */
   update: endpoint({
     ...write,
     keyed: true,
@@ -201,17 +259,26 @@ export const filesGroup = {
     path: "/api/files/{fileId}",
     effect: "update",
     params: fileParams,
-    headers: z.object({ "if-match": z.optional(condition) }),
-    body: z.strictObject({
+    headers: object({
+      /** Acts only while it has this entity tag: its revision in quotes, or the tag that a client computed of it. Otherwise: 412. Default: always. */
+      "if-match": z.optional(condition),
+    }),
+    body: strictObject({
+      /** New name. Default: unchanged. */
       name: z.optional(itemName),
+      /** UUID of the folder to move to. null: the top of the vault. Default: unchanged. */
       folderId: z.optional(z.nullable(uuid)),
-      /** In a shared vault: the statement of the new name and place. */
+      /** Signed and encrypted name and place, in a shared vault. Default: none, in a public one. */
       shared: z.optional(sharedEntry),
     }),
     status: 200,
-    output: z.object({ file }),
+    output: object({
+      /** The file as it is now. */
+      file,
+    }),
     errors: ["not_found", "name_exists", "precondition_failed", "different_vault", "trashed", ...sharedContentErrors],
   }),
+  /** Move a file to the trash; the owner may delete for good with permanent=true (204). The bytes leave the server's disk 24 hours later. */
   delete: endpoint({
     ...write,
     keyed: true,
@@ -220,11 +287,22 @@ export const filesGroup = {
     path: "/api/files/{fileId}",
     effect: "delete",
     params: fileParams,
-    query: z.strictObject({ permanent: z.optional(booleanText) }),
-    headers: z.object({ "coffer-proof": z.optional(ownerProof), "if-match": z.optional(condition) }),
+    query: strictObject({
+      /** `true`: deletes for good, with no way back. The bytes leave the server's disk 24 hours later. Default: `false`, to the trash. */
+      permanent: z.optional(booleanText),
+    }),
+    headers: object({
+      /** Nonce of a deletion challenge, a dot, and the owner's signature. Default: none, in a public vault. */
+      "coffer-proof": z.optional(ownerProof),
+      /** Acts only while it has this entity tag: its revision in quotes, or the tag that a client computed of it. Otherwise: 412. Default: always. */
+      "if-match": z.optional(condition),
+    }),
     status: 200,
     otherStatuses: [204],
-    output: z.object({ file }),
+    output: object({
+      /** The file as it is now. */
+      file,
+    }),
     errors: [
       "not_found",
       "precondition_failed",
@@ -234,6 +312,7 @@ export const filesGroup = {
       ...OWNER_PROOF_ERRORS,
     ],
   }),
+  /** Bring a file back from the trash; to the top of the vault when its folder is gone. */
   restore: endpoint({
     ...write,
     keyed: true,
@@ -242,11 +321,22 @@ export const filesGroup = {
     path: "/api/files/{fileId}/restore",
     effect: "update",
     params: fileParams,
-    headers: z.object({ "if-match": z.optional(condition) }),
-    body: z.strictObject({ name: z.optional(itemName), shared: z.optional(sharedEntry) }),
+    headers: object({
+      /** Acts only while it has this entity tag: its revision in quotes, or the tag that a client computed of it. Otherwise: 412. Default: always. */
+      "if-match": z.optional(condition),
+    }),
+    body: strictObject({
+      /** Another name, if the old one is taken. Default: the old name. */
+      name: z.optional(itemName),
+      /** Signed and encrypted name and place, in a shared vault. Default: none, in a public one. */
+      shared: z.optional(sharedEntry),
+    }),
     bodyOptional: true,
     status: 200,
-    output: z.object({ file }),
+    output: object({
+      /** The file as it is now. */
+      file,
+    }),
     errors: ["not_found", "not_trashed", "name_exists", "precondition_failed", ...sharedContentErrors],
   }),
 } as const;

@@ -3,14 +3,10 @@
  * @packageDocumentation
  */
 import * as z from "zod/mini";
-import { describeField, describeSchema } from "./describe.ts";
 import { type Api, type EndpointDefinition, endpointsOf, errorsOf, isBytes, takesIdempotencyKey } from "./endpoint.ts";
 import { ERROR_FACTS, type ErrorCode } from "./error-codes.ts";
 import { ERRORS } from "./errors.ts";
-import { FIELD_TEXTS } from "./field-texts.ts";
 import { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
-import { INPUT_TEXTS } from "./input-texts.ts";
-import { type EndpointId, SUMMARIES } from "./summaries.ts";
 import { KNOWN_VALUES } from "./values.ts";
 
 type Json = Record<string, unknown>;
@@ -18,11 +14,24 @@ type Json = Record<string, unknown>;
 /** The version of the interface: additive changes only below `/api` (decisions §1). */
 export const API_VERSION = "0.1.0";
 
-/** A complete OpenAPI 3.1 document. The same contract always gives the same text. */
-export function renderOpenApi(api: Api): Json {
+/**
+ * The texts of endpoints and fields by their {@link textKey}. They are the comments in the sources of the contract, so `npm run docs`
+ * reads them there: at run time they are gone.
+ */
+export type Texts = Readonly<Record<string, string>>;
+
+type Io = "input" | "output";
+
+/** `files.list` for the endpoint, `files.list input limit` and `files.list output files.name` for its fields. Lists do not count. */
+export function textKey(endpointId: string, io?: Io, path: readonly string[] = []): string {
+  return io === undefined ? endpointId : `${endpointId} ${io} ${path.join(".")}`;
+}
+
+/** A complete OpenAPI 3.1 document. The same contract and texts always give the same document. */
+export function renderOpenApi(api: Api, texts: Texts): Json {
   const paths: Record<string, Json> = {};
   for (const endpoint of endpointsOf(api)) {
-    const operation = renderOperation(endpoint);
+    const operation = renderOperation(endpoint, texts);
     (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = operation;
     for (const alias of endpoint.aliases ?? []) {
       // An operationId is unique in the document (OpenAPI 3.1 §4.8.10), so the alias has none.
@@ -55,20 +64,25 @@ export function renderOpenApi(api: Api): Json {
 
 const ERROR_SCHEMA = {
   type: "object",
-  properties: { error: { description: FIELD_TEXTS["error"], type: "string" } },
+  properties: {
+    error: {
+      description: "What went wrong and what to do, in one sentence. The code is in the header X-Error-Code.",
+      type: "string",
+    },
+  },
   required: ["error"],
   additionalProperties: false,
 };
 
-function renderOperation(endpoint: EndpointDefinition): Json {
+function renderOperation(endpoint: EndpointDefinition, texts: Texts): Json {
   const operation: Json = {
     operationId: endpoint.id,
     tags: [endpoint.id.split(".", 1)[0]],
-    summary: SUMMARIES[endpoint.id as EndpointId],
+    summary: texts[textKey(endpoint.id)]?.replace(/\.$/, ""),
     ...renderDeprecation(endpoint),
     security: endpoint.auth === "none" ? [] : [{ credential: [] }],
-    parameters: renderParameters(endpoint),
-    responses: { ...renderSuccesses(endpoint), ...renderFailures(endpoint) },
+    parameters: renderParameters(endpoint, texts),
+    responses: { ...renderSuccesses(endpoint, texts), ...renderFailures(endpoint) },
     "x-access": endpoint.access,
     "x-scope": endpoint.scope,
     ...(endpoint.agentScope === undefined ? {} : { "x-agent-scope": endpoint.agentScope }),
@@ -78,7 +92,7 @@ function renderOperation(endpoint: EndpointDefinition): Json {
   if (endpoint.body !== undefined) {
     operation["requestBody"] = {
       required: endpoint.bodyOptional !== true,
-      content: renderContent(endpoint.body, "input", endpoint.id),
+      content: renderContent(endpoint.body, "input", endpoint.id, texts),
     };
   }
   return operation;
@@ -94,7 +108,7 @@ const renderDeprecation = ({ deprecated }: EndpointDefinition): Json =>
 
 const PLACES = { params: "path", query: "query", headers: "header" } as const;
 
-function renderParameters(endpoint: EndpointDefinition): Json[] {
+function renderParameters(endpoint: EndpointDefinition, texts: Texts): Json[] {
   const declared = (["params", "query", "headers"] as const).flatMap((section) => {
     const schema = endpoint[section];
     if (schema === undefined) return [];
@@ -107,7 +121,7 @@ function renderParameters(endpoint: EndpointDefinition): Json[] {
       .map(([name, property]) => ({
         name,
         in: PLACES[section],
-        description: describeField("input", endpoint.id, [name]),
+        description: texts[textKey(endpoint.id, "input", [name])],
         required: section === "params" || required.includes(name),
         schema: property,
       }));
@@ -118,23 +132,24 @@ function renderParameters(endpoint: EndpointDefinition): Json[] {
 const IDEMPOTENCY_KEY = {
   name: HEADERS.idempotencyKey,
   in: "header",
-  description: INPUT_TEXTS[HEADERS.idempotencyKey],
+  description:
+    "1 to 255 visible characters. A repeat with the same key gets the first answer, and nothing is done again. Default: every request counts.",
   required: false,
   schema: { type: "string", minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY },
 };
 
-function renderSuccesses(endpoint: EndpointDefinition): Json {
+function renderSuccesses(endpoint: EndpointDefinition, texts: Texts): Json {
   const { output } = endpoint;
   const responses: Json = {
     [endpoint.status]:
       output === undefined
         ? { description: "Done" }
-        : { description: "Done", content: renderContent(output, "output", endpoint.id) },
+        : { description: "Done", content: renderContent(output, "output", endpoint.id, texts) },
   };
   for (const status of endpoint.otherStatuses ?? []) {
     // A part (206) is bytes like the whole; the others have no body.
     const content =
-      status === 206 && output !== undefined ? { content: renderContent(output, "output", endpoint.id) } : {};
+      status === 206 && output !== undefined ? { content: renderContent(output, "output", endpoint.id, texts) } : {};
     responses[status] = { description: "Done", ...content };
   }
   return responses;
@@ -164,13 +179,39 @@ function statusesOf({ errors }: EndpointDefinition, code: ErrorCode): number[] {
   return [...(isNamed ? [status] : []), ...(isOwn ? [ownFault] : [])];
 }
 
-function renderContent(body: NonNullable<EndpointDefinition["body"]>, io: "input" | "output", id: string): Json {
+function renderContent(body: NonNullable<EndpointDefinition["body"]>, io: Io, id: string, texts: Texts): Json {
   if (isBytes(body)) return { [body.mediaType ?? "*/*"]: {} };
-  return { "application/json": { schema: describeSchema(renderSchema(body, io), io, id) } };
+  const describe = (path: readonly string[]) => texts[textKey(id, io, path)];
+  return { "application/json": { schema: describeSchema(renderSchema(body, io), describe, []) } };
+}
+
+type Describe = (path: readonly string[]) => string | undefined;
+
+/** A copy of a JSON Schema in which every property has its description. */
+function describeSchema(schema: unknown, describe: Describe, path: readonly string[]): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => describeSchema(part, describe, path));
+  if (typeof schema !== "object" || schema === null) return schema;
+  const entries = Object.entries(schema).map(([keyword, value]) => [
+    keyword,
+    keyword === "properties"
+      ? describeProperties(value as Json, describe, path)
+      : describeSchema(value, describe, path),
+  ]);
+  return Object.fromEntries(entries) as Json;
+}
+
+function describeProperties(properties: Json, describe: Describe, path: readonly string[]): Json {
+  const described = Object.entries(properties).map(([name, property]) => {
+    const at = [...path, name];
+    const description = describe(at);
+    const rest = describeSchema(property, describe, at) as Json;
+    return [name, description === undefined ? rest : { description, ...rest }];
+  });
+  return Object.fromEntries(described) as Json;
 }
 
 /** A schema of the contract as JSON Schema. The words of a value that may get others are in `x-known-values`. */
-export function renderSchema(schema: z.core.$ZodType, io: "input" | "output"): Json {
+function renderSchema(schema: z.core.$ZodType, io: Io): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     unrepresentable: "any",

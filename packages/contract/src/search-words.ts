@@ -1,7 +1,6 @@
 /**
- * `@coffer/contract/search-words`: how names are compared in a search. Service, fake and clients use these functions, so that a word
+ * How names are compared in a search. Service, fake and clients use these functions, so that a word
  * finds the same names everywhere.
- * @packageDocumentation
  */
 import type { Author } from "./values.ts";
 

@@ -4,6 +4,7 @@
  * nothing.
  */
 import * as z from "zod/mini";
+import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { endpoint } from "./endpoint.ts";
 import { membershipEnd } from "./ends.ts";
 import { LADDER_STEP } from "./shared-statements.ts";
@@ -14,7 +15,7 @@ import {
   itemName,
   label,
   openEnum,
-  pageOf,
+  nextPage,
   pageQuery,
   sha256Hex,
   timestamp,
@@ -27,46 +28,61 @@ export { END_STEP, endProblem, membershipEnd } from "./ends.ts";
 /** The most members of a vault's allowlist, not counting its owner. */
 export const MAX_MEMBERS = 1000;
 
+const layersSchema = object({
+  /** Whether the service serves the vault to the address: `active`, `ended` or `none`. */
+  service: openEnum(["active", "ended", "none"]),
+  /** Whether the allowlist names the address: `active`, `ended` or `none`. `unknown`: the chain did not answer. */
+  chain: openEnum(["active", "ended", "none", "unknown"]),
+});
+
+/** What the service and the chain know about a member. */
+export interface VaultMemberLayers extends Parsed<typeof layersSchema> {}
+
+const layers: Named<VaultMemberLayers> = layersSchema;
+
 /** A member in the two layers: the service's record, and the allowlist on the chain, which alone decides who can decrypt. */
-export const vaultMember = z.object({
+const vaultMemberSchema = object({
+  /** The member's Sui address: `0x` and 64 lower-case hex digits. */
   chainAddress,
+  /** `owner` or `member` of the vault. */
   role: openEnum(["owner", "member"]),
-  /** Only the owner sees it; "" when none was given. */
+  /** Note of the owner about the member. "": none. */
   label: z.string(),
-  layers: z.object({
-    /** Whether the service serves the vault to this address; `ended`: until `endsAt`, and no longer. */
-    service: openEnum(["active", "ended", "none"]),
-    /** Whether the allowlist names the address; `unknown` while the chain does not answer. */
-    chain: openEnum(["active", "ended", "none", "unknown"]),
-  }),
-  /** The generation in which the member joined; null where the chain does not name the address. */
+  /** What the service and the chain each know about the member. */
+  layers: layers,
+  /** Generation in which the member joined. null: the chain does not name it. */
   since: z.nullable(z.int()),
-  /** When its access ends, or ended, by itself: by the chain, or as the service last saw it there. null: it has no end. */
+  /** When access ends or ended by itself: RFC 3339 in UTC. null: no end was set. */
   endsAt: z.nullable(timestamp),
-  /** When the service recorded it; null when it has not. */
+  /** When the service recorded the member: RFC 3339 in UTC. null: it did not. */
   addedAt: z.nullable(timestamp),
 });
 
-export interface VaultMember extends z.infer<typeof vaultMember> {}
+/** A member of a shared vault, as the service and the chain see it. */
+export interface VaultMember extends Parsed<typeof vaultMemberSchema> {}
+
+export const vaultMember: Named<VaultMember> = vaultMemberSchema;
 
 /** A vault key's record, sealed and signed by a member (file-format §7). */
-export const vaultKeyRecord = z.object({
-  /** SHA-256 of the record. */
+const vaultKeyRecordSchema = object({
+  /** SHA-256 of the vault key's record: 64 lower-case hex digits. */
   keyId: sha256Hex,
+  /** Generation of the vault that the key belongs to. */
   generation: z.int(),
-  /**
-   * Together with the generation, the place of the key: the latest end of a membership that had been reached, in
-   * milliseconds since 1970.
-   */
+  /** Latest end of a membership before this key, in milliseconds since 1970. It orders keys of one generation. */
   after: z.int(),
-  /** The bytes in base64. */
+  /** The sealed and signed record, in base64. Only members can open it. */
   record: base64Bytes(4096),
-  /** New files use it. False: another key replaced it, and older files still name it. */
+  /** Whether new files use this key. false: only older files do. */
   current: z.boolean(),
+  /** When it was created: RFC 3339 in UTC, with milliseconds. */
   createdAt: timestamp,
 });
 
-export interface VaultKeyRecord extends z.infer<typeof vaultKeyRecord> {}
+/** A vault key's record, sealed and signed by a member (file-format §7). */
+export interface VaultKeyRecord extends Parsed<typeof vaultKeyRecordSchema> {}
+
+export const vaultKeyRecord: Named<VaultKeyRecord> = vaultKeyRecordSchema;
 
 /** How many steps of the ladder a new record may bring. */
 export const MAX_STEPS = 16;
@@ -74,13 +90,22 @@ export const MAX_STEPS = 16;
 /** How many entries one call may stage. */
 export const MAX_STAGED = 200;
 
-const vaultParams = z.object({ vaultId: uuid });
-const memberParams = z.object({ vaultId: uuid, chainAddress });
+const vaultParams = object({
+  /** UUID of the vault. */
+  vaultId: uuid,
+});
+const memberParams = object({
+  /** UUID of the vault. */
+  vaultId: uuid,
+  /** Sui address: `0x` and 64 lower-case hex digits. */
+  chainAddress,
+});
 const manage = { auth: "credential", access: "owner", scope: "members:write", vaultLimit: "object" } as const;
 const use = { auth: "credential", access: "agent", vaultLimit: "object" } as const;
 const chainErrors = ["not_found", "public_vault", "chain_unavailable"] as const;
 
 export const membersGroup = {
+  /** The vault's members, as the service and the allowlist on the chain see them. */
   list: endpoint({
     ...use,
     id: "members.list",
@@ -91,9 +116,13 @@ export const membersGroup = {
     params: vaultParams,
     status: 200,
     /** At most {@link MAX_MEMBERS} members and the owner, so there are no pages. */
-    output: z.object({ members: z.array(vaultMember) }),
+    output: object({
+      /** The owner and the members; never in pages. */
+      members: z.array(vaultMember),
+    }),
     errors: ["not_found", "public_vault", "membership_ended"],
   }),
+  /** Record a member that the allowlist on the chain names already; a second call changes nothing. */
   add: endpoint({
     ...manage,
     id: "members.add",
@@ -105,11 +134,22 @@ export const membersGroup = {
      * `until`: the end that the caller's client has just set on the chain, null for none. The service waits for a node
      * that shows it.
      */
-    body: z.strictObject({ chainAddress, label: z.optional(label), until: z.optional(z.nullable(membershipEnd)) }),
+    body: strictObject({
+      /** Sui address: `0x` and 64 lower-case hex digits. */
+      chainAddress,
+      /** Note about the member for the owner: 1 to 200 characters. Default: none. */
+      label: z.optional(label),
+      /** When access ends: RFC 3339 in UTC, a whole quarter of an hour. null: no end. Must be the end on the chain. Default: the end on the chain, unchecked. */
+      until: z.optional(z.nullable(membershipEnd)),
+    }),
     status: 201,
-    output: z.object({ member: vaultMember }),
+    output: object({
+      /** The member as it is now. */
+      member: vaultMember,
+    }),
     errors: [...chainErrors, "not_on_allowlist", "limit_reached"],
   }),
+  /** End the record of a member that the allowlist on the chain no longer names. */
   remove: endpoint({
     ...manage,
     id: "members.remove",
@@ -123,6 +163,7 @@ export const membersGroup = {
 } as const;
 
 export const ownershipGroup = {
+  /** Take a vault into the account whose chain address owns it on the chain now; a second call changes nothing. */
   claim: endpoint({
     id: "ownership.claim",
     method: "POST",
@@ -134,9 +175,15 @@ export const ownershipGroup = {
     effect: "update",
     params: vaultParams,
     /** `name`: the vault's name in this account, if its own name is taken. */
-    body: z.strictObject({ name: z.optional(itemName) }),
+    body: strictObject({
+      /** Name of the vault in your account. Default: its own name. */
+      name: z.optional(itemName),
+    }),
     status: 200,
-    output: z.object({ vault }),
+    output: object({
+      /** The vault as it is now. */
+      vault,
+    }),
     errors: [
       ...chainErrors,
       ...([
@@ -152,6 +199,7 @@ export const ownershipGroup = {
 } as const;
 
 export const vaultKeysGroup = {
+  /** The vault's key records, newest first; only members can open them. */
   list: endpoint({
     ...use,
     id: "vaultKeys.list",
@@ -160,14 +208,20 @@ export const vaultKeysGroup = {
     scope: null,
     effect: "read",
     params: vaultParams,
-    query: z.strictObject({
+    query: strictObject({
       ...pageQuery,
+      /** Lists only keys of this generation. Default: every generation. */
       generation: z.optional(z.string().check(z.regex(/^\d{1,15}$/, "expected a whole number"))),
     }),
     status: 200,
-    output: pageOf("keys", vaultKeyRecord),
+    output: object({
+      /** Records of vault keys. */
+      keys: z.array(vaultKeyRecord),
+      ...nextPage,
+    }),
     errors: [...chainErrors, "not_a_member", "membership_ended"],
   }),
+  /** Publish the vault key record of the current generation, with steps down to earlier keys, if there is none or the named one is current. */
   publish: endpoint({
     ...use,
     id: "vaultKeys.publish",
@@ -176,17 +230,19 @@ export const vaultKeysGroup = {
     scope: "files:write",
     effect: "create",
     params: vaultParams,
-    body: z.strictObject({
+    body: strictObject({
+      /** The sealed and signed record of the key, in base64. */
       record: base64Bytes(4096),
-      /** The current record of the generation, which this one replaces; absent: there is none yet. */
+      /** SHA-256 of the record that this one replaces: 64 hex digits. Default: there is none yet. */
       replaces: z.optional(sha256Hex),
-      /** From the record's own key down: stored together with the record, or not at all. A key that is sealed again brings none. */
+      /** At most 16 steps down from the record's key, stored with it or not at all. Default: none. */
       steps: z.optional(
         z
           .array(
-            z.strictObject({
+            strictObject({
+              /** The sealed step, in base64. */
               step: base64Bytes(LADDER_STEP.bytes),
-              /** A record of the key that the step holds. */
+              /** SHA-256 of the record of the key inside the step: 64 hex digits. */
               to: sha256Hex,
             }),
           )
@@ -194,7 +250,10 @@ export const vaultKeysGroup = {
       ),
     }),
     status: 201,
-    output: z.object({ key: vaultKeyRecord }),
+    output: object({
+      /** The vault key's record, as stored. */
+      key: vaultKeyRecord,
+    }),
     /** `key_exists` comes with the existing record in the header `Coffer-Key-Id`. */
     errors: [
       ...chainErrors,
@@ -206,6 +265,7 @@ export const vaultKeysGroup = {
       "limit_reached",
     ],
   }),
+  /** Steps from vault keys down to earlier ones, those of the newest records first. */
   steps: endpoint({
     ...use,
     id: "vaultKeys.steps",
@@ -214,22 +274,27 @@ export const vaultKeysGroup = {
     scope: null,
     effect: "read",
     params: vaultParams,
-    query: z.strictObject(pageQuery),
+    query: strictObject(pageQuery),
     status: 200,
     /** Those of the newest records first: the bytes in base64. */
-    output: pageOf("steps", base64Bytes(LADDER_STEP.bytes)),
+    output: object({
+      /** Steps from newer keys down to older ones, those of the newest records first. Each is base64. */
+      steps: z.array(base64Bytes(LADDER_STEP.bytes)),
+      ...nextPage,
+    }),
     errors: [...chainErrors, "not_a_member", "membership_ended"],
   }),
 } as const;
 
-const folderKey = z.object({
-  /** null: the top of the vault. */
+const folderKey = object({
+  /** UUID of the folder. null: the top of the vault. */
   folderId: z.nullable(uuid),
-  /** The vault key whose subkey makes the folder's name index; null while the folder is empty. */
+  /** SHA-256 of the vault key's record: 64 lower-case hex digits. */
   keyId: z.nullable(sha256Hex),
 });
 
 export const folderNamesGroup = {
+  /** The vault key that a folder's name indexes are made with. */
   get: endpoint({
     ...use,
     id: "folderNames.get",
@@ -238,11 +303,15 @@ export const folderNamesGroup = {
     scope: "files:read",
     effect: "read",
     params: vaultParams,
-    query: z.strictObject({ folderId: z.optional(uuid) }),
+    query: strictObject({
+      /** UUID of the folder. Default: the top of the vault. */
+      folderId: z.optional(uuid),
+    }),
     status: 200,
     output: folderKey,
     errors: [...chainErrors, "not_a_member", "membership_ended", "tree_busy"],
   }),
+  /** Bring a folder's entries under another key; the folder changes once all of them are there. */
   stage: endpoint({
     ...use,
     id: "folderNames.stage",
@@ -251,18 +320,21 @@ export const folderNamesGroup = {
     scope: "files:write",
     effect: "update",
     params: vaultParams,
-    body: z.strictObject({
+    body: strictObject({
+      /** UUID of the folder. null: the top of the vault. */
       folderId: z.nullable(uuid),
-      /** The new key; its generation must be the vault's current one. */
+      /** SHA-256 of the record of the key to change to: 64 hex digits. */
       keyId: sha256Hex,
+      /** Names under the new key, at most 200. */
       entries: z.array(sharedEntry).check(z.maxLength(MAX_STAGED)),
     }),
     status: 200,
-    output: z.object({
+    output: object({
+      /** UUID of the folder. null: the top of the vault. */
       folderId: z.nullable(uuid),
-      /** The folder's key after this call: the new one once every live entry was staged. */
+      /** SHA-256 of the vault key's record: 64 lower-case hex digits. */
       keyId: z.nullable(sha256Hex),
-      /** Live entries that are not staged under the new key yet. */
+      /** Number of live entries that still need a name under the new key. */
       remaining: z.int(),
     }),
     errors: [

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { object } from "./object.ts";
 import { bytes, endpoint } from "./endpoint.ts";
 
 const open = {
@@ -11,27 +12,37 @@ const open = {
 } as const;
 
 export const systemGroup = {
+  /** The process is alive. */
   health: endpoint({
     ...open,
     id: "system.health",
     path: "/healthz",
     status: 200,
-    output: z.object({ status: z.enum(["ok"]), version: z.string() }),
+    output: object({
+      /** `ok`: the process answers. */
+      status: z.enum(["ok"]),
+      /** Version of the service. */
+      version: z.string(),
+    }),
     errors: [],
   }),
+  /** Database and blob store answer; 503 while starting, stopping or broken. */
   ready: endpoint({
     ...open,
     id: "system.ready",
     path: "/readyz",
     status: 200,
-    output: z.object({
+    output: object({
+      /** `ready`: the service takes requests. */
       status: z.enum(["ready"]),
+      /** `stopped`: no content is deleted until an operator has run `coffer-server adopt`; all else goes on. */
       deletions: z.optional(z.enum(["stopped"])),
-      /** What waits although requests are answered, why, and what the operator can do; absent: nothing does. */
+      /** What waits although requests are answered, why, and what the operator can do. Absent: nothing waits. */
       detail: z.optional(z.string()),
     }),
     errors: ["unavailable"],
   }),
+  /** Prometheus text format; from loopback or with the metrics token. */
   metrics: endpoint({
     ...open,
     id: "system.metrics",
@@ -40,6 +51,7 @@ export const systemGroup = {
     output: bytes("text/plain"),
     errors: ["not_found"],
   }),
+  /** This contract as OpenAPI 3.1. */
   openapi: endpoint({
     ...open,
     id: "system.openapi",

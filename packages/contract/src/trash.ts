@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { endpoint } from "./endpoint.ts";
 import { file } from "./files.ts";
 import { ownerProof } from "./proofs.ts";
@@ -10,7 +11,20 @@ export const TRASH_DAYS = 30;
 /** The queries of the trash. */
 export const TRASH_KINDS = ["files", "vaults"] as const;
 
+const leftVaultSchema = object({
+  /** Identifier: a UUID in lower case. It never changes. */
+  id: uuid,
+  /** Name that the owner chose. */
+  name: z.string(),
+});
+
+/** A shared vault whose trash was left alone. */
+export interface LeftVault extends Parsed<typeof leftVaultSchema> {}
+
+const leftVault: Named<LeftVault> = leftVaultSchema;
+
 export const trashGroup = {
+  /** List the files or the vaults in the trash; they are purged 30 days after they went there. */
   list: endpoint({
     id: "trash.list",
     method: "GET",
@@ -20,17 +34,26 @@ export const trashGroup = {
     scope: "files:read",
     vaultLimit: "filter",
     effect: "read",
-    query: z.strictObject({
+    query: strictObject({
       ...pageQuery,
+      /** UUID of the only vault to list. Default: every vault you may read. */
       vaultId: z.optional(uuid),
-      /** The default is `files`: the files in the trash of live vaults. `vaults`: the vaults in the trash. */
+      /** `files`: files in the trash. `vaults`: vaults in the trash. Default: `files`. */
       kind: z.optional(z.enum(TRASH_KINDS)),
     }),
     status: 200,
     /** One of the two is empty, by `kind`. */
-    output: z.object({ files: z.array(file), vaults: z.array(vault), nextCursor: z.nullable(z.string()) }),
+    output: object({
+      /** Files, newest first. */
+      files: z.array(file),
+      /** Vaults, newest first. */
+      vaults: z.array(vault),
+      /** Pass it as `cursor` to get the next page. null: this is the last page. */
+      nextCursor: z.nullable(z.string()),
+    }),
     errors: ["not_found", "not_a_member", "membership_ended", "chain_unavailable"],
   }),
+  /** Delete for good the files and folders in the trash of one vault, or of all public ones. The bytes leave the server's disk 24 hours later. */
   empty: endpoint({
     id: "trash.empty",
     method: "DELETE",
@@ -41,11 +64,20 @@ export const trashGroup = {
     vaultLimit: "filter",
     effect: "delete",
     /** Without `vaultId`: every public vault. Vaults in the trash keep all their content. */
-    query: z.strictObject({ vaultId: z.optional(uuid) }),
-    headers: z.object({ "coffer-proof": z.optional(ownerProof) }),
+    query: strictObject({
+      /** UUID of the only vault whose trash is emptied. Default: every public vault of yours. */
+      vaultId: z.optional(uuid),
+    }),
+    headers: object({
+      /** Nonce of a deletion challenge, a dot, and the owner's signature. Default: none, in a public vault. */
+      "coffer-proof": z.optional(ownerProof),
+    }),
     status: 200,
     /** The shared vaults whose trash this call left alone. Empty each by its id, with its owner's proof. */
-    output: z.object({ leftVaults: z.array(z.object({ id: uuid, name: z.string() })) }),
+    output: object({
+      /** Shared vaults whose trash was left alone. Empty each by its id, with the owner's proof. */
+      leftVaults: z.array(leftVault),
+    }),
     errors: ["not_found", ...OWNER_PROOF_ERRORS],
   }),
 } as const;

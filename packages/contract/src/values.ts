@@ -1,5 +1,6 @@
 /** The words that several groups share: ids, times, names, digests, pages. */
 import * as z from "zod/mini";
+import { object, type Named, type Parsed } from "./object.ts";
 import { isAssigned, UNICODE_VERSION } from "./assigned.ts";
 
 /** RFC 9562 UUID, lower case. */
@@ -143,41 +144,51 @@ export const booleanText = z.codec(z.enum(["true", "false"]), z.boolean(), {
 export const KNOWN_VALUES = new WeakMap<z.core.$ZodType, readonly string[]>();
 
 /** A value that the service may extend: listed words are typed, others pass. */
-export function openEnum<const Words extends readonly [string, ...string[]]>(words: Words) {
-  type Open = Words[number] | (string & Record<never, never>);
+export function openEnum<const Word extends string>(words: readonly [Word, ...Word[]]): Named<OpenEnum<Word>> {
   const schema = z.string();
   KNOWN_VALUES.set(schema, words);
-  return schema as unknown as z.ZodMiniType<Open, Open>;
+  return schema;
 }
+
+/** One of these words. A later version of the service may add others. */
+export type OpenEnum<Word extends string> = Word | (string & Record<never, never>);
 
 export const MAX_PAGE = 1000;
 export const DEFAULT_PAGE = 100;
 
 /** Paging of every list: keyset on (createdAt, id), newest first; `cursor` is opaque. */
 export const pageQuery = {
+  /** Most rows of one page: 1 to 1,000. Default: 100. */
   limit: z.optional(integerText(1, MAX_PAGE)),
+  /** The `nextCursor` of the page before. Default: the first page. */
   cursor: z.optional(z.string().check(z.minLength(1), z.maxLength(512))),
 };
 
-/** `{ <plural>: [...], nextCursor }`. */
-export function pageOf<Name extends string, Item extends z.core.$ZodType>(name: Name, item: Item) {
-  return z.object({ [name]: z.array(item), nextCursor: z.nullable(z.string()) } as Record<
-    Name,
-    z.ZodMiniArray<Item>
-  > & {
-    nextCursor: z.ZodMiniNullable<z.ZodMiniString>;
-  });
-}
+/** Which page of a list, and how long it is. */
+export interface PageQuery extends Parsed<z.ZodMiniObject<typeof pageQuery>> {}
+
+/** What every page of a list ends with. */
+export const nextPage = {
+  /** Pass it as `cursor` to get the next page. null: this is the last page. */
+  nextCursor: z.nullable(z.string()),
+};
 
 /** What names a credential, without its rights. */
 export const namedCredential = {
+  /** Kind of the credential: `api-key`, `session` or `development`. */
   kind: openEnum(["api-key", "session", "development"]),
+  /** UUID of the API key or of the session. null: the development rule. */
   id: z.nullable(uuid),
+  /** Name of the API key. null: the credential has none. */
   name: z.nullable(z.string()),
+  /** Sui address of the credential: `0x` and 64 lower-case hex digits. null: it has none. */
   chainAddress: z.nullable(chainAddress),
 };
 
-/** The caller that made something, with its credential as it was then. null: nobody noted it. */
-export const author = z.nullable(z.object(namedCredential));
+const authorSchema = object(namedCredential);
 
-export type Author = NonNullable<z.infer<typeof author>>;
+/** The caller that made or changed something. */
+export interface Author extends Parsed<typeof authorSchema> {}
+
+/** The caller that made something, with its credential as it was then. null: nobody noted it. */
+export const author: Named<Author | null> = z.nullable(authorSchema);

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { object, strictObject, type Named, type Parsed } from "./object.ts";
 import { endpoint } from "./endpoint.ts";
 import { ownerProof } from "./proofs.ts";
 import {
@@ -6,7 +7,7 @@ import {
   chainAddress,
   itemName,
   openEnum,
-  pageOf,
+  nextPage,
   pageQuery,
   timestamp,
   uuid,
@@ -16,30 +17,42 @@ import {
 export const VAULT_TYPES = ["public", "shared"] as const;
 
 /** A vault. `chainObjectId` names the on-chain allowlist of a shared vault, null for a public one. */
-export const vault = z.object({
+const vaultSchema = object({
+  /** Identifier: a UUID in lower case. It never changes. */
   id: uuid,
+  /** Name that the owner chose. */
   name: z.string(),
+  /** `public`: the service can read the files. `shared`: only members can. */
   type: openEnum(VAULT_TYPES),
+  /** Sui id of the vault's allowlist: `0x` and 64 lower-case hex digits. null: a public vault. */
   chainObjectId: z.nullable(chainAddress),
-  /** The vault of calls that name none; nobody can delete it. */
+  /** Whether files go here when you name no vault. The default vault cannot be deleted. */
   isDefault: z.boolean(),
-  /** `agent`: the vault is of the account whose agent the key is. `member`: it belongs to another account, whose storage its files count for. */
+  /** `owner`: the vault is yours. `agent`: it is the account's whose agent you are. `member`: it belongs to another account, whose storage it uses. */
   role: openEnum(["owner", "agent", "member"]),
-  /** What the service last read on the chain. If it is higher than yours, read the chain again; null for a public vault. */
+  /** Number that rises when the vault changes keys. null: a public vault. */
   generation: z.nullable(z.int()),
-  /** Names are not encrypted; fixed when the vault is made; null for a public vault. */
+  /** Whether the service can read file and folder names. Fixed at creation. null: a public vault. */
   plainNames: z.nullable(z.boolean()),
-  /** Days that replaced versions stay; null: the service's own setting, or a shared vault. */
+  /** Days that replaced versions stay. null: as the service's setting says. */
   keepVersionsDays: z.nullable(z.int()),
+  /** When it was created: RFC 3339 in UTC, with milliseconds. */
   createdAt: timestamp,
+  /** When it last changed: RFC 3339 in UTC, with milliseconds. */
   updatedAt: timestamp,
-  /** When it went to the trash; null: it is not in the trash. */
+  /** When it was moved to the trash: RFC 3339 in UTC. null: it is not in the trash. */
   trashedAt: z.nullable(timestamp),
 });
 
-export interface Vault extends z.infer<typeof vault> {}
+/** A vault. */
+export interface Vault extends Parsed<typeof vaultSchema> {}
 
-const vaultParams = z.object({ vaultId: uuid });
+export const vault: Named<Vault> = vaultSchema;
+
+const vaultParams = object({
+  /** UUID of the vault. */
+  vaultId: uuid,
+});
 /** Errors of a change of a shared vault that needs its owner's proof. */
 export const OWNER_PROOF_ERRORS = [
   "owner_proof_required",
@@ -52,6 +65,7 @@ export const OWNER_PROOF_ERRORS = [
 const owned = { auth: "credential", access: "owner", scope: "vaults:write" } as const;
 
 export const vaultsGroup = {
+  /** Create a vault. */
   create: endpoint({
     ...owned,
     id: "vaults.create",
@@ -59,13 +73,19 @@ export const vaultsGroup = {
     path: "/api/vaults",
     vaultLimit: "refuse",
     effect: "create",
-    body: z.strictObject({
+    body: strictObject({
+      /** Name: at most 255 bytes of UTF-8. */
       name: itemName,
+      /** `public`: the service can read the files. `shared`: only members can. */
       type: z.enum(VAULT_TYPES),
+      /** Sui id of the allowlist of a shared vault: `0x` and 64 hex digits. Default: none, for a public vault. */
       chainObjectId: z.optional(chainAddress),
     }),
     status: 201,
-    output: z.object({ vault }),
+    output: object({
+      /** The vault as it is now. */
+      vault,
+    }),
     errors: [
       "name_exists",
       "limit_reached",
@@ -76,6 +96,7 @@ export const vaultsGroup = {
       "chain_unavailable",
     ],
   }),
+  /** List vaults, newest first. */
   list: endpoint({
     id: "vaults.list",
     method: "GET",
@@ -85,17 +106,24 @@ export const vaultsGroup = {
     scope: null,
     vaultLimit: "filter",
     effect: "read",
-    query: z.strictObject({
+    query: strictObject({
       ...pageQuery,
+      /** `public` or `shared`. Default: both. */
       type: z.optional(z.enum(VAULT_TYPES)),
-      /** true: the shared vaults of other accounts that have the caller's chain address as a member. */
+      /** `true`: vaults of other accounts that have you as a member. Default: `false`. */
       shared: z.optional(booleanText),
+      /** Lists only ids that begin with these 8 or more hex digits, dashes or not. Default: every id. */
       idPrefix,
     }),
     status: 200,
-    output: pageOf("vaults", vault),
+    output: object({
+      /** Vaults, newest first. */
+      vaults: z.array(vault),
+      ...nextPage,
+    }),
     errors: [],
   }),
+  /** One vault. */
   get: endpoint({
     id: "vaults.get",
     method: "GET",
@@ -107,9 +135,13 @@ export const vaultsGroup = {
     effect: "read",
     params: vaultParams,
     status: 200,
-    output: z.object({ vault }),
+    output: object({
+      /** The vault as it is now. */
+      vault,
+    }),
     errors: ["not_found"],
   }),
+  /** Rename a vault. */
   update: endpoint({
     ...owned,
     id: "vaults.update",
@@ -119,16 +151,24 @@ export const vaultsGroup = {
     effect: "update",
     params: vaultParams,
     /** In a shared vault the owner proves to be there before versions end sooner. */
-    headers: z.object({ "coffer-proof": z.optional(ownerProof) }),
-    body: z.strictObject({
+    headers: object({
+      /** Nonce of a deletion challenge, a dot, and the owner's signature. Default: none, in a public vault. */
+      "coffer-proof": z.optional(ownerProof),
+    }),
+    body: strictObject({
+      /** New name. Default: unchanged. */
       name: z.optional(itemName),
-      /** The days count for versions that are kept already, too. null: as the service's setting says. */
+      /** Days that replaced versions stay, those kept already included: 1 to 365. null: as the service's setting says. Default: unchanged. */
       keepVersionsDays: z.optional(z.nullable(z.int().check(z.gte(1), z.lte(365)))),
     }),
     status: 200,
-    output: z.object({ vault }),
+    output: object({
+      /** The vault as it is now. */
+      vault,
+    }),
     errors: ["not_found", "name_exists", ...OWNER_PROOF_ERRORS],
   }),
+  /** Move a vault to the trash, with force=true also one that is not empty; the owner deletes for good with permanent=true (204). The bytes leave the server's disk 24 hours later. */
   delete: endpoint({
     ...owned,
     id: "vaults.delete",
@@ -137,16 +177,22 @@ export const vaultsGroup = {
     vaultLimit: "object",
     effect: "delete",
     params: vaultParams,
-    query: z.strictObject({
-      /** Also moves a live vault that is not empty. */
+    query: strictObject({
+      /** `true`: moves the vault to the trash even when it holds files. Default: `false`. */
       force: z.optional(booleanText),
-      /** Deletes for good, from the trash or at once: 204. */
+      /** `true`: deletes for good, with no way back. The bytes leave the server's disk 24 hours later. Default: `false`, to the trash. */
       permanent: z.optional(booleanText),
     }),
-    headers: z.object({ "coffer-proof": z.optional(ownerProof) }),
+    headers: object({
+      /** Nonce of a deletion challenge, a dot, and the owner's signature. Default: none, in a public vault. */
+      "coffer-proof": z.optional(ownerProof),
+    }),
     status: 200,
     otherStatuses: [204],
-    output: z.object({ vault }),
+    output: object({
+      /** The vault as it is now. */
+      vault,
+    }),
     errors: ["not_found", "vault_not_empty", "default_vault", "tree_busy", ...OWNER_PROOF_ERRORS],
   }),
 } as const;

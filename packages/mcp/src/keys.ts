@@ -1,6 +1,6 @@
 /** The keys that call over HTTP. Each has a session, a memory and limits of its own, and is checked with the service once. */
 import { createHash } from "node:crypto";
-import { keyRefusalOf } from "@coffer/contract/catalogue";
+import { keyRefusalOf } from "@coffer/contract";
 import type { Client } from "@coffer/sdk";
 import { createRedaction, sessionOver, toFailure, type Redaction, type Session } from "@coffer/tasks";
 import { createMemory, type Memory } from "./memory.ts";

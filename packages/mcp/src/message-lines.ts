@@ -3,7 +3,7 @@
  * an answer would wait for ever.
  */
 import type * as z from "zod/mini";
-import { describeIssues } from "@coffer/contract/issue-words";
+import { describeIssues } from "@coffer/contract";
 
 /** -32700 no JSON, -32600 no message, -32602 a message with params that cannot be taken. */
 export const RPC_ERRORS = { parse: -32_700, request: -32_600, params: -32_602, internal: -32_603 } as const;

@@ -1,6 +1,5 @@
 /** A tool is plain data and a function. This module imports no MCP library, so tests check results and lists without one. */
-import type { Effect, EndpointDefinition } from "@coffer/contract";
-import { describeIssues } from "@coffer/contract/issue-words";
+import { describeIssues, type Effect, type EndpointDefinition } from "@coffer/contract";
 import { TaskFailure } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "./call.ts";

@@ -1,10 +1,11 @@
 /** One attempt of a call: a request under its time limits, and what its answer says. */
 import { HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
-import type { BinaryBody, WireBody } from "./byte-body.ts";
+import { errorTexts } from "./error-texts.ts";
+import { guardStream } from "./guarded-stream.ts";
+import { renderBytes, type BinaryBody, type WireBody } from "./byte-body.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
 import type { EncodedRequest } from "./encode-request.ts";
 import { ConnectionError, ContractError, credentialMissing, SdkError, TimeoutError } from "./errors.ts";
-import { once } from "./once.ts";
 import type { Bearer, Connection, CallOptions } from "./options.ts";
 import { errorCode, sanitizeCause } from "./redaction.ts";
 import { canStreamRequests } from "./runtime.ts";
@@ -93,9 +94,8 @@ function buildRequest(call: Call, watch: Watch, attempt: number, wire: WireBody)
   }
 }
 
-/** The code that moves bytes is loaded with the first bytes to move. Throws ContractError for a stream where only bytes go. */
+/** Throws ContractError for a stream where only bytes go. */
 async function renderBody({ connection, endpoint, options }: Call, body: BinaryBody, watch: Watch): Promise<WireBody> {
-  const { renderBytes } = await import("./byte-body.ts");
   let sent = 0;
   options.onSent?.(0);
   const wire = renderBytes(body, {
@@ -127,10 +127,7 @@ function isEmpty(body: string | BinaryBody): boolean {
   return body instanceof Uint8Array ? body.length === 0 : body instanceof Blob && body.size === 0;
 }
 
-const guardedStream = once(() => import("./guarded-stream.ts"));
-
 async function openBytes(connection: Connection, response: Response, watch: Watch): Promise<ByteAnswer> {
-  const { guardStream } = await watch.race(guardedStream());
   watch.limit(null);
   const source = response.body ?? new Blob([]).stream();
   return {
@@ -160,7 +157,7 @@ function asSdkError(error: unknown, baseUrl: string): SdkError {
 async function named(error: unknown, baseUrl: string): Promise<SdkError> {
   const isLate = error instanceof TimeoutError && error.limit !== "stall";
   if (error instanceof SdkError && !isLate) return error;
-  const words = await import("./connection-words.ts").catch(() => null);
+  const words = await errorTexts();
   if (words === null) return asSdkError(error, baseUrl);
   if (isLate) {
     const step = words.proxyStep(new URL(baseUrl));

@@ -1,5 +1,5 @@
 /** What may be passed where bytes are wanted, and what happens with everything else: a clear refusal, before anything is sent. */
-import { clientApi as api } from "@coffer/contract";
+import { filesGroup } from "@coffer/contract";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { ByteBody, Client } from "./index.ts";
@@ -52,7 +52,7 @@ describe("bytes", () => {
     expect(sent.filter(({ method }) => method === "PATCH")).toHaveLength(4);
     expect(await read(client, file.id)).toBe(TEXT.repeat(20));
     const params = { fileId: file.id };
-    await client.call(api.files.replace, { params, headers: { "content-type": "text/plain" }, body: TEXT });
+    await client.call(filesGroup.replace, { params, headers: { "content-type": "text/plain" }, body: TEXT });
     expect(await read(client, file.id)).toBe(TEXT);
   });
 
@@ -102,7 +102,7 @@ describe("what is not bytes", () => {
       expect(String(error)).toContain(advice);
       expect(String(error)).not.toContain("swordfish");
     }
-    const low = client.call(api.files.upload, { query: { name: "a" }, headers: {}, ...wrong });
+    const low = client.call(filesGroup.upload, { query: { name: "a" }, headers: {}, ...wrong });
     await expect(low).rejects.toMatchObject({ code: "invalid_request", issues: [ACCEPTED] });
     expect(sent).toEqual([]);
   });
@@ -124,7 +124,7 @@ describe("what is not bytes", () => {
     await expect(client.files.upload({ name: "a", body: await make() })).rejects.toMatchObject(refusal);
     await expect(client.files.upload({ name: "a", body: await make(), size: 3 })).rejects.toMatchObject(refusal);
     expect(sent).toEqual([]);
-    const low = client.call(api.files.upload, { query: { name: "a" }, headers: {}, body: await make() });
+    const low = client.call(filesGroup.upload, { query: { name: "a" }, headers: {}, body: await make() });
     await expect(low).rejects.toMatchObject(refusal);
     expect((await client.files.list()).files).toEqual([]);
   });
@@ -143,7 +143,7 @@ describe("what is not bytes", () => {
       await expect(client.files.upload({ name: "a", body: body() }, options)).rejects.toMatchObject(refusal);
       const sized = client.files.upload({ name: "a", body: body(), size: before + 200 }, options);
       await expect(sized).rejects.toMatchObject(refusal);
-      const low = client.call(api.files.upload, { query: { name: "a" }, headers: {}, body: body() });
+      const low = client.call(filesGroup.upload, { query: { name: "a" }, headers: {}, body: body() });
       await expect(low).rejects.toMatchObject(refusal);
     }
     expect((await client.files.list()).files).toEqual([]);

@@ -9,9 +9,8 @@ import {
 import { attemptOnce, limitAttempt, type ByteAnswer, type Call, type RawAnswer } from "./attempt.ts";
 import type { ByteBody } from "./byte-body.ts";
 import { encodeRequest } from "./encode-request.ts";
-import type { ListOptions } from "./asked-ids.ts";
+import { requireAsked, type ListOptions } from "./asked-ids.ts";
 import { ApiError, ContractError, isAnswered, type SdkError } from "./errors.ts";
-import { once } from "./once.ts";
 import type { Connection, CallOptions } from "./options.ts";
 import { isWorthRepeating, mayHaveBeenDone, retryDelay } from "./retry.ts";
 import { pause, Watch } from "./watch.ts";
@@ -31,8 +30,6 @@ export interface Answer<E extends EndpointDefinition> {
   readonly output: CallOutput<E>;
 }
 
-const askedIds = once(() => import("./asked-ids.ts"));
-
 /**
  * Sends one call of the contract: checks and encodes the input, repeats failures that may pass, checks the answer.
  * Rejects with an {@link SdkError}; `failureOf` types those that the endpoint declares.
@@ -50,8 +47,7 @@ export async function send<E extends EndpointDefinition>(
     ...{ connection, endpoint, request, options, deadline },
     ...{ bearer: null, renewed: false },
   });
-  // Separate from the core, which browsers load first. If it cannot be loaded, the call fails.
-  const output = (await askedIds()).requireAsked(endpoint, input, answer.output, options);
+  const output = requireAsked(endpoint, input, answer.output, options);
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
   return { ...answer, output } as Answer<E>;
 }
@@ -66,7 +62,7 @@ export async function callOn<E extends EndpointDefinition>(
   return (await send(connection, endpoint, input, options)).output;
 }
 
-/** Calls of one connection, passed to modules that are loaded on demand. So those modules bring no part of the core with them. */
+/** Calls of one connection, for modules that need no more of it. */
 export type Calling = <E extends EndpointDefinition>(
   endpoint: E,
   input: CallInput<E, ByteBody>,

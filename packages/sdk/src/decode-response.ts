@@ -1,5 +1,7 @@
 import { fitsStatus, HEADERS, isErrorCode, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
 import * as z from "zod/mini";
+import { BudgetError } from "./budget-error.ts";
+import { errorTexts } from "./error-texts.ts";
 import { wordsOf } from "./encode-request.ts";
 import { answeredError, ContractError, type SdkError } from "./errors.ts";
 import { redactText } from "./redaction.ts";
@@ -86,11 +88,10 @@ export async function decodeError(response: Response, nowEpochMs: number): Promi
     nextStep: known.stepOf(message),
   };
   if (code !== "budget_exceeded" && code !== "budget_storage") return answeredError(code, message, facts);
-  const { BudgetError } = await import("./budget-error.ts");
   return new BudgetError(code, message, { ...facts, budget: response.headers.get(HEADERS.budget) }, nowEpochMs);
 }
 
-/** The catalogue's words, loaded with the first error. If that fails (a page whose files were replaced), the code must do. */
+/** The catalogue's words. If they cannot be loaded (a page whose files were replaced), the code must do. */
 async function sentencesOf(
   code: ErrorCode | "unknown_error",
   status: number,
@@ -101,7 +102,7 @@ async function sentencesOf(
       message,
       stepOf: () => "Check that the base URL is the service's own; report the request id if it stays.",
     };
-  const catalogue = await import("@coffer/contract/error-texts").catch(() => null);
+  const catalogue = await errorTexts();
   const [known, nextStep] = catalogue?.ERROR_TEXTS[code] ?? [message, `Look up what ${code} means.`];
   // Only the sentence says why a key is refused, and the step depends on that.
   return { message: known, stepOf: (said) => catalogue?.stepOfRefusedKey(said) ?? nextStep };

@@ -1,4 +1,5 @@
 import { nativeCrypto } from "./native-crypto.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
 
 /** SHA-256 over chunks. `digest` ends it. */
 export interface Hasher {
@@ -7,8 +8,8 @@ export interface Hasher {
 }
 
 /**
- * The runtime's own SHA-256 if it takes chunks (Node, Bun, Deno). Otherwise @noble/hashes, loaded then. WebCrypto has
- * no chunked digest.
+ * The runtime's own SHA-256 if it takes chunks (Node, Bun, Deno). Otherwise @noble/hashes: WebCrypto has no chunked
+ * digest.
  */
 export async function createHasher(): Promise<Hasher> {
   const native = nativeCrypto();
@@ -16,7 +17,6 @@ export async function createHasher(): Promise<Hasher> {
     const hash = native.createHash("sha256");
     return { update: (chunk) => void hash.update(chunk), digest: () => new Uint8Array(hash.digest()) };
   }
-  const { sha256 } = await import("./sha256.ts");
   const hash = sha256.create();
   return { update: (chunk) => void hash.update(chunk), digest: () => hash.digest() };
 }

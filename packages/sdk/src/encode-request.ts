@@ -1,5 +1,7 @@
 import { isBytes, type CallInput, type EndpointDefinition } from "@coffer/contract";
 import * as z from "zod/mini";
+import { ACCEPTED_BYTES, acceptBytes } from "./accepted-bytes.ts";
+import { errorTexts } from "./error-texts.ts";
 import type { BinaryBody, ByteBody } from "./byte-body.ts";
 import { ContractError } from "./errors.ts";
 
@@ -65,7 +67,6 @@ async function encodeBody(endpoint: EndpointDefinition, value: unknown): Promise
   const { body } = endpoint;
   if (body === undefined || (value === undefined && endpoint.bodyOptional === true)) return null;
   if (!isBytes(body)) return JSON.stringify(await encode(endpoint, "body", body, withoutUndefined(value)));
-  const { ACCEPTED_BYTES, acceptBytes } = await import("./accepted-bytes.ts");
   const bytes = acceptBytes(value);
   if (bytes === null) throw new ContractError("request", endpoint.id, [`body: expected ${ACCEPTED_BYTES}`]);
   return bytes;
@@ -84,9 +85,9 @@ async function encode<Schema extends z.core.$ZodType>(
   throw new ContractError("request", endpoint.id, await wordsOf(result.error.issues, section));
 }
 
-/** The words for an issue, loaded with the first one. If that fails (a page whose files were replaced), the section alone. */
+/** The words for an issue. If they cannot be loaded (a page whose files were replaced), the section alone. */
 export async function wordsOf(issues: readonly z.core.$ZodIssue[], section: string): Promise<string[]> {
-  const words = await import("@coffer/contract/issue-words").catch(() => null);
+  const words = await errorTexts();
   return words?.describeIssues(issues, section) ?? [section];
 }
 

@@ -3,7 +3,10 @@ import type { FileChanges } from "./file.ts";
 import type { FoundFacts, FoundFile, NameSearchOptions } from "./search/found.ts";
 import type { Connection, CallOptions, ConditionedItem, FileDeletion, PlaceOptions, UpdateOptions } from "./options.ts";
 import { paged, type PagePromise } from "./pages.ts";
-import { onDemand } from "./resources/calling.ts";
+import { fileCalls } from "./resources/file-calls.ts";
+import { manyCalls } from "./resources/many-calls.ts";
+import { searchFiles } from "./resources/search-calls.ts";
+import { searchFiles as searchNames } from "./search/search-names.ts";
 import type { UploadOutcome, UploadResult } from "./upload/target.ts";
 import type { DownloadOptions } from "./download/content-facts.ts";
 import type { ReplaceInput, UploadInput, UploadManyOptions, UploadOptions } from "./upload/input.ts";
@@ -16,8 +19,6 @@ import type {
 } from "./resources/input-types.ts";
 import type { File, FileEntry, FileVersion } from "./resources/result-types.ts";
 import type { ItemOutcome } from "./part-error.ts";
-import { bulkCode } from "./bulk-code.ts";
-import { once } from "./once.ts";
 
 /** What a page of a search has beside its rows. */
 export interface SearchFacts {
@@ -155,31 +156,26 @@ export interface FileResource {
   ): Promise<ItemOutcome[]>;
 }
 
-const sending = once(() => import("./upload/send-file.ts"));
-const opening = once(() => import("./download/open-file.ts"));
+/** What moves bytes is loaded with the first transfer. */
+const transfers = () => import("./transfers.ts");
 
 export function nameSearch(connection: Connection): NameSearch {
-  return (query = {}, options) =>
-    paged("files", query, async (page) => (await bulkCode().names()).searchFiles(connection, page, options));
+  return (query = {}, options) => paged("files", query, (page) => searchNames(connection, page, options));
 }
 
-/** The methods' code is loaded when it is first used: the core stays small in a browser. */
 export function fileResource(connection: Connection): FileResource {
-  const calls = once(async () => (await import("./resources/file-calls.ts")).fileCalls(connection));
-  const acts = once(async () => (await bulkCode().acts()).manyCalls(connection));
+  const calls = fileCalls(connection);
   return {
-    list: (query = {}, options) => paged("files", query, async (page) => (await calls()).list(page, options)),
-    search: (query = {}, options) =>
-      paged("files", query, async (page) => (await bulkCode().search()).searchFiles(connection, page, options)),
+    ...calls,
+    ...manyCalls(connection),
+    list: (query = {}, options) => paged("files", query, (page) => calls.list(page, options)),
+    search: (query = {}, options) => paged("files", query, (page) => searchFiles(connection, page, options)),
     versions: (fileId, query = {}, options) =>
-      paged("versions", query, async (page) => (await calls()).versions(fileId, page, options)),
-    entries: (fileId, query = {}, options) =>
-      paged("entries", query, async (page) => (await calls()).entries(fileId, page, options)),
-    uploadMany: async (inputs, options) => (await bulkCode().uploads()).uploadMany(connection, inputs, options),
-    upload: async (input, options) => (await sending()).uploadFile(connection, input, options),
-    replace: async (fileId, input, options) => (await sending()).replaceFile(connection, fileId, input, options),
-    download: async (fileId, options) => (await opening()).openFileDownload(connection, fileId, options),
-    ...onDemand(acts, "trashMany", "restoreMany", "moveMany"),
-    ...onDemand(calls, "get", "update", "delete", "restore", "restoreVersion", "deleteVersion"),
+      paged("versions", query, (page) => calls.versions(fileId, page, options)),
+    entries: (fileId, query = {}, options) => paged("entries", query, (page) => calls.entries(fileId, page, options)),
+    uploadMany: async (inputs, options) => (await transfers()).uploadMany(connection, inputs, options),
+    upload: async (input, options) => (await transfers()).uploadFile(connection, input, options),
+    replace: async (fileId, input, options) => (await transfers()).replaceFile(connection, fileId, input, options),
+    download: async (fileId, options) => (await transfers()).openFileDownload(connection, fileId, options),
   };
 }

@@ -1,4 +1,3 @@
-import "./bulk.ts";
 import { describe, expect, it } from "vitest";
 import type { Client } from "./client.ts";
 import { openService } from "./test-service.ts";

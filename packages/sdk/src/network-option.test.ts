@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createClient, type SharedVaultOptions, type SharedVaults } from "./index.ts";
 import { openExport } from "./node/index.ts";
-import { loaded } from "./loaded.ts";
+import { requireChain } from "./load-code.ts";
 import { sharedVaults } from "./shared-vaults.ts";
 
 const WRONG: [string, unknown][] = [
@@ -52,9 +52,9 @@ it("says what to import to a client without shared vaults that needs them", asyn
 it("names the package that is missing where shared vaults are used without it, and passes on every other failure", async () => {
   const missing = (of: string) =>
     Object.assign(new Error(`Cannot find package '${of}' imported from /app/x.js`), { code: "ERR_MODULE_NOT_FOUND" });
-  await expect(loaded(Promise.reject(missing("@coffer/chain")))).rejects.toThrow(
+  await expect(requireChain(Promise.reject(missing("@coffer/chain")))).rejects.toThrow(
     /need the package @coffer\/chain: install it from where you got/,
   );
   const other = missing("@coffer/crypto");
-  await expect(loaded(Promise.reject(other))).rejects.toBe(other);
+  await expect(requireChain(Promise.reject(other))).rejects.toBe(other);
 });

@@ -161,6 +161,6 @@ function identify(application: string | undefined): Record<string, string> {
 
 /** A caller in JavaScript may pass the options themselves. */
 function requireCode({ code }: Partial<SharedVaults>): void {
-  if (typeof code?.["calls"] !== "function")
+  if (typeof code !== "function")
     throw configurationError("Pass sharedVaults: sharedVaults({ ... }), imported from @coffer/sdk/shared");
 }

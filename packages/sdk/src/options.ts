@@ -59,7 +59,7 @@ export interface SharedVaultOptions {
 /** The result of `sharedVaults` of `@coffer/sdk/shared`; spread it to change one of its fields. */
 export interface SharedVaults extends SharedVaultOptions {
   /** Loads the code of shared vaults. Only `sharedVaults` makes it. */
-  readonly code: Readonly<Record<string, () => Promise<unknown>>>;
+  readonly code: () => Promise<unknown>;
 }
 
 /** The parts of a key wrap. */

@@ -1,4 +1,3 @@
-import "./bulk.ts";
 import { expect, it } from "vitest";
 import { allOf } from "../../../test/kit/bytes.ts";
 import { ContractError } from "./errors.ts";

@@ -1,6 +1,5 @@
 /** The failure of one part of a request with several. */
-import { ERROR_FACTS, HEADERS, isErrorCode } from "@coffer/contract";
-import type { PartError } from "@coffer/contract/batches";
+import { ERROR_FACTS, HEADERS, isErrorCode, type PartError } from "@coffer/contract";
 import { decodeError } from "./decode-response.ts";
 import type { SdkError } from "./errors.ts";
 import type { Connection } from "./options.ts";

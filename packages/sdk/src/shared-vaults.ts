@@ -3,11 +3,9 @@
  * no chain. It needs the package `@coffer/chain`, which `@coffer/sdk` does not install.
  * @packageDocumentation
  */
-import { loaded } from "./loaded.ts";
-import { once } from "./once.ts";
+import { loadCode } from "./load-code.ts";
 import { requireNetwork } from "./network-option.ts";
 import type { SharedVaultOptions, SharedVaults } from "./options.ts";
-import type { SharedCode } from "./shared-code.ts";
 import type { NetworkCheck } from "./vaults/network-check.ts";
 
 export type { SharedVaultOptions, SharedVaults } from "./options.ts";
@@ -25,7 +23,7 @@ export type { NetworkCheck } from "./vaults/network-check.ts";
  */
 export function sharedVaults(options: SharedVaultOptions): SharedVaults {
   requireNetwork(options.network);
-  return { ...options, code: { ...CODE } };
+  return { ...options, code: loadCode };
 }
 
 /**
@@ -39,22 +37,6 @@ export function sharedVaults(options: SharedVaultOptions): SharedVaults {
  * ```
  */
 export async function checkNetwork(vaults: SharedVaults): Promise<NetworkCheck> {
-  const { checkNetworkOf } = await loaded(import("./vaults/network-check.ts"));
+  const { checkNetworkOf } = await loadCode();
   return await checkNetworkOf(vaults);
 }
-
-const CODE: SharedCode = {
-  calls: () => loaded(import("./vaults/vault-calls.ts")),
-  changes: () => loaded(import("./vaults/names/changes.ts")),
-  deletions: () => loaded(import("./vaults/deletion-proof.ts")),
-  downloads: () => loaded(import("./vaults/content/download.ts")),
-  finding: () => loaded(import("./vaults/names/finding.ts")),
-  entries: () => loaded(import("./vaults/names/past-entries.ts")),
-  listing: () => loaded(import("./vaults/names/listing.ts")),
-  many: () => loaded(import("./vaults/names/many.ts")),
-  names: () => loaded(import("./search/local-names.ts")),
-  places: once(() => loaded(import("./vaults/names/places.ts"))),
-  sessions: () => loaded(import("./vaults/vault-session.ts")),
-  uploads: once(() => loaded(import("./vaults/content/upload.ts"))),
-  versions: () => loaded(import("./vaults/content/past-versions.ts")),
-};

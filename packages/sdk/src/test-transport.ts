@@ -5,8 +5,7 @@ import type { Clock } from "./clock.ts";
 
 // Code that a call loads when it first needs it. On a busy machine, reading a file takes more turns than the clock
 // waits.
-import "@coffer/contract/error-texts";
-import "@coffer/contract/issue-words";
+import "./sentences.ts";
 import "./byte-body.ts";
 import "./download/download.ts";
 import "./guarded-stream.ts";

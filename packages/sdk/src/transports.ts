@@ -1,4 +1,4 @@
-import { once } from "./once.ts";
+import ky from "ky";
 
 /**
  * The SDK's one port to the network. Resolves with any answer, error statuses included; rejects only when no answer
@@ -13,8 +13,6 @@ export interface Transport {
   readonly free?: (piece: Uint8Array) => void;
 }
 
-const kyModule = once(() => import("ky"));
-
 /**
  * The default: ky over `fetch`. `fetch` is looked up at call time, so interceptors installed later are seen. ky's own
  * retry and time limits are off: it would clone request bodies for retries and limit uploads by the clock.
@@ -28,8 +26,6 @@ export function kyTransport(
     return (options.fetch ?? globalThis.fetch)(request, { ...init, window: null });
   };
   const transport: Transport = async (request) => {
-    // Loaded with the first call: a client with a transport of its own never pays for it.
-    const { default: ky } = await kyModule();
     return ky(request, { fetch: send, retry: 0, timeout: false, throwHttpErrors: false, redirect: "error" });
   };
   return Object.assign(transport, { direct: !options.fetch });

@@ -2,14 +2,7 @@
  * A tool's answer when it fails: a code for programs, a sentence, the next step, and whether the same call may succeed
  * later. Every failure of a tool becomes one of these; nothing else reaches the model.
  */
-import {
-  ERRORS,
-  isErrorCode,
-  KEY_REFUSALS,
-  keyRefusalOf,
-  type ErrorCode,
-  type KeyRefusal,
-} from "@coffer/contract/catalogue";
+import { ERRORS, isErrorCode, KEY_REFUSALS, keyRefusalOf, type ErrorCode, type KeyRefusal } from "@coffer/contract";
 import { entry, VAULT_FAILURES, type FailureEntry } from "./vault-failures.ts";
 import { untrusted, type Untrusted } from "./untrusted.ts";
 

@@ -1,5 +1,5 @@
 /** Times as people and models name them. The same text names a moment in the past for a bound, and one in the future for an end of access. */
-import { END_STEP } from "@coffer/contract/ends";
+import { END_STEP } from "@coffer/contract";
 import { TaskFailure } from "./failure.ts";
 
 /** Whose days and hours a text without an offset means: those of this machine (`TZ`), or UTC. */

@@ -1,5 +1,5 @@
 /** What keys and tokens look like: of this product, and of services whose keys lie about on the machines of agents. */
-import { KEY_SCANNING_REGEX } from "@coffer/contract/catalogue";
+import { KEY_SCANNING_REGEX } from "@coffer/contract";
 
 /** Secrets of this product (decisions §0: `cof_`, `cofi_`; Sui: `suiprivkey1`), and tokens of its sessions and webhooks. */
 export const OWN_SHAPES: readonly RegExp[] = [

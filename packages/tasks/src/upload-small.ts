@@ -99,7 +99,7 @@ async function readSmall(
       // It changes: its own turn says so, if it goes on.
       if (readSync(handle.fd, buffer, 0, buffer.length, 0) !== size) return null;
       const { guessContentType } = await import("@coffer/sdk/node");
-      const contentType = mimeType ?? (await guessContentType(name));
+      const contentType = mimeType ?? guessContentType(name);
       taken.add(name);
       const place = folderId === null ? {} : { folderId };
       const body = buffer.subarray(0, size);

@@ -170,7 +170,7 @@ function watched(task: Task, size: number) {
 /** A text that was written in a conversation is text, unless its name says what kind. */
 async function guessType<Other extends string | undefined>(name: string, other: Other): Promise<string | Other> {
   const { guessContentType } = await import("@coffer/sdk/node");
-  return (await guessContentType(name)) ?? other;
+  return guessContentType(name) ?? other;
 }
 
 async function storeContent(task: Task, source: Content, given: UploadWish): Promise<Stored> {

@@ -53,7 +53,7 @@ it("answers of it carry Deprecation, Sunset and the page, failures too [D1-depre
 });
 
 it("the description of the interface marks it, and no other [D1-deprecation]", () => {
-  const { paths } = renderOpenApi(api) as { paths: Record<string, Record<string, { deprecated?: boolean }>> };
+  const { paths } = renderOpenApi(api, {}) as { paths: Record<string, Record<string, { deprecated?: boolean }>> };
   const marked = Object.entries(paths).filter(([, methods]) =>
     Object.values(methods).some(({ deprecated }) => deprecated),
   );

@@ -1,6 +1,5 @@
 /** The sections of a request, parsed with the contract's schemas. */
-import { type EndpointDefinition, isBytes } from "@coffer/contract";
-import { describeIssues } from "@coffer/contract/issue-words";
+import { isBytes, describeIssues, type EndpointDefinition } from "@coffer/contract";
 import * as z from "zod/mini";
 import { ServiceError } from "../service-error.ts";
 

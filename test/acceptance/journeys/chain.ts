@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { openChain, renew, sweep, type Chain, type NetworkConfiguration } from "@coffer/chain";
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { END_STEP } from "@coffer/contract";
 import { nodePlatform } from "@coffer/crypto/node";
 import { chainKeySigner, createClient, generateChainKey, type Client, type Signer } from "@coffer/sdk";
 import { sharedVaults } from "@coffer/sdk/shared";

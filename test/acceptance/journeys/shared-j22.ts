@@ -1,5 +1,5 @@
 /** J22: access that ends by itself. The chain, the service and the clients have one clock of this journey's own, which it moves. */
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { END_STEP } from "@coffer/contract";
 import { chainKeySigner, createClient, generateChainKey, type Client } from "@coffer/sdk";
 import { sharedVaults } from "@coffer/sdk/shared";
 import { nodePlatform } from "@coffer/crypto/node";

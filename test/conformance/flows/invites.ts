@@ -1,5 +1,4 @@
-import { api, isInviteCode, type CreatedInvite } from "@coffer/contract";
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { api, isInviteCode, END_STEP, type CreatedInvite } from "@coffer/contract";
 import type { ChainKey } from "../../acceptance/kit/chain.ts";
 import { refusedWith, type Conversation } from "../conversation.ts";
 import type { Flow, Subject } from "../subject.ts";

@@ -1,5 +1,4 @@
-import { api } from "@coffer/contract";
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { api, END_STEP } from "@coffer/contract";
 import type { Flow, Subject } from "../subject.ts";
 import { walkPages } from "../paging.ts";
 import { jsonRequest } from "./invites.ts";

@@ -1,5 +1,5 @@
 /** What the service says: whether it answers, what time it has, who is signed in, and why a vault does not open. */
-import { systemGroup } from "@coffer/contract/system";
+import { systemGroup } from "@coffer/contract";
 import type { AccessCheck, AccountWithCredential, Client } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
 import { findVault } from "@coffer/tasks";

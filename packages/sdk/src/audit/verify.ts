@@ -1,6 +1,5 @@
-/** Checks the account's audit log. Loaded on demand. */
-import type { AuditCheck, AuditLink } from "@coffer/contract";
-import { checkAuditChain } from "@coffer/contract/audit-chain";
+/** Checks the account's audit log. */
+import { checkAuditChain, type AuditCheck, type AuditLink } from "@coffer/contract";
 import { digestOf, toHex } from "../digest.ts";
 import type { CallOptions } from "../options.ts";
 import type { AuditEvent } from "../resources/result-types.ts";

@@ -1,4 +1,4 @@
-/** The address of an Ed25519 key, as Sui makes it: separate from the curve, which is three times as large. Loaded on demand. */
+/** The address of an Ed25519 key, as Sui makes it: separate from the curve, which is three times as large. */
 import { blake2b } from "@noble/hashes/blake2.js";
 import { toHex } from "../digest.ts";
 

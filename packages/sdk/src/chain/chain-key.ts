@@ -1,6 +1,7 @@
-/** Chain keys that this program holds itself. The signing code is loaded when it is first used. */
+/** Chain keys that this program holds itself. */
 import type { StatementSigner } from "@coffer/crypto";
 import type { Secret } from "../secret.ts";
+import { generateKey, openSigner, openStatementSigner } from "./ed25519-signer.ts";
 import type { Signer } from "./signer.ts";
 
 /**
@@ -16,7 +17,7 @@ import type { Signer } from "./signer.ts";
  * ```
  */
 export async function chainKeySigner(privateKey: Uint8Array | string | Secret): Promise<Signer> {
-  return (await import("./ed25519-signer.ts")).openSigner(privateKey);
+  return openSigner(privateKey);
 }
 
 /** A chain key, and its address. */
@@ -29,7 +30,7 @@ export interface ChainKey {
 
 /** Makes a new Ed25519 key on this machine. It is kept nowhere. */
 export async function generateChainKey(): Promise<ChainKey> {
-  return (await import("./ed25519-signer.ts")).generateKey();
+  return generateKey();
 }
 
 /**
@@ -46,5 +47,5 @@ export async function generateChainKey(): Promise<ChainKey> {
  * ```
  */
 export async function statementSigner(privateKey: Uint8Array | string | Secret): Promise<StatementSigner> {
-  return (await import("./ed25519-signer.ts")).openStatementSigner(privateKey);
+  return openStatementSigner(privateKey);
 }

@@ -1,5 +1,5 @@
-/** Signers over private keys, and Sui's text form of those. Loaded on demand. */
-import type { StatementSigner } from "@coffer/crypto";
+/** Signers over private keys, and Sui's text form of those. */
+import { ed25519StatementSigner, type StatementSigner } from "@coffer/crypto";
 import { configurationError } from "../errors.ts";
 import { Secret } from "../secret.ts";
 import { decodeBech32, encodeBech32 } from "./bech32.ts";
@@ -27,15 +27,11 @@ export function openStatementSigner(privateKey: Uint8Array | string | Secret): S
   return Object.freeze(statementSignerOf(parseKey(privateKey)));
 }
 
-/** The native code for verifying and signing is loaded with the first statement. */
 function statementSignerOf(seed: Uint8Array): StatementSigner {
-  let opened: Promise<StatementSigner> | null = null;
+  let opened: StatementSigner | null = null;
   return {
     publicKey: publicKeyOf(seed),
-    sign: async (message) => {
-      opened ??= import("@coffer/crypto").then(({ ed25519StatementSigner }) => ed25519StatementSigner(seed));
-      return (await opened).sign(message);
-    },
+    sign: (message) => (opened ??= ed25519StatementSigner(seed)).sign(message),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Ed25519 keys as Sui uses them: personal messages, `suiprivkey1…`. Loaded on demand. */
+/** Ed25519 keys as Sui uses them: personal messages, `suiprivkey1…`. */
 import * as ed from "@noble/ed25519";
 import { blake2b } from "@noble/hashes/blake2.js";
 import { sha512 } from "@noble/hashes/sha2.js";

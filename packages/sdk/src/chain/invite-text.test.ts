@@ -1,6 +1,6 @@
 /** The texts of invites, held to bytes that are written out here (file-format §13). */
 import { createHmac, hash } from "node:crypto";
-import { renderInviteCode } from "@coffer/contract/key-text";
+import { renderInviteCode } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import {
   MAX_TOLD,

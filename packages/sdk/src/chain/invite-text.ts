@@ -2,9 +2,7 @@
  * The text of an invite: the inviter's client makes it, and the agent gets it on a channel other than the service
  * (file-format §13).
  */
-import { invitesGroup } from "@coffer/contract/invites";
-import { isInviteCode } from "@coffer/contract/key-text";
-import { endProblem } from "@coffer/contract/ends";
+import { invitesGroup, isInviteCode, endProblem } from "@coffer/contract";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 

@@ -1,10 +1,16 @@
-/** Everything that a chain address signs, and the secrets of invites. Loaded on demand. */
-import { type Account, type CreatedApiKey, type RedeemedInvite } from "@coffer/contract";
-import { accountGroup } from "@coffer/contract/account";
+/** Everything that a chain address signs, and the secrets of invites. */
+import {
+  accountGroup,
+  apiKeysGroup,
+  invitesGroup,
+  renderKeyAddressText,
+  renderLinkText,
+  renderRedeemText,
+  type Account,
+  type CreatedApiKey,
+  type RedeemedInvite,
+} from "@coffer/contract";
 import type { Invite } from "../resources/result-types.ts";
-import { apiKeysGroup } from "@coffer/contract/api-keys";
-import { invitesGroup } from "@coffer/contract/invites";
-import { renderKeyAddressText, renderLinkText, renderRedeemText } from "@coffer/contract/proof-texts";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { Calling } from "../call.ts";

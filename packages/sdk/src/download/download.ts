@@ -1,4 +1,4 @@
-import { clientApi as api, HEADERS } from "@coffer/contract";
+import { filesGroup, HEADERS } from "@coffer/contract";
 import { iterate } from "../byte-body.ts";
 import { send, type ByteAnswer } from "../call.ts";
 import { ContractError } from "../errors.ts";
@@ -87,7 +87,7 @@ export async function openStored(
   const { size, start, length, sha256, etag, contentType, name } = facts;
   if (sha256 === null) {
     await answer.body.cancel();
-    throw new ContractError("response", api.files.content.id, ["headers.repr-digest: missing"]);
+    throw new ContractError("response", filesGroup.content.id, ["headers.repr-digest: missing"]);
   }
   const reading: Reading = {
     connection,
@@ -138,7 +138,7 @@ async function requestContent(
 ): Promise<OpenContent> {
   const { output: answer } = await send(
     connection,
-    api.files.content,
+    filesGroup.content,
     {
       params: { fileId },
       query: version === undefined ? {} : { versionId: version },
@@ -168,7 +168,7 @@ function checkRange(range: ByteRange | undefined): void {
   const { offset, length } = range;
   const lengthFits = length === undefined || (Number.isSafeInteger(length) && length > 0);
   if (!Number.isSafeInteger(offset) || offset < 0 || !lengthFits)
-    throw new ContractError("request", api.files.content.id, ["range: expected offset >= 0 and length > 0"]);
+    throw new ContractError("request", filesGroup.content.id, ["range: expected offset >= 0 and length > 0"]);
 }
 
 /** All bytes of a stream that announced its length. */

@@ -13,7 +13,7 @@ export async function openVersion(
   options: DownloadOptions,
 ): Promise<Download> {
   if (connection.sharedVaults !== null) {
-    const { openPast } = await sharedCode(connection).versions();
+    const { openPast } = await sharedCode(connection);
     const opened = await openPast(connection, fileId, versionId, options);
     if (opened !== null) return opened;
   }

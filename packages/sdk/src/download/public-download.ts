@@ -1,5 +1,5 @@
 /** Content of public vaults, as it is stored: never the encrypted bytes of a file that this client cannot open. */
-import { FILE_MAGIC } from "@coffer/contract/shared-statements";
+import { FILE_MAGIC } from "@coffer/contract";
 import { VaultError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { openStored, type Download, type StoredDownload } from "./download.ts";

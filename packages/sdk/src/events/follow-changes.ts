@@ -1,6 +1,5 @@
 /** The change feed in pages, and followed for as long as somebody reads. */
-import type { Change as ListedChange } from "@coffer/contract";
-import { changesGroup, MAX_WAIT } from "@coffer/contract/changes";
+import { changesGroup, MAX_WAIT, type Change as ListedChange } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import { SdkError } from "../errors.ts";
 import type { CallOptions, Connection } from "../options.ts";

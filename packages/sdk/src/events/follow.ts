@@ -1,5 +1,5 @@
 /** Follows an account's event feed over as many connections as it takes. */
-import { eventsGroup } from "@coffer/contract/webhooks";
+import { eventsGroup } from "@coffer/contract";
 import { callOn, type ByteAnswer } from "../call.ts";
 import { ContractError, SdkError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { describeIssues } from "@coffer/contract/issue-words";
+import { describeIssues } from "@coffer/contract";
 import * as z from "zod/mini";
 import { Secret } from "../secret.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";

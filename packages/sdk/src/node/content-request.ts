@@ -1,7 +1,6 @@
 /** A request for a content over `node:http`, and its answer. */
 import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import type { Socket, TcpNetConnectOpts } from "node:net";
-import { once } from "../once.ts";
 import { AnswerBody, BLOCK_BYTES, takers } from "./answer-body.ts";
 
 export interface Exchange {
@@ -70,7 +69,7 @@ const IDLE_MS = 5_000;
  * Connections that read into one memory, and bring long bodies past the parser of Node. Reading and parsing give each piece memory of its
  * own otherwise, outside of the heap, and V8 collects garbage for it all the time. Node's own connections where a proxy is between.
  */
-const readers = once(async (): Promise<Agent> => {
+async function openReaders(): Promise<Agent> {
   const [{ Agent, globalAgent }, { connect }] = await Promise.all([import("node:http"), import("node:net")]);
   const { options }: { readonly options?: { readonly proxyEnv?: unknown } } = globalAgent as object;
   if (options?.proxyEnv !== undefined) return globalAgent;
@@ -91,4 +90,7 @@ const readers = once(async (): Promise<Agent> => {
     }
   }
   return new Reading({ keepAlive: true, timeout: IDLE_MS });
-});
+}
+
+let opened: Promise<Agent> | null = null;
+const readers = (): Promise<Agent> => (opened ??= openReaders());

@@ -1,15 +1,16 @@
 /** Exports of shared vaults as directories of this machine. */
+import { nodePlatform } from "@coffer/crypto/node";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { open, opendir, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
 import type { ExportOptions, ExportResult } from "../vaults/export/export.ts";
-import type { ExportStore } from "../vaults/export/export-layout.ts";
+import { damagedExport, type ExportStore } from "../vaults/export/export-layout.ts";
 import type { OpenExportOptions } from "../vaults/export/open-export.ts";
 import type { OpenedExport } from "../vaults/export/opened-export.ts";
 import { lockedError } from "../errors.ts";
-import { loaded } from "../loaded.ts";
+import { loadCode } from "../load-code.ts";
 import { fileErrorCode, located, makePrivateDirectory, syncDirectory } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
 
@@ -38,7 +39,7 @@ export async function exportVault(
   // Two at once would each mistake the other's files for the rest of an earlier call, and sign them.
   await using lock = await acquireLock(join(path, "export.lock"), 0);
   if (lock === null) throw lockedError(`Another process exports into ${path}`);
-  const { exportVault: write } = await loaded(import("../vaults/export/export.ts"));
+  const { exportVault: write } = await loadCode();
   return await write(connectionOf(client), vaultId, { ...directoryStore(path), list: emptied(path) }, options);
 }
 
@@ -47,10 +48,7 @@ export async function exportVault(
  * @throws VaultError, see `OpenedExport`.
  */
 export async function openExport(directory: string, options: OpenExportOptions): Promise<OpenedExport> {
-  const [{ openExport: read }, { nodePlatform }] = await Promise.all([
-    loaded(import("../vaults/export/open-export.ts")),
-    import("@coffer/crypto/node"),
-  ]);
+  const { openExport: read } = await loadCode();
   return read(directoryStore(resolve(directory)), { platform: nodePlatform, ...options });
 }
 
@@ -99,7 +97,6 @@ async function openThere(path: string): Promise<FileHandle | null> {
     if (fileErrorCode(error) === "ENOENT") return null;
     throw error;
   }
-  const { damagedExport } = await import("../vaults/export/export-layout.ts");
   throw damagedExport(`${basename(path)} is no file`);
 }
 

@@ -1,4 +1,6 @@
 /** Whole folders, between a directory of this machine and a vault. */
+import { restoreTree } from "./folders/restore.ts";
+import { knowsFolder as hasJournal, runFolder } from "./folders/run.ts";
 import type { Client } from "../client.ts";
 import type {
   DownloadFolderOptions,
@@ -28,7 +30,6 @@ export async function uploadFolder(
   directory: string,
   options: UploadFolderOptions,
 ): Promise<FolderResult> {
-  const { runFolder } = await import("./folders/run.ts");
   return runFolder(client, "uploadFolder", directory, { ...options, direction: "up" });
 }
 
@@ -48,7 +49,6 @@ export async function downloadFolder(
   directory: string,
   options: DownloadFolderOptions,
 ): Promise<FolderResult> {
-  const { runFolder } = await import("./folders/run.ts");
   return runFolder(client, "downloadFolder", directory, { ...options, direction: "down" });
 }
 
@@ -66,7 +66,6 @@ export async function downloadFolder(
  * ```
  */
 export async function syncFolder(client: Client, directory: string, options: SyncFolderOptions): Promise<FolderResult> {
-  const { runFolder } = await import("./folders/run.ts");
   return runFolder(client, "syncFolder", directory, options);
 }
 
@@ -85,7 +84,6 @@ export async function restoreRemoved(
   directory: string,
   options: RestoreRemovedOptions = {},
 ): Promise<RestoreRemovedResult> {
-  const { restoreTree } = await import("./folders/restore.ts");
   return await restoreTree(directory, options);
 }
 
@@ -103,6 +101,5 @@ export async function knowsFolder(
   directory: string,
   place: Pick<DownloadFolderOptions, "vaultId" | "folderId">,
 ): Promise<boolean> {
-  const { knowsFolder: look } = await import("./folders/run.ts");
-  return await look(client, directory, place);
+  return await hasJournal(client, directory, place);
 }

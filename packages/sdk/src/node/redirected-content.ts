@@ -3,7 +3,7 @@
  * chooses it, so it may lead to a named origin and to nothing else.
  */
 import type { IncomingMessage } from "node:http";
-import { CONTENT_ORIGINS_HEADER } from "@coffer/contract/content-redirects";
+import { CONTENT_ORIGINS_HEADER } from "@coffer/contract";
 import { SdkError } from "../errors.ts";
 import type { Transport } from "../transports.ts";
 import { type Exchange, exchange, headersOf, received, responseOf } from "./content-request.ts";

@@ -1,9 +1,11 @@
 /** Shared vaults from the settings of this machine: the chain key, the network's file, and the pins. */
+import { nodePlatform } from "@coffer/crypto/node";
+import { safeParse } from "zod/mini";
 import { dirname, join } from "node:path";
 import { chainKeySigner } from "../chain/chain-key.ts";
 import { configurationError } from "../errors.ts";
 import type { SharedVaults } from "../options.ts";
-import { loaded } from "../loaded.ts";
+import { requireChain } from "../load-code.ts";
 import { sharedVaults } from "../shared-vaults.ts";
 import { fileCreations } from "./creation-file.ts";
 import { readJsonFile } from "./json-file.ts";
@@ -36,11 +38,7 @@ export async function openSharedVaults(
     );
   if (networkFile === null)
     throw configurationError("Shared vaults need a network: set SERVICE_NETWORK_FILE to its configuration file");
-  const [signer, network, { nodePlatform }] = await Promise.all([
-    chainKeySigner(chainPrivateKey),
-    readNetwork(networkFile),
-    import("@coffer/crypto/node"),
-  ]);
+  const [signer, network] = await Promise.all([chainKeySigner(chainPrivateKey), readNetwork(networkFile)]);
   return sharedVaults({
     signer,
     network,
@@ -56,8 +54,7 @@ export async function openSharedVaults(
 
 /** The file may hold API keys of key servers: an error never shows its content. */
 async function readNetwork(path: string): Promise<SharedVaults["network"]> {
-  const { networkConfiguration } = await loaded(import("@coffer/chain"));
-  const { safeParse } = await import("zod/mini");
+  const { networkConfiguration } = await requireChain(import("@coffer/chain"));
   let value: unknown;
   try {
     value = await readJsonFile(path);

@@ -138,6 +138,6 @@ async function targetOf(path: string, options: UploadFileOptions): Promise<Targe
     return { kind: "version", fileId, vaultId, contentType: options.contentType, ifMatch, keep };
   if (keep !== undefined) throw new ContractError("request", "uploadFile", ["keep: goes with fileId"]);
   const name = options.name ?? basename(path);
-  const contentType = options.contentType ?? (await guessContentType(name));
+  const contentType = options.contentType ?? guessContentType(name);
   return { kind: "file", name, vaultId, folderId, contentType, ifAbsent };
 }

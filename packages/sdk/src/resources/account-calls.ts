@@ -1,7 +1,7 @@
 /** The calls behind {@link AccountResource} and {@link DevelopmentResource}. */
-import { accountGroup } from "@coffer/contract/account";
-import { developmentGroup } from "@coffer/contract/development";
+import { accountGroup, developmentGroup } from "@coffer/contract";
 import type { Calling } from "../call.ts";
+import { linkChain } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { AccountOptions, CallOptions, Connection } from "../options.ts";
 import type { Body } from "./calling.ts";
@@ -14,9 +14,7 @@ export function accountCalls(call: Calling, { place }: Pick<Connection, "place">
     get: (options?: CallOptions) => call(get, {}, options),
     update: async (body: Body<Account["update"]>, options?: CallOptions) =>
       (await call(update, { body }, options)).account,
-    /** The signing code is loaded when it is first used. */
-    linkChain: async (signer: Signer, options?: AccountOptions) =>
-      (await import("../chain/proving.ts")).linkChain(call, place, signer, options),
+    linkChain: (signer: Signer, options?: AccountOptions) => linkChain(call, place, signer, options),
   };
 }
 

@@ -4,7 +4,11 @@ import type { AuditVerdict, AuditVerifyOptions } from "../audit/verify.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { AccountOptions, Connection, CallOptions } from "../options.ts";
 import { paged, type PagePromise } from "../pages.ts";
-import { onDemand } from "./calling.ts";
+import { createBoundKey } from "../chain/proving.ts";
+import { accountCalls, developmentCalls } from "./account-calls.ts";
+import { auditCalls } from "./audit-calls.ts";
+import { billingCalls } from "./billing-calls.ts";
+import { keyCalls } from "./key-calls.ts";
 import type {
   AccountUpdateInput,
   ApiKeyCreateInput,
@@ -25,7 +29,6 @@ import type {
   CreatedApiKey,
   DevelopmentAccount,
 } from "./result-types.ts";
-import { once } from "../once.ts";
 
 export interface AccountResource {
   /** Reads the account, and the rights of this client's credential. */
@@ -40,11 +43,8 @@ export interface AccountResource {
 }
 
 export function accountResource(connection: Connection): AccountResource {
-  const calls = once(async () => (await import("./account-calls.ts")).accountCalls(callingOn(connection), connection));
-  return onDemand(calls, "get", "update", "linkChain");
+  return accountCalls(callingOn(connection), connection);
 }
-
-const proving = () => import("../chain/proving.ts");
 
 /** The fields of a new API key. */
 export interface BoundApiKeyCreateInput extends ApiKeyCreateInput {
@@ -71,14 +71,16 @@ export interface ApiKeyResource {
 }
 
 export function apiKeyResource(connection: Connection): ApiKeyResource {
-  const calls = once(async () => (await import("./key-calls.ts")).keyCalls(callingOn(connection)));
+  const calls = keyCalls(callingOn(connection));
   return {
     create: async ({ signer, ...body }, options) =>
       signer === undefined
-        ? (await calls()).create(body, options)
-        : (await proving()).createBoundKey(callingOn(connection), connection.place, signer, body, options),
-    list: (query = {}, options) => paged("apiKeys", query, async (page) => (await calls()).list(page, options)),
-    ...onDemand(calls, "get", "revoke", "rotate"),
+        ? calls.create(body, options)
+        : createBoundKey(callingOn(connection), connection.place, signer, body, options),
+    list: (query = {}, options) => paged("apiKeys", query, (page) => calls.list(page, options)),
+    get: calls.get,
+    revoke: calls.revoke,
+    rotate: calls.rotate,
   };
 }
 
@@ -92,8 +94,7 @@ export interface BillingResource {
 }
 
 export function billingResource(connection: Connection): BillingResource {
-  const calls = once(async () => (await import("./billing-calls.ts")).billingCalls(callingOn(connection)));
-  return onDemand(calls, "get", "checkout", "changePlan");
+  return billingCalls(callingOn(connection));
 }
 
 export interface AuditResource {
@@ -114,12 +115,12 @@ export interface AuditResource {
 }
 
 export function auditResource(connection: Connection): AuditResource {
-  const calls = once(async () => (await import("./audit-calls.ts")).auditCalls(callingOn(connection)));
+  const calls = auditCalls(callingOn(connection));
   const list: AuditResource["list"] = (query = {}, options) =>
-    paged("events", query, async (page) => (await calls()).list(page, options));
+    paged("events", query, (page) => calls.list(page, options));
   return {
     list,
-    verify: async (options) => (await calls()).verify(list, options),
+    verify: (options) => calls.verify(list, options),
   };
 }
 
@@ -129,5 +130,5 @@ export interface DevelopmentResource {
 }
 
 export function developmentResource(connection: Connection): DevelopmentResource {
-  return onDemand(async () => (await import("./account-calls.ts")).developmentCalls(callingOn(connection)), "signup");
+  return developmentCalls(callingOn(connection));
 }

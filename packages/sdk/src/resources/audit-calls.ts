@@ -1,7 +1,5 @@
 /** The calls behind {@link AuditResource}. */
-import type { AuditEvent } from "@coffer/contract";
-import { accountGroup } from "@coffer/contract/account";
-import { auditGroup } from "@coffer/contract/audit";
+import { accountGroup, auditGroup, type AuditEvent } from "@coffer/contract";
 import { verifyAudit, type AuditVerifyOptions } from "../audit/verify.ts";
 import type { Calling } from "../call.ts";
 import type { Query } from "./calling.ts";

@@ -1,5 +1,5 @@
 /** The calls behind {@link AuthResource}. */
-import { authGroup } from "@coffer/contract/auth";
+import { authGroup } from "@coffer/contract";
 import type { Calling } from "../call.ts";
 import type { Secret } from "../secret.ts";
 import type { Body } from "./calling.ts";

@@ -1,5 +1,5 @@
 /** The calls behind {@link BillingResource}. */
-import { billingGroup } from "@coffer/contract/billing";
+import { billingGroup } from "@coffer/contract";
 import type { Calling } from "../call.ts";
 import type { Body } from "./calling.ts";
 import type { CallOptions } from "../options.ts";

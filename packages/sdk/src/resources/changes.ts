@@ -1,6 +1,10 @@
-/** The change feed (specification §6). The code of the calls is loaded when it is first used. */
-import type { ChangeFollowOptions, ChangeListOptions } from "../events/follow-changes.ts";
-import { bulkCode } from "../bulk-code.ts";
+/** The change feed (specification §6). */
+import {
+  followChanges,
+  listChanges,
+  type ChangeFollowOptions,
+  type ChangeListOptions,
+} from "../events/follow-changes.ts";
 import type { Connection } from "../options.ts";
 import { paged, type PagePromise } from "../pages.ts";
 import type { ChangeListQuery } from "./input-types.ts";
@@ -28,12 +32,8 @@ export interface ChangeResource {
 }
 
 export function changeResource(connection: Connection): ChangeResource {
-  const calls = () => bulkCode().changes();
   return {
-    list: (query = {}, options) =>
-      paged("changes", query, async (page) => (await calls()).listChanges(connection, page, options)),
-    async *follow(options) {
-      yield* (await calls()).followChanges(connection, options);
-    },
+    list: (query = {}, options) => paged("changes", query, (page) => listChanges(connection, page, options)),
+    follow: (options) => followChanges(connection, options),
   };
 }

@@ -1,8 +1,5 @@
 /** Deletions, perhaps for good. In a shared vault they need its owner's proof, which this makes when the service asks for it. */
-import { type Vault } from "@coffer/contract";
-import { vaultsGroup } from "@coffer/contract/vaults";
-import { restoringGroup } from "@coffer/contract/deletion";
-import { trashGroup } from "@coffer/contract/trash";
+import { vaultsGroup, restoringGroup, trashGroup, type Vault } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import { settleRepeat } from "../settle-repeat.ts";
 import type { Connection, CallOptions, VaultDeletion } from "../options.ts";

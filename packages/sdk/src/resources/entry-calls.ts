@@ -1,5 +1,5 @@
 /** The past of names and places of files and folders. */
-import { fileEntriesGroup, folderEntriesGroup } from "@coffer/contract/entries";
+import { fileEntriesGroup, folderEntriesGroup } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { CallOptions, Connection } from "../options.ts";
 import { sharedCode } from "../shared-code.ts";
@@ -18,11 +18,7 @@ export function entryCalls(connection: Connection) {
   ) =>
     connection.sharedVaults === null
       ? withoutClaims(await read())
-      : (await sharedCode(connection).entries()).verifyEntries(
-          connection,
-          { ...item, isFirstPage: cursor === undefined },
-          read,
-        );
+      : (await sharedCode(connection)).verifyEntries(connection, { ...item, isFirstPage: cursor === undefined }, read);
   return {
     fileEntries: (fileId: string, query: EntryQuery, options?: CallOptions) =>
       shown({ kind: "file", id: fileId }, query, () =>

@@ -1,5 +1,5 @@
 /** The calls behind FileResource that move no bytes: they decrypt names of shared vaults. */
-import { clientApi as api } from "@coffer/contract";
+import { filesGroup } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { FileChanges } from "../file.ts";
 import type { CallOptions, Connection, FileDeletion, UpdateOptions } from "../options.ts";
@@ -13,7 +13,7 @@ import { eachUnnamed, toKnownNames } from "./known-names.ts";
 import { sharedCode } from "../shared-code.ts";
 
 export function fileCalls(connection: Connection) {
-  const { list } = api.files;
+  const { list } = filesGroup;
   const { one, get, update, restore } = itemCalls(connection, FILES);
   return {
     ...{ get, restore, ...versionCalls(connection), entries: entryCalls(connection).fileEntries },
@@ -22,7 +22,7 @@ export function fileCalls(connection: Connection) {
       if (wanted === null) return { files: [], nextCursor: null };
       const page = await callOn(connection, list, { query: wanted }, eachUnnamed(query, options));
       if (connection.sharedVaults === null) return { ...page, files: page.files.map(withoutClaims) };
-      const { nameItems } = await sharedCode(connection).listing();
+      const { nameItems } = await sharedCode(connection);
       return { ...page, files: await nameItems(connection, FILES, page.files, query, options) };
     },
     update: (fileId: string, given: FileChanges, updating: UpdateOptions = {}) =>
@@ -34,7 +34,7 @@ export function fileCalls(connection: Connection) {
         { act: "delete-file", fileId },
         (proof) => {
           const headers = { ...proof, ...matching(ifMatch) };
-          return callOn(connection, api.files.delete, { params: { fileId }, query, headers }, options);
+          return callOn(connection, filesGroup.delete, { params: { fileId }, query, headers }, options);
         },
         options,
       );

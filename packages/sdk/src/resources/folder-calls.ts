@@ -1,6 +1,5 @@
 /** The calls behind {@link FolderResource} and {@link TrashResource}: they decrypt names of shared vaults. */
-import { foldersGroup } from "@coffer/contract/folders";
-import { trashGroup } from "@coffer/contract/trash";
+import { foldersGroup, trashGroup } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { CallOptions, ConditionOptions, Connection, UpdateOptions } from "../options.ts";
 import { NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
@@ -30,7 +29,7 @@ export function folderCalls(connection: Connection) {
       if (wanted === null) return { folders: [], nextCursor: null };
       const page = await callOn(connection, list, { query: wanted }, eachUnnamed(query, options));
       if (connection.sharedVaults === null) return { ...page, folders: page.folders.map(withoutClaims) };
-      const { nameItems } = await sharedCode(connection).listing();
+      const { nameItems } = await sharedCode(connection);
       const asked = { ...query, folderId: query.parentId };
       return { ...page, folders: await nameItems(connection, FOLDERS, page.folders, asked, options) };
     },
@@ -50,7 +49,7 @@ export function trashCalls(connection: Connection) {
       const listing = { ...options, eachByItself: true };
       const { files, nextCursor } = await callOn(connection, list, { query }, listing);
       if (connection.sharedVaults === null) return { files: files.map(withoutClaims), nextCursor };
-      const { nameItems } = await sharedCode(connection).listing();
+      const { nameItems } = await sharedCode(connection);
       return { files: await nameItems(connection, FILES, files, { ...query, trashed: true }, options), nextCursor };
     },
     vaults: async (query: Query<typeof list>, options?: CallOptions) => {

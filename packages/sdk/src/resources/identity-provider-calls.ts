@@ -1,5 +1,5 @@
 /** The calls behind {@link IdentityProviderResource}. */
-import { identityProviderGroup } from "@coffer/contract/identity-provider";
+import { identityProviderGroup } from "@coffer/contract";
 import type { Calling } from "../call.ts";
 import { ContractError } from "../errors.ts";
 import type { Body, Query } from "./calling.ts";

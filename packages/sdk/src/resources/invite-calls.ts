@@ -1,5 +1,5 @@
 /** The calls behind {@link InviteResource} that sign nothing. */
-import { invitesGroup } from "@coffer/contract/invites";
+import { invitesGroup } from "@coffer/contract";
 import type { Calling } from "../call.ts";
 import type { Query } from "./calling.ts";
 import type { CallOptions } from "../options.ts";

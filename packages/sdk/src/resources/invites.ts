@@ -5,11 +5,13 @@ import type { ProvenInvite } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { paged, type PagePromise } from "../pages.ts";
-import { onDemand } from "./calling.ts";
+import { inviteCalls } from "./invite-calls.ts";
+import { parseInviteText } from "../chain/invite-text.ts";
+import { checkAddressProof } from "../chain/proving.ts";
+import { createInvite, redeemInvite } from "../vaults/members/inviting.ts";
 import type { NewInvite, RedeemOptions, RedeemedAgent } from "../vaults/members/inviting.ts";
 import type { InviteCreateInput, InviteListQuery } from "./input-types.ts";
 import type { Invite } from "./result-types.ts";
-import { once } from "../once.ts";
 
 export interface InviteResource {
   /** Makes an invite that works once. Only this answer holds its code. */
@@ -45,18 +47,15 @@ export interface InviteResource {
   readText(text: string): Promise<Told>;
 }
 
-/** The code that calls and signs is loaded when it is first used. */
 export function inviteResource(connection: Connection): InviteResource {
-  const calls = once(async () => (await import("./invite-calls.ts")).inviteCalls(callingOn(connection)));
+  const calls = inviteCalls(callingOn(connection));
   return {
-    create: async (body, options) => (await inviting()).createInvite(connection, body, options),
-    list: (query = {}, options) => paged("invites", query, async (page) => (await calls()).list(page, options)),
-    ...onDemand(calls, "revoke"),
-    redeem: async (text, signer, options) => (await inviting()).redeemInvite(connection, text, signer, options),
+    create: (body, options) => createInvite(connection, body, options),
+    list: (query = {}, options) => paged("invites", query, (page) => calls.list(page, options)),
+    revoke: calls.revoke,
+    redeem: (text, signer, options) => redeemInvite(connection, text, signer, options),
     checkAddressProof: async (text, invite, signingKey) =>
-      (await import("../chain/proving.ts")).checkAddressProof(connection.place.origin, text, invite, signingKey),
-    readText: async (text) => (await import("../chain/invite-text.ts")).parseInviteText(text).told,
+      checkAddressProof(connection.place.origin, text, invite, signingKey),
+    readText: async (text) => parseInviteText(text).told,
   };
 }
-
-const inviting = () => import("../vaults/members/inviting.ts");

@@ -14,7 +14,7 @@ interface Updating extends UpdateOptions {
 export function itemCalls<Kind extends Item>(connection: Connection, items: Items<Kind>) {
   const one = async (item: Kind, options?: HeldOptions): Promise<Kind> => {
     if (connection.sharedVaults === null) return withoutClaims(item);
-    return (await sharedCode(connection).listing()).nameOne(connection, items, item, options);
+    return (await sharedCode(connection)).nameOne(connection, items, item, options);
   };
   return {
     one,

@@ -1,6 +1,12 @@
 /** Files and folders are items: their common calls are written once, and their differences are here. */
-import { clientApi as api, type FileEntry, type Folder, type FolderEntry, type SharedEntry } from "@coffer/contract";
-import { foldersGroup } from "@coffer/contract/folders";
+import {
+  filesGroup,
+  foldersGroup,
+  type FileEntry,
+  type Folder,
+  type FolderEntry,
+  type SharedEntry,
+} from "@coffer/contract";
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../call.ts";
 import { everyPage, type PagePlace } from "../every-page.ts";
@@ -77,18 +83,18 @@ export function matching(ifMatch: string | undefined): Match {
 
 export const FILES: Items<File> = {
   kind: "file",
-  updateId: api.files.update.id,
-  restoreId: api.files.restore.id,
+  updateId: filesGroup.update.id,
+  restoreId: filesGroup.restore.id,
   get: async (connection, fileId, options) =>
-    (await callOn(connection, api.files.get, { params: { fileId } }, options)).file,
+    (await callOn(connection, filesGroup.get, { params: { fileId } }, options)).file,
   update: async (connection, fileId, { shared, ...change }, headers, options) => {
     const body = { ...fileFacts(change), ...(shared === undefined ? {} : { shared }) };
-    return (await callOn(connection, api.files.update, { params: { fileId }, headers, body }, options)).file;
+    return (await callOn(connection, filesGroup.update, { params: { fileId }, headers, body }, options)).file;
   },
   restore: async (connection, fileId, body, headers, options) =>
-    (await callOn(connection, api.files.restore, { params: { fileId }, headers, body }, options)).file,
+    (await callOn(connection, filesGroup.restore, { params: { fileId }, headers, body }, options)).file,
   list: async function* (connection, { parentId, ...rest }, options) {
-    const { list } = api.files;
+    const { list } = filesGroup;
     const query = { ...rest, ...(parentId === undefined ? {} : { folderId: parentId }) };
     const load = (place: PagePlace) => callOn(connection, list, { query: { ...query, ...place } }, options);
     for await (const { files } of everyPage(list.id, load)) yield files;

@@ -1,5 +1,5 @@
 /** The calls behind {@link ApiKeyResource}. */
-import { apiKeysGroup } from "@coffer/contract/api-keys";
+import { apiKeysGroup } from "@coffer/contract";
 import type { Calling } from "../call.ts";
 import type { Body, Query } from "./calling.ts";
 import type { CallOptions } from "../options.ts";

@@ -4,7 +4,7 @@ import { sharedCode } from "../shared-code.ts";
 
 /** Changes entries of shared vaults, for clients that can; null for the others. */
 export async function sharedChanges(connection: Connection) {
-  return connection.sharedVaults === null ? null : sharedCode(connection).changes();
+  return connection.sharedVaults === null ? null : sharedCode(connection);
 }
 
 /** A name becomes its blind index if the service sees no names; null: nothing with that name can be there. */
@@ -12,7 +12,7 @@ export async function toKnownNames<
   Wanted extends { readonly vaultId?: string | undefined; readonly name?: string | undefined },
 >(connection: Connection, query: Wanted, folder: string | undefined, options?: CallOptions) {
   if (connection.sharedVaults === null || query.name === undefined) return query;
-  return (await sharedCode(connection).finding()).toIndexQuery(connection, query, folder, options);
+  return (await sharedCode(connection)).toIndexQuery(connection, query, folder, options);
 }
 
 /**

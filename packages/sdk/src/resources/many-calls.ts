@@ -1,6 +1,5 @@
 /** The calls that change many files and folders at once. */
-import { itemActsGroup } from "@coffer/contract/item-acts";
-import type { SharedEntry } from "@coffer/contract";
+import { itemActsGroup, type SharedEntry } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import { ContractError, SdkError } from "../errors.ts";
 import type { CallOptions, ConditionedItem, Connection, PlaceOptions } from "../options.ts";
@@ -47,7 +46,7 @@ export function manyCalls(connection: Connection) {
         callOn(connection, restoreMany, { body }, own),
       );
       if (connection.sharedVaults === null) return outcomes;
-      return (await sharedCode(connection).many()).restoreUnderNewEntries(connection, all, outcomes, options);
+      return (await sharedCode(connection)).restoreUnderNewEntries(connection, all, outcomes, options);
     },
     moveMany: async (items: Many, folderId: string | null, moving: PlaceOptions = {}) => {
       refuseUndefinedPlaces(moveMany.id, moving, MOVE);
@@ -63,7 +62,7 @@ export function manyCalls(connection: Connection) {
         });
       };
       if (connection.sharedVaults === null) return send(conditioned(items));
-      return (await sharedCode(connection).many()).moveSigned(connection, conditioned(items), folderId, send, moving);
+      return (await sharedCode(connection)).moveSigned(connection, conditioned(items), folderId, send, moving);
     },
   };
 }

@@ -16,7 +16,7 @@ export async function deleteWithProof<Result>(
   } catch (error) {
     if (!isRefusal(error, "owner_proof_required") || connection.sharedVaults === null) throw error;
   }
-  const { proveDeletion } = await sharedCode(connection).deletions();
+  const { proveDeletion } = await sharedCode(connection);
   try {
     return await send(await proveDeletion(connection, deleted, options));
   } catch (error) {

@@ -1,6 +1,5 @@
 /** The calls behind VaultResource that any client makes: they compare the service's facts of a vault with the client's pins. */
-import { type Vault } from "@coffer/contract";
-import { vaultsGroup } from "@coffer/contract/vaults";
+import { vaultsGroup, type Vault } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { isSamePin, type VaultPin } from "../vaults/memory/pins.ts";

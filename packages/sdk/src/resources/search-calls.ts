@@ -1,5 +1,5 @@
 /** The search over names that the service can read. Loaded with its first call. */
-import { searchGroup } from "@coffer/contract/search";
+import { searchGroup } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { CallOptions, Connection } from "../options.ts";
 import { sharedCode } from "../shared-code.ts";
@@ -14,7 +14,7 @@ export async function searchFiles(
 ) {
   const page = await callOn(connection, searchGroup.search, { query }, { ...options, isBelow: true });
   if (connection.sharedVaults === null) return { ...page, files: page.files.map(withoutClaims) };
-  const { nameItems } = await sharedCode(connection).listing();
+  const { nameItems } = await sharedCode(connection);
   const asked = { vaultId: query.vaultId, trashed: query.trashed };
   return { ...page, files: await nameItems(connection, FILES, page.files, asked, options) };
 }

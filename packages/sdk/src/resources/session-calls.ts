@@ -1,5 +1,5 @@
 /** The calls behind {@link SessionResource}. */
-import { sessionsGroup } from "@coffer/contract/sessions";
+import { sessionsGroup } from "@coffer/contract";
 import type { Calling } from "../call.ts";
 import type { Query } from "./calling.ts";
 import type { CallOptions } from "../options.ts";

@@ -4,7 +4,9 @@ import { configurationError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { paged, type PagePromise } from "../pages.ts";
 import type { Secret } from "../secret.ts";
-import { onDemand } from "./calling.ts";
+import { authCalls } from "./auth-calls.ts";
+import { identityProviderCalls } from "./identity-provider-calls.ts";
+import { sessionCalls } from "./session-calls.ts";
 import type {
   AuthChangePasswordInput,
   AuthLoginInput,
@@ -26,7 +28,6 @@ import type {
   ZkloginSession,
   ZkloginTokens,
 } from "./result-types.ts";
-import { once } from "../once.ts";
 
 export interface AuthResource {
   /**
@@ -60,17 +61,13 @@ export interface AuthResource {
 }
 
 export function authResource(connection: Connection): AuthResource {
-  const calls = once(async () => (await import("./auth-calls.ts")).authCalls(callingOn(connection)));
+  const calls = authCalls(callingOn(connection));
   return {
-    ...onDemand(
-      calls,
-      ...(["signup", "login", "refresh", "changePassword", "forgotPassword"] as const),
-      ...(["resetPassword", "verifyEmail", "resendVerification", "checkAccessCode"] as const),
-    ),
+    ...calls,
     logout: async (given, options) => {
       const token = given ?? (await connection.session?.leave());
       if (token === undefined) throw configurationError("This client has no session: give a refresh token");
-      return (await calls()).logout(token, options);
+      return calls.logout(token, options);
     },
   };
 }
@@ -83,10 +80,10 @@ export interface SessionResource {
 }
 
 export function sessionResource(connection: Connection): SessionResource {
-  const calls = once(async () => (await import("./session-calls.ts")).sessionCalls(callingOn(connection)));
+  const calls = sessionCalls(callingOn(connection));
   return {
-    list: (query = {}, options) => paged("sessions", query, async (page) => (await calls()).list(page, options)),
-    ...onDemand(calls, "end"),
+    list: (query = {}, options) => paged("sessions", query, (page) => calls.list(page, options)),
+    end: calls.end,
   };
 }
 
@@ -113,8 +110,5 @@ export interface IdentityProviderResource {
 }
 
 export function identityProviderResource(connection: Connection): IdentityProviderResource {
-  const calls = once(async () =>
-    (await import("./identity-provider-calls.ts")).identityProviderCalls(callingOn(connection)),
-  );
-  return onDemand(calls, "authorize", "authorizeZklogin", "callback", "zkloginToken", "zkloginAuth");
+  return identityProviderCalls(callingOn(connection));
 }

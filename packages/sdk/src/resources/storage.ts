@@ -21,7 +21,11 @@ import type { Rewind, RewindInput, RewindOptions } from "../rewind/report.ts";
 import type { RevokedAgent, RevokeOptions } from "../vaults/members/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../vaults/rotation/rotate.ts";
 import type { ToldOfVault } from "../vaults/memory/trusting.ts";
-import { onDemand } from "./calling.ts";
+import { deletionCalls } from "./deletion-calls.ts";
+import { folderCalls, trashCalls } from "./folder-calls.ts";
+import { plainVaultCalls } from "./plain-vault-calls.ts";
+import { rewind } from "../rewind/rewind.ts";
+import { sharedCode } from "../shared-code.ts";
 import type {
   FolderCreateInput,
   FolderEntriesQuery,
@@ -36,8 +40,6 @@ import type {
   VaultUpdateInput,
 } from "./input-types.ts";
 import type { EmptiedTrash, File, Folder, FolderEntry, Vault, VaultMember } from "./result-types.ts";
-import { once } from "../once.ts";
-import { bulkCode } from "../bulk-code.ts";
 
 /** The fields of a new vault. The last two are for shared vaults. */
 export interface VaultCreateInput extends VaultFields, Omit<NewSharedVault, "name"> {}
@@ -190,51 +192,49 @@ export interface AgentResource {
 
 export function agentResource(connection: Connection): AgentResource {
   return {
-    ...onDemand(sharedCalls(connection), "revoke"),
-    rewind: async (input, options) => (await bulkCode().rewind()).rewind(connection, input, options),
+    revoke: async (...given) => (await sharedCalls(connection)).revoke(...given),
+    rewind: (input, options) => rewind(connection, input, options),
   };
 }
 
-/** Code for shared vaults alone is loaded when it is first used. */
-function sharedCalls(connection: Connection) {
-  return async () => {
-    const { sharedCode } = await import("../shared-code.ts");
-    return (await sharedCode(connection).calls()).vaultCalls(connection);
-  };
+/** The code for shared vaults is loaded with the first of these calls. */
+async function sharedCalls(connection: Connection) {
+  return (await sharedCode(connection)).vaultCalls(connection);
 }
 
 export function vaultResource(connection: Connection): VaultResource {
-  const shared = sharedCalls(connection);
-  const calls = once(async () => (await import("./plain-vault-calls.ts")).plainVaultCalls(connection));
+  const shared = () => sharedCalls(connection);
+  const calls = plainVaultCalls(connection);
   return {
-    members: onDemand(shared, "list", "add", "setUntil", "remove"),
-    ...onDemand(
-      shared,
-      "checkAccess",
-      "leave",
-      "setSigningKey",
-      "offerOwnership",
-      "acceptOwnership",
-      "trust",
-      "trustOwner",
-      "rotate",
-      "reseal",
-      "forgetSeen",
-      "export",
-    ),
+    ...calls,
+    ...deletionCalls(connection),
+    members: {
+      list: async (...given) => (await shared()).list(...given),
+      add: async (...given) => (await shared()).add(...given),
+      setUntil: async (...given) => (await shared()).setUntil(...given),
+      remove: async (...given) => (await shared()).remove(...given),
+    },
+    checkAccess: async (...given) => (await shared()).checkAccess(...given),
+    leave: async (...given) => (await shared()).leave(...given),
+    setSigningKey: async (...given) => (await shared()).setSigningKey(...given),
+    offerOwnership: async (...given) => (await shared()).offerOwnership(...given),
+    acceptOwnership: async (...given) => (await shared()).acceptOwnership(...given),
+    trust: async (...given) => (await shared()).trust(...given),
+    trustOwner: async (...given) => (await shared()).trustOwner(...given),
+    rotate: async (...given) => (await shared()).rotate(...given),
+    reseal: async (...given) => (await shared()).reseal(...given),
+    forgetSeen: async (...given) => (await shared()).forgetSeen(...given),
+    export: async (...given) => (await shared()).export(...given),
     create: async ({ plainNames, journal, ...body }, options) =>
       body.type === "shared" && body.chainObjectId === undefined
         ? (await shared()).createShared({ name: body.name, plainNames, journal }, options)
-        : { ...(await (await calls()).create(body, options)), warnings: [] },
-    list: (query = {}, options) => paged("vaults", query, async (page) => (await calls()).list(page, options)),
+        : { ...(await calls.create(body, options)), warnings: [] },
+    list: (query = {}, options) => paged("vaults", query, (page) => calls.list(page, options)),
     readers: async (vaultId, options) => {
-      const isPlain =
-        connection.sharedVaults === null && (await (await calls()).get(vaultId, options)).type === "public";
+      const isPlain = connection.sharedVaults === null && (await calls.get(vaultId, options)).type === "public";
       if (isPlain) return { chainAddresses: [], service: true, generation: null, former: [] };
       return await (await shared()).readers(vaultId, options);
     },
-    ...onDemand(calls, "get", "update"),
-    ...onDemand(async () => (await import("./deletion-calls.ts")).deletionCalls(connection), "delete", "restore"),
   };
 }
 
@@ -256,12 +256,12 @@ export interface FolderResource {
 }
 
 export function folderResource(connection: Connection): FolderResource {
-  const calls = once(async () => (await import("./folder-calls.ts")).folderCalls(connection));
+  const calls = folderCalls(connection);
   return {
-    list: (query = {}, options) => paged("folders", query, async (page) => (await calls()).list(page, options)),
+    ...calls,
+    list: (query = {}, options) => paged("folders", query, (page) => calls.list(page, options)),
     entries: (folderId, query = {}, options) =>
-      paged("entries", query, async (page) => (await calls()).entries(folderId, page, options)),
-    ...onDemand(calls, "create", "get", "update", "delete", "restore"),
+      paged("entries", query, (page) => calls.entries(folderId, page, options)),
   };
 }
 
@@ -282,10 +282,10 @@ export interface TrashResource {
 }
 
 export function trashResource(connection: Connection): TrashResource {
-  const calls = once(async () => (await import("./folder-calls.ts")).trashCalls(connection));
+  const calls = trashCalls(connection);
   return {
-    list: (query = {}, options) => paged("files", query, async (page) => (await calls()).list(page, options)),
-    vaults: (query = {}, options) => paged("vaults", query, async (page) => (await calls()).vaults(page, options)),
-    ...onDemand(calls, "empty"),
+    list: (query = {}, options) => paged("files", query, (page) => calls.list(page, options)),
+    vaults: (query = {}, options) => paged("vaults", query, (page) => calls.vaults(page, options)),
+    empty: calls.empty,
   };
 }

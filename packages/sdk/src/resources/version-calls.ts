@@ -1,5 +1,5 @@
 /** The calls of a file about its versions. */
-import { versionsGroup } from "@coffer/contract/versions";
+import { versionsGroup } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { CallOptions, Connection, UpdateOptions } from "../options.ts";
 import { sharedCode } from "../shared-code.ts";
@@ -12,7 +12,7 @@ import type { File as NamedFile } from "./result-types.ts";
 export function versionCalls(connection: Connection) {
   const { versions, restoreVersion, deleteVersion } = versionsGroup;
   const { one } = itemCalls(connection, FILES);
-  const ofShared = () => (connection.sharedVaults === null ? null : sharedCode(connection).versions());
+  const ofShared = () => (connection.sharedVaults === null ? null : sharedCode(connection));
   return {
     versions: async (fileId: string, query: Query<typeof versions>, options?: CallOptions) => {
       const shared = await ofShared();

@@ -1,5 +1,5 @@
 /** The calls behind {@link WebhookResource}: each is one endpoint of the contract, its answer unwrapped. */
-import { webhookEventsGroup, webhooksGroup } from "@coffer/contract/webhooks";
+import { webhookEventsGroup, webhooksGroup } from "@coffer/contract";
 import type { Calling } from "../call.ts";
 import type { Body, Query } from "./calling.ts";
 import type { CallOptions } from "../options.ts";

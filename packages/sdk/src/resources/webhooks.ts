@@ -1,10 +1,11 @@
-/** Webhooks and the event feed (specification §4.1, §6). The code of the calls is loaded when it is first used. */
+/** Webhooks and the event feed (specification §4.1, §6). */
 import { callingOn } from "../call.ts";
 import type { FollowOptions } from "../events/follow.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { paged, type PagePromise } from "../pages.ts";
 import type { ReceivedEvent } from "../webhooks/received-event.ts";
-import { onDemand } from "./calling.ts";
+import { followEvents } from "../events/follow.ts";
+import { webhookCalls } from "./webhook-calls.ts";
 import type {
   WebhookCreateInput,
   WebhookDeliveriesQuery,
@@ -20,7 +21,6 @@ import type {
   RotatedSecret,
   Webhook,
 } from "./result-types.ts";
-import { once } from "../once.ts";
 
 export interface WebhookResource {
   /** Lists webhook endpoints, newest first. */
@@ -65,16 +65,12 @@ export interface WebhookResource {
 }
 
 export function webhookResource(connection: Connection): WebhookResource {
-  const calls = once(async () => (await import("./webhook-calls.ts")).webhookCalls(callingOn(connection)));
+  const calls = webhookCalls(callingOn(connection));
   return {
-    ...onDemand(
-      calls,
-      ...(["create", "get", "update", "delete", "test", "rotateSecret"] as const),
-      ...(["delivery", "redeliver", "recover", "eventKinds"] as const),
-    ),
-    list: (query = {}, options) => paged("webhooks", query, async (page) => (await calls()).list(page, options)),
+    ...calls,
+    list: (query = {}, options) => paged("webhooks", query, (page) => calls.list(page, options)),
     deliveries: (webhookId, query = {}, options) =>
-      paged("deliveries", query, async (page) => (await calls()).deliveries(webhookId, page, options)),
+      paged("deliveries", query, (page) => calls.deliveries(webhookId, page, options)),
   };
 }
 
@@ -95,9 +91,5 @@ export interface EventResource {
 }
 
 export function eventResource(connection: Connection): EventResource {
-  return {
-    async *follow(options) {
-      yield* (await import("../events/follow.ts")).followEvents(connection, options);
-    },
-  };
+  return { follow: (options) => followEvents(connection, options) };
 }

@@ -1,6 +1,5 @@
 /** Undoes what one actor did (decisions 0058 and 0119): a plan from the state of things, then the same plan executed. */
-import { accountGroup } from "@coffer/contract/account";
-import { apiKeysGroup } from "@coffer/contract/api-keys";
+import { accountGroup, apiKeysGroup } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { Connection } from "../options.ts";
 import { type Actor, actorOf, readActs } from "./acts.ts";

@@ -1,6 +1,5 @@
 /** One page of the change feed into a local index. The feed says what to read again, never what is in it. */
-import { changesGroup } from "@coffer/contract/changes";
-import type { Change } from "@coffer/contract";
+import { changesGroup, type Change } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { CallOptions } from "../options.ts";
 import type { IndexKey } from "./index-file.ts";

@@ -2,8 +2,7 @@
  * The local index of one shared vault: built from the vault's lists, kept true by the change feed. A name enters it
  * only after this client has verified it. So the service can leave names out, and can make up none.
  */
-import { clientApi as api } from "@coffer/contract";
-import { foldersGroup } from "@coffer/contract/folders";
+import { filesGroup, foldersGroup } from "@coffer/contract";
 import { comparePlaces, isMemberIn, placeOf } from "@coffer/crypto";
 import { callOn } from "../call.ts";
 import { isAnswered } from "../errors.ts";
@@ -102,7 +101,7 @@ export class NameIndex {
     const taking = this.#taking(state);
     let next: string | null;
     if (kind === "file") {
-      const page = await callOn(this.#connection, api.files.list, { query }, { ...options, eachByItself: true });
+      const page = await callOn(this.#connection, filesGroup.list, { query }, { ...options, eachByItself: true });
       this.#note(1 + page.files.length, await takeItems(taking, FILES, page.files, options));
       next = page.nextCursor;
     } else {

@@ -1,4 +1,4 @@
-import { rankName, searchWords } from "@coffer/contract/search-words";
+import { rankName, searchWords } from "@coffer/contract";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeIndex, encodeIndex } from "./index-text.ts";

@@ -1,8 +1,5 @@
 /** `client.search`: the service's search and the local indexes of names as one list (decision 0054). */
-import { DEFAULT_PAGE, MAX_PAGE, type Vault } from "@coffer/contract";
-import { foldersGroup } from "@coffer/contract/folders";
-import { searchGroup } from "@coffer/contract/search";
-import { vaultsGroup } from "@coffer/contract/vaults";
+import { DEFAULT_PAGE, MAX_PAGE, foldersGroup, searchGroup, vaultsGroup, type Vault } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import { digestOf, toHex } from "../digest.ts";
 import { encodeRequest } from "../encode-request.ts";
@@ -143,7 +140,7 @@ const NOTHING: Scope = { atService: [], tables: new Map(), unsearched: [], isAll
 async function vaultOf({ connection, query, options }: Asked): Promise<string> {
   const { vaultId, folderId } = query;
   if (connection.sharedVaults !== null) {
-    const found = await (await sharedCode(connection).places()).findPlace(connection, { vaultId, folderId }, options);
+    const found = await (await sharedCode(connection)).findPlace(connection, { vaultId, folderId }, options);
     if (found !== null) return found.vaultId;
   }
   if (vaultId !== undefined) return vaultId;
@@ -154,10 +151,10 @@ async function vaultOf({ connection, query, options }: Asked): Promise<string> {
 /** A client without `sharedVaults` learns from the service who reads the names. */
 async function openOne({ connection, deadline, options }: Asked, vaultId: string): Promise<OpenedNames> {
   if (connection.sharedVaults !== null)
-    return (await sharedCode(connection).names()).openNames(connection, vaultId, { deadline, options, isNamed: true });
+    return (await sharedCode(connection)).openNames(connection, vaultId, { deadline, options, isNamed: true });
   const { vault } = await callOn(connection, vaultsGroup.get, { params: { vaultId } }, options);
   if (isReadable(vault)) return { by: "service" };
-  sharedCode(connection);
+  await sharedCode(connection);
   return { by: "client", table: null };
 }
 
@@ -169,7 +166,7 @@ function isReadable({ type, plainNames }: Vault): boolean {
 async function allVaults(asked: Asked): Promise<Scope> {
   const { connection, localOnly } = asked;
   const listed = await listVaults(asked);
-  const names = connection.sharedVaults === null ? null : await sharedCode(connection).names();
+  const names = connection.sharedVaults === null ? null : await sharedCode(connection);
   const kept = new Set(await names?.keptVaults(connection, listed));
   const atService = new Set<string>();
   const tables = new Map<string, NameTable>();

@@ -1,5 +1,5 @@
 /** Where found files come from, each best first: the local indexes, and searches of the service. */
-import { rankName, searchWords } from "@coffer/contract/search-words";
+import { rankName, searchWords } from "@coffer/contract";
 import type { CallOptions, Connection } from "../options.ts";
 import type { FileSearchQuery } from "../resources/input-types.ts";
 import { searchFiles } from "../resources/search-calls.ts";

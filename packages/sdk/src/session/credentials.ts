@@ -1,7 +1,8 @@
-/** A web session as a client's credential: refreshed silently. The renewal's code is loaded when the first one is due. */
+/** A web session as a client's credential: refreshed silently. */
 import { SessionEndedError } from "../errors.ts";
 import type { Bearer, Connection } from "../options.ts";
 import { INSPECT, REDACTED, Secret } from "../secret.ts";
+import { renew } from "./renewal.ts";
 import type { SessionOptions, SessionState, Renewal } from "./state.ts";
 
 /** Renewed this long before the end, in milliseconds, or with a fifth of the lifetime left. */
@@ -53,11 +54,9 @@ export class SessionCredentials {
       isFresh: () => isFresh(connection, state),
       freshUntil: (lifeMs) => freshUntil(connection, lifeMs),
     };
-    return (state.renewing ??= import("./renewal.ts")
-      .then(({ renew }) => renew(renewal))
-      .finally(() => {
-        state.renewing = null;
-      }));
+    return (state.renewing ??= renew(renewal).finally(() => {
+      state.renewing = null;
+    }));
   }
 
   /** Shows no token. */

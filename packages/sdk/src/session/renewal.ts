@@ -1,6 +1,5 @@
 /** The exchange of a refresh token for a new pair: at most once per token, whatever happens to the answer. */
-import type { SessionTokens } from "@coffer/contract";
-import { ACCESS_TOKEN_SECONDS, authGroup } from "@coffer/contract/auth";
+import { ACCESS_TOKEN_SECONDS, authGroup, type SessionTokens } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import { configurationError, ConnectionError, isAnswered, SdkError, SessionEndedError } from "../errors.ts";
 import { errorCode, sanitizeCause } from "../redaction.ts";

@@ -1,6 +1,5 @@
 /** From a request to a contract's input, and from an outcome to a response: the common parts of a mock and the fake. */
-import { ERRORS, HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
-import { describeIssues } from "@coffer/contract/issue-words";
+import { ERRORS, HEADERS, isBytes, describeIssues, type EndpointDefinition } from "@coffer/contract";
 import * as z from "zod/mini";
 import { Failure, Reply, type Input, type Outcome } from "./handlers.ts";
 

@@ -6,7 +6,7 @@ import {
   MAX_BATCH_FILES,
   PART_HEADER,
   type BatchPart,
-} from "@coffer/contract/batches";
+} from "@coffer/contract";
 import * as z from "zod/mini";
 import { callOn } from "../call.ts";
 import { wordsOf } from "../encode-request.ts";

@@ -1,5 +1,4 @@
-import { clientApi as api } from "@coffer/contract";
-import { uploadsGroup } from "@coffer/contract/uploads";
+import { filesGroup, uploadsGroup } from "@coffer/contract";
 import { callOn, send } from "../call.ts";
 import { createHasher, digestOf, toBase64, toHex, type Hasher } from "../digest.ts";
 import { AbortError, ApiError, ContractError } from "../errors.ts";
@@ -40,7 +39,7 @@ export async function uploadInParts(
     const fileId = await sendParts(transfer, source, hasher, standing);
     if (target.kind === "version" && fileId !== target.fileId)
       throw wrongAnswer("headers.file-id: not what was asked for");
-    const file = (await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal })).file;
+    const file = (await callOn(connection, filesGroup.get, { params: { fileId } }, { signal: options.signal })).file;
     return verified(file, size, toHex(hasher.digest()));
   } catch (error) {
     if (checkpoint?.survives(error) !== true) await endUpload(connection, uploadId);

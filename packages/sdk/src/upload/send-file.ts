@@ -1,7 +1,5 @@
 /** Uploads by the kind of vault: encrypted here into a shared one, unchanged into a public one. */
-import { clientApi as api } from "@coffer/contract";
-import { vaultsGroup } from "@coffer/contract/vaults";
-import { foldersGroup } from "@coffer/contract/folders";
+import { filesGroup, vaultsGroup, foldersGroup } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import { ContractError, VaultError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
@@ -39,7 +37,7 @@ export async function uploadFile(
   input: UploadInput,
   options: UploadOptions = {},
 ): Promise<UploadResult> {
-  refuseUnknownFields(api.files.upload.id, options, UPLOAD_OPTIONS);
+  refuseUnknownFields(filesGroup.upload.id, options, UPLOAD_OPTIONS);
   return sendUpload(connection, input, options);
 }
 
@@ -48,8 +46,8 @@ export async function sendUpload(
   { body, size, ...input }: UploadInput,
   options: SendingOptions,
 ): Promise<UploadResult> {
-  refuseUnknownFields(api.files.upload.id, input, UPLOAD_FIELDS);
-  refuseUndefinedPlaces(api.files.upload.id, input, NEW_ITEM);
+  refuseUnknownFields(filesGroup.upload.id, input, UPLOAD_FIELDS);
+  refuseUndefinedPlaces(filesGroup.upload.id, input, NEW_ITEM);
   return sendSource(connection, { kind: "file", ...input }, openSource(body, size), options);
 }
 
@@ -59,13 +57,13 @@ export async function replaceFile(
   { body, size, ...input }: ReplaceInput,
   options: UploadOptions = {},
 ): Promise<UploadResult> {
-  refuseUnknownFields(api.files.replace.id, input, REPLACE_FIELDS);
-  refuseUnknownFields(api.files.replace.id, options, UPLOAD_OPTIONS);
-  refuseUndefinedPlaces(api.files.replace.id, input, VERSION);
+  refuseUnknownFields(filesGroup.replace.id, input, REPLACE_FIELDS);
+  refuseUnknownFields(filesGroup.replace.id, options, UPLOAD_OPTIONS);
+  refuseUndefinedPlaces(filesGroup.replace.id, input, VERSION);
   return sendSource(
     connection,
     { kind: "version", fileId, ...input },
-    openSource(body, size, api.files.replace.id),
+    openSource(body, size, filesGroup.replace.id),
     options,
   );
 }
@@ -81,12 +79,12 @@ export async function sendSource(
   const found = await findTarget(connection, target, source, options);
   if (found.vault !== null) {
     await refuseKeepingNothing(target, source);
-    const { uploadShared } = await sharedCode(connection).uploads();
+    const { uploadShared } = await sharedCode(connection);
     return uploadShared(connection, found.vault, found.target, source, { ...options, journal });
   }
   const result = await uploadSource(connection, found.target, source, options, journal);
   if (connection.sharedVaults !== null && found.target.vaultId !== undefined)
-    await (await sharedCode(connection).places()).requireCreated(connection, found.target.vaultId, result.file);
+    await (await sharedCode(connection)).requireCreated(connection, found.target.vaultId, result.file);
   return result;
 }
 
@@ -94,7 +92,7 @@ export async function sendSource(
 async function refuseKeepingNothing(target: Target, source: Source): Promise<void> {
   if (target.kind === "file" || target.keep !== false) return;
   await source.close();
-  throw new ContractError("request", api.files.replace.id, ["keep: a shared vault always keeps what is replaced"]);
+  throw new ContractError("request", filesGroup.replace.id, ["keep: a shared vault always keeps what is replaced"]);
 }
 
 type Found =
@@ -113,7 +111,7 @@ async function findTarget(
       await requirePublic(connection, target, signal);
       return { vault: null, target };
     }
-    const { findPlace, findVaultOf } = await sharedCode(connection).places();
+    const { findPlace, findVaultOf } = await sharedCode(connection);
     if (target.kind === "file") {
       const place = await findPlace(connection, target, { signal });
       if (place === null) return { vault: null, target };
@@ -122,7 +120,7 @@ async function findTarget(
         ? { vault, target: { ...target, vaultId } }
         : { vault, target: { ...target, name: target.name ?? "" } };
     }
-    const { file } = await callOn(connection, api.files.get, { params: { fileId: target.fileId } }, { signal });
+    const { file } = await callOn(connection, filesGroup.get, { params: { fileId: target.fileId } }, { signal });
     const vault = await findVaultOf(connection, file, { signal, vaultId: target.vaultId, sends: true });
     return vault === null
       ? { vault, target: { ...target, vaultId: file.vaultId } }
@@ -160,7 +158,7 @@ export async function requirePublic(
 /** `id`: of the vault; without one of the folder, which names its vault; or of the file. */
 async function isShared(connection: Connection, target: Target, id: string, options: CallOptions): Promise<boolean> {
   if (target.kind === "version")
-    return (await callOn(connection, api.files.get, { params: { fileId: id } }, options)).file.shared !== null;
+    return (await callOn(connection, filesGroup.get, { params: { fileId: id } }, options)).file.shared !== null;
   if (target.vaultId === undefined)
     return (await callOn(connection, foldersGroup.get, { params: { folderId: id } }, options)).folder.shared !== null;
   return (await callOn(connection, vaultsGroup.get, { params: { vaultId: id } }, options)).vault.type !== "public";

@@ -1,4 +1,4 @@
-import { clientApi as api, type SharedFile } from "@coffer/contract";
+import { filesGroup, type SharedFile } from "@coffer/contract";
 import type { ByteBody } from "../byte-body.ts";
 import { callOn } from "../call.ts";
 import { toBase64 } from "../digest.ts";
@@ -74,7 +74,7 @@ export async function store(
     const headers = { ...type, ...digest, ...(target.ifMatch === undefined ? {} : { "if-match": target.ifMatch }) };
     const { fileId, keep } = target;
     const input = { params: { fileId }, query: keep === undefined ? {} : { keep }, headers, body };
-    return (await callOn(connection, api.files.replace, input, options)).file;
+    return (await callOn(connection, filesGroup.replace, input, options)).file;
   }
   const { vaultId, folderId, name, ifAbsent } = target;
   const query = {
@@ -83,7 +83,7 @@ export async function store(
     ...(folderId === undefined ? {} : { folderId }),
   };
   const headers = { ...type, ...digest, ...(ifAbsent === true ? ({ "if-none-match": "*" } as const) : {}) };
-  return (await callOn(connection, api.files.upload, { query, headers, body }, options)).file;
+  return (await callOn(connection, filesGroup.upload, { query, headers, body }, options)).file;
 }
 
 function sharedHeaders(shared: SentShared | undefined) {

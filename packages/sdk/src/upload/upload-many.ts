@@ -1,5 +1,5 @@
 /** Many uploads in one call. */
-import { clientApi as api } from "@coffer/contract";
+import { filesGroup } from "@coffer/contract";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { type Fields, refuseUnknownFields } from "../undefined-place.ts";
@@ -19,7 +19,7 @@ export async function uploadMany(
   inputs: Iterable<UploadInput>,
   options: UploadManyOptions = {},
 ): Promise<UploadOutcome[]> {
-  refuseUnknownFields(api.files.upload.id, options, OPTIONS);
+  refuseUnknownFields(filesGroup.upload.id, options, OPTIONS);
   const { onProgress, ...each } = options;
   const all = [...inputs];
   const batching = new Batching(connection, each);

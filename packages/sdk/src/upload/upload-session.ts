@@ -1,6 +1,5 @@
 /** An upload session at the server (tus 1.0): begun or found again, asked for its offset, ended. */
-import { clientApi as api, HEADERS, type CallInput } from "@coffer/contract";
-import { TUS_VERSION, uploadsGroup } from "@coffer/contract/uploads";
+import { filesGroup, HEADERS, TUS_VERSION, uploadsGroup, type CallInput } from "@coffer/contract";
 import { callOn, send } from "../call.ts";
 import { chosenName } from "../chosen-name.ts";
 import { toBase64 } from "../digest.ts";
@@ -45,7 +44,7 @@ export async function openSession(
 async function isOfUse(connection: Connection, { fileId }: Standing, { signal }: UploadOptions): Promise<boolean> {
   if (fileId === null) return true;
   try {
-    return (await callOn(connection, api.files.get, { params: { fileId } }, { signal })).file.trashedAt === null;
+    return (await callOn(connection, filesGroup.get, { params: { fileId } }, { signal })).file.trashedAt === null;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return false;
     throw error;

@@ -1,6 +1,5 @@
 /** Making a shared vault: an object on the chain, and a vault at the service that names it. */
-import { accountGroup } from "@coffer/contract/account";
-import { vaultsGroup } from "@coffer/contract/vaults";
+import { accountGroup, vaultsGroup } from "@coffer/contract";
 import {
   type ActWarning,
   createVault,

@@ -1,8 +1,5 @@
-/** The proof of a shared vault's owner before a deletion in it (encryption design §7). Loaded when the service asks for it. */
-import { clientApi as api } from "@coffer/contract";
-import { accountGroup } from "@coffer/contract/account";
-import { renderDeletionText, type DeletionOf } from "@coffer/contract/proof-texts";
-import { deletionGroup } from "@coffer/contract/deletion";
+/** The proof of a shared vault's owner before a deletion in it (encryption design §7). */
+import { filesGroup, accountGroup, renderDeletionText, deletionGroup, type DeletionOf } from "@coffer/contract";
 import { callOn } from "../call.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import type { VaultPin } from "./memory/pins.ts";
@@ -61,7 +58,7 @@ async function whereOf(connection: Connection, deleted: Deleted, options?: CallO
     return { deletion: { act: deleted.act, vaultId }, pin: await vaultSession(connection).pin(vaultId, options) };
   }
   const fileId = deleted.fileId.toLowerCase();
-  const { file } = await callOn(connection, api.files.get, { params: { fileId } }, options);
+  const { file } = await callOn(connection, filesGroup.get, { params: { fileId } }, options);
   const vault = await findVaultOf(connection, file, { ...options, sends: false });
   const version = deleted.versionId === undefined ? {} : { versionId: deleted.versionId.toLowerCase() };
   const deletion = { act: deleted.act, vaultId: vault?.id ?? file.vaultId, fileId, ...version };

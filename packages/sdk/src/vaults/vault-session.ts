@@ -1,6 +1,5 @@
 /** The chain, the key servers and the open vaults behind one client: made when the first shared vault is met. */
-import { type Vault } from "@coffer/contract";
-import { vaultsGroup } from "@coffer/contract/vaults";
+import { vaultsGroup, type Vault } from "@coffer/contract";
 import {
   locateVault,
   openChain,

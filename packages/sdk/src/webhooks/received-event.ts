@@ -1,4 +1,4 @@
-import { isEventKind, type EventKind } from "@coffer/contract/event-kinds";
+import { isEventKind, type EventKind } from "@coffer/contract";
 import type { EventActor, EventObjects } from "../resources/result-types.ts";
 
 /** An event of one kind. */

@@ -1,5 +1,5 @@
 /** The Sui chain over gRPC-web, read with the unmodified `@mysten/sui` client. */
-import { decodeVaultObject, type VaultObjectMember, vaultObjectType } from "@coffer/contract/vault-object";
+import { decodeVaultObject, vaultObjectType, type VaultObjectMember } from "@coffer/contract";
 import type { ChainConfig } from "../../config.ts";
 import { type Chain, type ChainMember, ChainUnavailableError, type ChainVault } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";

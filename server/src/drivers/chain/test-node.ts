@@ -1,5 +1,5 @@
 /** TEST ONLY: a Sui node's gRPC-web answers to readers of objects, as a `fetch`; nothing of it listens. */
-import { NO_END_ON_CHAIN } from "@coffer/contract/vault-object";
+import { NO_END_ON_CHAIN } from "@coffer/contract";
 import { bcs } from "@mysten/sui/bcs";
 import { GrpcTypes } from "@mysten/sui/grpc";
 import type { Clock } from "../../ports/clock.ts";

@@ -1,4 +1,4 @@
-import type { api, BudgetUse, Credential } from "@coffer/contract";
+import type { api, BudgetUses, Credential } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
@@ -52,7 +52,7 @@ export function renderAccount(
   };
 }
 
-function renderCredential(principal: Principal, budgetUse: BudgetUse): Credential {
+function renderCredential(principal: Principal, budgetUse: BudgetUses | null): Credential {
   return {
     kind: principal.kind,
     id: principal.keyId ?? principal.sessionId,

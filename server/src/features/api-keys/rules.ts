@@ -4,7 +4,7 @@ import {
   type AccessLevel,
   AGENT_SCOPES,
   type ApiKey,
-  type BudgetUse,
+  type BudgetUses,
   KEY_PREFIX,
   renderKey,
   type Scope,
@@ -116,7 +116,7 @@ export function parseRights(row: RightsRow): Rights {
 }
 
 /** The key as it is listed. `accountChainAddress` decides its access level (specification §2.6). */
-export function toApiKey(row: ApiKeyRow, accountChainAddress: string | null, budgetUse: BudgetUse): ApiKey {
+export function toApiKey(row: ApiKeyRow, accountChainAddress: string | null, budgetUse: BudgetUses | null): ApiKey {
   const { scopes, vaultIds, budgets } = parseRights(row);
   return {
     id: row.id,

@@ -1,5 +1,5 @@
 /** What keys have used of their budgets, and what is left. */
-import type { BudgetName, BudgetUse } from "@coffer/contract";
+import type { BudgetName, BudgetUses } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Budget } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
@@ -24,7 +24,7 @@ export async function readBudgetUse(
   queries: Queries,
   { clock, limits, settings }: UseDeps,
   keys: readonly (readonly Budget[])[],
-): Promise<readonly BudgetUse[]> {
+): Promise<readonly (BudgetUses | null)[]> {
   const now = clock.now();
   const ids = [...new Set(keys.flat().map(({ id }) => id))];
   const rows = new Map(

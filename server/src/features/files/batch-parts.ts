@@ -5,9 +5,9 @@ import {
   MAX_BATCH_FILES,
   MAX_PART_HEADER,
   PART_HEADER,
+  describeIssues,
   type BatchPart,
-} from "@coffer/contract/batches";
-import { describeIssues } from "@coffer/contract/issue-words";
+} from "@coffer/contract";
 import * as z from "zod/mini";
 import type { IncomingBytes } from "../../handler.ts";
 import type { BodyPlace } from "../../limits/body-room.ts";

@@ -2,8 +2,7 @@
  * Many small files in one request (decision 0055). Each has the result that it would have by itself. All bytes are durable before the rows
  * are, and the rows, the usage and the changes are one act.
  */
-import type { api, HandlerInput, Output } from "@coffer/contract";
-import type { BatchPart } from "@coffer/contract/batches";
+import type { api, HandlerInput, Output, BatchPart } from "@coffer/contract";
 import type { CreationContext, IncomingBytes, OutgoingBytes, Principal, Recorded } from "../../handler.ts";
 import type { BodyRoom } from "../../limits/body-room.ts";
 import type { FileRow } from "../../ports/tables.ts";

@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { END_STEP } from "@coffer/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { batchForm, FORM_TYPE } from "../../../../test/kit/batch-form.ts";
 import { signRecord, signTogether } from "../shared-vaults/test-statements.ts";

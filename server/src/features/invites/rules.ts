@@ -1,6 +1,6 @@
 /** What an invite may promise, and what state it is in (specification §2.5, §3; decisions §4). */
 import { hash } from "node:crypto";
-import { type BudgetUse, type Invite, INVITE_HOURS, isInviteCode, type Scope } from "@coffer/contract";
+import { type BudgetUses, type Invite, INVITE_HOURS, isInviteCode, type Scope } from "@coffer/contract";
 import type { Budget } from "../../handler.ts";
 import type { InviteRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -91,7 +91,7 @@ export function requireCode(text: string): void {
 }
 
 /** The invite as it is listed; never the code: the service has only its hash. */
-export function toInvite(row: InviteRow, budgetUse: BudgetUse, now: number): Invite {
+export function toInvite(row: InviteRow, budgetUse: BudgetUses | null, now: number): Invite {
   const time = (at: number | null) => (at === null ? null : toTimestamp(at));
   return {
     id: row.id,

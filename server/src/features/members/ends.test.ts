@@ -1,4 +1,4 @@
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { END_STEP } from "@coffer/contract";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
 import { ofEachTest } from "../../test-each.ts";

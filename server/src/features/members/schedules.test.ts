@@ -1,5 +1,5 @@
 /** Drawn schedules (a failure prints its seed) of clocks, ends and lagging reads: nobody is served past an end, and nobody live is refused for good. */
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { END_STEP } from "@coffer/contract";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { addMember, addPerson, openSharedVault, type TestPerson } from "../shared-vaults/test-vaults.ts";

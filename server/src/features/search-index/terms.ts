@@ -2,8 +2,7 @@
  * What a file is found by: terms of its name, place, type, age and author. Each begins with the number of the file's account, so that
  * the terms of one account are apart from all others'.
  */
-import type { Author, SharedFile } from "@coffer/contract";
-import { bareType, isShortWord, searchWords } from "@coffer/contract/search-words";
+import { bareType, isShortWord, searchWords, type Author, type SharedFile } from "@coffer/contract";
 import type { FileRow } from "../../ports/tables.ts";
 
 export type IndexedFile = Pick<

@@ -1,4 +1,4 @@
-import { rankName, searchWords } from "@coffer/contract/search-words";
+import { rankName, searchWords } from "@coffer/contract";
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";

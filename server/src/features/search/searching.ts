@@ -3,8 +3,16 @@
  * before it is shown: what the caller finds does not depend on the index.
  */
 import { createHash } from "node:crypto";
-import { type api, DEFAULT_PAGE, type HandlerInput } from "@coffer/contract";
-import { isAuthor, isOfType, isShortWord, rankName, searchWords } from "@coffer/contract/search-words";
+import {
+  DEFAULT_PAGE,
+  isAuthor,
+  isOfType,
+  isShortWord,
+  rankName,
+  searchWords,
+  type api,
+  type HandlerInput,
+} from "@coffer/contract";
 import type { Principal } from "../../handler.ts";
 import { type Database, DatabaseFullError, DatabaseUnavailableError, type Queries } from "../../ports/database.ts";
 import { showAuthor } from "../items/authors.ts";

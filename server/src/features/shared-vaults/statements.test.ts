@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { END_STEP } from "@coffer/contract/shared-vaults";
+import { END_STEP } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { ServiceError } from "../../service-error.ts";

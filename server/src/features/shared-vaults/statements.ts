@@ -10,9 +10,10 @@ import {
   SIBLING_BYTES,
   SIGNATURE_BYTES,
   VERSION_STATEMENT,
+  LADDER_STEP,
+  END_STEP,
+  type Field,
 } from "@coffer/contract";
-import { LADDER_STEP, type Field } from "@coffer/contract/shared-statements";
-import { END_STEP } from "@coffer/contract/shared-vaults";
 import { ServiceError } from "../../service-error.ts";
 
 /** What every statement says. Ids of 32 bytes are `0x` and hex as chain addresses are, digests hex, item ids UUIDs. */

@@ -1,5 +1,5 @@
-import { api } from "@coffer/contract";
-import { renderOpenApi } from "@coffer/contract/openapi";
+import { createRequire } from "node:module";
+import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, Reply } from "../../handler.ts";
 import { openRunningTime } from "../../jobs/running-time.ts";
@@ -7,6 +7,8 @@ import { DatabaseUnavailableError } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { isStopped } from "../pairing/store.ts";
 import { STORAGE_PARTS, type StoragePart, type StorageState, type StorageWatch } from "../../storage-watch.ts";
+
+const require = createRequire(import.meta.url);
 
 export const VERSION = "0.1.0";
 
@@ -50,8 +52,7 @@ export const systemHandlers = (deps: Needs): GroupHandlers<typeof api.system> =>
   },
 
   async openapi() {
-    document ??= renderOpenApi(api);
-    return document;
+    return readOpenApi();
   },
 });
 
@@ -83,8 +84,14 @@ async function requireStorage({ database, blobs, watch }: Needs): Promise<void> 
   });
 }
 
-/** Made on first use: it depends on the contract alone. */
-let document: Record<string, unknown> | null = null;
+/** The document that the contract brings along: it has the comments of the sources. Node reads it once. */
+function readOpenApi(): Record<string, unknown> {
+  try {
+    return require("@coffer/contract/openapi.json") as Record<string, unknown>;
+  } catch (cause) {
+    throw new ServiceError("unavailable", "openapi.json of the contract is missing: run npm run docs", { cause });
+  }
+}
 
 async function* single(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { MAX_STEPS } from "@coffer/contract/shared-vaults";
+import { MAX_STEPS } from "@coffer/contract";
 import { ofEachTest } from "../../test-each.ts";
 import { parseKeyRecord } from "../shared-vaults/statements.ts";
 import { signRecord } from "../shared-vaults/test-statements.ts";

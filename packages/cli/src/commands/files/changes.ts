@@ -1,4 +1,4 @@
-import { EVENT_KINDS } from "@coffer/contract/event-kinds";
+import { EVENT_KINDS } from "@coffer/contract";
 import { findActor, untrusted } from "@coffer/tasks";
 import type { Change } from "@coffer/sdk";
 import type { Context } from "../../context.ts";

@@ -1,5 +1,4 @@
 /** What was deleted here goes to the trash there, if it is still what the journal says. */
-import "../../bulk.ts";
 import { parentOf, throwIfAborted } from "./outcome.ts";
 import type { Removal, Work } from "./work.ts";
 

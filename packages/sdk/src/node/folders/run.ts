@@ -252,7 +252,7 @@ async function isPublic(connection: Connection, place: RemotePlace, signal: Abor
     await requirePublic(connection, { kind: "file", name: null, ...place }, signal);
     return true;
   }
-  const { findPlace } = await sharedCode(connection).places();
+  const { findPlace } = await sharedCode(connection);
   return (await findPlace(connection, place, { signal }))?.vault == null;
 }
 

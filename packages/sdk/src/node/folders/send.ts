@@ -141,7 +141,7 @@ async function sendAlone(work: Work, sending: Sending): Promise<Sent> {
 
 async function sendBatched(work: Work, { batch, folderId, local, path }: Sending): Promise<Sent> {
   const { client, padded, place, signal } = work;
-  const contentType = await guessContentType(nameOf(path));
+  const contentType = guessContentType(nameOf(path));
   const { bytes, mark } = readHere(local);
   const target = { kind: "file", contentType, ...targetIn(place.vaultId, folderId, path) } as const;
   const options = { signal, padded, ...(batch !== null && { batch }) };

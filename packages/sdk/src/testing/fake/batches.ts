@@ -1,7 +1,13 @@
 /** Batches in the fake: public vaults alone, as everywhere in it. */
-import type { api } from "@coffer/contract";
-import { batchPart, MAX_BATCH_BYTES, MAX_BATCH_FILES, PART_HEADER, type BatchPart } from "@coffer/contract/batches";
-import { describeIssues } from "@coffer/contract/issue-words";
+import {
+  batchPart,
+  MAX_BATCH_BYTES,
+  MAX_BATCH_FILES,
+  PART_HEADER,
+  describeIssues,
+  type api,
+  type BatchPart,
+} from "@coffer/contract";
 import * as z from "zod/mini";
 import { Failure, type GroupHandlers } from "../handlers.ts";
 import { checkDigests, createFile } from "./content.ts";

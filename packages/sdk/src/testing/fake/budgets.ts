@@ -1,5 +1,5 @@
 /** Budgets of keys in the fake, by the service's rules (decision 0057). */
-import { HEADERS, type BudgetName, type Budgets, type BudgetUse, type FileVersion } from "@coffer/contract";
+import { HEADERS, type BudgetName, type Budgets, type BudgetUses, type FileVersion } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
 import type { Budget } from "./row.ts";
 import { timestamp, type Caller, type State } from "./state.ts";
@@ -64,7 +64,7 @@ export function spendBudgets(state: State, { key }: Caller, bytes: number): void
 }
 
 /** What a key has used of its own budget, and what is left of all of them. null: it has none. */
-export function budgetUseOf(state: State, budgets: readonly Budget[] | undefined): BudgetUse {
+export function budgetUseOf(state: State, budgets: readonly Budget[] | undefined): BudgetUses | null {
   const [own] = budgets ?? [];
   if (own === undefined) return null;
   const names = Object.keys(own.limits) as BudgetName[];

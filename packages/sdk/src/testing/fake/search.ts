@@ -1,6 +1,14 @@
 /** The search of the fake: every row is looked at, by the same rules of words as the service's. */
-import type { api, EndpointDefinition, File, HandlerInput } from "@coffer/contract";
-import { isAuthor, isOfType, rankName, searchWords } from "@coffer/contract/search-words";
+import {
+  isAuthor,
+  isOfType,
+  rankName,
+  searchWords,
+  type api,
+  type EndpointDefinition,
+  type File,
+  type HandlerInput,
+} from "@coffer/contract";
 import type { GroupHandlers } from "../handlers.ts";
 import { listItems } from "./items.ts";
 import { pageOf, readRow, type Caller, type FileRow, type State } from "./state.ts";

@@ -2,7 +2,7 @@
  * Downloads from shared vaults: it gives every byte only after everything before it in the reading order is true
  * (file-format §10).
  */
-import { clientApi as api } from "@coffer/contract";
+import { filesGroup } from "@coffer/contract";
 import { openRangeReader, parseVersionStatement } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
 import { fromBase64 } from "../../digest.ts";
@@ -41,7 +41,7 @@ export async function openSharedDownload(
   let taken = false;
   try {
     const shown = parseShown(stored.shown, fileId);
-    const file = shown ?? (await callOn(connection, api.files.get, { params: { fileId } }, options)).file;
+    const file = shown ?? (await callOn(connection, filesGroup.get, { params: { fileId } }, options)).file;
     const vault = await findVault(connection, file, options);
     // If bytes of a shared vault come without their statements, it asks for them again, by the version's id.
     if (vault !== null && shown === null) return await openKnown(connection, fileId, options);
@@ -91,7 +91,7 @@ function findVault(
 }
 
 async function openKnown(connection: Connection, fileId: string, options: SharedDownloadOptions): Promise<Download> {
-  const { file } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
+  const { file } = await callOn(connection, filesGroup.get, { params: { fileId } }, { signal: options.signal });
   const vault = await findVault(connection, file, options);
   if (vault === null) return openPublicDownload(connection, fileId, options);
   try {
@@ -99,7 +99,12 @@ async function openKnown(connection: Connection, fileId: string, options: Shared
   } catch (error) {
     // The shown version may be void by now, because a rotation has ended: then there is a newer version.
     if (!(error instanceof VaultError) || error.code !== "rolled_back") throw error;
-    const { file: again } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
+    const { file: again } = await callOn(
+      connection,
+      filesGroup.get,
+      { params: { fileId } },
+      { signal: options.signal },
+    );
     if (again.versionId === file.versionId && again.shared?.entry === file.shared?.entry) throw error;
     return openShared(connection, vault, again, options);
   }
@@ -162,7 +167,7 @@ async function openRange(reading: Reading, wanted: NonNullable<DownloadOptions["
     offset > reader.contentSize ||
     (length !== undefined && length <= 0)
   )
-    throw new ContractError("request", api.files.content.id, ["range: not inside the file"]);
+    throw new ContractError("request", filesGroup.content.id, ["range: not inside the file"]);
   const end = Math.min(reader.contentSize, length === undefined ? reader.contentSize : offset + length);
   return describe(reading, { offset, length: end - offset }, counted(reading, reader.read(offset, end), end - offset));
 }

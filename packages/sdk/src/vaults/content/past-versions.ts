@@ -1,6 +1,5 @@
 /** Versions of a file in a shared vault: listed, opened and restored as members signed them, whatever the service says of them. */
-import { clientApi as api, type File, type FileVersion } from "@coffer/contract";
-import { versionsGroup } from "@coffer/contract/versions";
+import { filesGroup, versionsGroup, type File, type FileVersion } from "@coffer/contract";
 import { callOn } from "../../call.ts";
 import type { DownloadOptions } from "../../download/content-facts.ts";
 import { openDownload, type Download } from "../../download/download.ts";
@@ -114,7 +113,7 @@ interface Work {
 }
 
 async function findFile(connection: Connection, fileId: string, { vaultId, sends, ...options }: NamedItem) {
-  const { file } = await callOn(connection, api.files.get, { params: { fileId } }, options);
+  const { file } = await callOn(connection, filesGroup.get, { params: { fileId } }, options);
   return { file, vault: await findVaultOf(connection, file, { ...options, vaultId, sends }) };
 }
 

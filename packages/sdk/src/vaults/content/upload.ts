@@ -1,6 +1,5 @@
 /** Uploads into shared vaults: encrypted and signed here, then sent as any other upload. */
-import { clientApi as api, type File, type FileVersion, type SharedFile } from "@coffer/contract";
-import { versionsGroup } from "@coffer/contract/versions";
+import { filesGroup, versionsGroup, type File, type FileVersion, type SharedFile } from "@coffer/contract";
 import {
   CryptoError,
   parseVersionStatement,
@@ -73,7 +72,7 @@ export async function uploadShared(
   try {
     return await inVaultTerms(async () => {
       const stored =
-        target.kind === "file" ? { ...target, name: chosenName(api.files.upload.id, target.name) } : target;
+        target.kind === "file" ? { ...target, name: chosenName(filesGroup.upload.id, target.name) } : target;
       // Checked before anything is read: a client that cannot sign cannot write.
       await vault.author();
       const { digest = false, journal } = options;
@@ -133,7 +132,7 @@ async function readAgain(upload: Upload, target: SharedUploadTarget): Promise<Sh
 }
 
 async function readFile({ connection, options }: Upload, fileId: string): Promise<File> {
-  return (await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal })).file;
+  return (await callOn(connection, filesGroup.get, { params: { fileId } }, { signal: options.signal })).file;
 }
 
 async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {

@@ -11,9 +11,7 @@
  * content/<file id>.file      the stored file (file-format §1)
  * ```
  */
-import { clientApi as api } from "@coffer/contract";
-import { vaultsGroup } from "@coffer/contract/vaults";
-import { foldersGroup } from "@coffer/contract/folders";
+import { filesGroup, fileSchema, folderSchema, vaultsGroup } from "@coffer/contract";
 import * as z from "zod/mini";
 import { vaultError } from "../vault-error.ts";
 import { type VaultError } from "../../errors.ts";
@@ -108,13 +106,12 @@ export type Manifest = z.infer<typeof manifest>;
 /** The count of each. */
 export type ItemCounts = Readonly<Record<ItemFolder, number>>;
 
-const { id, versionId, size, sha256, folderId, shared, createdAt, updatedAt, trashedAt } =
-  api.files.get.output.shape.file.shape;
-const { parentId, shared: sharedFolder } = foldersGroup.get.output.shape.folder.shape;
+const { id, versionId, size, sha256, folderId, shared, createdAt, updatedAt, trashedAt } = fileSchema.shape;
+const { parentId, shared: sharedFolder } = folderSchema.shape;
 const times = { createdAt, updatedAt, trashedAt };
 
 /** The call that wrote it: it distinguishes the files of an earlier call. */
-const run = { run: api.files.get.params.shape.fileId };
+const run = { run: filesGroup.get.params.shape.fileId };
 
 export const exportedFile = z.object({ ...run, id, versionId, size, sha256, folderId, shared, ...times });
 export const exportedFolder = z.object({ ...run, id, parentId, shared: sharedFolder, ...times });

@@ -2,8 +2,7 @@
  * Copying a shared vault out of the service, so that it opens without it: with the chain, the key servers and a
  * member's key alone.
  */
-import { clientApi as api, type Folder } from "@coffer/contract";
-import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { filesGroup, vaultKeysGroup, type Folder } from "@coffer/contract";
 import { toVaultView, type NetworkConfiguration, type VaultObject } from "@coffer/chain";
 import {
   CryptoError,
@@ -235,7 +234,7 @@ async function exportFile(writing: Writing, listed: File): Promise<number | "clo
     if (error.code !== "not_found") throw error;
   }
   try {
-    const { file } = await callOn(connection, api.files.get, { params: { fileId: listed.id } }, { signal });
+    const { file } = await callOn(connection, filesGroup.get, { params: { fileId: listed.id } }, { signal });
     requireVault(file, vaultId);
     return await exportVersion(writing, file);
   } catch (error) {

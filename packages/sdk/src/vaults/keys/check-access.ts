@@ -1,8 +1,6 @@
 /** Why a vault does not open, in words: five layers, each checked by itself. For people: no decision depends on it. */
-import { type Vault } from "@coffer/contract";
-import { vaultsGroup } from "@coffer/contract/vaults";
+import { vaultsGroup, vaultKeysGroup, type Vault } from "@coffer/contract";
 import { ChainError, findMember, LAG_MS, type VaultObject } from "@coffer/chain";
-import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { callOn, send } from "../../call.ts";
 import { SdkError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";

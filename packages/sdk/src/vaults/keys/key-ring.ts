@@ -1,6 +1,5 @@
 /** A vault's key records and their keys: fetched, opened and published once, and kept in memory only. */
-import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
-import type { VaultKeyRecord as ListedRecord } from "@coffer/contract";
+import { vaultKeysGroup, type VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import {
   comparePlaces,
   CryptoError,

@@ -3,7 +3,7 @@
  * keeps open the older ones here. The ladder is a shortcut and never a condition: keys that it does not reach come from
  * the key servers. Readers write no steps: only who makes a key lays steps down from it.
  */
-import { MAX_STEPS, vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { MAX_STEPS, vaultKeysGroup } from "@coffer/contract";
 import {
   comparePlaces,
   CryptoError,

@@ -1,6 +1,5 @@
 /** The key records that the service lists of a vault, each read once. This module verifies nothing. */
-import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
-import type { VaultKeyRecord as ListedRecord } from "@coffer/contract";
+import { vaultKeysGroup, type VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import { CryptoError, isMemberIn, parseRecord, placeOf, type VaultKeyRecord, type VaultView } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
 import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";

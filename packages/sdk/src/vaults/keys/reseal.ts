@@ -1,5 +1,5 @@
 /** Sealing the keys of a shared vault again, for the key servers that are configured first (encryption design §2, records). */
-import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { vaultKeysGroup } from "@coffer/contract";
 import { type ActWarning, isSealedForWriting, warningsAbout } from "@coffer/chain";
 import {
   CryptoError,

@@ -1,6 +1,5 @@
 /** When memberships end by themselves (encryption design §8): a whole quarter of an hour, by the chain's clock. */
-import { endProblem } from "@coffer/contract/shared-vaults";
-import type { VaultObjectMember } from "@coffer/contract/vault-object";
+import { endProblem, type VaultObjectMember } from "@coffer/contract";
 import { NO_END } from "@coffer/crypto";
 import { vaultError } from "../vault-error.ts";
 

@@ -1,6 +1,5 @@
 /** The redeemer of an invite, and its signing key. The service passes both on, and the invite's secret vouches for them. */
-import type { Invite } from "@coffer/contract";
-import { invitesGroup } from "@coffer/contract/invites";
+import { invitesGroup, type Invite } from "@coffer/contract";
 import { callOn } from "../../call.ts";
 import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";
 import { checkAddressProof } from "../../chain/proving.ts";

@@ -1,5 +1,5 @@
 /** Invites that name their shared vaults, so that an agent's first meeting with one does not depend on the service. */
-import { invitesGroup } from "@coffer/contract/invites";
+import { invitesGroup } from "@coffer/contract";
 import { callingOn, callOn } from "../../call.ts";
 import {
   MAX_TOLD,
@@ -14,6 +14,7 @@ import { ContractError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import type { Body } from "../../resources/calling.ts";
 import { describePin } from "../memory/pin-facts.ts";
+import { pinFirst } from "../memory/pinning.ts";
 import { isSamePin, type PinStore, type VaultPin } from "../memory/pins.ts";
 import type { CreatedInvite, RedeemedInvite } from "../../resources/result-types.ts";
 import { vaultChanged } from "../vault-changed.ts";
@@ -38,7 +39,7 @@ async function findTold(
   options?: CallOptions,
 ): Promise<ToldVaults | null> {
   if (connection.sharedVaults === null) return null;
-  const { vaultSession } = await sharedCode(connection).sessions();
+  const { vaultSession } = await sharedCode(connection);
   const session = vaultSession(connection);
   const vaults: ToldVault[] = [];
   for (const vaultId of new Set(vaultIds)) {
@@ -71,7 +72,7 @@ export async function redeemInvite(
 
 async function findStore(connection: Connection): Promise<PinStore | null> {
   if (connection.sharedVaults === null) return null;
-  const { vaultSession } = await sharedCode(connection).sessions();
+  const { vaultSession } = await sharedCode(connection);
   return vaultSession(connection).pins;
 }
 
@@ -100,7 +101,6 @@ async function keepPins(store: PinStore, pins: readonly VaultPin[]): Promise<voi
         ASK_WHO_INVITED,
       );
   }
-  const { pinFirst } = await import("../memory/pinning.ts");
   for (const pin of pins) await pinFirst(store, pin, ASK_WHO_INVITED);
 }
 

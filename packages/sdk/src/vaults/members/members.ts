@@ -1,6 +1,6 @@
 /** Members: first the allowlist on the chain, which only the owner's client changes, then the service's record of it. */
-import { apiKeysGroup } from "@coffer/contract/api-keys";
-import { membersGroup } from "@coffer/contract/shared-vaults";
+import { addressOf } from "../../chain/address.ts";
+import { apiKeysGroup, membersGroup } from "@coffer/contract";
 import { NO_END } from "@coffer/crypto";
 import { type ActWarning, addMember, findMember, removeMember, setUntil } from "@coffer/chain";
 import { callOn } from "../../call.ts";
@@ -244,7 +244,6 @@ async function findPublicKey(
   chainAddress: string,
   options?: CallOptions,
 ): Promise<Uint8Array | null> {
-  const { addressOf } = await import("../../chain/address.ts");
   const { list } = apiKeysGroup;
   const load = (place: PagePlace) => callOn(connection, list, { query: { limit: 1000, ...place } }, options);
   for await (const { apiKeys } of everyPage(list.id, load, MOST_KEPT_PAGES))

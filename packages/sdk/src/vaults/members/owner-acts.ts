@@ -1,6 +1,6 @@
 /** Rights in a vault that a signer changes for itself, or hands on. Each is one transaction, and safe to repeat. */
 import { type ActWarning, acceptOwnership, leave, offerOwnership, setSigningKey, type VaultAct } from "@coffer/chain";
-import { ownershipGroup } from "@coffer/contract/shared-vaults";
+import { ownershipGroup } from "@coffer/contract";
 import { callOn } from "../../call.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { sending } from "../create.ts";

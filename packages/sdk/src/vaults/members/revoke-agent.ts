@@ -1,6 +1,5 @@
 /** Removing an agent: its key, its memberships, and its access to later files. One act over three layers, safe to repeat. */
-import { apiKeysGroup } from "@coffer/contract/api-keys";
-import { vaultsGroup } from "@coffer/contract/vaults";
+import { apiKeysGroup, vaultsGroup } from "@coffer/contract";
 import { type ActWarning, findMember } from "@coffer/chain";
 import { callOn } from "../../call.ts";
 import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../every-page.ts";

@@ -2,7 +2,7 @@
  * A vault's facts that a user got on a channel other than the service, and that pin it from then on (encryption design
  * §2, pins).
  */
-import { vaultsGroup } from "@coffer/contract/vaults";
+import { vaultsGroup } from "@coffer/contract";
 import { encodeRequest } from "../../encode-request.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { bytesOf } from "../addresses.ts";

@@ -1,6 +1,5 @@
 /** Renaming, moving, restoring and making folders in shared vaults: each is a new signed entry (file-format §8). */
-import type { Folder, SharedEntry } from "@coffer/contract";
-import { foldersGroup } from "@coffer/contract/folders";
+import { foldersGroup, type Folder, type SharedEntry } from "@coffer/contract";
 import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
 import { chosenName } from "../../chosen-name.ts";

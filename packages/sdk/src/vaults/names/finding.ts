@@ -1,5 +1,5 @@
 /** Looking for an exact name in a folder of a shared vault, whose names the service cannot read. */
-import { folderNamesGroup } from "@coffer/contract/shared-vaults";
+import { folderNamesGroup } from "@coffer/contract";
 import { CryptoError, verifyRecord, type VaultKey } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
 import { toHex } from "../../digest.ts";

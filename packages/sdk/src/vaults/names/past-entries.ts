@@ -1,5 +1,5 @@
 /** Names and places that an item of a shared vault had: each is verified by the members of its own time. */
-import { fileEntriesGroup, folderEntriesGroup } from "@coffer/contract/entries";
+import { fileEntriesGroup, folderEntriesGroup } from "@coffer/contract";
 import {
   parseEntryStatement,
   statementHash,

@@ -1,6 +1,5 @@
 /** Bringing a folder's names under the vault's current key, so that new ones can be beside them (encryption design §2, names). */
-import { folderNamesGroup, MAX_STAGED } from "@coffer/contract/shared-vaults";
-import type { SharedEntry } from "@coffer/contract";
+import { folderNamesGroup, MAX_STAGED, type SharedEntry } from "@coffer/contract";
 import { callOn } from "../../call.ts";
 import { toHex } from "../../digest.ts";
 import type { Connection } from "../../options.ts";

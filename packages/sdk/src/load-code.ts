@@ -1,8 +1,14 @@
-/** Modules that need `@coffer/chain`, which a program may not have installed. */
+/** The code of shared vaults needs `@coffer/chain`, which a program may not have installed. */
 import { configurationError } from "./errors.ts";
+import type * as Code from "./vaults/code.ts";
+
+/** @throws SdkError `configuration` if `@coffer/chain` is not installed. */
+export function loadCode(): Promise<typeof Code> {
+  return requireChain(import("./vaults/code.ts"));
+}
 
 /** Names the missing package, instead of the runtime's words about a module inside the SDK. */
-export async function loaded<Module>(loading: Promise<Module>): Promise<Module> {
+export async function requireChain<Module>(loading: Promise<Module>): Promise<Module> {
   try {
     return await loading;
   } catch (error) {

@@ -1,0 +1,17 @@
+/** The code of shared vaults. The rest of the SDK loads it as one, because it needs `@coffer/chain`. */
+export * from "./content/download.ts";
+export * from "./content/past-versions.ts";
+export * from "./content/upload.ts";
+export * from "./deletion-proof.ts";
+export * from "./export/export.ts";
+export * from "./export/open-export.ts";
+export * from "./names/changes.ts";
+export * from "./names/finding.ts";
+export * from "./names/listing.ts";
+export * from "./names/many.ts";
+export * from "./names/past-entries.ts";
+export * from "./names/places.ts";
+export * from "./network-check.ts";
+export * from "./vault-calls.ts";
+export * from "./vault-session.ts";
+export * from "../search/local-names.ts";
