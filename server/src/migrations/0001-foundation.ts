@@ -157,13 +157,14 @@ function indexes(queries: Queries): Compilable[] {
 /** The live rows and the trash are listed apart: each gets its own index, so neither pages over the other. */
 function listingIndexes(queries: Queries): Compilable[] {
   const newestFirst = [sql`created_at desc`, sql`id desc`];
-  const listings: readonly [table: keyof Tables, name: string, columns: readonly string[]][] = [
+  // `coalesce`, because no index is in order behind a condition that a column is null: the top of a vault is a value, as each folder is.
+  const listings: readonly [table: keyof Tables, name: string, columns: readonly IndexColumn[]][] = [
     ["folders", "account", ["account_id"]],
     ["folders", "vault", ["account_id", "vault_id"]],
-    ["folders", "parent", ["account_id", "vault_id", "parent_id"]],
+    ["folders", "parent", ["account_id", "vault_id", sql`(coalesce(parent_id, ''))`]],
     ["files", "account", ["account_id"]],
     ["files", "vault", ["account_id", "vault_id"]],
-    ["files", "folder", ["account_id", "vault_id", "folder_id"]],
+    ["files", "folder", ["account_id", "vault_id", sql`(coalesce(folder_id, ''))`]],
   ];
   return [
     index(queries, "api_keys", "newest", ["account_id", ...newestFirst]),
