@@ -45,7 +45,7 @@ const ONLY_IN = {
   "fastify-only-in-http": { packages: ["fastify", "@fastify/(?!busboy/)[^/]+"], files: ["app\\.ts$", "http/"] },
   "sql-only-in-stores": {
     packages: ["kysely"],
-    files: ["(features|jobs)/.*\\bstore\\.ts$", "migrations/", "drivers/database/", "ports/database\\.ts$"],
+    files: ["(features|jobs)/.*\\bstore\\.ts$", "schema/", "drivers/database/", "ports/database\\.ts$"],
   },
   "vendors-only-in-drivers": {
     packages: ["pg", "@aws-sdk/[^/]+", "nodemailer", "@mysten/[^/]+", "openid-client"],
@@ -160,7 +160,7 @@ module.exports = {
       "ports-know-no-driver",
       "A port is an interface: it knows nothing of who implements or uses it.",
       { path: inServer("ports/"), pathNot: TESTS },
-      { path: inServer("(drivers|features|http|jobs|migrations)/") },
+      { path: inServer("(drivers|features|http|jobs|schema)/") },
     ),
     forbid(
       "drivers-know-only-ports",
@@ -171,7 +171,7 @@ module.exports = {
     forbid(
       "one-door-to-storage",
       "server/src/storage.ts opens databases and blobs, for everybody; tests go through test-storage.ts.",
-      { pathNot: inServer("((test-)?storage\\.ts$|drivers/|migrations/.*\\.test\\.ts$)") },
+      { pathNot: inServer("((test-)?storage\\.ts$|drivers/|schema/.*\\.test\\.ts$)") },
       { path: inServer("drivers/(database|blobs)/([^/]+|sqlite/snapshot)\\.ts$") },
     ),
     forbid(
@@ -190,7 +190,7 @@ module.exports = {
       "rules-are-pure",
       "Rules decide from values; they do not reach for rows, bytes or requests. They refuse with the catalogue's errors.",
       { path: RULES },
-      { ...AT_RUN_TIME, path: [STORES, HANDLERS, inServer("(http|drivers|jobs|migrations)/")] },
+      { ...AT_RUN_TIME, path: [STORES, HANDLERS, inServer("(http|drivers|jobs|schema)/")] },
     ),
     forbid(
       "stores-know-no-http",

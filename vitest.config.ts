@@ -27,7 +27,7 @@ const DEEP = [
   "server/src/drivers/database/{races,postgres-*}.test.ts",
   "server/src/features/webhooks/delivery/{pace,receivers}.test.ts",
   "server/src/main.test.ts",
-  "server/src/migrations/postgres-plans.test.ts",
+  "server/src/schema/postgres-plans.test.ts",
   "server/src/operator/{backup,move}.test.ts",
   "server/src/races/two-processes.test.ts",
   "test/acceptance/journeys-*.test.ts",

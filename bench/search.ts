@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { indexFiles } from "@coffer/server/migrations/0020-search";
+import { indexFiles } from "@coffer/server/test-index-files";
 import { openDatabase } from "@coffer/server/storage";
 import { measured, median, type Benchmark } from "./outcome.ts";
 import { openScratch, startService, type Service } from "./service.ts";
@@ -73,7 +73,7 @@ export const search: Benchmark = async () => {
     },
     facts: {
       requests: `${String(ROUNDS)} of each kind, in turns`,
-      seeded: `${seeding.toFixed(0)} s, with the migration's index of ${String(LARGE + 2 * SMALL)} names`,
+      seeded: `${seeding.toFixed(0)} s, with the index of ${String(LARGE + 2 * SMALL)} names`,
       growth: Object.entries(ratios)
         .map(([name, ratio]) => `${name} ${ratio.toFixed(2)}`)
         .join(", "),

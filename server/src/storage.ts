@@ -12,7 +12,7 @@ import { openPostgres } from "./drivers/database/postgres.ts";
 import { openSqlite, type SqliteOptions } from "./drivers/database/sqlite.ts";
 import { openSnapshot } from "./drivers/database/sqlite/snapshot.ts";
 import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
-import { findVersion, migrate } from "./migrations/migrate.ts";
+import { findVersion, migrate } from "./schema/migrate.ts";
 import { enterProcess, isInUse, type ProcessEntry } from "./drivers/processes.ts";
 import { type BlobStore, BlobStoreAwayError } from "./ports/blob-store.ts";
 import { type Database, type DatabaseReader, DatabaseUnavailableError } from "./ports/database.ts";

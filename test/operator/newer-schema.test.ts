@@ -1,8 +1,8 @@
 /** An older server that is running while a newer one migrates: it goes on only where the migration says so. */
 import { setTimeout as pause } from "node:timers/promises";
 import { HEADERS } from "@coffer/contract";
-import { MIGRATIONS, migrate } from "@coffer/server/migrations/migrate";
-import type { Migration } from "@coffer/server/migrations/migration";
+import { MIGRATIONS, migrate } from "@coffer/server/schema/migrate";
+import type { Migration } from "@coffer/server/schema/migration";
 import type { Database } from "@coffer/server/ports/database";
 import { openDatabase } from "@coffer/server/storage";
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 /** Acts of accounts, snapshots, and the lock of the schema. */
-import { migrate } from "@coffer/server/migrations/migrate";
+import { migrate } from "@coffer/server/schema/migrate";
 import type { Database } from "@coffer/server/ports/database";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";

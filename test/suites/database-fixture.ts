@@ -1,4 +1,4 @@
-import { migrate } from "@coffer/server/migrations/migrate";
+import { migrate } from "@coffer/server/schema/migrate";
 import type { Database } from "@coffer/server/ports/database";
 import { it } from "vitest";
 

@@ -1,4 +1,4 @@
-import { migrate } from "@coffer/server/migrations/migrate";
+import { migrate } from "@coffer/server/schema/migrate";
 import { prepared } from "@coffer/server/ports/database";
 import { describe, expect, it } from "vitest";
 import { accountRow, insertAccount, vaultRow } from "../kit/rows.ts";

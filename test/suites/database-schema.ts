@@ -1,5 +1,5 @@
-import { MIGRATIONS, migrate } from "@coffer/server/migrations/migrate";
-import type { Migration } from "@coffer/server/migrations/migration";
+import { MIGRATIONS, migrate } from "@coffer/server/schema/migrate";
+import type { Migration } from "@coffer/server/schema/migration";
 import { ConstraintError } from "@coffer/server/ports/database";
 import { describe, expect, it } from "vitest";
 import { fileRow, folderRow, insertAccount, uploadRow } from "../kit/rows.ts";
@@ -26,6 +26,13 @@ export function describeSchema(openMedium: OpenMedium): void {
       const nothing: Migration = { version: 9_999, name: "of the future", up: () => Promise.resolve() };
       await migrate(database, [...MIGRATIONS, nothing]);
       await expect(migrate(database)).rejects.toThrow(/The database has schema 9999, .*at least as new/);
+    });
+
+    it("of before the first release is not brought up to date", async () => {
+      await using medium = await openMedium();
+      await using database = await medium.open();
+      await migrate(database, [{ version: 41, name: "database origin", up: () => Promise.resolve() }]);
+      await expect(migrate(database)).rejects.toThrow(/^The database has schema 41, .*begin with a new database/);
     });
 
     it("is as before when a step fails half-way", async () => {

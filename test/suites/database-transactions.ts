@@ -1,4 +1,4 @@
-import { migrate } from "@coffer/server/migrations/migrate";
+import { migrate } from "@coffer/server/schema/migrate";
 import { ConstraintError, type Database, type Queries } from "@coffer/server/ports/database";
 import { setImmediate as turnOfTheLoop, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 /**
- * What every driver of the database port must do, with the schema of the migrations. It knows no dialect: a driver over
+ * What every driver of the database port must do, with the newest schema. It knows no dialect: a driver over
  * PostgreSQL is held to it as it stands.
  */
 import { describe } from "vitest";

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Database } from "@coffer/server/ports/database";
-import { migrate } from "@coffer/server/migrations/migrate";
+import { migrate } from "@coffer/server/schema/migrate";
 import {
   countHeld,
   LEASE_TIMES,

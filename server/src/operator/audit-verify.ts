@@ -1,10 +1,9 @@
 /** `coffer-server audit verify`: checks the audit log in the database file, beside the running server or without it. */
 import { parseArgs } from "node:util";
 import type { AuditLink } from "@coffer/contract";
-import { placeOf } from "../config.ts";
 import { findEntryOfNobody, listAccountIds } from "../features/audit/store.ts";
 import { type AccountCheck, verifyAccount } from "../features/audit/verify.ts";
-import { findVersion } from "../migrations/migrate.ts";
+import { findVersion, refuseEarlier } from "../schema/migrate.ts";
 import type { DatabaseReader } from "../ports/database.ts";
 import { explainDatabase } from "../storage-trouble.ts";
 import { readDatabase } from "../storage.ts";
@@ -15,8 +14,6 @@ const EXIT_ALTERED = 1;
 /** The log could not be read, or what was expected lies before its beginning: which says nothing about it. */
 const EXIT_UNREADABLE = 2;
 
-/** Schema that chained the log. */
-const CHAINED_SINCE = 2;
 const PROGRESS_EVERY = 100_000;
 
 /**
@@ -36,9 +33,8 @@ export const auditVerify: OperatorCommand = {
     const wanted = parseOptions(options);
     try {
       await using database = readDatabase(config);
-      const version = await database.snapshot((queries) => findVersion(queries));
-      if (version >= CHAINED_SINCE) return await verify(database, wanted, streams);
-      streams.note(`${placeOf(config.database)} has no chained log: start this server on it once, which makes one\n`);
+      refuseEarlier(await database.snapshot(findVersion));
+      return await verify(database, wanted, streams);
     } catch (failure) {
       // Whatever it was: what cannot be read is not altered, and the status of a failed program would say so.
       const error = explainDatabase(failure, config.database);

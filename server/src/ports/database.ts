@@ -143,7 +143,7 @@ export class ConstraintError extends Error {
   override readonly name = "ConstraintError";
   readonly kind: ConstraintKind;
   /**
-   * For a unique constraint, the name of its index (migrations): `files_live_name`. One that the schema does not name
+   * For a unique constraint, the name of its index (schema/): `files_live_name`. One that the schema does not name
    * is called `<table>_pkey`, or `<table>_<column>_key`. null for the other kinds.
    */
   readonly constraint: string | null;

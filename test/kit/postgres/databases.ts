@@ -1,7 +1,7 @@
 /** TEST ONLY: databases of the run's cluster, empty or with the newest schema. */
 import { randomUUID } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
-import { MIGRATIONS } from "@coffer/server/migrations/migrate";
+import { MIGRATIONS } from "@coffer/server/schema/migrate";
 import { openDatabase } from "@coffer/server/storage";
 import { Client } from "pg";
 import { type Cluster, joinCluster } from "@coffer/devstack/engines";

@@ -7,7 +7,7 @@ import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { openCluster } from "../../../../test/kit/engines.ts";
 import { insertAccount } from "../../../../test/kit/rows.ts";
 import { startServerProcess } from "../../../../test/kill/server-process.ts";
-import { findVersion, migrate } from "../../migrations/migrate.ts";
+import { findVersion, migrate } from "../../schema/migrate.ts";
 import { openPostgres } from "./postgres.ts";
 
 it("serves, and listens, once the authority is named and vouches for that host; else nothing is sent", async (context) => {

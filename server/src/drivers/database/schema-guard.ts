@@ -1,4 +1,4 @@
-/** Whether this server may still write. What the schema allows is in the table of migrations (migrations/migrate.ts). */
+/** Whether this server may still write. What the schema allows is in the table of migrations (schema/migrate.ts). */
 import { CompiledQuery } from "kysely";
 import { OutdatedServerError, type SchemaGuard } from "../../ports/database.ts";
 

@@ -4,7 +4,7 @@ import type { Queries } from "../../ports/database.ts";
 import type { StagedNameRow } from "../../ports/tables.ts";
 import { PIECE } from "../in-pieces.ts";
 import { ITEM_KINDS, ITEMS } from "../reach/kinds.ts";
-import { tableOf } from "../reach/store.ts";
+import { placeOrNone, tableOf } from "../reach/store.ts";
 import type { FolderOfVault, LiveEntry } from "./store.ts";
 
 /** Beside the folder the account that owns it, as the indexes of listings have it. */
@@ -66,7 +66,7 @@ function pageOf(
     .select(["item.id", "item.created_at", "item.shared_json", "staged.entry", "staged.metadata", "staged.name_index"])
     .where("item.account_id", "=", folder.accountId)
     .where("item.vault_id", "=", folder.vaultId)
-    .where(folder.folderId === "" ? sql<boolean>`${place} is null` : sql<boolean>`${place} = ${folder.folderId}`)
+    .where(sql<boolean>`coalesce(${place}, '') = ${folder.folderId}`)
     .where("item.trashed_at", "is", null);
   if (after !== null) {
     const { created_at, id } = after;
@@ -111,7 +111,7 @@ function trashedPage(
     .select(["id", "created_at", "shared_json"])
     .where("account_id", "=", folder.accountId)
     .where("vault_id", "=", folder.vaultId)
-    .where(build.dynamic.ref<"folder_id">(ITEMS[kind].place), "=", folder.folderId)
+    .where(placeOrNone(kind), "=", folder.folderId)
     .where("trashed_at", "is not", null)
     .where("trashed_with", "=", trashedWith);
   if (after !== null) {

@@ -1,4 +1,5 @@
 /** The SQL that files and folders share. */
+import { setImmediate } from "node:timers/promises";
 import type { ExpressionBuilder, SelectQueryBuilder } from "kysely";
 import { consistently, prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow, FolderRow, Tables } from "../../ports/tables.ts";
@@ -8,7 +9,7 @@ import { type IdRange, MOST_ALIKE } from "./id-prefix.ts";
 import { placeOrNone, tableOf } from "../reach/store.ts";
 import { isFoundByOther, noteWaiting, WAITS } from "../search-index/store.ts";
 import { refuseInTree, TreeActs } from "../tree-acts/acts.ts";
-import { listTreeActs } from "../tree-acts/store.ts";
+import { isChangedBy, listTreeActs } from "../tree-acts/store.ts";
 
 /** Where an item lies: `folderId` null at the top of the vault. */
 export interface Place {
@@ -107,12 +108,8 @@ export async function listItems<Kind extends ItemKind>(
   return found.filter(({ id }) => id !== null).sort(newestFirst);
 }
 
-function placeIn(row: ListedRows[ItemKind]): string | null {
-  return "parent_id" in row ? row.parent_id : row.folder_id;
-}
-
-/** How many rows are looked at together. */
-const LOOKED_AT = 500;
+/** How many rows one statement looks at: some 50 ms of SQLite, which answers nobody else meanwhile. */
+const LOOKED_AT = 50_000;
 
 /** The same while acts on trees are under way: rows of the other state may count as of this one, and the other way round. */
 async function listUnderActs<Kind extends ItemKind>(
@@ -123,26 +120,61 @@ async function listUnderActs<Kind extends ItemKind>(
   count: number,
 ): Promise<ListedRows[Kind][]> {
   const acts = new TreeActs(await listTreeActs(queries, filter.accountId));
-  const inFolder = typeof filter.folderId === "string" ? await acts.actOn(queries, filter.folderId) : undefined;
-  if (inFolder?.kind === "trash" && !filter.trashed) return [];
-  const hasOthers = inFolder !== null && acts.has(filter.trashed ? "trash" : "restore");
+  const isUnderAct = filter.folderId === undefined || (await acts.actOn(queries, filter.folderId)) !== null;
   const kept: ListedRows[Kind][] = [];
-  for (const trashed of hasOthers ? [filter.trashed, !filter.trashed] : [filter.trashed]) {
-    const enough = kept.length + count;
-    for (let from = after; kept.length < enough;) {
-      const rows = (await queries.all(
-        pageOf(queries, kind, { ...filter, trashed }, from, LOOKED_AT),
-      )) as unknown as ListedRows[Kind][];
-      for (const row of rows) {
-        const written = await acts.asWritten(queries, row, placeIn(row));
-        if ((written.trashed_at !== null) === filter.trashed && kept.length < enough) kept.push(written);
-      }
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < LOOKED_AT) break;
-      from = { createdAt: last.created_at, id: last.id };
-    }
+  for (const trashed of [filter.trashed, !filter.trashed]) {
+    const isCounted = trashed === filter.trashed;
+    const changing = trashed ? "restore" : "trash";
+    const rows =
+      isUnderAct && acts.has(changing, filter.vaultId)
+        ? await listChanging(queries, kind, { ...filter, trashed }, after, count, { changing, isChanged: !isCounted })
+        : isCounted
+          ? await queries.all(pageOf(queries, kind, filter, after, count))
+          : [];
+    for (const row of rows as unknown as ListedRows[Kind][])
+      kept.push(await acts.asWritten(queries, row, placeIn(row)));
   }
   return kept.sort(newestFirst).slice(0, count);
+}
+
+function placeIn(row: ListedRows[ItemKind]): string | null {
+  return "parent_id" in row ? row.parent_id : row.folder_id;
+}
+
+/** Rows of one state that acts of the kind change, or those that they leave as they are. */
+async function listChanging(
+  queries: Queries,
+  kind: ItemKind,
+  filter: ItemFilter,
+  after: Position | null,
+  count: number,
+  { changing, isChanged }: { readonly changing: "trash" | "restore"; readonly isChanged: boolean },
+): Promise<object[]> {
+  const isWanted = isChangedBy(changing, { accountId: filter.accountId, place: placeOrNone(kind) }, isChanged);
+  const kept: object[] = [];
+  for (let from = after; ;) {
+    const last = await findPositionAt(queries, kind, filter, from, LOOKED_AT);
+    let query = pageOf(queries, kind, filter, from, count - kept.length).where(isWanted);
+    if (last !== null)
+      query = query.where((row) => row(row.refTuple("created_at", "id"), ">=", row.tuple(last.createdAt, last.id)));
+    kept.push(...(await queries.all(query)));
+    if (last === null || kept.length >= count) return kept;
+    from = last;
+    await setImmediate();
+  }
+}
+
+/** Of the row that is so many rows further on; null: there are fewer. */
+async function findPositionAt(
+  queries: Queries,
+  kind: ItemKind,
+  filter: ItemFilter,
+  after: Position | null,
+  further: number,
+): Promise<Position | null> {
+  const query = pageOf(queries, kind, filter, after, 1).clearSelect().select(["created_at", "id"]);
+  const row = await queries.first(query.offset(further - 1));
+  return row === null ? null : { createdAt: row.created_at, id: row.id };
 }
 
 /**
@@ -150,16 +182,16 @@ async function listUnderActs<Kind extends ItemKind>(
  * list by name names a vault or the ids.
  */
 function pageOf(queries: Queries, kind: ItemKind, filter: ItemFilter, after: Position | null, count: number) {
-  const place = queries.build.dynamic.ref<"folder_id">(ITEMS[kind].place);
   let query = fromTable(queries, kind, filter.ids ?? null)
     .select(LISTED[kind] as (typeof LISTED)["file"])
     .where("account_id", "=", filter.accountId);
   if (filter.vaultId !== null) query = query.where("vault_id", "=", filter.vaultId);
-  // A name in a place is one look-up in the unique index, in the words of that index.
-  if (filter.name !== undefined && filter.folderId !== undefined) {
-    query = query.where(placeOrNone(kind), "=", filter.folderId ?? "");
-  } else if (filter.folderId !== undefined) {
-    query = query.where(place, filter.folderId === null ? "is" : "=", filter.folderId);
+  if (filter.folderId !== undefined) {
+    const isTrashedName = filter.trashed && filter.name !== undefined;
+    query = isTrashedName
+      ? // In the words of no index, so that the name is looked up and not the folder: few names are alike.
+        query.where(queries.build.dynamic.ref<"folder_id">(ITEMS[kind].place), "is not distinct from", filter.folderId)
+      : query.where(placeOrNone(kind), "=", filter.folderId ?? "");
   }
   if (filter.name !== undefined) query = query.where("name", "=", filter.name);
   if (filter.byIndex === true) query = query.where("shared_json", "is not", null);

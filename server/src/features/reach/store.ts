@@ -130,7 +130,7 @@ export function tableOf(kind: ItemKind): "files" {
   return ITEMS[kind].table as "files";
 }
 
-/** The expression of the unique indexes `files_live_name` and `folders_live_name`. */
+/** The expression of the indexes `{files,folders}_live_name`, `files_folder_*` and `folders_parent_*`: the top of a vault is a value there. */
 export function placeOrNone(kind: ItemKind): RawBuilder<string> {
   return sql<string>`coalesce(${sql.ref(ITEMS[kind].place)}, '')`;
 }

@@ -10,12 +10,6 @@ const putOne = prepared((build, value: { searchId: number; terms: string }) => {
 
 export const FTS5: TermsStore = {
   id: "rowid",
-  schema: [
-    `create virtual table file_terms using fts5(terms, content='', contentless_delete=1, detail=none, tokenize='ascii')`,
-    `create trigger files_search_deleted after delete on files when old.search_id is not null
-       begin delete from file_terms where rowid = old.search_id; end`,
-  ],
-  merge: [`insert into file_terms(file_terms) values('optimize')`],
   // In the order of the ids FTS5 takes them as one part.
   async put(transaction, entries) {
     for (const { searchId, terms } of entries)

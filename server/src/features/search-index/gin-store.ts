@@ -13,16 +13,6 @@ const RANGES = [2 ** 10, 2 ** 14, 2 ** 18, 2 ** 22] as const;
 
 export const GIN: TermsStore = {
   id: "search_id",
-  schema: [
-    `create table file_terms (search_id bigint primary key, terms tsvector not null)`,
-    // Entries that only wait for the index would be looked through by every search.
-    `create index file_terms_terms on file_terms using gin (terms) with (fastupdate = off)`,
-    `create function remove_file_terms() returns trigger language plpgsql as $$
-       begin delete from file_terms where search_id = old.search_id; return null; end $$`,
-    `create trigger files_search_deleted after delete on files for each row when (old.search_id is not null)
-       execute function remove_file_terms()`,
-  ],
-  merge: [],
   async put(transaction, entries) {
     if (entries.length > 0) await transaction.run(putAll(transaction, entries));
   },

@@ -146,7 +146,7 @@ export async function moveEntries(transaction: Queries, vaultId: string): Promis
   await inPieces(await transaction.all(indexed), (piece) => addEntries(transaction, piece));
 }
 
-/** It does not wait. A migration asks for it before there is anything that waits. */
+/** It does not wait. */
 const entryAtOnce = prepared((build, value: { accountId: string }) =>
   build
     .insertInto("search_scopes")

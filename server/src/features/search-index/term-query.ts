@@ -20,10 +20,6 @@ export interface Part {
 export interface TermsStore {
   /** The column of the entry's id. */
   readonly id: string;
-  /** The table, and the trigger that removes an entry however its file's row goes. */
-  readonly schema: readonly string[];
-  /** Many entries at once may leave parts that later writes would merge, for seconds. */
-  readonly merge: readonly string[];
   /** In the order of the ids. */
   put(transaction: Queries, entries: readonly TermsEntry[]): Promise<void>;
   /** At most `count` ids after `after`, in order: those of the newest files first. */

@@ -2,7 +2,7 @@
  * Which files have a term (decision 0053): `file_terms`, which nothing else names. Each dialect has an index of words of its own, and both
  * answer the same.
  */
-import { type Compilable, sql } from "kysely";
+import { sql } from "kysely";
 import { dialectOf, type Queries } from "../../ports/database.ts";
 import { FTS5 } from "./fts5-store.ts";
 import { GIN } from "./gin-store.ts";
@@ -10,14 +10,6 @@ import type { Part, TermQuery, TermsEntry, TermsStore } from "./term-query.ts";
 
 function storeOf(queries: Queries): TermsStore {
   return dialectOf(queries) === "sqlite" ? FTS5 : GIN;
-}
-
-export async function createTerms(queries: Queries): Promise<void> {
-  for (const text of storeOf(queries).schema) await queries.run(rawOf(queries, text));
-}
-
-export async function mergeTerms(queries: Queries): Promise<void> {
-  for (const text of storeOf(queries).merge) await queries.run(rawOf(queries, text));
 }
 
 export function putTerms(transaction: Queries, entries: readonly TermsEntry[]): Promise<void> {
@@ -32,8 +24,4 @@ export async function removeTerms(transaction: Queries, fileId: string): Promise
 
 export function listIds(queries: Queries, wanted: TermQuery, part: Part): Promise<number[]> {
   return storeOf(queries).list(queries, wanted, part);
-}
-
-function rawOf(queries: Queries, text: string): Compilable {
-  return { compile: () => sql.raw(text).compile(queries.build) };
 }

@@ -1,12 +1,10 @@
 import { rankName, searchWords } from "@coffer/contract";
-import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ON_POSTGRES } from "../../test-storage.ts";
 import { ofEachTest } from "../../test-each.ts";
 import { insertFile } from "../files/store.ts";
-import { indexFiles } from "../../migrations/0020-search.ts";
 import { openWriting, put } from "../files/test-shared-files.ts";
 import { listWaiting, putWaiting } from "../search-index/store.ts";
 import { moveVault } from "../ownership/store.ts";
@@ -264,20 +262,6 @@ describe("shared vaults", () => {
     expect(await namesOf({}, by.principal)).toEqual([]);
     expect(await codeOf(search({ vaultId: writing.shared.vaultId }, by.principal))).toBe("validation_failed");
   });
-});
-
-test("files from before the index have entries once it is made [D5-search-in-act]", async () => {
-  for (const name of ["old 1", "old 2"]) await add(name);
-  await add("old 3").then(({ id }) =>
-    service.handlers.files.delete({ params: { fileId: id }, query: {}, headers: {} }, contextOf(service.owner)),
-  );
-  await service.database.transaction(async (transaction) => {
-    for (const text of ["delete from search_scopes", "update files set search_id = null", "delete from file_terms"])
-      await transaction.run({ compile: () => sql.raw(text).compile(transaction.build) });
-    await indexFiles(transaction);
-  });
-  expect(await namesOf({ q: "old" })).toEqual(["old 2", "old 1"]);
-  expect(await namesOf({ q: "old", trashed: true })).toEqual(["old 3"]);
 });
 
 describe("pages", () => {

@@ -21,8 +21,9 @@ export class TreeActs {
     for (const row of rows) this.#known.set(row.root_id, row);
   }
 
-  has(kind: TreeActRow["kind"]): boolean {
-    return this.rows.some((row) => row.kind === kind);
+  /** `vaultId` null: in any vault. */
+  has(kind: TreeActRow["kind"], vaultId: string | null): boolean {
+    return this.rows.some((row) => row.kind === kind && (vaultId === null || row.vault_id === vaultId));
   }
 
   /** The act on the folder or on one above it; null: none. Climbs to the top of the vault, and remembers what it has learnt. */

@@ -1,5 +1,5 @@
 /** The SQL of acts on trees, and of walking trees. */
-import type { ExpressionBuilder } from "kysely";
+import { type ExpressionBuilder, type RawBuilder, sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FolderRow, Tables } from "../../ports/tables.ts";
 import type { TreeActRow } from "../../ports/tree-act-tables.ts";
@@ -27,6 +27,23 @@ export function listAllTreeActs(queries: Queries): Promise<TreeActRow[]> {
 
 export async function insertTreeAct(transaction: Queries, row: TreeActRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("tree_acts").values(row));
+}
+
+/**
+ * Whether acts of the kind change a file or folder of the state that they begin from, or (`isChanged` false) leave it as it is. As a `case`
+ * no index is asked for it: rows stay in the order of the list, and the folders of the acts are found once for all of them.
+ */
+export function isChangedBy(
+  kind: "trash" | "restore",
+  { accountId, place }: { readonly accountId: string; readonly place: RawBuilder<string> },
+  isChanged: boolean,
+): RawBuilder<boolean> {
+  return sql`case when (${place}, coalesce(trashed_with, '')) in (
+    with recursive tree(id, trashed_with) as (
+      select root_id, coalesce(trashed_with, '') from tree_acts where account_id = ${accountId} and kind = ${kind}
+      union select folders.id, tree.trashed_with from folders join tree on folders.parent_id = tree.id
+    ) select id, trashed_with from tree
+  ) then 1 else 0 end = ${isChanged ? 1 : 0}`;
 }
 
 type Known = Pick<TreeActRow, "root_id" | "sequence">;
@@ -96,7 +113,11 @@ export async function listChildren(queries: Queries, folderIds: readonly string[
 export type Part = Pick<TreeActRow, "account_id" | "vault_id" | "kind" | "trashed_with">;
 
 type Table = "files" | "folders";
-const PLACES = { files: "folder_id", folders: "parent_id" } as const;
+/** The expression of the indexes of listings. */
+const PLACES = {
+  files: sql<string>`coalesce(${sql.ref("folder_id")}, '')`,
+  folders: sql<string>`coalesce(${sql.ref("parent_id")}, '')`,
+} as const;
 
 const isIn =
   ({ kind, trashed_with }: Part) =>
@@ -112,7 +133,7 @@ function unwritten({ build }: Queries, table: Table, part: Part, folderIds: read
     .selectFrom(table as "files")
     .where("account_id", "=", part.account_id)
     .where("vault_id", "=", part.vault_id)
-    .where(build.dynamic.ref<"folder_id">(PLACES[table]), "in", [...folderIds])
+    .where(PLACES[table], "in", [...folderIds])
     .where(isIn(part));
 }
 
@@ -130,10 +151,9 @@ export async function listUnwritten(
 /** Whether two of the rows have one name in one place: they cannot both come back. */
 export async function hasTwins(queries: Queries, part: Part, folderIds: readonly string[]): Promise<Table | null> {
   for (const table of ["files", "folders"] as const) {
-    const place = queries.build.dynamic.ref<"folder_id">(PLACES[table]);
     const query = unwritten(queries, table, part, folderIds)
       .select("name")
-      .groupBy([place, "name"])
+      .groupBy([PLACES[table], "name"])
       .having((row) => row.fn.countAll<number>(), ">", 1)
       .limit(1);
     if ((await queries.first(query)) !== null) return table;

@@ -50,8 +50,13 @@ test(
     };
     for (const name of ["trash", "restore"] as const) {
       await measure(name, acts[name]);
-      for (const query of [{}, { name: "file 7" }, { trashed: true }])
-        await measure(`list ${JSON.stringify(query)}, marked`, () => handlers.files.list({ query }, caller));
+      for (const query of [{}, { name: "file 7" }, { trashed: true }]) {
+        const isFound = "trashed" in query === (name === "trash");
+        await measure(`list ${JSON.stringify(query)}, marked`, async () => {
+          const { files, nextCursor } = answerOf(await handlers.files.list({ query }, caller));
+          expect([files.length > 0, nextCursor !== null]).toEqual([isFound, isFound && !("name" in query)]);
+        });
+      }
       await measure(`${name}, pieces`, () => finishTreeActs(service, running));
     }
   },

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
-import { migrate } from "../../../migrations/migrate.ts";
+import { migrate } from "../../../schema/migrate.ts";
 import { type Database, prepared } from "../../../ports/database.ts";
 import { openSqlite } from "../sqlite.ts";
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { accountRow, insertAccount, vaultRow } from "../../../../../test/kit/rows.ts";
-import { migrate } from "../../../migrations/migrate.ts";
+import { migrate } from "../../../schema/migrate.ts";
 import { type Database, DatabaseFullError, DatabaseUnavailableError, prepared } from "../../../ports/database.ts";
 import type { StorageFault } from "../../../ports/storage-faults.ts";
 import { openSqlite } from "../sqlite.ts";

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turnOfTheLoop, setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
-import { migrate } from "../../../migrations/migrate.ts";
+import { migrate } from "../../../schema/migrate.ts";
 import { ofEachTest } from "../../../test-each.ts";
 import { openSqlite } from "../sqlite.ts";
 

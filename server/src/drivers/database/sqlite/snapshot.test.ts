@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { insertAccount } from "../../../../../test/kit/rows.ts";
-import { migrate } from "../../../migrations/migrate.ts";
+import { migrate } from "../../../schema/migrate.ts";
 import { type Database, DatabaseUnavailableError, type Queries } from "../../../ports/database.ts";
 import { openSqlite } from "../sqlite.ts";
 import { openSnapshot } from "./snapshot.ts";

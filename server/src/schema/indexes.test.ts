@@ -5,6 +5,7 @@ import { makeDirectory } from "../../../test/kit/directory.ts";
 import { listEntries, listEntriesOf, listOldEntries } from "../features/audit/store.ts";
 import { listChangesAfter } from "../features/changes/store.ts";
 import { type ItemFilter, listItems } from "../features/items/store.ts";
+import { readDeepest } from "../features/folders/store.ts";
 import { countUnstaged } from "../features/folder-names/staged-store.ts";
 import { holdsOthers, liveEntries } from "../features/folder-names/store.ts";
 import { entriesToName } from "../features/folder-names/switching-store.ts";
@@ -73,8 +74,14 @@ it("what an act on a folder has not written is found off the indexes of listings
     ["restore", "files_folder_trashed"],
   ] as const) {
     const plan = await planOf((queries) => listUnwritten(queries, "files", { ...part, kind }, ["f", "g"], 9));
-    expect(plan).toContain(`INDEX ${index} (account_id=? AND vault_id=? AND folder_id=?`);
+    expect(plan).toContain(`INDEX ${index} (account_id=? AND vault_id=? AND <expr>=?`);
   }
+});
+
+it("how deep a folder that comes back reaches is found from folder to folder", async () => {
+  const plan = await planOf((queries) => readDeepest(queries, "f", { trashedWith: "f" }));
+  expect(plan).toContain("SEARCH folders USING INDEX folders_in_parent (parent_id=?)");
+  expect(plan).not.toContain("folders_trashed_with");
 });
 
 it("what a vault holds is counted on indexes alone", async () => {
@@ -150,7 +157,7 @@ describe("shared vaults cost the same however many there are:", () => {
       const plan = await planOf((queries) =>
         entriesToName(queries, { accountId: "a", vaultId: "v", folderId }, "k").next(),
       );
-      expect(plan).toContain("item USING INDEX files_folder_live (account_id=? AND vault_id=? AND folder_id=?)");
+      expect(plan).toContain("item USING INDEX files_folder_live (account_id=? AND vault_id=? AND <expr>=?)");
       expect(plan).toContain(
         "staged USING INDEX sqlite_autoindex_staged_names_1 (vault_id=? AND folder_id=? AND key_id=? AND item_id=?)",
       );
