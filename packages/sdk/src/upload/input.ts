@@ -7,7 +7,7 @@ export const PART_BYTES = 8 * 1024 * 1024;
 /** The largest upload that joins a batch, in bytes. Larger ones gain nothing. */
 export const MAX_BATCHED_BYTES = 256 * 1024;
 
-/** A shared vault's content up to this size has a digest in its signed statement, and receipts have it (encryption design §1). Bytes. */
+/** A shared vault's content up to this size has a digest in its signed statement (encryption design §1). Bytes. */
 export const DIGEST_BYTES = 64 * 1024 * 1024;
 
 interface Content {
@@ -95,6 +95,4 @@ export interface UploadOptions {
   readonly padded?: boolean | undefined;
   /** Size of a part in bytes. An upload takes the memory of two: one is sent, and the next is read. Default: 8 MiB; `uploadFile` of Node takes 16 MiB for one long file. */
   readonly partBytes?: number | undefined;
-  /** Computes the SHA-256 of the content also where nothing compares it: beyond 64 MiB in a shared vault. Default: false, and `sha256` is null there. */
-  readonly digest?: boolean | undefined;
 }
