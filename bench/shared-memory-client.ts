@@ -32,7 +32,6 @@ const { apiKey, baseUrl, chainKey, network, proofs, vaultId, work } = JSON.parse
 ) as Job;
 let fetched = 0;
 const carry = globalThis.fetch;
-// Not by a middleware: with one, the SDK does not have the bytes to itself.
 globalThis.fetch = async (input, init) => {
   const answer = await carry(input, init);
   const url = input instanceof Request ? input.url : String(input);

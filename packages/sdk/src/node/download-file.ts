@@ -3,7 +3,6 @@ import { link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
 import { openFileDownload } from "../download/open-file.ts";
-import { freeingOf } from "../download/owned.ts";
 import { SdkError } from "../errors.ts";
 import { fileErrorCode, located, syncDirectory } from "./durable-file.ts";
 import { writeNewFile } from "./new-file.ts";
@@ -125,9 +124,7 @@ async function receive(client: Client, fileId: string, temporary: string, option
     // Only stored bytes have a tag. The stream verifies all of them against their digest, and the cipher each decrypted one.
     const isTold = options.range === undefined && (etag !== null || connection.sharedVaults === null);
     const hash = isTold ? null : createHash("sha256");
-    // With a chain key, the pieces lie in the buffers of the cipher.
-    const free = connection.sharedVaults === null ? freeingOf(connection) : null;
-    const bytes = await writeNewFile(temporary, download.stream, { hash, length: range.length, free });
+    const bytes = await writeNewFile(temporary, download.stream, { hash, length: range.length });
     return { bytes, sha256: hash?.digest("hex") ?? storedSha256, storedSha256 };
   } catch (error) {
     // Ended already, unless the file could not be made.
