@@ -2,7 +2,7 @@
 import type { CryptoPlatform } from "@coffer/crypto";
 import { ContractError } from "../../errors.ts";
 import { openSource, otherSize, type Source } from "../../upload/source.ts";
-import { PART_BYTES } from "../../upload/input.ts";
+import { WHOLE_BYTES } from "../../upload/input.ts";
 
 /** Content up to this size is encrypted in memory: one pass makes digest and bytes. */
 const MEMORY_BYTES = 4 * 1024 * 1024;
@@ -44,7 +44,7 @@ export async function openContent(
   const { size } = source;
   if (size !== null && (journaled || size > MEMORY_BYTES))
     return { source: hashed(source, size, platform), size, rereadable: source.rereadable === true, bytes: null };
-  const buffer = new Uint8Array((source.size ?? PART_BYTES) + 1);
+  const buffer = new Uint8Array((source.size ?? WHOLE_BYTES) + 1);
   const filled = await source.read(0, buffer);
   if (source.size === null && filled === buffer.length)
     throw new ContractError("request", "files.upload", ["size: needed for a stream above 8 MiB in a shared vault"]);
