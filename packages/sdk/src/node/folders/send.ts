@@ -25,7 +25,6 @@ export async function sendAll(work: Work, { folders, transfers }: Plan): Promise
   for (const { most, lanes } of [...SMALL, { most: Infinity, lanes: work.lanes }]) {
     const wave = [...rest].filter(({ act, size }) => most === Infinity || (act === "created" && size <= most));
     for (const transfer of wave) rest.delete(transfer);
-    if (most !== Infinity) batching.expect(wave.length);
     await inLanes(wave, lanes, async (transfer) => {
       throwIfAborted(work.signal);
       const { path } = transfer;
