@@ -16,7 +16,8 @@ export function parseShown(shown: string | null, fileId: string): ShownFile | nu
   const bytes = fromBase64(shown ?? "");
   if (shown === null || bytes === null) return null;
   try {
-    const parsed = z.safeParse(api.files.get.output, { file: JSON.parse(DECODER.decode(bytes)) });
+    const file: unknown = JSON.parse(DECODER.decode(bytes));
+    const parsed = z.safeParse(api.files.get.output, { file });
     return parsed.success && parsed.data.file.id === fileId ? parsed.data.file : null;
   } catch {
     return null;

@@ -19,7 +19,7 @@ async function pourMany(count: number): Promise<number> {
         async send() {
           sending += 1;
           most = Math.max(most, sending);
-          await new Promise((resolve) => setTimeout(resolve, 20));
+          await new Promise((resolve) => setTimeout(resolve, 200));
           sending -= 1;
         },
       },
