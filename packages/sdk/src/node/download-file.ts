@@ -120,11 +120,11 @@ async function receive(client: Client, fileId: string, temporary: string, option
   // A piece is copied or written before the next is asked for.
   const download = await openFileDownload(connection, fileId, { ...options, reuseBuffer: true });
   try {
-    const { etag, sha256: storedSha256 } = download;
+    const { etag, range, sha256: storedSha256 } = download;
     // Only stored bytes have a tag. The stream verifies all of them against their digest, and the cipher each decrypted one.
     const isTold = options.range === undefined && (etag !== null || connection.sharedVaults === null);
     const hash = isTold ? null : createHash("sha256");
-    const bytes = await writeNewFile(temporary, download.stream, hash);
+    const bytes = await writeNewFile(temporary, download.stream, { hash, length: range.length });
     return { bytes, sha256: hash?.digest("hex") ?? storedSha256, storedSha256 };
   } catch (error) {
     // Ended already, unless the file could not be made.

@@ -201,7 +201,7 @@ async function save(
       throw destinationExists(path);
     }
     await writeWhole(join(held.way, nameOf(path)), overwrite, async (temporary) => {
-      await writeNewFile(temporary, untilAborted(opened.read(id), signal), hash);
+      await writeNewFile(temporary, untilAborted(opened.read(id), signal), { hash, length });
       held.confirm();
     });
   } catch (error) {
