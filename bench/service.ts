@@ -118,7 +118,7 @@ async function launch(
   const logPath = join(directory, `log-${String(Date.now())}`);
   const log = openSync(logPath, "w");
   const env = { PATH: process.env["PATH"], SERVICE_PORT: "0", ...variables };
-  const child = spawn(process.execPath, ["--conditions=coffer-source", "--max-semi-space-size=8", MAIN], {
+  const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN], {
     env,
     stdio: ["ignore", "ignore", log],
   });

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeDirectory } from "./kit/directory.ts";
 
 const FILES = 160;
-const LARGE = 9 * 1024 * 1024;
+const LARGE = 17 * 1024 * 1024;
 
 const directory = makeDirectory();
 const root = join(directory, "root");

@@ -54,5 +54,8 @@ describeClient("the server in process", () =>
 describeClient("the server over a socket", () => openServer((server) => ({ baseUrl: server.baseUrl })));
 
 describeClient("the server over a socket, with contents over node:http", () =>
-  openServer((server) => ({ baseUrl: server.baseUrl, transport: nodeTransport() })),
+  openServer((server) => ({
+    baseUrl: server.baseUrl,
+    transport: nodeTransport({ contentOrigins: ["https://s3.example.com"] }),
+  })),
 );

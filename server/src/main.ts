@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --conditions=coffer-source --max-semi-space-size=8
+#!/usr/bin/env -S node --conditions=coffer-source
 /** The process: environment → config → server or operator's command → exit status. */
 import { createInterface } from "node:readline/promises";
 import {

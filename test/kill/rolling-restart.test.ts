@@ -18,7 +18,7 @@ const ROUNDS = FULL ? 5 : 1;
 /** Of each kind of work that goes on meanwhile. */
 const ENOUGH = 3;
 /** Resumable: more than a part of the SDK. */
-const LARGE = patternBytes("large", 9 * 1024 * 1024);
+const LARGE = patternBytes("large", 17 * 1024 * 1024);
 
 it("the SDK sees no error, and a feed misses no change, while each process is stopped and started again [issue-20]", async () => {
   await using place = await createDatabase("empty");

@@ -103,7 +103,7 @@ describe("an upload that is broken off", () => {
     const first = await open();
     const atLeastOnePart = new Promise<void>((resolve) => {
       const onProgress = (done: number): void => {
-        if (done > 9 * MIB) resolve();
+        if (done > 17 * MIB) resolve();
       };
       first.call("file_upload", { paths: [path], vaultId }, { onProgress }).catch(() => undefined);
     });

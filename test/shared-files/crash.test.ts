@@ -13,6 +13,7 @@ import { makeDirectory } from "../kit/directory.ts";
 import { onWire } from "../kit/lying-service.ts";
 import { raiseGeneration, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 
+const MIB = 1024 * 1024;
 const PART = 256 * 1024;
 
 const stack = sharedStack(UNLIMITED);
@@ -41,16 +42,22 @@ interface Line {
   readonly parts: number[];
   /** Lets so many parts through, and breaks at the next. */
   reset(parts: number): void;
+  /** Loses the answer to the last part, and every answer after it. */
+  deafen(isDeaf: boolean): void;
 }
 
 function openLine(): Line {
   let left = Infinity;
+  let [isDeaf, isOver] = [false, false];
   const [created, ended, parts]: [string[], string[], number[]] = [[], [], []];
   return {
     ...{ created, ended, parts },
     reset: (most) => {
       left = most;
       for (const list of [created, ended, parts]) list.length = 0;
+    },
+    deafen: (from) => {
+      [isDeaf, isOver] = [from, false];
     },
     middleware: async (request, next) => {
       const { pathname } = new URL(request.url);
@@ -60,7 +67,10 @@ function openLine(): Line {
         parts.push(Number(request.headers.get("upload-offset")));
       }
       if (request.method === "DELETE" && pathname.includes("/uploads/")) ended.push(pathname);
+      if (isOver) throw new TypeError("fetch failed");
       const answer = await next(request);
+      isOver = isDeaf && answer.headers.has("file-id");
+      if (isOver) throw new TypeError("fetch failed");
       if (request.method === "POST" && pathname.endsWith("/uploads") && answer.ok)
         created.push(answer.headers.get("location") ?? "");
       return answer;
@@ -109,6 +119,36 @@ describe("an upload that was cut off", () => {
     await expectStored(path);
     expect(line.created).toHaveLength(1);
     expect(line.parts[0]).toBe(4 * PART);
+  });
+
+  test("has the digest of all of its content, of more than 64 MiB too", async () => {
+    const bytes = randomBytes(65 * MIB + 7);
+    const path = join(directory, "long.bin");
+    await writeFile(path, bytes);
+    line.reset(2);
+    const long = { vaultId: vault.id, journalDirectory: journals, retries: 0 };
+    await expect(uploadFile(client, path, long)).rejects.toMatchObject({ code: "connection_failed" });
+    line.reset(Infinity);
+    const result = await uploadFile(client, path, long);
+    expect(line.created).toEqual([]);
+    expect(line.parts[0]).toBeGreaterThan(0);
+    expect([result.bytes, result.sha256]).toEqual([bytes.length, sha256(bytes)]);
+  });
+
+  test("has the digest of its content though it was stored and replaced before anybody heard of it", async () => {
+    const { file } = await client.files.upload({ vaultId: vault.id, name: "replaced.bin", body: "before" });
+    const bytes = randomBytes(PART * 4 + 9);
+    const path = join(directory, "replaced.bin");
+    await writeFile(path, bytes);
+    const version = { ...options(), fileId: file.id };
+    line.deafen(true);
+    await expect(uploadFile(client, path, version)).rejects.toThrow();
+    line.deafen(false);
+    await stack.owner.client.files.replace(file.id, { vaultId: vault.id, body: "after" });
+    line.reset(Infinity);
+    const result = await uploadFile(client, path, version);
+    expect(line.parts).toEqual([]);
+    expect([result.bytes, result.sha256]).toEqual([bytes.length, sha256(bytes)]);
   });
 
   test("goes on in a process that knows nothing, after the first was killed", async () => {

@@ -228,23 +228,27 @@ describe("files of this machine", () => {
     expect(part.sha256).toBe(sha256(body.subarray(5, 12)));
   });
 
-  test("have a digest beyond 64 MiB only for who asks for it", async () => {
+  test("have the digest of the content beyond 64 MiB too, from a file and from a stream, whole and in part", async () => {
     const path = join(directory, "long.bin");
-    const body = randomBytes(64 * MIB + 1);
+    const body = randomBytes(65 * MIB + 1);
     await writeFile(path, body);
     const { client } = stack.owner;
-    const send = (name: string, digest?: boolean) =>
-      uploadFile(client, path, { vaultId: vault.id, name, digest, journalDirectory: join(directory, "journals") });
-    expect((await send("long-1", true)).sha256).toBe(sha256(body));
-    const { file, sha256: none } = await send("long-2");
-    expect(none).toBeNull();
+    const up = await uploadFile(client, path, { vaultId: vault.id, journalDirectory: join(directory, "journals") });
+    expect([up.bytes, up.sha256]).toEqual([body.length, sha256(body)]);
+    const streamed = await client.files.upload({
+      vaultId: vault.id,
+      name: "long-stream.bin",
+      body: new Blob([body]).stream(),
+      size: body.length,
+    });
+    expect(streamed.sha256).toBe(sha256(body));
     const down = join(directory, "long-down.bin");
-    expect(await downloadFile(client, file.id, down)).toEqual({ path: down, bytes: body.length, sha256: null });
+    const whole = await downloadFile(client, up.file.id, down);
+    expect(whole).toEqual({ path: down, bytes: body.length, sha256: sha256(body) });
     expect((await readFile(down)).equals(body)).toBe(true);
-    const again = { overwrite: true, digest: true };
-    expect((await downloadFile(client, file.id, down, again)).sha256).toBe(sha256(body));
-    const most = { overwrite: true, range: { offset: 1, length: 64 * MIB } };
-    expect((await downloadFile(client, file.id, down, most)).sha256).toBe(sha256(body.subarray(1)));
+    const range = { offset: 1, length: 65 * MIB };
+    const part = await downloadFile(client, up.file.id, down, { overwrite: true, range });
+    expect(part.sha256).toBe(sha256(body.subarray(1)));
   });
 
   test("are not there after a download that failed", async () => {

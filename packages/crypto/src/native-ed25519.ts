@@ -71,29 +71,15 @@ function nodeEd25519(node: NodeCrypto): NativeEd25519 {
     signing.set(secret, key);
     return key;
   };
-  let waiting = 0;
-  const inPool = (key: ReturnType<typeof importPublic>, message: Uint8Array, signature: Uint8Array) =>
-    new Promise<boolean>((resolve, reject) => {
-      node.verify(null, message, key, signature, (error, isValid) => {
-        if (error === null) resolve(isValid);
-        else reject(error);
-      });
-    });
   return {
     async sign(secret, message) {
       return new Uint8Array(node.sign(null, message, importPrivate(secret)));
     },
-    // One that waits alone is verified here: handing it to another thread costs more. Several go to the thread pool.
     async verify(publicKey, message, signature) {
-      waiting += 1;
       try {
-        await Promise.resolve(); // Others that come in the same moment count, too.
-        const key = importPublic(publicKey);
-        return waiting === 1 ? node.verify(null, message, key, signature) : await inPool(key, message, signature);
+        return node.verify(null, message, importPublic(publicKey), signature);
       } catch {
         return false; // Not a point of the curve.
-      } finally {
-        waiting -= 1;
       }
     },
   };

@@ -5,8 +5,8 @@ import { sha256, sha256Of } from "./sha256.ts";
 
 const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, (_, at) => (at * 37 + length) & 0xff);
 
-it("is the portable digest, of one piece and of several, whether they fit the memory that is used again or not", () => {
-  for (const length of [0, 1, 32, 907, 2047, 2048, 2049, 5000]) {
+it("is the portable digest, of one piece and of several", () => {
+  for (const length of [0, 1, 32, 5000]) {
     const whole = bytes(length);
     expect(sha256(whole)).toEqual(portable(whole));
     const pieces = [whole.subarray(0, length >> 1), new Uint8Array(0), whole.subarray(length >> 1)];

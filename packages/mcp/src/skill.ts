@@ -22,7 +22,7 @@ its nextStep asks for.
 - A folder: file_upload with its path. Look at the plan first: dryRun true. Repeat the call after a failure: only the rest is sent.
 - A short text: file_write.
 - A name that is taken is refused. ifExists chooses version, rename or skip. Old versions stay.
-- A receipt has bytes and sha256 (none beyond 64 MiB in a shared vault). file_verify compares a stored file with a local one.
+- A receipt has bytes and sha256. file_verify compares a stored file with a local one.
 
 ## Fetch
 

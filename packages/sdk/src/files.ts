@@ -50,7 +50,7 @@ export interface FileResource {
   /** Reads one file's metadata. */
   get(fileId: string, options?: CallOptions): Promise<File>;
   /**
-   * Stores bytes as a new file: in one request up to a part's size (8 MiB), above in resumable parts. The SDK computes
+   * Stores bytes as a new file: in one request up to 8 MiB, above in resumable parts. The SDK computes
    * the digest and compares it with the server's. An abort frees the space that the server holds for it.
    * @throws ContractError `invalid_request` for a body that is no bytes or a place that is `undefined`, before
    * anything is sent.

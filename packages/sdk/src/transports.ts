@@ -7,10 +7,6 @@ import ky from "ky";
  */
 export interface Transport {
   (request: Request): Promise<Response>;
-  /** Nobody keeps the bytes of its answers: the SDK may free their memory. */
-  readonly direct?: boolean;
-  /** Takes a piece of an answer back, when nobody uses it any more. */
-  readonly free?: (piece: Uint8Array) => void;
 }
 
 /**
@@ -25,10 +21,9 @@ export function kyTransport(
     // `window: null` together with `redirect: "error"` keeps undici from teeing a streamed body into memory (undici #4058).
     return (options.fetch ?? globalThis.fetch)(request, { ...init, window: null });
   };
-  const transport: Transport = async (request) => {
+  return async (request) => {
     return ky(request, { fetch: send, retry: 0, timeout: false, throwHttpErrors: false, redirect: "error" });
   };
-  return Object.assign(transport, { direct: !options.fetch });
 }
 
 /**
@@ -66,8 +61,6 @@ export interface AttemptContext {
 /** Runs once per attempt, outermost first. It may replace the request or the response. */
 export interface Middleware {
   (request: Request, next: Transport, context: AttemptContext): Promise<Response>;
-  /** It keeps no bytes of answers: the SDK may free their memory. */
-  readonly leavesBodies?: boolean;
 }
 
 /** The transport with the middlewares around it. */

@@ -31,8 +31,7 @@ export interface DownloadPlan {
 export interface Fetched {
   readonly path: string;
   readonly bytes: number;
-  /** null: it is beyond 64 MiB of a shared vault's file. */
-  readonly sha256: string | null;
+  readonly sha256: string;
 }
 
 /** Writes one file: to `dest`, or below it where `dest` is a folder. */

@@ -1,27 +1,8 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { resolveSettings } from "@coffer/sdk/node";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { listenOnLoopback } from "../../../test/kit/loopback.ts";
 import { createRedaction } from "./redaction.ts";
-import { createSession, middlewareOf } from "./session.ts";
-
-it("lets the SDK free the pieces of downloads, with a key as with a session", async () => {
-  const directory = makeDirectory();
-  const session = { accessToken: "access", refreshToken: "refresh", expiresAt: 4_000_000_000_000 };
-  const profiles = { default: { baseUrl: "http://127.0.0.1:9", session } };
-  writeFileSync(join(directory, "config.json"), JSON.stringify({ version: 1, defaultProfile: "default", profiles }), {
-    mode: 0o600,
-  });
-  const leaving = async (env: Record<string, string>): Promise<unknown[]> => {
-    const settings = await resolveSettings({ SERVICE_CONFIG_DIR: directory, ...env });
-    const middleware = await middlewareOf(settings, { redaction: createRedaction() });
-    return middleware.map(({ leavesBodies }) => leavesBodies);
-  };
-  expect(await leaving({ SERVICE_API_KEY: `cof_${"K".repeat(49)}` })).toEqual([true]);
-  expect(await leaving({})).toEqual([true, true]);
-});
+import { createSession } from "./session.ts";
 
 it("tells the service the origins of stores in SERVICE_CONTENT_ORIGINS, and takes none that it must not", async () => {
   const told: unknown[] = [];

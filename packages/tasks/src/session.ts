@@ -102,10 +102,9 @@ function watchTokens(settings: Settings, redaction: Redaction): Middleware[] {
     known = bearer;
     return await next(request);
   };
-  return [Object.assign(watch, { leavesBodies: true })];
+  return [watch];
 }
 
-/** Each leaves bodies alone, or large downloads would keep the memory of their pieces. */
 export async function middlewareOf(
   settings: Settings,
   { redaction, warn }: { readonly redaction: Redaction; readonly warn?: SessionOptions["warn"] },

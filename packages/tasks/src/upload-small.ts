@@ -28,7 +28,7 @@ export interface SmallUploads {
 
 /** What a batch made of a file; `at`: the path's place in the call. */
 export type SmallOutcome =
-  | { readonly at: number; readonly file: File; readonly bytes: number; readonly sha256: string | null }
+  | { readonly at: number; readonly file: File; readonly bytes: number; readonly sha256: string }
   | { readonly at: number; readonly failure: TaskFailure };
 
 interface Read {

@@ -32,7 +32,7 @@ export interface UploadFolder {
 export interface Stored {
   readonly file: File;
   readonly bytes: number;
-  /** null: the content is beyond 64 MiB in a shared vault, or was left as it is there. */
+  /** SHA-256 of the content. null: a file of a shared vault was left as it is, and its content was not read. */
   readonly sha256: string | null;
   readonly act: "created" | "replaced" | "unchanged" | "skipped";
 }

@@ -46,7 +46,7 @@ export interface UploadReport {
   readonly only: Stored | null;
 }
 
-/** Files on their way at once. Each takes up to 16 MiB of memory. A folder has as many of its own. */
+/** Files on their way at once. Each takes up to 32 MiB of memory. A folder has as many of its own. */
 const LANES = 4;
 
 /** Uploads what lies at the paths, several at once. A failure of one file stops no other; one of the call is thrown. */

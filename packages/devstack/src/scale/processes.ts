@@ -15,7 +15,7 @@ const LISTENS = /^coffer-server listens on (\S+)$/;
 export async function startServerProcess(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<ServerProcess> {
-  const [program, words] = tied(process.execPath, ["--conditions=coffer-source", "--max-semi-space-size=8", MAIN]);
+  const [program, words] = tied(process.execPath, ["--conditions=coffer-source", MAIN]);
   const child = spawn(program, words, { env: environment, stdio: ["ignore", "ignore", "pipe"] });
   return { baseUrl: await listening(child), [Symbol.asyncDispose]: () => endDaemon(child, "SIGTERM") };
 }

@@ -11,7 +11,7 @@ const told = new Set<string>();
  * const client = createClient({ baseUrl, credentials: { apiKey }, middleware: [deprecationWarnings()] });
  */
 export function deprecationWarnings(warn: (message: string) => void = emitWarning): Middleware {
-  const watch: Middleware = async (request, next, { endpointId }) => {
+  return async (request, next, { endpointId }) => {
     const response = await next(request);
     if (response.headers.has("deprecation") && !told.has(endpointId)) {
       told.add(endpointId);
@@ -21,7 +21,6 @@ export function deprecationWarnings(warn: (message: string) => void = emitWarnin
     }
     return response;
   };
-  return Object.assign(watch, { leavesBodies: true });
 }
 
 const emitWarning = (message: string): void => {

@@ -3,9 +3,7 @@ import { link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
 import { openFileDownload } from "../download/open-file.ts";
-import { freeingOf } from "../download/owned.ts";
 import { SdkError } from "../errors.ts";
-import { DIGEST_BYTES } from "../upload/input.ts";
 import { fileErrorCode, located, syncDirectory } from "./durable-file.ts";
 import { writeNewFile } from "./new-file.ts";
 import { isInUse, processMark, tagOf } from "./process-mark.ts";
@@ -18,8 +16,6 @@ const TEMPORARY = /^\.coffer-(\d+-[0-9a-f]{12}-[0-9a-f]{12})-([0-9a-f]{12})-[0-9
 export interface DownloadFileOptions extends DownloadOptions {
   /** Replaces the file at the destination. Default: false, and an existing destination is never touched. */
   readonly overwrite?: boolean | undefined;
-  /** Computes the SHA-256 also where nothing compares it: beyond 64 MiB of a shared vault's file. Default: false, and `sha256` is null there. */
-  readonly digest?: boolean | undefined;
 }
 
 /** `sha256` (hex) and `bytes` describe the written file. For a whole file in a public vault they equal the server's. */
@@ -28,8 +24,8 @@ export interface DownloadFileResult {
   readonly path: string;
   /** Bytes of the written file. */
   readonly bytes: number;
-  /** SHA-256 of the written file, in hex. null: beyond 64 MiB of a shared vault's file, unless you ask for it with `digest`. */
-  readonly sha256: string | null;
+  /** SHA-256 of the written file, in hex. */
+  readonly sha256: string;
 }
 
 /**
@@ -119,25 +115,17 @@ export async function removeLeftover(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined);
 }
 
-async function receive(
-  client: Client,
-  fileId: string,
-  temporary: string,
-  { digest = false, ...options }: Omit<DownloadFileOptions, "overwrite">,
-): Promise<Fetched> {
+async function receive(client: Client, fileId: string, temporary: string, options: DownloadOptions): Promise<Fetched> {
   const connection = connectionOf(client);
   // A piece is copied or written before the next is asked for.
   const download = await openFileDownload(connection, fileId, { ...options, reuseBuffer: true });
   try {
     const { etag, range, sha256: storedSha256 } = download;
     // Only stored bytes have a tag. The stream verifies all of them against their digest, and the cipher each decrypted one.
-    const told = options.range === undefined && (etag !== null || connection.sharedVaults === null);
-    const isLong = etag === null && range.length > DIGEST_BYTES;
-    const hash = told || (isLong && !digest) ? null : createHash("sha256");
-    // With a chain key, the pieces lie in the buffers of the cipher.
-    const free = connection.sharedVaults === null ? freeingOf(connection) : null;
-    const bytes = await writeNewFile(temporary, download.stream, { hash, length: range.length, free });
-    return { bytes, sha256: hash?.digest("hex") ?? (told ? storedSha256 : null), storedSha256 };
+    const isTold = options.range === undefined && (etag !== null || connection.sharedVaults === null);
+    const hash = isTold ? null : createHash("sha256");
+    const bytes = await writeNewFile(temporary, download.stream, { hash, length: range.length });
+    return { bytes, sha256: hash?.digest("hex") ?? storedSha256, storedSha256 };
   } catch (error) {
     // Ended already, unless the file could not be made.
     await download.stream.cancel().catch(() => undefined);

@@ -76,17 +76,6 @@ it("rejects with the disk's failure, also of a block that nobody waits for yet",
   await expect(writeAll(pieces(), { file: full, direct: full, hash: null })).rejects.toThrow("no space left");
 });
 
-it("gives each piece back when it is copied", async () => {
-  const { content, file } = diskOf(PIECE * PIECES);
-  let given = 0;
-  const free = (piece: Uint8Array): void => {
-    piece.fill(0xff);
-    given += 1;
-  };
-  await writeAll(pieces(), { file, direct: null, hash: null, free });
-  expect([given, content.equals(await whole())]).toEqual([PIECES, true]);
-});
-
 it("makes a large file of this machine, of its owner alone, and none where one is", async () => {
   const path = join(makeDirectory(), "large");
   const count = 70;

@@ -13,21 +13,19 @@ export interface NewFile {
   readonly hash: Hash | null;
   /** The expected number of bytes. */
   readonly length: number;
-  /** Called with each piece as soon as it is copied. Default: no function. */
-  readonly free?: ((piece: Uint8Array) => void) | null | undefined;
 }
 
 /** Makes a file of mode 0600 that is not there yet. It is on the disk when this resolves with the number of bytes. */
 export async function writeNewFile(
   path: string,
   stream: AsyncIterable<Uint8Array>,
-  { hash, length, free }: NewFile,
+  { hash, length }: NewFile,
 ): Promise<number> {
   const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
     const direct = length < DIRECT_FROM ? null : await openDirect(file);
     try {
-      const bytes = await writeAll(stream, { file, direct, hash, free });
+      const bytes = await writeAll(stream, { file, direct, hash });
       await file.sync();
       return bytes;
     } finally {
@@ -61,16 +59,13 @@ function makeBlocks(): ArrayBuffer {
 }
 
 /** Where the bytes go. */
-export interface Writing extends Pick<NewFile, "hash" | "free"> {
+export interface Writing extends Pick<NewFile, "hash"> {
   readonly file: FileHandle;
   readonly direct: FileHandle | null;
 }
 
 /** Answers the number of bytes. One block fills while those before are written. */
-export async function writeAll(
-  stream: AsyncIterable<Uint8Array>,
-  { file, direct, hash, free }: Writing,
-): Promise<number> {
+export async function writeAll(stream: AsyncIterable<Uint8Array>, { file, direct, hash }: Writing): Promise<number> {
   const memory = idle.pop() ?? makeBlocks();
   const writing: Promise<void>[] = [];
   let filling = new Uint8Array(memory, 0, BLOCK_BYTES);
@@ -105,7 +100,6 @@ export async function writeAll(
         filling = new Uint8Array(memory, (filling.byteOffset + BLOCK_BYTES) % memory.byteLength, BLOCK_BYTES);
         filled = 0;
       }
-      free?.(piece);
     }
     await Promise.all(writing);
     await writeBytes(file, filling.subarray(0, filled), total - filled);

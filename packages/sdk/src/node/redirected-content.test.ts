@@ -201,7 +201,9 @@ describe("a service that sends a download elsewhere", () => {
       response.writeHead(307, { "content-length": 0, location: shop.origin + ADDRESS }).end(),
     );
     const request = new Request(`${service.origin}/api/files/${FILE}/content`);
-    await expect(nodeTransport()(request)).rejects.toThrow("unexpected redirect");
+    await expect(nodeTransport()(request)).rejects.toMatchObject({
+      cause: { cause: { message: "unexpected redirect" } },
+    });
     expect([service.asked[0]?.headers["coffer-content-origins"], shop.asked.length]).toEqual([undefined, 0]);
   });
 

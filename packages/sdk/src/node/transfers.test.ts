@@ -94,7 +94,7 @@ describe("uploadFile", () => {
     expect(seen.slice(1)).toEqual(Array.from({ length: 7 }, () => "PATCH true"));
   });
 
-  it("sends a long file in larger parts while it is the only one [issue 19]", async () => {
+  it("sends what is above 8 MiB in parts of 16 MiB, also beside another", async () => {
     const { connect, directory, journalDirectory } = await open();
     const MEBIBYTE = 1024 * 1024;
     const send = async (mebibytes: number): Promise<number[]> => {
@@ -111,7 +111,11 @@ describe("uploadFile", () => {
     };
     expect(await send(64)).toEqual([16, 16, 16, 16]);
     const [one, other] = await Promise.all([send(65), send(66)]);
-    expect(new Set([one[0], other[0]])).toEqual(new Set([8, 16]));
+    expect([one, other]).toEqual([
+      [16, 16, 16, 16, 1],
+      [16, 16, 16, 16, 2],
+    ]);
+    expect([await send(9), await send(8)]).toEqual([[9], []]);
   });
 
   it("begins anew when the session is gone, or when the file is another, and frees the old one", async () => {

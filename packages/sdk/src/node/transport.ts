@@ -1,8 +1,6 @@
-/** Contents of files over `node:http`. */
+/** The transport of programs on Node. */
 import { kyTransport, type Transport } from "../transports.ts";
-import { giveBack } from "./answer-body.ts";
 import { parseContentOrigins } from "./content-origins.ts";
-import { exchange, received } from "./content-request.ts";
 import { redirectedTo } from "./redirected-content.ts";
 
 const CONTENT = /\/api\/files\/[^/]+\/content$/;
@@ -17,25 +15,21 @@ export interface NodeTransportOptions {
 }
 
 /**
- * A transport for programs that move large files. Contents of files come over `node:http`, in large pieces and with less work than over
- * `fetch`; everything else goes as with `kyTransport()`. What replaces the dispatcher of `fetch` does not see contents; the proxy that
- * `NODE_USE_ENV_PROXY` asks for does.
+ * A transport that lets the service send downloads to the stores that you name. Contents of files come over `node:http` then: what replaces the
+ * dispatcher of `fetch` does not see them, and the proxy that `NODE_USE_ENV_PROXY` asks for does. Everything else, and all of it without
+ * `contentOrigins`, goes as with `kyTransport()`.
  *
  * @throws SdkError `configuration` for a content origin that cannot be used.
  * @example
  * ```ts
- * const client = createClient({ baseUrl, credentials, transport: nodeTransport() });
+ * const client = createClient({ baseUrl, credentials, transport: nodeTransport({ contentOrigins: ["https://s3.example.com"] }) });
  * ```
  */
 export function nodeTransport(options: NodeTransportOptions = {}): Transport {
-  const others = kyTransport();
+  const service = kyTransport();
   const origins = parseContentOrigins(options.contentOrigins ?? []);
-  const contents = origins.length === 0 ? receive : redirectedTo(origins, receive);
-  const send = (request: Request): Promise<Response> =>
-    (request.method === "GET" && CONTENT.test(new URL(request.url).pathname) ? contents : others)(request);
-  return Object.assign(send, { free: giveBack });
-}
-
-async function receive({ headers, signal, url }: Request): Promise<Response> {
-  return received(await exchange({ url, signal, headers: Object.fromEntries(headers) }));
+  if (origins.length === 0) return service;
+  const contents = redirectedTo(origins, service);
+  return (request) =>
+    (request.method === "GET" && CONTENT.test(new URL(request.url).pathname) ? contents : service)(request);
 }

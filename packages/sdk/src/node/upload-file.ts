@@ -11,7 +11,7 @@ import { guessContentType } from "./content-type.ts";
 import { openFileSource, type FileSource } from "./file-source.ts";
 import { openJournal, openWherePossible } from "./journal.ts";
 import { uploadDirectory } from "./upload-journals.ts";
-import { PART_BYTES, type UploadOptions } from "../upload/input.ts";
+import { WHOLE_BYTES, type UploadOptions } from "../upload/input.ts";
 import type { KeptUpload } from "../journals.ts";
 
 export interface UploadFileOptions extends UploadOptions {
@@ -43,14 +43,6 @@ export interface UploadFileOptions extends UploadOptions {
   readonly handle?: FileHandle | undefined;
 }
 
-/**
- * Parts of a long file that is the only one on its way. The server writes nothing between two parts, so fewer parts are faster. They are
- * not larger still: several files share the memory, and a lost part is sent again whole.
- */
-const LONG = { bytes: 64 * 1024 * 1024, partBytes: 16 * 1024 * 1024 };
-/** Long files that this process sends now. */
-let longOnes = 0;
-
 const FIELDS: Fields<UploadFileOptions> = {
   ...UPLOAD_OPTIONS,
   ...{ vaultId: true, folderId: true, name: true, contentType: true, ifAbsent: true },
@@ -62,7 +54,7 @@ const FIELDS: Fields<UploadFileOptions> = {
  * even after a crash. It fails with `source_changed` if the file changes meanwhile, and stores nothing then. Of a file that
  * something appends to, such as a log, it stores what there was when it was opened. An abort
  * ends the upload on the server and forgets it. The next call goes on if the reason is an error of the
- * name `PauseError`. Memory: about two parts, of 8 MiB each, and of 16 MiB for a file from 64 MiB on that is sent alone. Without a journal (a read-only system, no home directory) the upload survives lost connections, but no
+ * name `PauseError`. Memory: about two parts of 16 MiB. Without a journal (a read-only system, no home directory) the upload survives lost connections, but no
  * other process can go on with it. Into a shared vault an upload goes on only with the same bytes. Otherwise it gives
  * up the version that was begun, and begins a new one with a new key.
  *
@@ -76,16 +68,8 @@ export async function uploadFile(client: Client, path: string, options: UploadFi
   const connection = connectionOf(client);
   const target = await requireTarget(path, options);
   const source = await openFileSource(path, options.handle);
-  const isLong = source.size >= LONG.bytes;
-  const { partBytes = isLong && longOnes === 0 ? LONG.partBytes : PART_BYTES } = options;
-  const sending = { ...options, partBytes };
-  if (source.size <= partBytes) return sendSource(connection, target, source, sending);
-  if (isLong) longOnes += 1;
-  try {
-    return await uploadJournaled(connection, path, target, source, sending);
-  } finally {
-    if (isLong) longOnes -= 1;
-  }
+  if (source.size <= (options.partBytes ?? WHOLE_BYTES)) return sendSource(connection, target, source, options);
+  return uploadJournaled(connection, path, target, source, options);
 }
 
 /** Closes the caller's handle when it refuses, as every end of an upload does. */

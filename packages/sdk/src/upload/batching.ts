@@ -38,17 +38,6 @@ interface Waiting {
  */
 const MOST_WORKING = 24;
 
-/** The last batches get no smaller than this. */
-const FEWEST = 25;
-
-/**
- * The size of a full batch when so many files are still to go. It takes half of the last ones: while the service stores
- * them, the others are prepared. So the service has few left to store at the end.
- */
-function fullAt(left: number): number {
-  return left < 2 * FEWEST ? left : Math.min(MAX_BATCH_FILES, Math.ceil(left / 2));
-}
-
 /**
  * A batch goes when it is full, and when every upload waits for one. So nothing waits for a time to pass. All files of
  * a batch go to one vault; uploads into several make several batches.
@@ -57,37 +46,24 @@ export class Batching {
   readonly #connection: Connection;
   readonly #options: Pick<CallOptions, "signal" | "retries">;
   readonly #waiting = new Map<string, Waiting[]>();
-  /** Files that were announced and have not gone yet; null: none was, or they fit one batch. */
-  #left: number | null = null;
   /** Uploads that may still add something: they neither wait nor are on their way. */
   #working = 0;
   /** Uploads that wait to begin, the first one first. */
   readonly #beginning: (() => void)[] = [];
   #isLooking = false;
-  /** Over after a turn of the event loop, in which the batch that went last is written. */
-  #writing: Promise<void> = Promise.resolve();
 
   constructor(connection: Connection, options: Pick<CallOptions, "signal" | "retries">) {
     this.#connection = connection;
     this.#options = options;
   }
 
-  /**
-   * So many uploads follow, of different names: the last batches get smaller, and a smaller one may overtake one before
-   * it. An upload that fails before it adds anything does no harm.
-   */
-  expect(files: number): void {
-    this.#left = files > MAX_BATCH_FILES ? files : null;
-  }
-
-  /** Waits until few enough others work, and until a batch that goes is on the wire. */
+  /** Waits until few enough others work. */
   async open(): Promise<BatchSlot> {
     if (this.#working >= MOST_WORKING)
       await new Promise<void>((resolve) => {
         this.#beginning.push(resolve);
       });
     else this.#working += 1;
-    await this.#writing;
     let isWorking = true;
     const leave = (): void => {
       if (!isWorking) return;
@@ -124,9 +100,7 @@ export class Batching {
     const open = this.#waiting.get(vault) ?? [];
     this.#waiting.set(vault, open);
     open.push(one);
-    // More than were announced are tried again.
-    const left = this.#left !== null && this.#left >= open.length ? this.#left : Infinity;
-    if (open.length >= fullAt(left)) this.#send(vault);
+    if (open.length >= MAX_BATCH_FILES) this.#send(vault);
   }
 
   /** After everything that runs now: an upload that has come back from a batch may be followed by the next one. */
@@ -142,9 +116,6 @@ export class Batching {
   #send(vault: string): void {
     const batch = this.#waiting.get(vault) ?? [];
     this.#waiting.delete(vault);
-    if (this.#left !== null) this.#left -= batch.length;
-    // Files are encrypted without a pause for input and output: the batch would wait for the last of them.
-    this.#writing = new Promise((resolve) => void setTimeout(resolve, 0));
     sendBatch(this.#connection, batch, this.#options).catch((error: unknown) => {
       for (const { settle } of batch) settle.reject(error);
     });

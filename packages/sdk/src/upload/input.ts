@@ -1,13 +1,16 @@
 /** The input of an upload. */
 import type { ByteBody } from "../byte-body.ts";
 
-/** Default size of a part, and the largest upload in one request: 8 MiB. Two of them bound the memory. */
-export const PART_BYTES = 8 * 1024 * 1024;
+/** The largest upload in one request, unless the caller names a part's size. Bytes. */
+export const WHOLE_BYTES = 8 * 1024 * 1024;
+
+/** Default size of a part. Two of them bound the memory. Bytes. */
+export const PART_BYTES = 16 * 1024 * 1024;
 
 /** The largest upload that joins a batch, in bytes. Larger ones gain nothing. */
 export const MAX_BATCHED_BYTES = 256 * 1024;
 
-/** A shared vault's content up to this size has a digest in its signed statement, and receipts have it (encryption design §1). Bytes. */
+/** A shared vault's content up to this size has a digest in its signed statement (encryption design §1). Bytes. */
 export const DIGEST_BYTES = 64 * 1024 * 1024;
 
 interface Content {
@@ -93,8 +96,9 @@ export interface UploadOptions {
   readonly retries?: number | undefined;
   /** In a shared vault: hides the size of the content, which then takes up to 12 % more. Default: false. */
   readonly padded?: boolean | undefined;
-  /** Size of a part in bytes. An upload takes the memory of two: one is sent, and the next is read. Default: 8 MiB; `uploadFile` of Node takes 16 MiB for one long file. */
+  /**
+   * Size of a part in bytes, and of the largest upload in one request. An upload takes the memory of two parts: one is sent, and the next is
+   * read. Default: parts of 16 MiB above 8 MiB.
+   */
   readonly partBytes?: number | undefined;
-  /** Computes the SHA-256 of the content also where nothing compares it: beyond 64 MiB in a shared vault. Default: false, and `sha256` is null there. */
-  readonly digest?: boolean | undefined;
 }

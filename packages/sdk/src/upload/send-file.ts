@@ -28,7 +28,6 @@ export const UPLOAD_OPTIONS: Fields<UploadOptions> = {
     retries: true,
     padded: true,
     partBytes: true,
-    digest: true,
   },
 };
 

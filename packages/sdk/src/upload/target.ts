@@ -14,8 +14,8 @@ export interface UploadResult {
   readonly file: NamedFile;
   /** Bytes of the content. */
   readonly bytes: number;
-  /** SHA-256 of the content: 64 lower-case hex digits. null: beyond 64 MiB in a shared vault, unless you ask for it with `digest`. */
-  readonly sha256: string | null;
+  /** SHA-256 of the content: 64 lower-case hex digits. */
+  readonly sha256: string;
 }
 
 /** What became of one upload of several. One of both is null. */
@@ -108,7 +108,7 @@ export async function storeWhole(
 }
 
 /** Compares the server's record with the sent bytes. */
-export function verified(file: File, bytes: number, sha256: string): UploadResult & { readonly sha256: string } {
+export function verified(file: File, bytes: number, sha256: string): UploadResult {
   if (file.size !== bytes || file.sha256 !== sha256) {
     throw new IntegrityError(
       `The server holds other bytes than were sent: file ${file.id} has ${String(file.size)} of ${String(bytes)} bytes or another digest`,

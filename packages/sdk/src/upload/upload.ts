@@ -7,7 +7,7 @@ import { uploadStream } from "./stream.ts";
 import { storeWhole, verified, type Target, type UploadResult } from "./target.ts";
 import type { Checkpoint } from "../journals.ts";
 import type { BatchSlot } from "./batching.ts";
-import { MAX_BATCHED_BYTES, PART_BYTES, type UploadOptions } from "./input.ts";
+import { MAX_BATCHED_BYTES, PART_BYTES, WHOLE_BYTES, type UploadOptions } from "./input.ts";
 
 /** A new file that is small may go with others, if its sender has opened a place for it. */
 export type SendingOptions = UploadOptions & { readonly batch?: BatchSlot | undefined };
@@ -20,14 +20,15 @@ export async function uploadSource(
   options: SendingOptions,
   checkpoint?: Checkpoint,
 ): Promise<UploadResult> {
-  const partBytes = options.partBytes ?? PART_BYTES;
+  const { partBytes = PART_BYTES } = options;
+  const wholeBytes = options.partBytes ?? WHOLE_BYTES;
   if (!Number.isInteger(partBytes) || partBytes < 1)
     throw new ContractError("request", "files.upload", ["partBytes: expected a whole number above 0"]);
   try {
     if (source.size === null || source.size > MAX_BATCHED_BYTES || target.kind === "version") options.batch?.leave();
-    if (source.size !== null && source.size > partBytes)
+    if (source.size !== null && source.size > wholeBytes)
       return await uploadInParts(connection, target, source, { ...options, partBytes }, checkpoint);
-    const head = new Uint8Array(source.size === null ? partBytes : source.size + 1);
+    const head = new Uint8Array(source.size === null ? wholeBytes : source.size + 1);
     const filled = await source.read(0, head);
     if (source.size !== null && filled !== source.size) throw otherSize(source.size);
     if (source.size === null && filled === head.length)

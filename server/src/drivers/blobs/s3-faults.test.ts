@@ -19,7 +19,7 @@ import { openS3Blobs } from "./s3.ts";
 
 const MIB = 1024 * 1024;
 const SMALL = patternBytes("small", 200_000);
-const LARGE = patternBytes("large", 10 * MIB + 7);
+const LARGE = patternBytes("large", 18 * MIB + 7);
 /** With full counts each request meets each fault. */
 const STEP = process.env["COFFER_TEST_COUNTS"] === "full" ? 1 : 8;
 const PATIENCE = { attempts: 4, within: 10_000, firstWait: 5, longestWait: 20, silence: 2_000 };
@@ -92,7 +92,6 @@ const WORK: Readonly<Record<string, (store: BlobStore, key: string) => Promise<B
     return SMALL;
   },
   "a put in parts": async (store, key) => {
-    // The upload begins before a part is full.
     const receipt = await store.put(key, inChunks(LARGE, MIB), { length: LARGE.length });
     expect(receipt.sha256).toBe(sha256Of(LARGE));
     return LARGE;
@@ -139,7 +138,6 @@ describe.each(WAYS)("a store that goes on failing, over %s", (way) => {
           const from = proxy.asked.length;
           proxy.inject((asked) => (asked.at > from + after && asked.method !== "DELETE" ? FAULTS[name] : null));
           const key = `fails-${String(bytes.length)}-${String(after)}`;
-          // Of a known length, the upload begins before anything waits for it.
           const options = after === 0 ? { length: bytes.length } : {};
           await expect(store.put(key, inChunks(bytes, MIB), options)).rejects.toThrow(BlobStoreAwayError);
           await expect(store.ping()).rejects.toThrow(BlobStoreAwayError);

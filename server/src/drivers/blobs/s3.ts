@@ -19,19 +19,19 @@ import { type Clock, systemClock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { inLanes } from "./lanes.ts";
 import { assertKey } from "./keys.ts";
-import { BlockPool } from "./s3/blocks.ts";
 import { readText, type S3Body, S3Client } from "./s3/client.ts";
 import { tryConditionalPut } from "./s3/conditional.ts";
 import { listBlobs } from "./s3/listing.ts";
 import { readMarkObject, replaceMarkObject } from "./s3/mark-object.ts";
 import { namesIn, type Names } from "./s3/names.ts";
 import { DELETED_AT_ONCE, S3Objects, type StoredPart } from "./s3/objects.ts";
-import { LEAST_PART_BYTES, leastWhenAlone, partBytesFor, sizeOfPart } from "./s3/part-sizes.ts";
+import { LEAST_PART_BYTES, partBytesFor, sizeOfPart } from "./s3/part-sizes.ts";
 import { completeChecked } from "./s3/assembling.ts";
 import { Partials } from "./s3/partials.ts";
 import * as rows from "./s3/partials-store.ts";
 import { readObject } from "./s3/reading.ts";
 import { PATIENCE, type Patience, type S3Settings, signsBodies } from "./s3/settings.ts";
+import { Semaphore } from "./s3/semaphore.ts";
 import { pour } from "./s3/uploading.ts";
 
 export interface S3BlobsOptions {
@@ -44,10 +44,11 @@ export interface S3BlobsOptions {
   readonly note?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
-/** Blocks of 256 KiB that all uploads hold together, but for one part each: 72 MiB for one long upload, 32 MiB for several. */
-const BLOCKS = { one: 288, several: 128 } as const;
-/** Parts of one `put` on their way: with fewer the store waits for the next one now and then. */
-const PUT_IN_FLIGHT = 4;
+/**
+ * Parts of all uploads that are on their way to the store. With fewer the store waits for the next one now and then. Memory is that of these
+ * parts, and of one for each upload that fills it.
+ */
+const IN_FLIGHT = 4;
 /** How long `ping` waits. */
 const PING = { attempts: 1, within: 0 } as const;
 
@@ -65,24 +66,29 @@ class S3BlobStore implements BlobStore {
   readonly #gives: boolean;
   readonly #database: Database;
   readonly #partials: Partials;
-  readonly #pool: BlockPool;
+  readonly #signsBodies: boolean;
+  readonly #sending = new Semaphore(IN_FLIGHT);
   readonly #note: NonNullable<S3BlobsOptions["note"]>;
-  /** Uploads under way that are longer than a part, or may be. */
-  #long = 0;
   /** What `put` is writing in this process. */
   readonly #writing = new Set<BlobKey>();
   #conditional: Promise<boolean> | null = null;
 
   constructor({ settings, database, clock = systemClock, patience = PATIENCE, note = ignore }: S3BlobsOptions) {
     this.#client = new S3Client(settings, patience);
-    this.#pool = new BlockPool(() => (this.#long > 1 ? BLOCKS.several : BLOCKS.one), signsBodies(settings));
+    this.#signsBodies = signsBodies(settings);
     this.#objects = new S3Objects(this.#client, settings);
     this.#names = namesIn(settings.prefix);
     this.#gives = settings.redirect === "presigned";
     this.#database = database;
     this.#note = note;
-    const [objects, names, pool] = [this.#objects, this.#names, this.#pool];
-    this.#partials = new Partials({ objects, names, database, pool, clock });
+    this.#partials = new Partials({
+      objects: this.#objects,
+      names: this.#names,
+      database,
+      clock,
+      signsBodies: this.#signsBodies,
+      sending: this.#sending,
+    });
   }
 
   async put(key: BlobKey, source: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<BlobReceipt> {
@@ -90,27 +96,23 @@ class S3BlobStore implements BlobStore {
     if (this.#writing.has(key)) throw new Error("The key is taken");
     this.#writing.add(key);
     const length = options.length ?? null;
-    const isLong = length === null || length > LEAST_PART_BYTES;
-    const least = this.#long === 0 ? leastWhenAlone(length) : LEAST_PART_BYTES;
-    const upload = new WholeUpload(this.#objects, this.#names.blob(key), partBytesFor(length, least));
-    if (isLong) this.#long += 1;
+    const upload = new WholeUpload(this.#objects, this.#names.blob(key), partBytesFor(length));
     try {
       const onlyNew = await this.#requireFree(key);
-      if (length !== null) upload.expect(length);
-      const send = (body: S3Body): Promise<void> => upload.send(body);
-      const pouring = { pool: this.#pool, nextSize: () => upload.nextSize(), inFlight: PUT_IN_FLIGHT, send };
+      const pouring = {
+        signsBodies: this.#signsBodies,
+        sending: this.#sending,
+        nextSize: () => upload.nextSize(),
+        inFlight: IN_FLIGHT,
+        send: (body: S3Body) => upload.send(body),
+      };
       const { rest, digest, failure } = await pour(source, pouring, { digest: "from the start" });
-      try {
-        if (failure !== null) throw failure.error;
-        return { size: await upload.end(rest.body(), onlyNew), sha256: digest?.digest("hex") ?? "" };
-      } finally {
-        rest.release();
-      }
+      if (failure !== null) throw failure.error;
+      return { size: await upload.end(rest.body(), onlyNew), sha256: digest?.digest("hex") ?? "" };
     } catch (error) {
       await upload.abort();
       throw error;
     } finally {
-      if (isLong) this.#long -= 1;
       this.#writing.delete(key);
     }
   }
@@ -268,8 +270,6 @@ class WholeUpload {
   readonly #partBytes: number;
   readonly #mark = randomUUID();
   readonly #parts: StoredPart[] = [];
-  /** How many bytes will come, if they are several parts. */
-  #expected = 0;
   #length = 0;
   #number = 1;
   #uploadId: Promise<string> | null = null;
@@ -280,20 +280,8 @@ class WholeUpload {
     this.#partBytes = partBytes;
   }
 
-  /** So many bytes will come: if they are several parts, the upload begins while the first one fills. */
-  expect(length: number): void {
-    if (length <= this.#partBytes) return;
-    this.#expected = length;
-    this.#uploadId = this.#objects.beginUpload(this.#name, this.#mark);
-    // The first part waits for it: until then its failure is nobody's.
-    this.#uploadId.catch(() => undefined);
-  }
-
-  /** The last part is full with the last byte, so it goes out beside those before. */
   nextSize(): number {
-    const left = this.#expected - this.#length;
-    const size = sizeOfPart(this.#number, this.#partBytes);
-    return left > 0 ? Math.min(left, size) : size;
+    return sizeOfPart(this.#number, this.#partBytes);
   }
 
   async send(body: S3Body): Promise<void> {

@@ -9,7 +9,7 @@ import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { findPlace, type FoundPlace } from "../items/placing.ts";
-import { type ExpectedWrite, lookAhead, type Permits, withPermits } from "../reach/permits.ts";
+import { type ExpectedWrite, type Permits, withPermits } from "../reach/permits.ts";
 import { requireWriter, type SeenVault, type Writer } from "../reach/access.ts";
 import { verifyAhead } from "../shared-vaults/statement-rules.ts";
 import { watchMembership } from "../reach/watching.ts";
@@ -115,7 +115,6 @@ async function requireSigner(
 ): Promise<Writer | null> {
   const place = judged.find(isAccepted)?.signed?.version;
   const writer = place === undefined ? null : await requireWriter(deps, context.principal, vault, { place });
-  if (writer !== null) lookAhead(deps, vault);
   watchMembership(deps, context, vault);
   return writer;
 }

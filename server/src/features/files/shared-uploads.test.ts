@@ -1,8 +1,6 @@
-import { hash, randomBytes, randomUUID } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
+import { randomBytes, randomUUID } from "node:crypto";
 import { END_STEP } from "@coffer/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { batchForm, FORM_TYPE } from "../../../../test/kit/batch-form.ts";
 import { signRecord, signTogether } from "../shared-vaults/test-statements.ts";
 import { agentOf } from "../shared-vaults/test-vaults.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
@@ -71,58 +69,7 @@ describe("an upload to a shared vault", () => {
   });
 });
 
-describe("the look at the chain that a write needs", () => {
-  /** Sends a small file; answers how often the chain had been read when its bytes were asked for. */
-  async function readsAtBytes(): Promise<number> {
-    const { file, version, entry } = newUpload(writing, randomUUID());
-    let reads = -1;
-    async function* bytes() {
-      await setImmediate();
-      reads = service.chain.reads;
-      yield file.bytes;
-    }
-    const body = { ...bodyOf(file.bytes), stream: bytes() };
-    const input = { query: { vaultId: writing.shared.vaultId }, headers: headersOf(version, entry), body };
-    await service.handlers.files.upload(input, contextOf(writing.by.principal));
-    return reads;
-  }
-
-  test("begins before its bytes are stored, and is the only one", async () => {
-    await put(service, writing, "before");
-    const { reads } = service.chain;
-    service.clock.advance(1_500);
-    const atBytes = await readsAtBytes();
-    expect({ atBytes, after: service.chain.reads }).toEqual({ atBytes: reads + 1, after: reads + 1 });
-  });
-
-  test("begins again before the last one is too old, and delays nothing when it fails", async () => {
-    await put(service, writing, "before");
-    const { reads } = service.chain;
-    service.clock.advance(499);
-    expect(await readsAtBytes()).toBe(reads);
-    service.clock.advance(1);
-    service.chain.down = true;
-    expect(await readsAtBytes()).toBe(reads + 1);
-    // What is too old decides nothing.
-    service.clock.advance(500);
-    expect(await codeOf(put(service, writing, "late"))).toBe("chain_unavailable");
-  });
-
-  test("begins so for a batch, too", async () => {
-    await put(service, writing, "before");
-    const { reads } = service.chain;
-    service.clock.advance(500);
-    const { file, version, entry } = newUpload(writing, "in a batch");
-    const said = { reprDigest: `sha-256=:${hash("sha256", file.bytes, "base64")}:`, shared: { version, ...entry } };
-    const body = bodyOf(batchForm([{ said, content: file.bytes }]), { contentType: FORM_TYPE });
-    const input = { query: { vaultId: writing.shared.vaultId }, headers: { "content-type": FORM_TYPE }, body };
-    const { results } = answerOf(await service.handlers.files.batch(input, contextOf(writing.by.principal)));
-    expect(results.map(({ error }) => error)).toEqual([null]);
-    expect(service.chain.reads).toBe(reads + 1);
-  });
-});
-
-test("[D5-shared-ciphertext] a membership that ends makes a new place: what is of the one before is not stored any more [M14]", async () => {
+test("[D5-shared-ciphertext] a membership that ends makes a new place: what is of the one before is not stored any more", async () => {
   const { chain, clock } = service;
   const { shared, by } = writing;
   const end = Math.ceil((clock.now() + 1) / END_STEP) * END_STEP;

@@ -4,7 +4,7 @@ import type { CreationContext, IncomingBytes, Principal, Recorded } from "../../
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { nameColumn, refuseOutdatedName } from "../folder-names/entries.ts";
-import { type ExpectedWrite, lookAhead } from "../reach/permits.ts";
+import type { ExpectedWrite } from "../reach/permits.ts";
 import type { FoundPlace } from "../items/placing.ts";
 import type { SeenFile } from "../reach/items.ts";
 import { verifyAhead } from "../shared-vaults/statement-rules.ts";
@@ -53,7 +53,6 @@ export async function uploadShared(
   let verifying = Promise.resolve();
   if (isSmall) {
     const writer = await requireWriter(deps, principal, place.vault, { place: signed.version });
-    lookAhead(deps, place.vault);
     // In the thread pool, while the disk takes the bytes.
     verifying = verifyAhead(writer, [signed.version]);
   } else {

@@ -10,8 +10,6 @@ export const FRESHNESS = {
   watching: 5_000,
   /** The commit of a signed change: a generation that moved must stop it, and a thousand small files must not be a thousand reads. */
   committing: 1_000,
-  /** What a commit is about to need: the next look begins before this one is too old. Half of that. */
-  renewing: 500,
   /** The member list. */
   listing: 1_000,
   /** A refusal: who is refused may have been added since. A stranger costs four reads a second at most. */

@@ -7,7 +7,6 @@ import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import { requireMember, requireWriter, type SeenVault, type Writer } from "./access.ts";
-import { readChainVault } from "./chain-vaults.ts";
 import { FRESHNESS } from "./freshness.ts";
 import type { Place } from "./places.ts";
 
@@ -49,14 +48,6 @@ export async function withPermits<Result>(
       await held.ask(deps, principal, error);
     }
   }
-}
-
-/**
- * Begins the look at the chain that a write will need, so that the write waits for less of it, or for none. It decides
- * nothing. The write asks for itself, and says what fails.
- */
-export function lookAhead(deps: ChainDeps, vault: SeenVault): void {
-  readChainVault(deps, vault, { maxAge: FRESHNESS.renewing }).catch(() => undefined);
 }
 
 function ignoreRefusal(error: unknown): void {

@@ -7,7 +7,7 @@ import { sizeText } from "../../terminal/visible.ts";
 import { localPaths } from "./local-paths.ts";
 import { VAULT, whatIsAt } from "./places.ts";
 import { RANGE } from "./range.ts";
-import { digestLine, transferReport, withProgress } from "./transfers.ts";
+import { transferReport, withProgress } from "./transfers.ts";
 
 export default command({
   brief: "Download a file, a folder or a whole vault",
@@ -64,7 +64,7 @@ export default command({
     );
     return done({ path, bytes, sha256, fileId: file.id, versionId: versionId ?? file.versionId }, [
       untrusted(`Downloaded ${path} (${sizeText(bytes)})`),
-      ...digestLine(sha256),
+      `sha256  ${sha256}`,
     ]);
   },
 });

@@ -42,11 +42,6 @@ function countsOf({ bytes, files, size, totalFiles }: FileProgress): string {
   return `${String(files)}/${String(totalFiles)}${share}`;
 }
 
-/** What a receipt shows of a digest. Beyond 64 MiB in a shared vault there is none. */
-export function digestLine(sha256: string | null): string[] {
-  return sha256 === null ? [] : [`sha256  ${sha256}`];
-}
-
 /** The words of a report. */
 export interface TransferWords {
   readonly moved: "uploaded" | "downloaded";

@@ -19,7 +19,7 @@ import { localPaths } from "./local-paths.ts";
 import { vaultIdOf } from "./places.ts";
 import { splitPlace } from "../../split-place.ts";
 import { statSync } from "node:fs";
-import { digestLine, transferReport, withProgress, type TransferWords } from "./transfers.ts";
+import { transferReport, withProgress, type TransferWords } from "./transfers.ts";
 
 export default command({
   brief: "Upload files and folders",
@@ -126,6 +126,6 @@ function oneStored({ act, bytes, file, sha256 }: Stored): Document {
   return done({ act, ...counts, bytes, sha256, file: plain(file) }, [
     untrusted(`${SENTENCES[act]} ${file.name} (${sizeText(bytes)})`),
     `id      ${file.id}`,
-    ...digestLine(sha256),
+    ...(sha256 === null ? [] : [`sha256  ${sha256}`]),
   ]);
 }

@@ -14,7 +14,6 @@ import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import { lacksParent } from "./send.ts";
 import type { Plan, Transfer, Work } from "./work.ts";
-import { requireDigest } from "./state.ts";
 import type { TrashRun } from "./trash.ts";
 
 /** `trash`: for what is replaced here. null: it is replaced for good, as the caller has it. */
@@ -100,8 +99,7 @@ async function receive(work: Work, transfer: Transfer, { directory, remote, tras
     const file =
       fetched.storedSha256 === remote.sha256 ? remote : await client.files.get(remote.id, { signal: work.signal });
     if (fetched.storedSha256 !== file.sha256) throw sourceChanged("The file at the service changed while it was read");
-    const { bytes: size } = fetched;
-    const sha256 = requireDigest(fetched);
+    const { bytes: size, sha256 } = fetched;
     const mark = markOf(await lstat(place, { bigint: true }));
     state.noteFile(path, { fileId: file.id, versionId: file.versionId, sha256, mark: settled(mark) });
     outcome.files.push({ path, act, fileId: file.id, versionId: file.versionId, size, sha256 });
@@ -120,7 +118,7 @@ async function fetchInto(
 ): Promise<Fetched> {
   const overwrite = before !== undefined;
   const onProgress = ({ bytes }: Progress): void => progress.moved(transfer, bytes);
-  const options = { overwrite, vaultId, digest: true, signal, onProgress };
+  const options = { overwrite, vaultId, signal, onProgress };
   return await fetchTo(client, remote.id, place, options, async (temporary) => {
     if (before !== undefined) await requireUnchanged(before, place);
     // The service's time, so that the next change shows, however soon it comes.

@@ -220,7 +220,7 @@ describe("a hostile tree", () => {
     const { client, connect, options, root } = await openTree();
     const [small, large] = [join(root, "small.log"), join(root, "large.log")];
     await writeFile(small, "one\n");
-    await writeFile(large, Buffer.alloc(9 * MIB, "a"));
+    await writeFile(large, Buffer.alloc(17 * MIB, "a"));
     let isGone = false;
     const busy: Middleware = async (request, next) => {
       for (const log of [small, large]) await appendFile(log, "more\n");
@@ -241,7 +241,7 @@ describe("a hostile tree", () => {
   it("names the file that changes while it is read, and sends the others [D5-folder-failures]", async () => {
     const { connect, fake, options, root } = await openTree();
     const large = join(root, "large.bin");
-    await writeFile(large, Buffer.alloc(9 * MIB));
+    await writeFile(large, Buffer.alloc(17 * MIB));
     // Again and again, since nobody sees from here when a byte is read first.
     const change: Middleware = async (request, next) => {
       if (request.method !== "PATCH") return next(request);

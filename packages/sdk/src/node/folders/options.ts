@@ -13,7 +13,7 @@ export interface FolderOptions {
   readonly overwrite?: boolean | ((path: string, place: string) => boolean) | undefined;
   /** Only plans: nothing is written on either side. Default: false. */
   readonly dryRun?: boolean | undefined;
-  /** Requests on their way at once: 1 to 32. Each takes up to 16 MiB of memory. Default: 4. */
+  /** Requests on their way at once: 1 to 32. Each takes up to 32 MiB of memory. Default: 4. */
   readonly lanes?: number | undefined;
   /**
    * Leaves out what it answers false for, and with a folder all below it. The path is below the directory, with `/` between names.

@@ -13,7 +13,6 @@ import { inLanes } from "../../lanes.ts";
 import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import type { Plan, Transfer, Work } from "./work.ts";
-import { requireDigest } from "./state.ts";
 
 export async function sendAll(work: Work, { folders, transfers }: Plan): Promise<void> {
   const made = await makeFolders(work, folders);
@@ -26,7 +25,6 @@ export async function sendAll(work: Work, { folders, transfers }: Plan): Promise
   for (const { most, lanes } of [...SMALL, { most: Infinity, lanes: work.lanes }]) {
     const wave = [...rest].filter(({ act, size }) => most === Infinity || (act === "created" && size <= most));
     for (const transfer of wave) rest.delete(transfer);
-    if (most !== Infinity) batching.expect(wave.length);
     await inLanes(wave, lanes, async (transfer) => {
       throwIfAborted(work.signal);
       const { path } = transfer;
@@ -112,8 +110,7 @@ async function send(work: Work, sending: Sending): Promise<void> {
   const { act, path } = sending;
   const openedAt = Date.now();
   const { mark, result } = await (sending.batch === null ? sendAlone(work, sending) : sendBatched(work, sending));
-  const { bytes: size, file } = result;
-  const sha256 = requireDigest(result);
+  const { bytes: size, file, sha256 } = result;
   state.noteFile(path, { fileId: file.id, versionId: file.versionId, sha256, mark: settled(mark, openedAt) });
   outcome.files.push({ path, act, fileId: file.id, versionId: file.versionId, size, sha256 });
 }
@@ -135,7 +132,7 @@ async function sendAlone(work: Work, sending: Sending): Promise<Sent> {
       : // It replaces nobody's later version.
         { vaultId: place.vaultId, fileId: there.id, ifMatch: there.tag };
   const onProgress = ({ bytes }: Progress): void => progress.moved(sending, bytes);
-  const options = { signal, padded, digest: true, journalDirectory: uploadJournals, handle, onProgress };
+  const options = { signal, padded, journalDirectory: uploadJournals, handle, onProgress };
   return { mark, result: await uploadFile(client, local.place, { ...options, ...target }) };
 }
 

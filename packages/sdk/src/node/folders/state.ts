@@ -21,12 +21,6 @@ import type { Mark } from "../file-mark.ts";
 import { hasNoPlace } from "../journal.ts";
 import { acquireLock, type LockFile } from "../lock-file.ts";
 
-/** The digest of a transfer that was asked for one, as all of a folder's are: the journal compares by it. */
-export function requireDigest({ sha256 }: { readonly sha256: string | null }): string {
-  if (sha256 === null) throw new TypeError("the transfer computed no digest");
-  return sha256;
-}
-
 /** A content that was the same on both sides. */
 export interface KnownFile {
   readonly fileId: string;

@@ -1,8 +1,8 @@
 /** The plaintext of an upload: its size, whether it can be read again, and its digest. */
 import type { CryptoPlatform } from "@coffer/crypto";
 import { ContractError } from "../../errors.ts";
-import { openSource, sourceChanged, type Source } from "../../upload/source.ts";
-import { DIGEST_BYTES, PART_BYTES } from "../../upload/input.ts";
+import { openSource, otherSize, type Source } from "../../upload/source.ts";
+import { WHOLE_BYTES } from "../../upload/input.ts";
 
 /** Content up to this size is encrypted in memory: one pass makes digest and bytes. */
 const MEMORY_BYTES = 4 * 1024 * 1024;
@@ -19,42 +19,36 @@ export interface Content {
 
 /** A source with the digest of its content. One that is not in memory must be read from the beginning forward. */
 export interface HashedSource extends Source {
-  /** SHA-256 of the content, once it was read to its end or is in memory. null: nobody has asked for it. */
-  digest(): Uint8Array | null;
+  /**
+   * SHA-256 of the content. It reads what nobody has read yet.
+   * @throws SdkError `source_changed` if the content ends early.
+   */
+  digest(): Promise<Uint8Array>;
 }
 
 export interface ContentOptions {
   /** The upload is kept over a crash. */
   readonly journaled: boolean;
-  /** Computes the digest of any content, however long. */
-  readonly digest: boolean;
 }
 
 /**
- * Reads small content into memory unless it is `journaled`. Content beyond {@link DIGEST_BYTES} has no digest unless it is asked for: no
- * reader compares it, and it would be a third of the work. It reads a stream of unknown size up to 8 MiB. A longer
+ * Reads small content into memory unless it is `journaled`. It reads a stream of unknown size up to 8 MiB. A longer
  * one needs its size, because a signed statement names the size before the first byte is sent.
  * @throws SdkError `source_changed`.
  */
 export async function openContent(
   source: Source,
   platform: CryptoPlatform,
-  { digest, journaled }: ContentOptions,
+  { journaled }: ContentOptions,
 ): Promise<Content> {
-  if (source.size !== null && (journaled || source.size > MEMORY_BYTES))
-    return {
-      ...{
-        source: digest || source.size <= DIGEST_BYTES ? hashed(source, platform) : unhashed(source),
-        size: source.size,
-      },
-      ...{ rereadable: source.rereadable === true, bytes: null },
-    };
-  const buffer = new Uint8Array((source.size ?? PART_BYTES) + 1);
+  const { size } = source;
+  if (size !== null && (journaled || size > MEMORY_BYTES))
+    return { source: hashed(source, size, platform), size, rereadable: source.rereadable === true, bytes: null };
+  const buffer = new Uint8Array((source.size ?? WHOLE_BYTES) + 1);
   const filled = await source.read(0, buffer);
   if (source.size === null && filled === buffer.length)
     throw new ContractError("request", "files.upload", ["size: needed for a stream above 8 MiB in a shared vault"]);
-  if (source.size !== null && filled !== source.size)
-    throw sourceChanged(`The source does not have the stated ${String(source.size)} bytes`);
+  if (source.size !== null && filled !== source.size) throw otherSize(source.size);
   const bytes = buffer.subarray(0, filled);
   return { source: inMemory(bytes, platform), size: filled, rereadable: true, bytes };
 }
@@ -62,29 +56,35 @@ export async function openContent(
 /** Hashed in one step, when the digest is asked for. */
 function inMemory(bytes: Uint8Array, platform: CryptoPlatform): HashedSource {
   let digest: Uint8Array | null = null;
-  return { ...openSource(bytes), digest: () => (digest ??= platform.sha256(bytes)) };
+  return { ...openSource(bytes), digest: () => Promise.resolve((digest ??= platform.sha256(bytes))) };
 }
 
-function unhashed(source: Source): HashedSource {
-  return { ...source, digest: () => null };
-}
-
-function hashed(source: Source, platform: CryptoPlatform): HashedSource {
+function hashed(source: Source, size: number, platform: CryptoPlatform): HashedSource {
   const hash = platform.createSha256();
   let position = 0;
   let digest: Uint8Array | null = null;
+  const read: Source["read"] = async (offset, target) => {
+    const filled = await source.read(offset, target);
+    // A second pass, and a read after a failure, cover bytes that were hashed before.
+    if (offset <= position && offset + filled > position) {
+      hash.update(target.subarray(position - offset, filled));
+      position = offset + filled;
+    }
+    return filled;
+  };
+  // An upload that an earlier process finished sends nothing, so nothing was read.
+  const readRest = async (): Promise<void> => {
+    for await (const _ of readContent({ ...source, read }, position, size)) continue;
+    if (position !== size) throw otherSize(size);
+  };
   return {
     ...source,
-    read: async (offset, target) => {
-      const filled = await source.read(offset, target);
-      // A second pass, and a read after a failure, cover bytes that were hashed before.
-      if (offset <= position && offset + filled > position) {
-        hash.update(target.subarray(position - offset, filled));
-        position = offset + filled;
-      }
-      return filled;
+    read,
+    digest: async () => {
+      if (digest !== null) return digest;
+      await readRest();
+      return (digest = hash.digest());
     },
-    digest: () => (digest ??= hash.digest()),
   };
 }
 

@@ -1,6 +1,4 @@
-import { api } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
-import * as z from "zod/mini";
 import { parseShown } from "./shown-file.ts";
 
 const ID = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
@@ -26,45 +24,21 @@ function shownOf(file: unknown): string {
 
 describe("a file as it is shown beside its bytes", () => {
   it("is what the contract takes, in a folder, in the trash and in a public vault, too", () => {
-    for (const change of [
-      {},
-      { folderId: OTHER },
-      { trashedAt: FILE.createdAt },
-      { shared: null },
-      { later: "more" },
-    ]) {
+    for (const change of [{}, { folderId: OTHER }, { trashedAt: FILE.createdAt }, { shared: null }]) {
       const file = { ...FILE, ...change };
-      expect(z.safeParse(api.files.get.output, { file }).success).toBe(true);
-      expect(parseShown(shownOf(file), ID)).toEqual(file);
+      expect(parseShown(shownOf({ ...file, later: "more" }), ID)).toEqual(file);
     }
   });
 
-  it.each(["id", "versionId", "vaultId", "folderId", "size", "sha256", "shared", "trashedAt"] as const)(
-    "is none with another %s than the contract takes",
-    (field) => {
-      for (const value of [
-        undefined,
-        true,
-        "x",
-        -0.5,
-        [ID],
-        { text: ID },
-        `${ID}\n`,
-        ID.toUpperCase(),
-        ID.replace("7e", "0e"),
-      ]) {
-        const file = { ...FILE, [field]: value };
-        if (z.safeParse(api.files.get.output, { file }).success) throw new TypeError("the contract takes it");
-        // When it was trashed does not matter to a reader.
-        if (field === "trashedAt" && typeof value === "string") continue;
-        expect(parseShown(shownOf(file), ID), JSON.stringify(value)).toBeNull();
-      }
-    },
-  );
-
-  it.each(["version", "entry", "metadata"] as const)("is none without a text for its %s", (field) => {
-    for (const value of [undefined, null, 7])
-      expect(parseShown(shownOf({ ...FILE, shared: { ...FILE.shared, [field]: value } }), ID)).toBeNull();
+  it("is none with a field that the contract does not take", () => {
+    for (const change of [
+      { id: OTHER.toUpperCase() },
+      { size: -0.5 },
+      { sha256: "x" },
+      { shared: {} },
+      { vaultId: null },
+    ])
+      expect(parseShown(shownOf({ ...FILE, ...change }), ID)).toBeNull();
   });
 
   it("is none of another file, and nothing else is one", () => {

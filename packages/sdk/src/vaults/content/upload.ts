@@ -75,8 +75,7 @@ export async function uploadShared(
         target.kind === "file" ? { ...target, name: chosenName(filesGroup.upload.id, target.name) } : target;
       // Checked before anything is read: a client that cannot sign cannot write.
       await vault.author();
-      const { digest = false, journal } = options;
-      const content = await openContent(source, vault.platform, { digest, journaled: journal !== undefined });
+      const content = await openContent(source, vault.platform, { journaled: options.journal !== undefined });
       const condition =
         target.kind === "file" ? new Condition("*", null) : new Condition(target.ifMatch, target.file.shared);
       return uploadOften({ connection, vault, content, options, condition }, stored);
@@ -160,10 +159,7 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
 }
 
 /** The file that an upload has made, as it made it; false: it has not; null: the service does not show which. */
-async function findStored(
-  upload: Upload,
-  { shared, statement, entry }: BegunVersion,
-): Promise<UploadResult | false | null> {
+async function findStored(upload: Upload, { shared, statement, entry }: BegunVersion): Promise<Stored | false | null> {
   const { connection, vault } = upload;
   const { fileId, sequence: number, previous, bytes } = statement;
   const now = await readFile(upload, fileId).catch((error: unknown) => {
@@ -172,14 +168,14 @@ async function findStored(
     throw error;
   });
   if (now === null) return number === 1n ? false : null;
-  const result = (file: File): UploadResult => ({ file, bytes: file.size, sha256: null });
-  if (now.shared?.version === shared.version) return result(now);
+  if (now.shared?.version === shared.version) return { file: now };
   const stored = await isStored({ number, previous, bytes }, versionsFrom(connection, vault, now));
   if (stored !== true) return stored;
   const row = await findRow(connection, statement);
   if (row === null) return null;
   const { versionId, size, sha256 } = row;
-  return result({ ...now, versionId, size, sha256, folderId: entry.folderId, shared });
+  const then: File = { ...now, versionId, size, sha256, folderId: entry.folderId, shared };
+  return { file: then };
 }
 
 /** The current version, verified, and those before it in the service's list. */
@@ -215,9 +211,12 @@ async function* everyVersion(connection: Connection, fileId: string): AsyncGener
   }
 }
 
+/** The file as the service has it. */
+type Stored = Pick<UploadResult, "file">;
+
 interface Resumed extends Sending {
   /** The file as the begun version has made it, if others have replaced it since. */
-  readonly stored?: UploadResult;
+  readonly stored?: Stored;
 }
 
 /** The upload that an earlier process began; null: none can go on, and the rest was given up. */
@@ -268,7 +267,7 @@ async function isUnder(
  * made it, if it is stored and others have replaced it since.
  * @throws ApiError `precondition_failed` if the service does not show whether it is stored: nothing is done again.
  */
-async function judge(upload: Upload, begun: BegunVersion, target: SharedUploadTarget): Promise<boolean | UploadResult> {
+async function judge(upload: Upload, begun: BegunVersion, target: SharedUploadTarget): Promise<boolean | Stored> {
   if (target.kind === "file") return true;
   const { shared } = target.file;
   if (shared === null || shared.version === begun.shared.version) return shared !== null;
@@ -321,18 +320,18 @@ function targetOf(vault: OpenVault, target: SharedUploadTarget, shared: SharedFi
 }
 
 /** As its members see it: bytes and digest of the content, which only this client has counted. */
-function describe(
-  { file }: UploadResult,
+async function describe(
+  { file }: Stored,
   { name, contentType, shared, statement: { versionId } }: BegunVersion,
   { source, size }: Content,
   entry: EntryStatement,
-): UploadResult {
-  const digest = source.digest();
+): Promise<UploadResult> {
   return {
     file: {
       ...{ ...file, versionId, name, contentType, size, storedSize: file.size, encrypted: true, ...authorsOf(entry) },
       tag: tagOf(shared),
     },
-    ...{ bytes: size, sha256: digest && toHex(digest) },
+    bytes: size,
+    sha256: toHex(await source.digest()),
   };
 }

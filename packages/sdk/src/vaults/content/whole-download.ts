@@ -1,8 +1,6 @@
 /** Whole files of shared vaults: small ones in one step, others as they come. */
 import { decryptFile, decryptFileBytes, type FileStart, type RangeKey } from "@coffer/crypto";
-import { iterate } from "../../byte-body.ts";
 import { openStored, type Download, type StoredDownload } from "../../download/download.ts";
-import { freeingOf } from "../../download/owned.ts";
 import { counted, describe, factsOf, otherSize, unlock, type Reading } from "./decrypting.ts";
 import { lazyDownload } from "./lazy-download.ts";
 import { inVaultTerms } from "../vault-terms.ts";
@@ -26,9 +24,7 @@ export async function openWhole(reading: Reading, given: StoredDownload | null):
       () => readSmall(reading, stored, size),
       () => stored.download.stream.cancel(),
     );
-  const free = freeingOf(connection);
-  const { stream } = stored.download;
-  return describe(reading, range, decrypted(reading, free === null ? stream : released(stream, free)));
+  return describe(reading, range, decrypted(reading, stored.download.stream));
 }
 
 /** Gives no byte before all of it is true. It reads without a stream, whose steps take longer than the cipher. */
@@ -77,23 +73,4 @@ function decrypted(
     ...(signal === undefined ? {} : { signal }),
   });
   return counted(reading, content, metadata.size);
-}
-
-/**
- * Frees the memory of decrypted bytes at once, when the next piece is asked for. With the garbage collector, some 30
- * MiB more would wait (measured with Node 24). Runtimes without `transfer` wait.
- */
-async function* released(
-  stream: ReadableStream<Uint8Array>,
-  free: (piece: Uint8Array) => void,
-): AsyncGenerator<Uint8Array, void, void> {
-  const pieces = iterate(stream);
-  try {
-    for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
-      yield next.value;
-      free(next.value);
-    }
-  } finally {
-    await pieces.return?.();
-  }
 }

@@ -9,7 +9,7 @@ import type { OpenVault } from "../open-vault.ts";
 import { uploadShared } from "../content/upload.ts";
 import { inVaultTerms } from "../vault-terms.ts";
 import { versionSource } from "./version-source.ts";
-import { PART_BYTES } from "../../upload/input.ts";
+import { WHOLE_BYTES } from "../../upload/input.ts";
 import type { KeptUpload, SourceIdentity } from "../../journals.ts";
 
 export interface RenewalOptions {
@@ -27,10 +27,10 @@ export async function renewContent(
   connection: Connection,
   vault: OpenVault,
   file: File,
-  { signal, partBytes = PART_BYTES }: RenewalOptions,
+  { signal, partBytes }: RenewalOptions,
 ): Promise<void> {
   const { metadata } = await inVaultTerms(() => openItem(vault, "file", file, placeOf(file)));
-  const kept = file.size > partBytes ? await openKept(connection, vault, file) : null;
+  const kept = file.size > (partBytes ?? WHOLE_BYTES) ? await openKept(connection, vault, file) : null;
   await sendKept(connection, kept, async (journal) => {
     const source = versionSource(connection, vault, file, { size: metadata.size, signal });
     const target = { kind: "version", file, contentType: metadata.contentType } as const;

@@ -68,7 +68,7 @@ export interface RotationResult {
 export interface RotationOptions {
   /** Ends the call when it aborts; the next call goes on. Default: it runs to its end. */
   readonly signal?: AbortSignal | undefined;
-  /** Size of the parts in which larger files are sent, in bytes: the memory that one takes. Default: 8 MiB. */
+  /** Size of the parts in which larger files are sent, in bytes: the memory that one takes. Default: 16 MiB. */
   readonly partBytes?: number | undefined;
   /** Called after each item. Default: no function. */
   readonly onProgress?: ((progress: RotationProgress) => void) | undefined;

@@ -12,7 +12,7 @@ import { BatchWriter } from "./writing.ts";
 
 /** How much of a long append is made durable at a time: what a kill costs at most. */
 const CHECKPOINT = 64 * LARGE;
-/** Each append waits for its flush. So the flush of its first half goes on while the second arrives: clients send parts of 8 or 16 MiB. */
+/** Each append waits for its flush. So the flush of its first half goes on while the second arrives: clients send parts of 16 MiB. */
 const FLUSH_EVERY = 4 * LARGE;
 /** Partials whose digest stays in memory between appends; for others it is computed again at the end. */
 const DIGESTS_KEPT = 1024;

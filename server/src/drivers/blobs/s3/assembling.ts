@@ -4,7 +4,7 @@ import { BlobStoreAwayError } from "../../../ports/blob-store.ts";
 import type { BlobPartialRow, BlobPartRow } from "../../../ports/blob-part-tables.ts";
 import type { Database } from "../../../ports/database.ts";
 import { inLanes } from "../lanes.ts";
-import { type BlockPool, Filling } from "./blocks.ts";
+import { Filling } from "./filling.ts";
 import type { Names } from "./names.ts";
 import type { S3Objects, StoredPart } from "./objects.ts";
 import * as rows from "./partials-store.ts";
@@ -15,7 +15,8 @@ export interface AssemblingParts {
   readonly objects: S3Objects;
   readonly names: Names;
   readonly database: Database;
-  readonly pool: BlockPool;
+  /** Whether bodies are sent with a digest. */
+  readonly signsBodies: boolean;
 }
 
 /** The number of the last bytes. Every writer uses it for them, so no small part is left in the middle, which S3 refuses. */
@@ -28,15 +29,11 @@ export async function assemble(parts: AssemblingParts, row: BlobPartialRow, know
   const { objects, names } = parts;
   const name = names.blob(row.blob_key);
   const tail = await readTail(parts, row);
-  try {
-    if (row.upload_id === null) {
-      await objects.put(name, tail.body(), { mark: markOf(row), onlyNew: false });
-      return tail.digest().digest("hex");
-    }
-    await finishUpload(parts, row, { name, uploadId: row.upload_id }, tail);
-  } finally {
-    tail.release();
+  if (row.upload_id === null) {
+    await objects.put(name, tail.body(), { mark: markOf(row), onlyNew: false });
+    return tail.digest().digest("hex");
   }
+  await finishUpload(parts, row, { name, uploadId: row.upload_id }, tail);
   const found = await objects.find(name);
   if (found?.size !== row.length)
     throw new BlobStoreAwayError(`The blob store made ${found?.size ?? 0} bytes of ${row.length}`);
@@ -44,13 +41,15 @@ export async function assemble(parts: AssemblingParts, row: BlobPartialRow, know
 }
 
 /** The bytes behind the last part, in memory. */
-export async function readTail({ objects, names, pool }: AssemblingParts, row: BlobPartialRow): Promise<Filling> {
-  const filling = new Filling(pool);
+export async function readTail(
+  { objects, names, signsBodies }: AssemblingParts,
+  row: BlobPartialRow,
+): Promise<Filling> {
+  const filling = new Filling(signsBodies);
   if (row.tail_bytes === 0) return filling;
   const chunks = await readObject(objects, names.tail(row.blob_key, row.tail_number), undefined);
   for await (const chunk of chunks ?? []) filling.add(chunk);
   if (filling.length === row.tail_bytes) return filling;
-  filling.release();
   throw new Error(`The partial ${row.blob_key} has fewer bytes than were stored`);
 }
 

@@ -7,10 +7,11 @@ import type { BlobKey, BlobReceipt } from "../../../ports/blob-store.ts";
 import type { BlobPartialRow, BlobPartRow } from "../../../ports/blob-part-tables.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { assemble, type AssemblingParts, markOf, readTail } from "./assembling.ts";
-import type { Filling } from "./blocks.ts";
+import type { Filling } from "./filling.ts";
 import type { S3Body } from "./client.ts";
 import { mayBeShort, partBytesFor, sizeOfPart } from "./part-sizes.ts";
 import * as rows from "./partials-store.ts";
+import type { Semaphore } from "./semaphore.ts";
 import { pour } from "./uploading.ts";
 
 /** Partials whose digest stays in memory between appends. For others the blob is read once when it is complete. */
@@ -20,6 +21,8 @@ const RECEIPTS_KEPT = 7 * 24 * 3_600_000;
 
 export interface PartialsParts extends AssemblingParts {
   readonly clock: Clock;
+  /** For parts on their way to the store. */
+  readonly sending: Semaphore;
 }
 
 export class Partials {
@@ -161,7 +164,8 @@ class Growing {
       const poured = await pour(
         source,
         {
-          pool: this.#parts.pool,
+          signsBodies: this.#parts.signsBodies,
+          sending: this.#parts.sending,
           // One after the other: each says how long the partial is by then.
           inFlight: 1,
           nextSize: () => sizeOfPart(this.#number, before.part_bytes),
@@ -169,12 +173,8 @@ class Growing {
         },
         { rest: started, digest },
       );
-      try {
-        if (poured.failure !== null && this.#atomic) throw poured.failure.error;
-        await this.#end(poured.rest);
-      } finally {
-        poured.rest.release();
-      }
+      if (poured.failure !== null && this.#atomic) throw poured.failure.error;
+      await this.#end(poured.rest);
       if (before.tail_bytes > 0 && this.#row.tail_number !== before.tail_number) await this.#drop(before);
       return { length: this.#row.length, digest: poured.digest, failure: poured.failure };
     } catch (error) {

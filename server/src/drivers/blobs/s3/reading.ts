@@ -61,7 +61,6 @@ class ObjectReader implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     let { offset } = this.#wanted;
     let breaks = 0;
-    let before: Buffer | null = null;
     let answer = this.#takeFirst();
     while (offset < this.#wanted.end) {
       try {
@@ -70,9 +69,6 @@ class ObjectReader implements AsyncIterable<Uint8Array> {
           offset += chunk.length;
           breaks = 0;
           yield chunk;
-          // The next one was asked for: that before this one is over (BlobStore.open).
-          if (before !== null) free(before);
-          before = chunk;
         }
         if (offset < this.#wanted.end) throw new BlobStoreAwayError("The blob store's answer was cut off");
       } catch (error) {
@@ -100,11 +96,6 @@ class ObjectReader implements AsyncIterable<Uint8Array> {
     placeOf(answer, offset);
     return answer;
   }
-}
-
-/** What came from a connection has memory of its own. Dozens of MiB of it would wait for the collector. */
-function free({ buffer, byteLength }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}

@@ -1,20 +1,24 @@
-/** Bytes become parts: one fills while those before are on their way. Many transfers together hold little more than the pool's most. */
+/** Bytes become parts: one fills while those before are on their way. */
 import { createHash, type Hash } from "node:crypto";
-import { type BlockPool, Filling } from "./blocks.ts";
 import type { S3Body } from "./client.ts";
+import { Filling } from "./filling.ts";
+import type { Semaphore } from "./semaphore.ts";
 
 export interface Pouring {
-  readonly pool: BlockPool;
+  /** Whether bodies are sent with a digest. */
+  readonly signsBodies: boolean;
+  /** Of all transfers: a part waits for a permit to be sent, and its transfer takes no more bytes meanwhile. */
+  readonly sending: Semaphore;
   /** The size of the next part, in bytes. */
   readonly nextSize: () => number;
-  /** How many parts may be on their way while the next one fills, unless the pool is crowded. */
+  /** How many of its parts may be on their way while the next one fills. */
   readonly inFlight: number;
-  /** Stores a part that is full. The block's memory is taken back when it has settled. */
+  /** Stores a part that is full. */
   readonly send: (body: S3Body) => Promise<void>;
 }
 
 export interface Poured {
-  /** What is too short for a part; the caller releases it. */
+  /** What is too short for a part. */
   readonly rest: Filling;
   /** The digest of all bytes from the beginning on; null: it was not known before. */
   readonly digest: Hash | null;
@@ -25,12 +29,12 @@ export interface Poured {
 /** The store's failures reject; a source's failure comes with what had arrived. */
 export async function pour(
   source: AsyncIterable<Uint8Array>,
-  { pool, nextSize, inFlight, send }: Pouring,
+  { signsBodies, sending: permits, nextSize, inFlight, send }: Pouring,
   { rest: first, digest: before }: { readonly rest?: Filling; readonly digest: Hash | null | "from the start" },
 ): Promise<Poured> {
-  let filling = first ?? new Filling(pool);
+  let filling = first ?? new Filling(signsBodies);
   /** The whole digest is the first part's own until that is full, if parts have one: most blobs are hashed once. */
-  let isWhole = before === "from the start" && pool.signsBodies;
+  let isWhole = before === "from the start" && signsBodies;
   const whole = isWhole ? null : createHash("sha256");
   let digest = before === "from the start" ? whole : before;
   const sending: Promise<unknown>[] = [];
@@ -45,13 +49,12 @@ export async function pour(
       if (filling.length < nextSize()) continue;
       if (isWhole) [digest, isWhole] = [filling.digest(), false];
       if (sending.length >= inFlight) await sending.shift();
-      const full = filling;
-      const sent = send(full.body()).finally(() => full.release());
+      await permits.acquire();
+      const sent = send(filling.body()).finally(() => permits.release());
       // It is awaited later: until then its failure is nobody's.
       sent.catch(() => undefined);
       sending.push(sent);
-      filling = new Filling(pool);
-      while (pool.isCrowded && sending.length > 0) await sending.shift();
+      filling = new Filling(signsBodies);
     }
   };
   try {
@@ -68,7 +71,6 @@ export async function pour(
     }
     await Promise.all(sending);
   } catch (error) {
-    filling.release();
     await Promise.allSettled(sending);
     throw error;
   }

@@ -4,7 +4,7 @@ import { done } from "../../../result.ts";
 import { sizeText } from "../../../terminal/visible.ts";
 import { localPaths } from "../local-paths.ts";
 import { fileAt, VAULT } from "../places.ts";
-import { digestLine, withProgress } from "../transfers.ts";
+import { withProgress } from "../transfers.ts";
 import { findVersionOf } from "./version-of.ts";
 
 export default command({
@@ -26,7 +26,7 @@ export default command({
     );
     return done({ path, bytes, sha256, fileId: file.id, versionId }, [
       untrusted(`Downloaded ${path} (${sizeText(bytes)})`),
-      ...digestLine(sha256),
+      `sha256  ${sha256}`,
     ]);
   },
 });
