@@ -3,9 +3,9 @@ import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
-import { openFakeService, openToolsHere, type FakeService, type ToolsHere } from "../kit/tools-here.ts";
+import { openFakeService, openToolsHere, type ServiceHere, type ToolsHere } from "../kit/tools-here.ts";
 
-let service: FakeService;
+let service: ServiceHere;
 let vaultId: string;
 let folder: string;
 let tools: ToolsHere;
