@@ -27,8 +27,8 @@ export function serviceOfFile(): NewAccount {
         SERVICE_HOST: "127.0.0.1",
         SERVICE_PORT: "0",
         SERVICE_DATA_DIR: makeDirectory(),
-        SERVICE_LOG_LEVEL: "error",
       }),
+      { logSink: { write: () => undefined } },
     );
   });
   afterAll(() => server.close());

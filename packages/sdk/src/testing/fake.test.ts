@@ -53,8 +53,11 @@ describe("the fake", () => {
 describe("a mock", () => {
   it("answers what the fake does not cover, until it ends", async () => {
     const { client, fake } = await openService();
-    const end = fake.mock(api.sessions.list, ({ query }) => ({ sessions: [], nextCursor: query.cursor ?? null }));
-    expect((await client.sessions.list({ cursor: "next" })).nextCursor).toBe("next");
+    const end = fake.mock(api.sessions.list, ({ query }) => ({
+      sessions: [],
+      nextCursor: `after ${query.cursor ?? "nothing"}`,
+    }));
+    expect((await client.sessions.list({ cursor: "one" })).nextCursor).toBe("after one");
     end();
     await expect(client.sessions.list()).rejects.toMatchObject({ code: "not_configured" });
   });
