@@ -26,8 +26,8 @@ const IMPORTABLE = {
     "uploadFile",
   ],
   "@coffer/sdk/shared": ["checkNetwork", "sharedVaults"],
-  "@coffer/sdk/testing": ["Failure"],
-  "@coffer/sdk/testing/msw": ["mock"],
+  "@coffer/sdk/testing": ["createFake", "Failure"],
+  "@coffer/sdk/testing/msw": ["handlers", "mock"],
   "@coffer/sdk/webhooks": ["isEvent", "isKnownEvent", "verifyWebhook"],
   "@coffer/localnet": ["openLocalnet"],
   "@mysten/sui/grpc": ["SuiGrpcClient"],
@@ -48,6 +48,7 @@ declare const address: string;
 declare const keypair: import("@mysten/sui/keypairs/ed25519").Ed25519Keypair;
 declare const client: import("@coffer/sdk").Client;
 declare const owner: import("@coffer/sdk").Client;
+declare const fake: import("@coffer/sdk/testing").Fake;
 declare const app: { fetch(request: Request): Promise<Response> };
 declare const error: unknown;
 declare const event: import("@coffer/sdk/webhooks").ReceivedEvent;

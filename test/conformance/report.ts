@@ -1,5 +1,5 @@
 /** What a run found, endpoint by endpoint. */
-import { api, endpointsOf } from "@coffer/contract";
+import type { EndpointDefinition } from "@coffer/contract";
 
 export interface Finding {
   /** The endpoint's id, or `http` for what belongs to none. */
@@ -18,7 +18,7 @@ export interface EndpointReport {
 
 export interface Report {
   readonly endpoints: readonly EndpointReport[];
-  /** Endpoints of the contract that the run never called; each is a finding too. */
+  /** Endpoints of the service that the run never called; each is a finding too. */
   readonly uncalled: readonly string[];
   readonly findings: readonly Finding[];
   /** What could not be tried on this server, and why. */
@@ -37,7 +37,8 @@ export interface Recorder {
 /** Stands for requests that reach no endpoint. */
 export const HTTP = "http";
 
-export function openRecorder(): Recorder {
+export function openRecorder(endpoints: readonly EndpointDefinition[]): Recorder {
+  const ids = endpoints.map(({ id }) => id);
   const calls = new Map<string, number>();
   const checks = new Map<string, number>();
   const findings: Finding[] = [];
@@ -52,17 +53,17 @@ export function openRecorder(): Recorder {
     note: (text) => {
       if (!notes.includes(text)) notes.push(text);
     },
-    report: () => summarise(calls, checks, findings, notes),
+    report: () => summarise(ids, calls, checks, findings, notes),
   };
 }
 
 function summarise(
+  ids: readonly string[],
   calls: ReadonlyMap<string, number>,
   checks: ReadonlyMap<string, number>,
   found: readonly Finding[],
   notes: readonly string[],
 ): Report {
-  const ids = endpointsOf(api).map((e) => e.id);
   const uncalled = ids.filter((id) => !calls.has(id));
   const findings = [
     ...found,

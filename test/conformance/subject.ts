@@ -1,9 +1,12 @@
 /** What every flow works on: an owner's key, a vault of its own, and a second account where one can be had. */
-import { api, type ChainNetwork } from "@coffer/contract";
+import { api, type ChainNetwork, type EndpointDefinition } from "@coffer/contract";
 import type { ChainKey } from "../acceptance/kit/chain.ts";
 import { chainKeysFor } from "./chain-keys.ts";
 import type { Conversation } from "./conversation.ts";
 import { StepFailed } from "./conversation.ts";
+
+/** What a service may leave out of endpoints that it has otherwise. */
+export type Part = "uploads as multipart/form-data" | "conditional reads" | "refused webhook addresses";
 
 export interface Subject {
   readonly owner: Conversation;
@@ -18,6 +21,10 @@ export interface Subject {
   readonly newChainKey: () => ChainKey;
   /** Makes a name that nothing else of this run has. */
   readonly name: (stem: string) => string;
+  /** Whether the service has the endpoint, or the part of one. */
+  readonly covers: (feature: EndpointDefinition | Part) => boolean;
+  /** All that it has. */
+  readonly endpoints: readonly EndpointDefinition[];
 }
 
 /** A flow: tries one group of endpoints. */
@@ -27,6 +34,8 @@ export interface Settings {
   readonly apiKey: string | undefined;
   readonly accessCode: string | undefined;
   readonly network: ChainNetwork | undefined;
+  readonly without: readonly string[];
+  readonly endpoints: readonly EndpointDefinition[];
   readonly fresh: () => string;
 }
 
@@ -48,6 +57,8 @@ export async function openSubject(talk: Conversation, settings: Settings): Promi
     accessCode: settings.accessCode ?? null,
     newChainKey: chainKeysFor(talk.baseUrl, settings.network),
     name,
+    covers: (feature) => !settings.without.includes(typeof feature === "string" ? feature : feature.id),
+    endpoints: settings.endpoints,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Client, Middleware } from "@coffer/sdk";
-import { openFakeService } from "./tools-here.ts";
+import type { NewAccount } from "./service-here.ts";
 
 export interface BusyAgent {
   readonly vaultId: string;
@@ -10,9 +10,9 @@ export interface BusyAgent {
   readonly connect: (...middleware: Middleware[]) => Client;
 }
 
-/** A public vault in memory, and an agent with a key of its own to it. */
-export async function openBusyAgent(): Promise<BusyAgent> {
-  const { client, connect } = await openFakeService();
+/** A public vault of a new account, and an agent with a key of its own to it. */
+export async function openBusyAgent(newAccount: NewAccount): Promise<BusyAgent> {
+  const { client, connect } = await newAccount();
   const { id: vaultId } = await client.vaults.create({ name: "v", type: "public" });
   const { id: keyId, key } = await client.apiKeys.create({ name: "busy", vaultIds: [vaultId] });
   const agent = connect(async (request, next) => {

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { createMemory, createServer, NO_RECORD, type Launch, type ServerParts } from "@coffer/mcp";
 import type { ToolAnswer } from "@coffer/devstack";
 import type { Client as SdkClient } from "@coffer/sdk";
-import { createFake, type Fake } from "@coffer/sdk/testing";
+import { createFake } from "@coffer/sdk/testing";
 import { createClient, type Middleware } from "@coffer/sdk";
 import { resolveFolders, sessionOver } from "@coffer/tasks";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
@@ -85,19 +85,19 @@ export async function openToolsHere(options: ToolsHereOptions): Promise<ToolsHer
   };
 }
 
-export interface FakeService {
-  readonly fake: Fake;
+/** An account of a service. */
+export interface ServiceHere {
   readonly client: SdkClient;
   readonly connect: (...middleware: Middleware[]) => SdkClient;
 }
 
-/** A service in memory with one account. */
-export async function openFakeService(): Promise<FakeService> {
+/** The SDK's fake with one account, for tools that deal with files and folders alone. */
+export async function openFakeService(): Promise<ServiceHere> {
   const fake = createFake();
   const transport = (request: Request): Promise<Response> => fake.fetch(request);
   const baseUrl = "http://coffer.test";
   const { apiKey } = await createClient({ baseUrl, transport }).development.signup({ email: "a@example.com" });
   const connect = (...middleware: Middleware[]): SdkClient =>
     createClient({ baseUrl, transport, credentials: { apiKey }, middleware, retry: { limit: 0 } });
-  return { fake, client: connect(), connect };
+  return { client: connect(), connect };
 }

@@ -1,17 +1,19 @@
-/** What tools take without an argument more, and what they advise where they do not: against a service in memory. */
+/** What tools take without an argument more, and what they advise where they do not: against the service in this process. */
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
-import { openFakeService, openToolsHere, type FakeService, type ToolsHere } from "../kit/tools-here.ts";
+import { serviceOfFile, type AccountHere } from "../kit/service-here.ts";
+import { openToolsHere, type ToolsHere } from "../kit/tools-here.ts";
 
-let service: FakeService;
+const newAccount = serviceOfFile();
+let service: AccountHere;
 let vaultId: string;
 let folder: string;
 let tools: ToolsHere;
 
 beforeEach(async () => {
-  service = await openFakeService();
+  service = await newAccount();
   vaultId = (await service.client.vaults.create({ name: "Team", type: "public" })).id;
   folder = await realpath(makeDirectory());
   tools = await openToolsHere({ client: service.client, folders: [folder] });

@@ -6,7 +6,8 @@ import type { Client } from "@coffer/sdk";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import type { Era } from "../kit/mcp-http.ts";
-import { openFakeService, openToolsHere, type Sent, type ToolsHere, type ToolsHereOptions } from "../kit/tools-here.ts";
+import { serviceOfFile } from "../kit/service-here.ts";
+import { openToolsHere, type Sent, type ToolsHere, type ToolsHereOptions } from "../kit/tools-here.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -31,12 +32,13 @@ interface Scene {
   readonly vaultId: string;
 }
 
+const newAccount = serviceOfFile();
 const URL_BEFORE = "https://receiver.example/before";
 const URL_AFTER = "https://receiver.example/after";
 
 const ADDRESS = `0x${"1b".repeat(32)}`;
 
-/** The service in memory has no members: those of this client's vaults are remembered here, each as often as it was added. */
+/** This service has no chain, and so no members: those of this client's vaults are remembered here, each as often as it was added. */
 function withMembers(client: Client): Client {
   const added = new Map<string, string[]>();
   const members = {
@@ -148,7 +150,7 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
 };
 
 async function openAct(make: (scene: Scene) => Promise<Act>) {
-  const { client: plain } = await openFakeService();
+  const { client: plain } = await newAccount();
   const client = withMembers(plain);
   const { id: vaultId } = await client.vaults.create({ name: "V", type: "public" });
   const act = await make({ client, plain, vaultId });
@@ -334,7 +336,7 @@ describe.each(Object.entries(ACTS))("%s", (_, make) => {
 it("every tool that asks is in the matrix", async () => {
   const { TOOLS } = await import("@coffer/mcp");
   const asking = TOOLS.filter((tool) => JSON.stringify(tool.inputSchema(false)).includes('"confirm"'));
-  const client = withMembers((await openFakeService()).client);
+  const client = withMembers((await newAccount()).client);
   const { id: vaultId } = await client.vaults.create({ name: "V", type: "public" });
   const here = await Promise.all(
     Object.values(ACTS).map(async (make) => (await make({ client, plain: client, vaultId })).tool),

@@ -3,10 +3,10 @@ import { mkdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Middleware } from "@coffer/sdk";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { FakeService } from "../kit/tools-here.ts";
+import type { ServiceHere } from "../kit/tools-here.ts";
 import { HOSTILE, openDownloadScene, PACKAGE, treeOf, YES, type DownloadScene } from "./download-scene.ts";
 
-let service: FakeService;
+let service: ServiceHere;
 let vaultId: string;
 let project: string;
 let downloads: string;

@@ -8,10 +8,10 @@ import { chmod, lstat, mkdir, readdir, readFile, realpath, rm, symlink, writeFil
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
-import type { FakeService, ToolsHereOptions } from "../kit/tools-here.ts";
+import type { ServiceHere, ToolsHereOptions } from "../kit/tools-here.ts";
 import { HOSTILE, openDownloadScene, treeOf, YES, type DownloadScene } from "./download-scene.ts";
 
-let service: FakeService;
+let service: ServiceHere;
 let vaultId: string;
 let project: string;
 let downloads: string;

@@ -1,13 +1,13 @@
-/** Calls of every tool over a service in memory: those that succeed, and those that fail. */
+/** Calls of every tool over the service in this process: those that succeed, and those that fail. */
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { makeDirectory } from "../kit/directory.ts";
-import { openFakeService, type FakeService } from "../kit/tools-here.ts";
+import type { AccountHere, NewAccount } from "../kit/service-here.ts";
 
 export type Args = Readonly<Record<string, unknown>>;
 
 export interface EveryCall {
-  readonly service: FakeService;
+  readonly service: AccountHere;
   readonly folder: string;
   readonly vaultId: string;
   readonly fileId: string;
@@ -17,8 +17,8 @@ export interface EveryCall {
 
 const ABSENT = "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b";
 
-export async function openEveryCall(): Promise<EveryCall> {
-  const service = await openFakeService();
+export async function openEveryCall(newAccount: NewAccount): Promise<EveryCall> {
+  const service = await newAccount();
   const { client } = service;
   const folder = makeDirectory();
   const { id: vaultId } = await client.vaults.create({ name: "Work & more", type: "public" });

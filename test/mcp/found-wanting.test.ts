@@ -5,13 +5,16 @@ import { renderKey } from "@coffer/contract";
 import { startStack, openToolClient, sourceLauncher, type Stack } from "@coffer/devstack";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
-import { openFakeService, openToolsHere } from "../kit/tools-here.ts";
+import { serviceOfFile } from "../kit/service-here.ts";
+import { openToolsHere } from "../kit/tools-here.ts";
 
 const bare = (cell: unknown): string => String(cell).replaceAll(/<\/?[\w-]{8}>/g, "");
 
-describe("over a service in memory", () => {
+describe("over the service in this process", () => {
+  const newAccount = serviceOfFile();
+
   it("a name among 500 is found with a limit of one, whatever the service lists first", async () => {
-    const { client } = await openFakeService();
+    const { client } = await newAccount();
     const { id: vaultId } = await client.vaults.create({ name: "V", type: "public" });
     const names = Array.from({ length: 500 }, (_, at) => `report-${String(at).padStart(3, "0")}.txt`);
     await client.files.uploadMany(names.map((name) => ({ vaultId, name, body: name })));
@@ -32,7 +35,7 @@ describe("over a service in memory", () => {
   });
 
   it("content types follow from names", async () => {
-    const { client } = await openFakeService();
+    const { client } = await newAccount();
     const folder = makeDirectory();
     const { id: vaultId } = await client.vaults.create({ name: "V", type: "public" });
     await using tools = await openToolsHere({ client, folders: [folder] });
@@ -48,7 +51,7 @@ describe("over a service in memory", () => {
   });
 
   it("a name of 256 bytes fails for good, wherever it is meant", async () => {
-    const { client } = await openFakeService();
+    const { client } = await newAccount();
     const folder = makeDirectory();
     const { id: vaultId } = await client.vaults.create({ name: "V", type: "public" });
     const { file } = await client.files.upload({ vaultId, name: "a.txt", body: "a" });

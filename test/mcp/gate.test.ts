@@ -8,9 +8,11 @@ import { createMemory, TOOLS, type Memory } from "@coffer/mcp";
 import type { ApiKey, Middleware, VaultReaders } from "@coffer/sdk";
 import { describe, expect, it } from "vitest";
 import type { Era } from "../kit/mcp-http.ts";
+import { serviceOfFile } from "../kit/service-here.ts";
 import { openToolsHere } from "../kit/tools-here.ts";
 import { openEveryCall, type Args } from "./every-call.ts";
 
+const newAccount = serviceOfFile();
 const NO_FORMER = { generation: null, former: [] };
 
 /** No character that an address or JSON would write otherwise. */
@@ -127,9 +129,9 @@ interface Sent {
 const NOBODY: VaultReaders = { chainAddresses: [], service: true, ...NO_FORMER };
 const ONE_STRANGER: VaultReaders = { chainAddresses: [STRANGER], service: false, ...NO_FORMER };
 
-/** The service in memory, a client whose requests are recorded, and readers as a test says. */
+/** The service, a client whose requests are recorded, and readers as a test says. */
 async function openScene() {
-  const every = await openEveryCall();
+  const every = await openEveryCall(newAccount);
   const sent: Sent[] = [];
   const record: Middleware = async (request, next) => {
     const { method, url, headers } = request;
@@ -140,7 +142,7 @@ async function openScene() {
   const client = every.service.connect(record);
   const state = { readers: NOBODY };
   Object.assign(client.vaults, { readers: () => Promise.resolve(state.readers) });
-  // The service in memory has no chain.
+  // This service has no chain.
   Object.assign(client.vaults.members, {
     add: (_vaultId: string, who: string) => Promise.resolve(sent.push({ changes: true, text: who })),
   });

@@ -2,14 +2,16 @@
 import { TOOLS } from "@coffer/mcp";
 import type { ToolAnswer } from "@coffer/devstack";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serviceOfFile } from "../kit/service-here.ts";
 import { openToolsHere, type ToolsHere } from "../kit/tools-here.ts";
 import { openEveryCall, type EveryCall } from "./every-call.ts";
 
+const newAccount = serviceOfFile();
 let scene: EveryCall;
 let tools: ToolsHere;
 
 beforeAll(async () => {
-  scene = await openEveryCall();
+  scene = await openEveryCall(newAccount);
   const { folder } = scene;
   tools = await openToolsHere({ client: scene.service.client, folders: [folder], launch: { confirm: "token" } });
 });

@@ -2,9 +2,11 @@
 import type { Middleware } from "@coffer/sdk";
 import { createMemory, TOOLS } from "@coffer/mcp";
 import { expect, it } from "vitest";
-import { openFakeService, openToolsHere } from "../kit/tools-here.ts";
+import { serviceOfFile } from "../kit/service-here.ts";
+import { openToolsHere } from "../kit/tools-here.ts";
 import { FORMS, obey, written, type Order } from "./obedient.ts";
 
+const newAccount = serviceOfFile();
 const URL_OF_OWNER = "https://receiver.example/owner";
 const NOBODY = `0x${"66".repeat(32)}`;
 
@@ -67,7 +69,7 @@ const CARRIERS: Readonly<Record<string, (text: string) => Middleware>> = {
 const HIDDEN = ["the text of a code that nobody knows", "a refusal of the key", "the id of a request"];
 
 async function openScene() {
-  const { client, connect } = await openFakeService();
+  const { client, connect } = await newAccount();
   const { id: vaultId } = await client.vaults.create({ name: "Work", type: "public" });
   const { id: folderId } = await client.folders.create({ vaultId, name: "kept" });
   const { file } = await client.files.upload({ vaultId, folderId, name: "kept.txt", body: "must survive" });

@@ -10,7 +10,7 @@ import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
-import { openFakeService, openToolsHere, type FakeService, type ToolsHere } from "../kit/tools-here.ts";
+import { openFakeService, openToolsHere, type ServiceHere, type ToolsHere } from "../kit/tools-here.ts";
 
 const SECRET = "THE SECRET OUTSIDE";
 const ALLOWED = "what may be sent";
@@ -21,7 +21,7 @@ const base = makeDirectory();
 const root = join(base, "root");
 const downloads = join(root, "coffer");
 const outside = join(base, "outside");
-let service: FakeService;
+let service: ServiceHere;
 let tools: ToolsHere;
 let vaultId: string;
 let fileId: string;

@@ -7,6 +7,7 @@ import { createMemory, TOOLS } from "@coffer/mcp";
 import type { Middleware } from "@coffer/sdk";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { serviceOfFile } from "../kit/service-here.ts";
 import { openToolsHere } from "../kit/tools-here.ts";
 import { openEveryCall } from "./every-call.ts";
 
@@ -22,10 +23,12 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
+const newAccount = serviceOfFile();
+
 /** Names that a model is shown at four to eight times their length. */
 const LONG = "\u200b\u{e0041}ß".repeat(31);
 
-/** A vault with so many files, of which a service in memory has one. */
+/** A vault with so many files, of which the service has one. */
 function ofMany(count: number, nameOf: (at: number) => string): Middleware {
   return async (request, next) => {
     const url = new URL(request.url);
@@ -47,7 +50,7 @@ function ofMany(count: number, nameOf: (at: number) => string): Middleware {
 }
 
 async function walk(count: number, limit: number, nameOf: (at: number) => string): Promise<string[]> {
-  const { service, vaultId } = await openEveryCall();
+  const { service, vaultId } = await openEveryCall(newAccount);
   await using tools = await openToolsHere({ client: service.connect(ofMany(count, nameOf)) });
   const seen: string[] = [];
   let cursor: unknown;
@@ -126,7 +129,7 @@ describe.each([
   ["names of 255 bytes in many rows", "é".repeat(127), 100],
 ])("a service that sends %s", (_, text, rows) => {
   it("gets no answer beyond the limit out of any tool", async () => {
-    const { calls, folder, service } = await openEveryCall();
+    const { calls, folder, service } = await openEveryCall(newAccount);
     const memory = createMemory();
     await using tools = await openToolsHere({
       ...{ client: service.connect(swelling(text, rows)), folders: [folder], launch: { confirm: "token" } },
@@ -137,7 +140,7 @@ describe.each([
 });
 
 it("a megabyte of a binary file comes and goes in 600 bytes, without any of its own", async () => {
-  const { folder, service, vaultId } = await openEveryCall();
+  const { folder, service, vaultId } = await openEveryCall(newAccount);
   await using tools = await openToolsHere({ client: service.client, folders: [folder] });
   const content = randomBytes(1 << 20);
   await writeFile(join(folder, "large.bin"), content);

@@ -1,12 +1,60 @@
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { chainKeySigner, generateChainKey, type Signer } from "@coffer/sdk";
+import { BudgetError, chainKeySigner, generateChainKey, type Middleware, type Signer } from "@coffer/sdk";
 import { expect, it } from "vitest";
 import type { Accounts } from "./client-subject.ts";
 
 const newSigner = async (): Promise<Signer> => chainKeySigner((await generateChainKey()).privateKey);
 
-/** Chain addresses, keys that are bound to them, invites, and the audit log of it all. */
+/** Keys and their budgets, chain addresses, invites, and the audit log of it all. */
 export function agentsSuite(accounts: () => Accounts): void {
+  it("makes, rotates and revokes keys; a revoked one is refused once and for all [D4-keys-list] [D4-keys-get] [D4-keys-revoke] [D1-second-delete-kept]", async () => {
+    const { client } = await accounts().signup();
+    const made = await client.apiKeys.create({ name: "reader", scopes: ["files:read"] });
+    expect((await client.apiKeys.get(made.id)).scopes).toEqual(["files:read"]);
+    const reader = accounts().connect(made.key);
+    await expect(reader.folders.list()).rejects.toMatchObject({ code: "missing_scope", status: 403 });
+    const rotated = await client.apiKeys.rotate(made.id);
+    await expect(reader.account.get()).rejects.toMatchObject({
+      code: "invalid_credential",
+      status: 401,
+      retryable: false,
+    });
+    await client.apiKeys.revoke(rotated.id);
+    await client.apiKeys.revoke(rotated.id);
+    expect((await client.apiKeys.list()).items.find(({ id }) => id === rotated.id)?.revokedAt).not.toBeNull();
+  });
+
+  it("lets no key be rotated into one that may more than its holder", async () => {
+    const { client } = await accounts().signup();
+    const wider = await client.apiKeys.create({ name: "wider", scopes: ["files:read", "api-keys:write"] });
+    const narrow = await client.apiKeys.create({ name: "narrow", scopes: ["api-keys:write"] });
+    const holder = accounts().connect(narrow.key);
+    await expect(holder.apiKeys.rotate(wider.id)).rejects.toMatchObject({ code: "scope_too_wide" });
+    expect((await client.apiKeys.get(wider.id)).revokedAt).toBeNull();
+  });
+
+  it("writes no more with a key than its budgets say, whose errors say which and when [D4-key-budgets]", async () => {
+    const { client } = await accounts().signup();
+    const budgets = { storedBytes: 100, bytesPerDay: 60 };
+    const made = await client.apiKeys.create({ name: "agent", budgets });
+    const agent = accounts().connect(made.key);
+    await agent.files.upload({ name: "a", body: new Uint8Array(50) });
+    const refused: unknown = await agent.files.upload({ name: "b", body: new Uint8Array(20) }).catch((e: unknown) => e);
+    expect(refused).toBeInstanceOf(BudgetError);
+    expect(refused).toMatchObject({ code: "budget_exceeded", status: 429, budget: "bytesPerDay", retryable: false });
+    expect((refused as BudgetError).retryAt?.getTime()).toBeGreaterThan(Date.now());
+    const next = accounts().connect((await client.apiKeys.rotate(made.id)).key);
+    const { credential } = await next.account.get();
+    expect(credential.budgets).toEqual(budgets);
+    expect(credential.budgetUse).toMatchObject({ storedBytes: { used: 50, left: 50 }, bytesPerDay: { left: 10 } });
+    await expect(next.files.upload({ name: "c", body: new Uint8Array(51) })).rejects.toMatchObject({
+      code: "budget_storage",
+      budget: "storedBytes",
+      retryAt: null,
+      retryable: false,
+    });
+  });
+
   it("links the address of a signature, as one of @mysten/sui's signers makes it [D4-link-chain]", async () => {
     const { client } = await accounts().signup();
     const keypair = Ed25519Keypair.generate();
@@ -59,6 +107,31 @@ export function agentsSuite(accounts: () => Accounts): void {
     const swapped = { ...used, chainAddress: (await newSigner()).chainAddress };
     expect(await client.invites.checkAddressProof(invite.text, swapped)).toBe(false);
     expect(await client.invites.checkAddressProof(foreign, used)).toBe(false);
+  });
+
+  it("redeems an invite without its secret, which proves nothing elsewhere nor for another key", async () => {
+    const bodies: string[] = [];
+    const middleware: Middleware = async (request, next) => {
+      bodies.push(await request.clone().text());
+      return await next(request);
+    };
+    const { client } = await accounts().signup({ middleware: [middleware] });
+    const visitor = accounts().connect(null, { middleware: [middleware] });
+    const { text } = await client.invites.create({ name: "agent" });
+    await visitor.invites.redeem(text, await newSigner());
+    expect(text).toMatch(/^cofi_\w{49}\.[\w-]{43}$/);
+    expect(bodies.join("\n")).not.toContain(text.split(".")[1]);
+    const [used] = (await client.invites.list()).invites;
+    if (used === undefined) throw new Error("no invite was used");
+    expect(await client.invites.checkAddressProof(text, used, new Uint8Array(32).fill(1))).toBe(false);
+    expect(await client.invites.checkAddressProof(text, { ...used, addressProof: null })).toBe(false);
+    const elsewhere = accounts().connect(null, { baseUrl: "https://elsewhere.test" });
+    expect(await elsewhere.invites.checkAddressProof(text, used)).toBe(false);
+    bodies.length = 0;
+    const typo = text.replace(/^cofi_(.)/, (_, first: string) => `cofi_${first === "A" ? "B" : "A"}`);
+    for (const wrong of [typo, "", "cofi_", `${text}x`, text.replace(".", ",")])
+      await expect(visitor.invites.redeem(wrong, await newSigner())).rejects.toMatchObject({ code: "invalid_request" });
+    expect(bodies).toEqual([]);
   });
 
   it("is one key for many who redeem at once, and none for an invite that was revoked [D4-invite-redeem]", async () => {

@@ -13,6 +13,11 @@ export function peopleSuite(accounts: () => Accounts): void {
   const signUp = async (email: string) =>
     visitor().auth.signup({ email, password: PASSWORD, accessCode: await accounts().backstage.accessCode() });
 
+  it("gives an account another name", async () => {
+    const { client } = await accounts().signup();
+    expect((await client.account.update({ name: "Ada" })).name).toBe("Ada");
+  });
+
   it("signs up with a code that works once, confirms the address, and signs in [D3-signup] [D3-verify-email]", async () => {
     const { auth } = visitor();
     const email = newEmail();

@@ -7,7 +7,8 @@ export interface ClientSubject extends AsyncDisposable {
   readonly baseUrl: string;
   /** Absent: the client's own, over the network. */
   readonly transport?: Transport;
-  readonly backstage: Backstage;
+  /** null: nothing happens to it besides its API. */
+  readonly backstage: Backstage | null;
 }
 
 /** What happens to a service besides its API: its operator, people's mailboxes, and who is paid. */
@@ -50,7 +51,11 @@ export function accountsOf(subject: ClientSubject): Accounts {
       ...options,
     });
   return {
-    ...{ connect, backstage: subject.backstage },
+    connect,
+    get backstage() {
+      if (subject.backstage === null) throw new Error("this service has no operator, mailboxes or payments");
+      return subject.backstage;
+    },
     signup: async (options) => {
       const { apiKey } = await connect(null).development.signup({ email: `client-${randomUUID()}@example.com` });
       return { client: connect(apiKey, options), apiKey };

@@ -3,15 +3,21 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { accountsOf, type Accounts, type ClientSubject } from "./client-subject.ts";
 import { agentsSuite } from "./client-agents.ts";
 import { filesSuite } from "./client-files.ts";
+import { pastSuite } from "./client-past.ts";
 import { peopleSuite } from "./client-people.ts";
 import { recoverySuite } from "./client-recovery.ts";
 import { resourcesSuite } from "./client-resources.ts";
 import { transfersSuite } from "./client-transfers.ts";
+import { webhooksSuite } from "./client-webhooks.ts";
 
 export type { ClientSubject } from "./client-subject.ts";
 
-/** Runs the suite on the service that `open` gives; it is disposed at the end. */
-export function describeClient(name: string, open: () => Promise<ClientSubject>): void {
+/** The parts of the suite that the SDK's fake covers. */
+export const COVERED_BY_FAKE = [resourcesSuite, filesSuite, transfersSuite, recoverySuite];
+const EVERY_PART = [...COVERED_BY_FAKE, peopleSuite, agentsSuite, pastSuite, webhooksSuite];
+
+/** Runs parts of the suite, all by default, on the service that `open` gives; it is disposed at the end. */
+export function describeClient(name: string, open: () => Promise<ClientSubject>, parts = EVERY_PART): void {
   describe(`the client against ${name}`, () => {
     let subject: ClientSubject;
     let opened: Accounts | null = null;
@@ -24,11 +30,6 @@ export function describeClient(name: string, open: () => Promise<ClientSubject>)
       opened = accountsOf(subject);
     });
     afterAll(() => subject[Symbol.asyncDispose]());
-    resourcesSuite(accounts);
-    peopleSuite(accounts);
-    agentsSuite(accounts);
-    filesSuite(accounts);
-    transfersSuite(accounts);
-    recoverySuite(accounts);
+    for (const part of parts) part(accounts);
   });
 }

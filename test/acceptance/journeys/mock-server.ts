@@ -1,5 +1,5 @@
 /** The SDK's MSW handlers behind a port of this machine, so that whatever judges a server by its URL can judge them. */
-import { createFake } from "@coffer/sdk/testing";
+import type { Fake } from "@coffer/sdk/testing";
 import { handlers } from "@coffer/sdk/testing/msw";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -9,8 +9,8 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { getResponse } from "msw";
 import { listenOnLoopback, type LoopbackServer } from "../../kit/loopback.ts";
 
-export function startMockServer(): Promise<LoopbackServer> {
-  const mocked = handlers(createFake());
+export function startMockServer(fake: Fake): Promise<LoopbackServer> {
+  const mocked = handlers(fake);
   return listenOnLoopback((incoming, answer) => respond(mocked, incoming, answer));
 }
 
@@ -22,8 +22,6 @@ async function respond(
   const response = await getResponse(mocked, await readRequest(incoming));
   if (response === undefined) throw new Error("no handler answered");
   answer.writeHead(response.status, Object.fromEntries(response.headers));
-  // As it comes: an event feed never ends by itself, and a reader who leaves ends it.
-  answer.flushHeaders();
   const body = response.body === null ? [] : Readable.fromWeb(response.body as NodeReadableStream<Uint8Array>);
   await pipeline(body, answer);
 }

@@ -1,4 +1,4 @@
-import { api, endpointsOf, isBytes, renderKey, type EndpointDefinition } from "@coffer/contract";
+import { api, isBytes, renderKey, type EndpointDefinition } from "@coffer/contract";
 import type { Flow, Subject } from "../subject.ts";
 import { minimalRequest, NOBODYS_ADDRESS } from "./isolation.ts";
 import { renderPath } from "../wire.ts";
@@ -27,10 +27,10 @@ export const conventionsFlow: Flow = async (subject) => {
   await paths(subject);
 };
 
-async function credentials({ owner }: Subject): Promise<void> {
+async function credentials({ owner, endpoints }: Subject): Promise<void> {
   owner.step("a key that nobody has, and another scheme");
   const unknownKey = renderKey(new Uint8Array(32).fill(7));
-  for (const e of endpointsOf(api).filter(({ auth }) => auth === "credential")) {
+  for (const e of endpoints.filter(({ auth }) => auth === "credential")) {
     const refused = await owner.send(e, minimalRequest(owner.baseUrl, e, IDS, unknownKey), "invalid_credential");
     owner.check(
       e,
@@ -43,9 +43,9 @@ async function credentials({ owner }: Subject): Promise<void> {
   }
 }
 
-async function bodies({ owner, ownerKey, stranger }: Subject): Promise<void> {
+async function bodies({ owner, ownerKey, stranger, endpoints }: Subject): Promise<void> {
   // Where there is no dev-signup it is 404 whatever its body (decisions §7).
-  const offered = endpointsOf(api).filter((e) => e.id !== api.development.signup.id || stranger !== null);
+  const offered = endpoints.filter((e) => e.id !== api.development.signup.id || stranger !== null);
   const withJson = offered.filter((e) => e.body !== undefined && !isBytes(e.body));
   const send = (e: EndpointDefinition, body: string, type = "application/json") => {
     const headers = { authorization: `Bearer ${ownerKey}`, "content-type": type };
@@ -66,9 +66,9 @@ async function bodies({ owner, ownerKey, stranger }: Subject): Promise<void> {
   for (const e of withJson) await owner.send(e, send(e, large), "body_too_large");
 }
 
-async function queries({ owner, ownerKey }: Subject): Promise<void> {
+async function queries({ owner, ownerKey, endpoints }: Subject): Promise<void> {
   owner.step("query fields that are unknown or out of range");
-  for (const e of endpointsOf(api).filter(({ query }) => query !== undefined)) {
+  for (const e of endpoints.filter(({ query }) => query !== undefined)) {
     const ask = async (name: string, value: string) => {
       const request = minimalRequest(owner.baseUrl, e, IDS, ownerKey);
       const url = new URL(request.url);
@@ -81,7 +81,7 @@ async function queries({ owner, ownerKey }: Subject): Promise<void> {
   }
 }
 
-async function paths({ owner, ownerKey }: Subject): Promise<void> {
+async function paths({ owner, ownerKey, endpoints }: Subject): Promise<void> {
   const headers = { authorization: `Bearer ${ownerKey}` };
   const ask = (path: string, method = "GET") => new Request(new URL(path, owner.baseUrl), { method, headers });
   owner.step("a path of no endpoint");
@@ -92,8 +92,8 @@ async function paths({ owner, ownerKey }: Subject): Promise<void> {
 
   owner.step("a method that the path does not have");
   const methods = new Map<string, string[]>();
-  for (const e of endpointsOf(api)) methods.set(e.path, [...(methods.get(e.path) ?? []), e.method]);
-  for (const e of endpointsOf(api)) {
+  for (const e of endpoints) methods.set(e.path, [...(methods.get(e.path) ?? []), e.method]);
+  for (const e of endpoints) {
     const known = methods.get(e.path) ?? [];
     const other = ["PUT", "DELETE", "PATCH"].find((method) => !known.includes(method));
     if (other === undefined) continue;

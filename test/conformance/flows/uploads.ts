@@ -7,7 +7,7 @@ const { append, create, head, options, terminate } = api.uploads;
 const tus = { "tus-resumable": TUS_VERSION };
 
 export const uploadsFlow: Flow = async (subject) => {
-  await announcement(subject);
+  if (subject.covers(options)) await announcement(subject);
   await partByPart(subject);
   await refusals(subject);
   await atOnce(subject);

@@ -8,12 +8,11 @@ const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const HOUR = 3_600_000;
 
 export const webhooksFlow: Flow = async (subject) => {
-  await catalogue(subject);
+  if (subject.covers(api.webhookEvents.list)) await catalogue(subject);
   await registration(subject);
   const params = { webhookId: await lifeOfAnEndpoint(subject) };
-  const delivery = await testDelivery(subject, params);
-  await again(subject, params, delivery);
-  await secrets(subject, params);
+  if (subject.covers(api.webhooks.test)) await again(subject, params, await testDelivery(subject, params));
+  if (subject.covers(api.webhooks.rotateSecret)) await secrets(subject, params);
   await end(subject, params);
 };
 
@@ -31,18 +30,19 @@ async function catalogue({ owner }: Subject): Promise<void> {
   }
 }
 
-async function registration({ owner }: Subject): Promise<void> {
+async function registration({ owner, covers }: Subject): Promise<void> {
   const { create } = api.webhooks;
   const events = ["file.uploaded" as const];
   owner.step("addresses that cannot be a webhook's");
-  for (const url of ["nonsense", "ftp://receiver.invalid/", "https://a:b@receiver.invalid/", "https://10.0.0.1/"])
+  const blocked = covers("refused webhook addresses") ? ["https://10.0.0.1/"] : [];
+  for (const url of ["nonsense", "ftp://receiver.invalid/", "https://a:b@receiver.invalid/", ...blocked])
     await owner.call(create, { body: { url, events } }, { expect: "url_refused" });
   owner.step("kinds that there are not");
   const body = { url: URL_OF_NOBODY, events: ["file.imagined" as never] };
   await owner.call(create, { body }, { expect: "validation_failed" });
 }
 
-async function lifeOfAnEndpoint({ owner, stranger, name }: Subject): Promise<string> {
+async function lifeOfAnEndpoint({ owner, stranger, name, covers }: Subject): Promise<string> {
   const { create, get, list, update } = api.webhooks;
   owner.step("an endpoint is made, its secret shown once");
   const description = name("conformance");
@@ -71,9 +71,11 @@ async function lifeOfAnEndpoint({ owner, stranger, name }: Subject): Promise<str
   owner.check(update, !changed.active && changed.events.join() === "*", "active or events did not change");
   owner.step("unknown ids, and another account's");
   await owner.call(get, { params: { webhookId: UNKNOWN } }, { expect: "not_found" });
-  await owner.call(api.webhooks.test, { params: { webhookId: UNKNOWN } }, { expect: "not_found" });
   await stranger?.call(get, { params }, { expect: "not_found" });
-  await stranger?.call(api.webhooks.test, { params }, { expect: "not_found" });
+  if (covers(api.webhooks.test)) {
+    await owner.call(api.webhooks.test, { params: { webhookId: UNKNOWN } }, { expect: "not_found" });
+    await stranger?.call(api.webhooks.test, { params }, { expect: "not_found" });
+  }
   return webhook.id;
 }
 
@@ -149,12 +151,12 @@ async function secrets({ owner }: Subject, params: Params): Promise<void> {
   owner.check(rotateSecret, Math.abs(hours - 24) < 1, `the old one has ${hours.toFixed(1)} hours`);
 }
 
-async function end({ owner }: Subject, params: Params): Promise<void> {
+async function end({ owner, covers }: Subject, params: Params): Promise<void> {
   const { delete: remove, deliveries } = api.webhooks;
   owner.step("it is deleted with its deliveries, once");
   await owner.call(remove, { params });
   await owner.call(remove, { params }, { expect: "not_found" });
-  await owner.call(deliveries, { params }, { expect: "not_found" });
+  if (covers(deliveries)) await owner.call(deliveries, { params }, { expect: "not_found" });
 }
 
 /** What happened is told, in order, from any place on. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { createClient, type Client } from "../client.ts";
 import { Secret } from "../secret.ts";
-import { createFake, type Fake } from "../testing/index.ts";
+import { openSessionService, type SessionService } from "../session/test-session-service.ts";
 import { readConfig, writeConfig } from "./config.ts";
 import { savedSession } from "./saved-session.ts";
 import { resolveSettings } from "./settings.ts";
@@ -12,7 +12,7 @@ import { resolveSettings } from "./settings.ts";
 const BASE_URL = "http://coffer.test";
 
 interface Setting {
-  readonly fake: Fake;
+  readonly service: SessionService;
   readonly file: string;
   readonly refreshed: { count: number };
   connect(): Promise<Client>;
@@ -21,22 +21,17 @@ interface Setting {
 /** A signed-in profile without an access token. */
 async function openProfile(baseUrl = BASE_URL): Promise<Setting> {
   const file = join(makeDirectory(), "config.json");
-  const fake = createFake();
+  const service = await openSessionService();
   const refreshed = { count: 0 };
   const transport = (request: Request): Promise<Response> => {
     if (request.url.endsWith("/refresh")) refreshed.count += 1;
-    return fake.fetch(request);
+    return service.fetch(request);
   };
-  const input = {
-    email: "me@example.com",
-    password: "seven unrelated words of mine",
-    accessCode: fake.addAccessCode(),
-  };
-  const { refreshToken } = await createClient({ baseUrl, transport }).auth.signup(input);
+  const { refreshToken } = service.signIn();
   const session = { refreshToken: new Secret(refreshToken), accessToken: null, expiresAt: null, presented: false };
   await writeConfig({ profiles: { default: { baseUrl, apiKey: null, session } } }, file);
   return {
-    ...{ fake, file, refreshed },
+    ...{ service, file, refreshed },
     connect: async () => createClient({ baseUrl, transport, credentials: await savedSession("default", file) }),
   };
 }
@@ -82,7 +77,7 @@ describe("a saved session", () => {
   it("stays in the file when the service refuses it, and is not put back once it is removed", async () => {
     const setting = await openProfile();
     const client = await setting.connect();
-    for (const row of setting.fake.state.sessions.values()) row.endedAt = 1;
+    setting.service.endSessions();
     await expect(client.account.get()).rejects.toMatchObject({ code: "session_ended", reason: "refused" });
     expect(await readFile(setting.file, "utf8")).toContain("refreshToken");
     const next = await setting.connect();

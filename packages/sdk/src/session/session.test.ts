@@ -4,17 +4,16 @@ import { createClient, type Client } from "../client.ts";
 import { SessionEndedError } from "../errors.ts";
 import { Secret } from "../secret.ts";
 import { VirtualClock } from "../test-transport.ts";
-import { createFake, type Fake } from "../testing/index.ts";
 import type { Transport } from "../transports.ts";
 import { sessionCredentials, type SessionCredentials } from "./credentials.ts";
 import type { SessionOptions, StoredSession } from "./state.ts";
+import { openSessionService, type SessionService } from "./test-session-service.ts";
 
 const BASE_URL = "http://coffer.test";
-const PASSWORD = "seven unrelated words of mine";
 const ACCESS_MS = 900_000;
 
 interface Setting {
-  readonly fake: Fake;
+  readonly service: SessionService;
   readonly clock: VirtualClock;
   /** Path of every request in order. */
   readonly sent: string[];
@@ -29,19 +28,17 @@ interface Setting {
 async function signedIn(skewMs = 0): Promise<Setting> {
   const clock = new VirtualClock();
   let passed = 0;
-  const fake = createFake({ now: () => Date.now() + skewMs + passed });
+  const service = await openSessionService(() => Date.now() + skewMs + passed);
   const sent: string[] = [];
   const send: Transport = (request) => {
     sent.push(new URL(request.url).pathname);
-    return fake.fetch(request);
+    return service.fetch(request);
   };
-  const visitor = createClient({ baseUrl: BASE_URL, transport: fake.fetch });
-  const input = { email: "me@example.com", password: PASSWORD, accessCode: fake.addAccessCode() };
-  const tokens = await visitor.auth.signup(input);
+  const tokens = service.signIn();
   const tick = clock.now.bind(clock);
   clock.now = () => tick() + passed;
   return {
-    ...{ fake, clock, sent, tokens },
+    ...{ service, clock, sent, tokens },
     pass: (ms) => (passed += ms),
     connect: (credentials, transport = send) => createClient({ baseUrl: BASE_URL, credentials, transport, clock }),
     session: (more) => sessionCredentials({ ...tokens, ...more }),
@@ -108,11 +105,11 @@ describe("a session renews itself [D3-refresh]", () => {
 describe("a refresh token is sent once", () => {
   /** Breaks the connection after the service has done the work. */
   const losing =
-    ({ fake, sent }: Setting): Transport =>
+    ({ service, sent }: Setting): Transport =>
     async (request) => {
       const { pathname } = new URL(request.url);
       sent.push(pathname);
-      const answer = await fake.fetch(request);
+      const answer = await service.fetch(request);
       if (pathname === "/api/auth/refresh") throw new TypeError("fetch failed: socket hang up");
       return answer;
     };
@@ -140,18 +137,18 @@ describe("a refresh token is sent once", () => {
       attempts += 1;
       const cause = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
       if (attempts < 3) throw new TypeError("fetch failed", { cause });
-      return setting.fake.fetch(request);
+      return setting.service.fetch(request);
     });
     setting.pass(ACCESS_MS);
     expect((await client.account.get()).credential.kind).toBe("session");
-    expect([...setting.fake.state.sessions.values()].map(({ endedAt }) => endedAt)).toEqual([null]);
+    expect(setting.service.ended()).toEqual([false]);
   });
 
   it("and what the service refuses is the end, told once", async () => {
-    const { pass, connect, session, sent, tokens, fake } = await signedIn();
+    const { pass, connect, session, sent, tokens, service } = await signedIn();
     const ended: string[] = [];
     const client = connect(session({ onEnded: ({ reason }) => ended.push(reason), accessToken: null }));
-    await createClient({ baseUrl: BASE_URL, transport: fake.fetch }).auth.refresh(tokens.refreshToken);
+    await createClient({ baseUrl: BASE_URL, transport: service.fetch }).auth.refresh(tokens.refreshToken);
     pass(ACCESS_MS);
     await expect(client.account.get()).rejects.toMatchObject({ code: "session_ended", reason: "refused" });
     await expect(client.vaults.list()).rejects.toBeInstanceOf(SessionEndedError);
@@ -183,7 +180,7 @@ describe("a session that several share", () => {
   }
 
   it("is refreshed when the token that is kept is the one that was refused, read anew as it may be", async () => {
-    const { fake, sent, tokens, connect, session } = await signedIn();
+    const { service, sent, tokens, connect, session } = await signedIn();
     const keep = { refreshToken: tokens.refreshToken, accessToken: tokens.accessToken };
     const load = (): Promise<StoredSession> =>
       Promise.resolve({
@@ -195,7 +192,7 @@ describe("a session that several share", () => {
       return Promise.resolve();
     };
     const client = connect(session({ store: { load, save }, lock: (work) => work() }));
-    fake.state.accessTokens.delete(tokens.accessToken);
+    service.forget(tokens.accessToken);
     expect((await client.account.get()).credential.kind).toBe("session");
     expect(sent).toEqual(["/api/account", "/api/auth/refresh", "/api/account"]);
     expect(keep.accessToken).not.toBe(tokens.accessToken);
@@ -247,12 +244,11 @@ describe("a session that several share", () => {
   });
 
   it("takes up a sign-in that somebody made elsewhere", async () => {
-    const { open, kept, fake } = await shared();
+    const { open, kept, service } = await shared();
     await kept.store.save({ ...kept.read(), presented: true });
     const client = open();
     await expect(client.account.get()).rejects.toBeInstanceOf(SessionEndedError);
-    const visitor = createClient({ baseUrl: BASE_URL, transport: fake.fetch });
-    const next = sessionTokens({ tokens: await visitor.auth.login({ email: "me@example.com", password: PASSWORD }) });
+    const next = sessionTokens({ tokens: service.signIn() });
     await kept.store.save({ ...next, accessToken: null, expiresAt: null, presented: false });
     expect((await client.account.get()).credential.kind).toBe("session");
   });
@@ -263,11 +259,11 @@ function sessionTokens({ tokens }: Pick<Setting, "tokens">): Pick<StoredSession,
 }
 
 it("ends at sign-out, here and at the service", async () => {
-  const { connect, session, tokens, fake } = await signedIn();
+  const { connect, session, tokens, service } = await signedIn();
   const client = connect(session());
   await client.auth.logout();
   await expect(client.account.get()).rejects.toMatchObject({ code: "session_ended", reason: "signed_out" });
-  const visitor = createClient({ baseUrl: BASE_URL, transport: fake.fetch });
+  const visitor = createClient({ baseUrl: BASE_URL, transport: service.fetch });
   await expect(visitor.auth.refresh(tokens.refreshToken)).rejects.toMatchObject({ code: "session_ended" });
   await expect(visitor.auth.logout()).rejects.toMatchObject({ code: "configuration" });
 });

@@ -1,30 +1,32 @@
 import { setupServer } from "msw/node";
-import { describeClient } from "../../../../test/suites/client.ts";
-import { backstageOf } from "../../../../test/suites/fake-backstage.ts";
+import { COVERED_BY_FAKE, describeClient } from "../../../../test/suites/client.ts";
 import { createFake } from "./index.ts";
 import { handlers } from "./msw.ts";
 
-/** Of this machine: elsewhere nobody acts as an account without a credential. */
 const ORIGIN = "http://127.0.0.1:8787";
 
-describeClient("the fake through MSW", () => {
-  const fake = createFake();
-  const server = setupServer(...handlers(fake, { baseUrl: ORIGIN }));
+async function openThroughMsw() {
+  const server = setupServer(...handlers(createFake(), { baseUrl: ORIGIN }));
   // MSW 3 ignores `onUnhandledRequest`; without this option a stray call would go to the network.
   server.listen({ onUnhandledFrame: "error" });
   return Promise.resolve({
-    ...{ baseUrl: ORIGIN, backstage: backstageOf(fake, ORIGIN) },
+    baseUrl: ORIGIN,
+    backstage: null,
     [Symbol.asyncDispose]: () => {
       server.close();
       return Promise.resolve();
     },
   });
-});
+}
 
-describeClient("the fake in process", () => {
-  const fake = createFake();
+async function openInProcess() {
   return Promise.resolve({
-    ...{ baseUrl: ORIGIN, transport: fake.fetch, backstage: backstageOf(fake, ORIGIN) },
+    baseUrl: ORIGIN,
+    transport: createFake().fetch,
+    backstage: null,
     [Symbol.asyncDispose]: () => Promise.resolve(),
   });
-});
+}
+
+describeClient("the fake through MSW", openThroughMsw, COVERED_BY_FAKE);
+describeClient("the fake in process", openInProcess, COVERED_BY_FAKE);

@@ -1,11 +1,4 @@
-import {
-  ERRORS,
-  type Api,
-  type EndpointDefinition,
-  type ErrorCode,
-  type HandlerInput,
-  type Output,
-} from "@coffer/contract";
+import { ERRORS, type EndpointDefinition, type ErrorCode, type HandlerInput, type Output } from "@coffer/contract";
 
 /** A success that says more than its body. The status must be one that the endpoint declares. */
 export class Reply<Body> {
@@ -58,7 +51,8 @@ export type GroupHandlers<Group extends Readonly<Record<string, EndpointDefiniti
   readonly [Name in keyof Group]: Handler<Group[Name], Context>;
 };
 
-/** A handler for every endpoint: a missing or mistyped one does not compile. */
-export type Handlers<Definition extends Api, Context> = {
-  readonly [Group in keyof Definition]: GroupHandlers<Definition[Group], Context>;
-};
+/** Answers one call as a test says; throw a {@link Failure} for an error of the catalogue. */
+export type Resolver<E extends EndpointDefinition> = (
+  input: Input<E>,
+  request: Request,
+) => Outcome<E> | Promise<Outcome<E>>;

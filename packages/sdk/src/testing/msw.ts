@@ -6,17 +6,13 @@
 import type { EndpointDefinition } from "@coffer/contract";
 import { http, type HttpHandler } from "msw/http";
 import type { Fake } from "./fake/service.ts";
-import { Failure, type Input, type Outcome } from "./handlers.ts";
+import { Failure, type Resolver } from "./handlers.ts";
 import { parseInput, renderFailure, renderOutcome } from "./respond.ts";
+
+export type { Resolver } from "./handlers.ts";
 
 /** `*`: whatever the origin. */
 const ANY_ORIGIN = "*";
-
-/** Answers one call; throw a {@link Failure} for an error of the catalogue. */
-export type Resolver<E extends EndpointDefinition> = (
-  input: Input<E>,
-  request: Request,
-) => Outcome<E> | Promise<Outcome<E>>;
 
 /**
  * An MSW 3 handler for one endpoint, typed by the contract. It parses the request as the server would (400 otherwise).
@@ -52,7 +48,16 @@ export function mock<E extends EndpointDefinition>(
   });
 }
 
-/** MSW 3 handlers that put a fake behind every path of an origin. */
+/**
+ * MSW 3 handlers that put a fake behind every path of an origin. A {@link mock} before them answers in its place, also
+ * what the fake does not cover.
+ *
+ * @example
+ * ```ts
+ * const noInvites = mock(api.invites.list, () => ({ invites: [], nextCursor: null }));
+ * const server = setupServer(noInvites, ...handlers(createFake()));
+ * ```
+ */
 export function handlers(fake: Fake, { baseUrl = ANY_ORIGIN }: { readonly baseUrl?: string } = {}): HttpHandler[] {
   return [http.all(`${baseUrl}/*`, ({ request }) => fake.fetch(request))];
 }

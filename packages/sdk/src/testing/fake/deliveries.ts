@@ -1,102 +1,66 @@
-/** Deliveries of the fake's webhooks: the records, tests, and repeats of failed ones. */
-import type { api } from "@coffer/contract";
-import { Failure, type GroupHandlers } from "../handlers.ts";
-import { add, attempt, enqueue } from "./sending.ts";
-import { notFound, pageOf, timestamp, type Caller, type State } from "./state.ts";
-import { messageIdOf, toEvent, type DeliveryRow, type ToldEvent, type WebhookRow } from "./webhook-state.ts";
+/** How the fake delivers webhooks: one queue over memory, sent when a test says so. */
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { toBase64 } from "../../digest.ts";
+import { timestamp, type QueuedDelivery, type State, type WebhookRow } from "./state.ts";
 
-type Handlers = GroupHandlers<typeof api.webhooks, Caller>;
+/** Seconds between attempts (decisions §6), without the service's chance. After the last one, a message is given up. */
+const WAITS = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-export function deliveryHandlers(
-  state: State,
-): Pick<Handlers, "test" | "deliveries" | "delivery" | "redeliver" | "recover"> {
-  return {
-    test: async ({ params }, caller) => {
-      const row = readWebhook(state, caller, params.webhookId);
-      const sent = enqueue(state, row, testEvent(state, caller, row), "test");
-      await attempt(state, row, sent);
-      return { delivery: sent.value };
-    },
-    deliveries: ({ params, query }, caller) => {
-      readWebhook(state, caller, params.webhookId);
-      const rows = ofWebhook(state, params.webhookId).filter(
-        ({ value }) => query.status === undefined || value.status === query.status,
-      );
-      const { items, nextCursor } = pageOf(rows, query);
-      return { deliveries: items, nextCursor };
-    },
-    delivery: ({ params }, caller) => {
-      const { value, attempts } = readDelivery(state, caller, params);
-      return { delivery: value, attempts };
-    },
-    redeliver: ({ params }, caller) => {
-      requireActive(readWebhook(state, caller, params.webhookId));
-      return { delivery: renew(state, readDelivery(state, caller, params)).value };
-    },
-    recover: ({ params, body }, caller) => {
-      const row = requireActive(readWebhook(state, caller, params.webhookId));
-      const until = body.until ?? timestamp(state);
-      if (until < body.since) throw new Failure("validation_failed", "body.until: must not be before body.since");
-      return { count: recover(state, row, body.since, until) };
-    },
+/** Makes the attempts that are due by the fake's clock. Resolves with how many there were. */
+export async function deliverDue(state: State): Promise<number> {
+  const due = state.deliveries.filter(
+    ({ webhookId, dueAt }) => dueAt <= state.now() && state.webhooks.get(webhookId)?.value.active === true,
+  );
+  state.deliveries = state.deliveries.filter((delivery) => !due.includes(delivery));
+  for (const delivery of due) {
+    const webhook = state.webhooks.get(delivery.webhookId);
+    if (webhook !== undefined) await attemptDelivery(state, webhook, delivery);
+  }
+  return due.length;
+}
+
+async function attemptDelivery(state: State, webhook: WebhookRow, delivery: QueuedDelivery): Promise<void> {
+  const isTaken = await send(state, webhook, delivery);
+  const wait = WAITS[delivery.attempts];
+  const isOver = isTaken || wait === undefined;
+  if (!isOver) {
+    const next = { ...delivery, attempts: delivery.attempts + 1, dueAt: state.now() + wait * 1000 };
+    state.deliveries = [...state.deliveries, next];
+  }
+  const { value } = webhook;
+  webhook.value = {
+    ...value,
+    lastDeliveryStatus: isTaken ? "success" : isOver ? "failed" : "pending",
+    lastDeliveryAt: isOver ? timestamp(state) : value.lastDeliveryAt,
+    failureCount: isTaken ? 0 : value.failureCount + 1,
   };
 }
 
-function testEvent(state: State, { accountId, kind, key }: Caller, { value }: WebhookRow): ToldEvent {
-  const { id, chainAddress } = key.value;
-  const event = toEvent({
-    ...{ type: "webhook.test", timestamp: timestamp(state), accountId, sequence: 0 },
-    actor: { type: kind, id, chainAddress },
-    object: { type: "webhook", id: value.id },
-  });
-  return { messageId: messageIdOf(crypto.randomUUID()), event };
+/** Whether the receiver took it: it answered with 2xx. One that throws counts as absent. */
+async function send(state: State, webhook: WebhookRow, delivery: QueuedDelivery): Promise<boolean> {
+  try {
+    const response = await state.receive?.(signedRequest(state, webhook, delivery));
+    return response?.ok === true;
+  } catch {
+    return false;
+  }
 }
 
-function ofWebhook(state: State, webhookId: string): DeliveryRow[] {
-  return [...state.deliveries.values()].filter((row) => row.webhookId === webhookId);
+/** Standard Webhooks. */
+function signedRequest(state: State, { value, secret }: WebhookRow, { messageId, payload }: QueuedDelivery): Request {
+  const seconds = String(Math.floor(state.now() / 1000));
+  const signed = new TextEncoder().encode(`${messageId}.${seconds}.${payload}`);
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "coffer-webhooks/1",
+    "webhook-id": messageId,
+    "webhook-timestamp": seconds,
+    "webhook-signature": `v1,${toBase64(hmac(sha256, keyOf(secret), signed))}`,
+  };
+  return new Request(value.url, { method: "POST", headers, body: payload, redirect: "manual" });
 }
 
-function readDelivery(
-  state: State,
-  caller: Caller,
-  { webhookId, deliveryId }: { readonly webhookId: string; readonly deliveryId: string },
-): DeliveryRow {
-  readWebhook(state, caller, webhookId);
-  const row = state.deliveries.get(deliveryId);
-  if (row?.webhookId !== webhookId) throw notFound("Delivery");
-  return row;
-}
-
-function requireActive(row: WebhookRow): WebhookRow {
-  if (!row.value.active) throw new Failure("webhook_inactive");
-  return row;
-}
-
-/** The same message again, in a delivery of its own; a test stays one. */
-function renew(state: State, { accountId, webhookId, payload, value, trigger: before }: DeliveryRow): DeliveryRow {
-  const { event, messageId, sequence } = value;
-  const trigger = before === "test" ? "test" : "manual";
-  return add(state, { accountId, webhookId, payload, trigger }, { event, messageId, sequence });
-}
-
-/** Each message that failed in the range and was neither delivered nor queued again since. */
-function recover(state: State, { value }: WebhookRow, since: string, until: string): number {
-  const rows = ofWebhook(state, value.id);
-  const failed = rows.filter(
-    (row) =>
-      row.value.status === "failed" &&
-      row.trigger !== "test" &&
-      row.value.createdAt >= since &&
-      row.value.createdAt <= until &&
-      !rows.some((other) => other.value.messageId === row.value.messageId && other.sequence > row.sequence),
-  );
-  for (const row of failed) renew(state, row);
-  return failed.length;
-}
-
-/** The endpoint, else 404. */
-export function readWebhook(state: State, { accountId }: Caller, webhookId: string): WebhookRow {
-  const row = state.webhooks.get(webhookId);
-  if (row?.accountId !== accountId) throw notFound("Webhook");
-  return row;
+function keyOf(secret: string): Uint8Array {
+  return Uint8Array.from(atob(secret.replace(/^whsec_/, "")), (character) => character.charCodeAt(0));
 }

@@ -1,105 +1,133 @@
-import type { api } from "@coffer/contract";
+/** Files of the fake, alone and many at once, and the trash. */
+import type { api, Folder } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
-import { record } from "./audit.ts";
 import { batchHandler } from "./batches.ts";
-import { answerContent, checkDigests, createFile, replaceContent, type NewContent } from "./content.ts";
-import { fileEntryHandlers } from "./entries.ts";
-import { folderHandlers } from "./folders.ts";
-import { actHandlers } from "./item-acts.ts";
-import { objectOf } from "./event-objects.ts";
-import { parseFormFile } from "./form-file.ts";
-import { listItems, moveItem, pageOfItems, refuseChanged, restoreItem, setTrashed, touch } from "./items.ts";
-import { searchHandlers } from "./search.ts";
-import { hasScope, pageOf, reaches, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
-import { ownVaults } from "./vaults.ts";
-import { atVersion, versionHandlers } from "./versions.ts";
+import { answerContent, checkDigests, createFile, replaceContent } from "./content.ts";
+import { announce, describeFile } from "./events.ts";
+import { listItems, moveItem, refuseChanged, restoreItem, trashItem } from "./items.ts";
+import {
+  isSeen,
+  notCovered,
+  pageOf,
+  readFile,
+  readFolder,
+  type Caller,
+  type FileRow,
+  type ItemRow,
+  type State,
+} from "./state.ts";
 
-type FileHandlers = GroupHandlers<typeof api.files, Caller>;
+type Group = GroupHandlers<typeof api.files, Caller>;
+type ContentHandlers = Pick<Group, "upload" | "content" | "replace" | "batch">;
+type RowHandlers = Pick<Group, "list" | "get" | "update" | "delete" | "restore">;
+type ManyHandlers = Pick<Group, "trashMany" | "restoreMany" | "moveMany">;
 
-export function fileHandlers(state: State): FileHandlers {
-  const rows = rowHandlers(state);
+export function fileHandlers(state: State): ContentHandlers & RowHandlers & ManyHandlers {
+  return { ...contentHandlers(state), ...rowHandlers(state), ...manyHandlers(state) };
+}
+
+/** Calls that carry bytes. */
+function contentHandlers(state: State): ContentHandlers {
   return {
-    ...contentHandlers(state),
-    ...rows,
-    ...versionHandlers(state),
-    ...fileEntryHandlers(state),
-    ...actHandlers(state, { files: rows, folders: folderHandlers(state) }),
-    ...searchHandlers(state),
+    upload: async ({ query, headers, body }, caller) => {
+      const contentType = headers["content-type"];
+      if (/^multipart\//i.test(contentType ?? "")) throw notCovered("uploads as multipart/form-data");
+      const { name, vaultId, folderId } = query;
+      if (name === undefined) throw new Failure("validation_failed", "query.name: required");
+      await checkDigests(body, [headers["content-digest"], headers["repr-digest"]]);
+      const place = { vaultId, folderId, name, ifAbsent: headers["if-none-match"] === "*" };
+      return { file: await createFile(state, caller, place, { bytes: body, contentType }) };
+    },
+    content: ({ params, query, headers }, caller) => {
+      const row = readFile(state, caller, params.fileId);
+      const { versionId = row.value.versionId } = query;
+      if (versionId !== row.value.versionId) throw notCovered("versions of files");
+      return answerContent(row, headers);
+    },
+    replace: async ({ params, headers, body }, caller) => {
+      await checkDigests(body, [headers["content-digest"], headers["repr-digest"]]);
+      const content = { bytes: body, contentType: headers["content-type"] };
+      return { file: await replaceContent(state, caller, params.fileId, headers["if-match"], content) };
+    },
     batch: batchHandler(state),
   };
 }
 
-/** Calls that carry bytes. */
-function contentHandlers(state: State): Pick<FileHandlers, "upload" | "content" | "contentHead" | "replace"> {
-  const read = (caller: Caller, id: string): FileRow => readRow(state, state.files, caller, id, "File");
+function rowHandlers(state: State): RowHandlers {
   return {
-    upload: async ({ query, headers, body }, caller) => {
-      const part = await parseFormFile(body, headers["content-type"]);
-      const name = query.name ?? part.name;
-      if (name === null) throw new Failure("validation_failed", "query.name: required");
-      await checkDigests(body, [headers["content-digest"], headers["repr-digest"]]);
-      const place = {
-        vaultId: query.vaultId,
-        folderId: query.folderId,
-        name,
-        ifAbsent: headers["if-none-match"] === "*",
-      };
-      return { file: await createFile(state, caller, place, part) };
+    list: ({ query }, caller) => {
+      const rows = listItems(state, state.files, caller, { ...query, place: query.folderId });
+      const { items, nextCursor } = pageOf(rows, query);
+      return { files: items, nextCursor };
     },
-    content: ({ params, query, headers }, caller) =>
-      answerContent(atVersion(state, read(caller, params.fileId), query.versionId), headers),
-    contentHead: async ({ params, query, headers }, caller) => {
-      const row = atVersion(state, read(caller, params.fileId), query.versionId);
-      const { status, headers: answered } = await answerContent(row, headers);
-      return new Reply(undefined, { ...(status === undefined ? {} : { status }), headers: answered });
+    get: ({ params }, caller) => ({ file: readFile(state, caller, params.fileId).value }),
+    update: ({ params, headers, body: { name, folderId } }, caller) => {
+      const row = readFile(state, caller, params.fileId);
+      moveItem(state, caller, row, { name, place: folderId }, headers["if-match"]);
+      return { file: row.value };
     },
-    replace: async ({ params, query, headers, body }, caller) => {
-      if (query.keep === false && caller.key.value.accessLevel !== "owner") throw new Failure("owner_only");
-      read(caller, params.fileId);
-      await checkDigests(body, [headers["content-digest"], headers["repr-digest"]]);
-      const content: NewContent = { bytes: body, contentType: headers["content-type"] };
-      const ifMatch = headers["if-match"] ?? null;
-      return { file: await replaceContent(state, caller, params.fileId, ifMatch, content, query.keep) };
+    delete: ({ params, query, headers }, caller) => {
+      const row = readFile(state, caller, params.fileId);
+      if (query.permanent === true) {
+        refuseChanged(row.value, headers["if-match"]);
+        removeFile(state, caller, row);
+        return new Reply(undefined, { status: 204 });
+      }
+      trashItem(state, caller, row, headers["if-match"]);
+      return { file: row.value };
+    },
+    restore: ({ params, headers, body }, caller) => {
+      const row = readFile(state, caller, params.fileId);
+      restoreItem(state, caller, row, { name: body?.name, ifMatch: headers["if-match"] });
+      return { file: row.value };
     },
   };
 }
 
-function rowHandlers(state: State): Pick<FileHandlers, "list" | "get" | "update" | "delete" | "restore"> {
-  const read = (caller: Caller, id: string): FileRow => readRow(state, state.files, caller, id, "File");
+function removeFile(state: State, caller: Caller, { value }: FileRow): void {
+  state.files.delete(value.id);
+  announce(state, caller, "file.deleted", describeFile(value));
+}
+
+/** Each item is changed as by itself, files and folders alike. */
+function manyHandlers(state: State): ManyHandlers {
+  const each = (
+    caller: Caller,
+    { ids, conditions = [] }: Parameters<ManyHandlers["trashMany"]>[0]["body"],
+    act: (row: FileRow | ItemRow<Folder>, ifMatch: string | undefined) => void,
+  ) => ({
+    results: ids.map((id) => {
+      try {
+        act(readItem(state, caller, id), conditions.find((condition) => condition.id === id)?.ifMatch);
+        return { id, error: null };
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        return { id, error: error.code === "not_trashed" ? null : { code: error.code, message: error.message } };
+      }
+    }),
+  });
   return {
-    list: ({ query }, caller) => {
-      const { items, nextCursor } = pageOfItems(state, state.files, caller, { ...query, place: query.folderId });
-      return { files: items, nextCursor };
-    },
-    get: ({ params }, caller) => ({ file: read(caller, params.fileId).value }),
-    update: ({ params, headers, body: { name, folderId: place } }, caller) => {
-      const row = read(caller, params.fileId);
-      return { file: moveItem(state, state.files, caller, row, { name, place }, headers["if-match"]) };
-    },
-    delete: ({ params, query, headers }, caller) => {
-      const row = read(caller, params.fileId);
-      if (query.permanent === true) {
-        if (!hasScope(caller, "files:write")) throw new Failure("owner_only");
-        refuseChanged(row.value, headers["if-match"]);
-        state.files.delete(params.fileId);
-        return new Reply(undefined, { status: 204 });
-      }
-      if (row.value.trashedAt === null) {
-        refuseChanged(row.value, headers["if-match"]);
-        setTrashed(row, timestamp(state), null);
-        touch(state, caller, row);
-      }
-      return { file: row.value };
-    },
-    restore: ({ params, headers, body }, caller) => {
-      const row = read(caller, params.fileId);
-      const wanted = { name: body?.name, ifMatch: headers["if-match"] };
-      const file = restoreItem(state, state.files, caller, row, wanted, () => {
-        setTrashed(row, null, null);
+    trashMany: ({ body }, caller) =>
+      each(caller, body, (row, ifMatch) => {
+        trashItem(state, caller, row, ifMatch);
+      }),
+    restoreMany: ({ body }, caller) =>
+      each(caller, body, (row, ifMatch) => {
+        restoreItem(state, caller, row, { name: undefined, ifMatch });
+      }),
+    moveMany: ({ body: { folderId, ...many } }, caller) => {
+      if (folderId !== null) readFolder(state, caller, folderId);
+      return each(caller, many, (row, ifMatch) => {
+        moveItem(state, caller, row, { name: undefined, place: folderId }, ifMatch);
       });
-      return { file };
     },
   };
+}
+
+function readItem(state: State, caller: Caller, id: string): FileRow | ItemRow<Folder> {
+  const row = state.files.get(id) ?? state.folders.get(id);
+  if (row === undefined || !isSeen(state, caller, row)) throw new Failure("not_found", "File or folder not found");
+  return row;
 }
 
 export function trashHandlers(state: State): GroupHandlers<typeof api.trash, Caller> {
@@ -108,10 +136,8 @@ export function trashHandlers(state: State): GroupHandlers<typeof api.trash, Cal
   return {
     list: ({ query }, caller) => {
       if (query.kind === "vaults") {
-        if (query.vaultId !== undefined)
-          throw new Failure("validation_failed", "query.vaultId: not allowed with kind=vaults");
-        const own = ownVaults(state, caller.accountId).filter(
-          ({ value }) => value.trashedAt !== null && reaches(caller, value.id),
+        const own = [...state.vaults.values()].filter(
+          ({ accountId, value }) => accountId === caller.accountId && value.trashedAt !== null,
         );
         const { items, nextCursor } = pageOf(own, query);
         return { files: [], vaults: items, nextCursor };
@@ -120,12 +146,7 @@ export function trashHandlers(state: State): GroupHandlers<typeof api.trash, Cal
       return { files: items, vaults: [], nextCursor };
     },
     empty: ({ query }, caller) => {
-      for (const { value } of trashed(caller, query.vaultId)) {
-        const target = { type: "file", id: value.id };
-        const before = objectOf(state, "file.deleted", target);
-        state.files.delete(value.id);
-        record(state, caller, caller.accountId, "file.deleted", { ...target, vaultId: value.vaultId }, { before });
-      }
+      for (const row of trashed(caller, query.vaultId)) removeFile(state, caller, row);
       return { leftVaults: [] };
     },
   };

@@ -1,44 +1,31 @@
-/** The state of the fake service, all in memory, and the reads that several groups need. */
-import {
-  HEADERS,
-  type Account,
-  type ApiKey,
-  type File,
-  type FileVersion,
-  type Folder,
-  type Scope,
-  type Vault,
-} from "@coffer/contract";
+/** The tables of the fake service, all in memory, and the reads that several groups of endpoints need. */
+import type { Account, Author, File, Folder, Vault, Webhook } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
-import { createIdentityState, sessionOfToken, UNLIMITED, type IdentityState } from "./identity-state.ts";
-import { createWebhookState, type Receive, type WebhookState } from "./webhook-state.ts";
-import type { Budget, KeptEntry, Row, Ticking } from "./row.ts";
 
-export interface FileRow extends Row<File> {
-  bytes: Uint8Array;
-  /** Newest first; the first is the current one. */
-  versions: readonly KeptVersion[];
+/** Of the key that each account has. */
+export const KEY_NAME = "development";
+
+/** A row of any table: its account, and its place in the order of creation. */
+export interface Row<Value> {
+  readonly accountId: string;
+  readonly sequence: number;
+  value: Value;
+}
+
+export interface ItemRow<Item extends File | Folder> extends Row<Item> {
   /** The folder whose deletion brought it to the trash; null when it went alone. */
   trashedWith: string | null;
 }
 
-/** Versions that share their bytes have one array. */
-export interface KeptVersion {
-  readonly value: FileVersion;
-  readonly bytes: Uint8Array;
-  /** Milliseconds since 1970; null: the current one. */
-  readonly replacedAt: number | null;
-  /** Budgets that count the bytes. */
-  readonly storedBy: readonly Budget[];
+export interface FileRow extends ItemRow<File> {
+  bytes: Uint8Array;
 }
 
-export interface FolderRow extends Row<Folder> {
-  trashedWith: string | null;
-}
-
-export interface KeyRow extends Row<ApiKey> {
-  readonly text: string;
-  readonly budgets: readonly Budget[];
+/** An account and its one key, which may do everything. */
+export interface AccountRow {
+  readonly value: Account;
+  readonly keyId: string;
+  readonly key: string;
 }
 
 export interface UploadRow {
@@ -46,59 +33,65 @@ export interface UploadRow {
   readonly id: string;
   readonly length: number;
   readonly metadata: ReadonlyMap<string, string>;
-  readonly conditions: { readonly ifAbsent: boolean; readonly ifMatch: string | null };
-  /** Those that it holds its length of. */
-  budgets: readonly Budget[];
+  readonly ifAbsent: boolean;
+  readonly ifMatch: string | undefined;
   bytes: Uint8Array;
+  /** Of the file that it became; null before it is complete. */
   fileId: string | null;
 }
 
-/** Where a call came from, as the fake's handlers see it. */
-export interface Visitor {
-  /** The origin that was called: signatures must name it. */
-  readonly origin: string;
-  readonly requestId: string | null;
-  readonly userAgent: string | null;
+export interface WebhookRow extends Row<Webhook> {
+  readonly secret: string;
 }
 
-/** The caller. A session, and the development rule, have the rights of a key without limits. */
-export interface Caller extends Visitor {
-  readonly kind: "api-key" | "session" | "development";
-  readonly accountId: string;
-  readonly sessionId: string | null;
-  readonly key: { value: ApiKey; readonly budgets?: readonly Budget[] };
+/** A message that its receiver has not taken yet. */
+export interface QueuedDelivery {
+  readonly webhookId: string;
+  readonly messageId: string;
+  /** The bytes of every attempt. */
+  readonly payload: string;
+  readonly attempts: number;
+  /** When the next attempt is due, in milliseconds since 1970. */
+  readonly dueAt: number;
 }
 
-export interface State extends IdentityState, WebhookState, Ticking {
-  readonly accounts: Map<string, Account>;
-  readonly keys: Map<string, KeyRow>;
+/** Takes the part of the network between the fake and the receivers of its webhooks. A rejection is a refused connection. */
+export type Receive = (request: Request) => Response | Promise<Response>;
+
+export interface State {
+  readonly accounts: Map<string, AccountRow>;
   readonly vaults: Map<string, Row<Vault>>;
-  readonly folders: Map<string, FolderRow>;
+  readonly folders: Map<string, ItemRow<Folder>>;
   readonly files: Map<string, FileRow>;
-  /** Each item's entries by its id, newest first. The first is the current one. */
-  readonly entries: Map<string, readonly KeptEntry[]>;
   readonly uploads: Map<string, UploadRow>;
-  /** Checks schemes other than Ed25519; null: the fake cannot check them. */
-  readonly verifySignature: VerifySignature | null;
+  readonly webhooks: Map<string, WebhookRow>;
+  /** Oldest first. */
+  deliveries: readonly QueuedDelivery[];
+  readonly receive: Receive | null;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** The next number of rows and events. */
+  next(): number;
 }
 
-export function createState(now: () => number, receive?: Receive, verifySignature?: VerifySignature): State {
+/** Who calls: the only credential of the fake is the key of an account. */
+export interface Caller {
+  readonly accountId: string;
+  readonly keyId: string;
+}
+
+export function createState(now: () => number, receive: Receive | null): State {
   let sequence = 0;
-  const state = {
+  return {
     accounts: new Map(),
-    keys: new Map(),
     vaults: new Map(),
     folders: new Map(),
     files: new Map(),
-    entries: new Map(),
     uploads: new Map(),
-  };
-  return {
-    ...state,
-    ...createIdentityState(),
-    ...createWebhookState(receive ?? null),
+    webhooks: new Map(),
+    deliveries: [],
+    receive,
     now,
-    verifySignature: verifySignature ?? null,
     next: () => (sequence += 1),
   };
 }
@@ -111,41 +104,50 @@ export function notFound(what: string): Failure {
   return new Failure("not_found", `${what} not found`);
 }
 
-export function reaches(caller: Caller, vaultId: string): boolean {
-  const { vaultIds } = caller.key.value;
-  return vaultIds === null || vaultIds.includes(vaultId);
+/** For what the service can do, and the fake has left out. */
+export function notCovered(what: string): Failure {
+  return new Failure("not_configured", `The fake does not cover ${what}: mock the endpoint, or run the service`);
 }
 
-/** A row of the caller's within its key's reach, else 404: whether it exists is not disclosed. */
-export function readRow<Value extends { readonly vaultId: string }, Found extends Row<Value>>(
-  state: Pick<State, "vaults">,
-  rows: ReadonlyMap<string, Found>,
-  caller: Caller,
-  id: string,
-  what: string,
-): Found {
-  const row = rows.get(id);
-  if (row === undefined || row.accountId !== caller.accountId || !reaches(caller, row.value.vaultId))
-    throw notFound(what);
-  if (!isLiveVault(state, row.value.vaultId)) throw notFound(what);
+/** The caller of a request; an unknown credential is 401. */
+export function authenticate(state: State, request: Request): Caller {
+  const text = /^Bearer (\S+)$/.exec(request.headers.get("authorization") ?? "")?.[1];
+  const account = [...state.accounts.values()].find(({ key }) => key === text);
+  if (account === undefined) throw new Failure("invalid_credential");
+  return { accountId: account.value.id, keyId: account.keyId };
+}
+
+export function authorOf({ keyId }: Caller): Author {
+  return { kind: "api-key", id: keyId, name: KEY_NAME, chainAddress: null };
+}
+
+/** The account's vault, also one in the trash. */
+export function readAnyVault(state: State, caller: Caller, vaultId: string): Row<Vault> {
+  const row = state.vaults.get(vaultId);
+  if (row?.accountId !== caller.accountId) throw notFound("Vault");
   return row;
 }
 
-/** Nobody can see items of a vault that is in the trash. */
-export function isLiveVault({ vaults }: Pick<State, "vaults">, vaultId: string): boolean {
-  return vaults.get(vaultId)?.value.trashedAt === null;
-}
-
-/** Only a vault that is not in the trash. */
 export function readVault(state: State, caller: Caller, vaultId: string): Row<Vault> {
-  const row = readVaultOrTrashed(state, caller, vaultId);
+  const row = readAnyVault(state, caller, vaultId);
   if (row.value.trashedAt !== null) throw notFound("Vault");
   return row;
 }
 
-export function readVaultOrTrashed(state: State, caller: Caller, vaultId: string): Row<Vault> {
-  const row = state.vaults.get(vaultId);
-  if (row === undefined || row.accountId !== caller.accountId || !reaches(caller, vaultId)) throw notFound("Vault");
+/** Whether a caller sees a file or folder: nobody sees what lies in a vault that is in the trash. */
+export function isSeen(state: State, caller: Caller, { accountId, value }: Row<File | Folder>): boolean {
+  return accountId === caller.accountId && state.vaults.get(value.vaultId)?.value.trashedAt === null;
+}
+
+export function readFile(state: State, caller: Caller, fileId: string): FileRow {
+  const row = state.files.get(fileId);
+  if (row === undefined || !isSeen(state, caller, row)) throw notFound("File");
+  return row;
+}
+
+export function readFolder(state: State, caller: Caller, folderId: string): ItemRow<Folder> {
+  const row = state.folders.get(folderId);
+  if (row === undefined || !isSeen(state, caller, row)) throw notFound("Folder");
   return row;
 }
 
@@ -155,43 +157,28 @@ export function findPlace(
   caller: Caller,
   vaultId: string | undefined,
   folderId: string | null | undefined,
-): { vaultId: string; folderId: string | null } {
+): { readonly vaultId: string; readonly folderId: string | null } {
   if (vaultId !== undefined) readVault(state, caller, vaultId);
   if (folderId === undefined || folderId === null)
     return { vaultId: vaultId ?? defaultVault(state, caller), folderId: null };
-  const { value } = readRow(state, state.folders, caller, folderId, "Folder");
+  const { value } = readFolder(state, caller, folderId);
   if (vaultId !== undefined && value.vaultId !== vaultId) throw new Failure("different_vault");
   if (value.trashedAt !== null) throw new Failure("trashed");
   return { vaultId: value.vaultId, folderId };
 }
 
 function defaultVault(state: State, caller: Caller): string {
-  const vault = [...state.vaults.values()].find((row) => row.accountId === caller.accountId && row.value.isDefault);
-  if (vault === undefined || !reaches(caller, vault.value.id)) throw new Failure("vault_required");
-  return vault.value.id;
+  const rows = [...state.vaults.values()].filter(({ accountId }) => accountId === caller.accountId);
+  const row = rows.find(({ value }) => value.isDefault);
+  if (row === undefined) throw new Failure("vault_required");
+  return row.value.id;
 }
 
-/** Bytes and files of an account, trash and kept versions included. */
-export function usageOf(state: State, accountId: string): Account["usage"] {
-  const files = [...state.files.values()].filter((row) => row.accountId === accountId);
-  const sum = (contents: Iterable<Uint8Array>): number =>
-    [...contents].reduce((bytes, content) => bytes + content.length, 0);
-  const now = timestamp(state);
-  const isKept = ({ value: { expiresAt } }: KeptVersion) => expiresAt !== null && expiresAt > now;
-  const kept = files.map(({ bytes, versions }) => {
-    const contents = new Set(versions.filter(isKept).map((version) => version.bytes));
-    contents.delete(bytes);
-    return sum(contents);
-  });
-  const versionBytes = kept.reduce((all, bytes) => all + bytes, 0);
-  return { bytes: sum(files.map(({ bytes }) => bytes)) + versionBytes, files: files.length, versionBytes };
-}
-
-/** One page of rows, newest first. The cursor is opaque to callers: the sequence of the last row, with a check. */
+/** One page of rows, newest first. The cursor is opaque to callers: the sequence of the last row. */
 export function pageOf<Value>(
   rows: Iterable<Row<Value>>,
   query: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
-): { items: Value[]; nextCursor: string | null } {
+): { readonly items: Value[]; readonly nextCursor: string | null } {
   const before = query.cursor === undefined ? Number.POSITIVE_INFINITY : parseCursor(query.cursor);
   const found = [...rows].filter((row) => row.sequence < before).sort((a, b) => b.sequence - a.sequence);
   const page = found.slice(0, query.limit ?? 100);
@@ -208,48 +195,6 @@ function parseCursor(text: string): number {
   return Number(sequence);
 }
 
-/** The caller of a request; a credential that is unknown, revoked or expired is 401. */
-export function authenticate(state: State, request: Request, visitor: Visitor): Caller {
-  const authorization = request.headers.get("authorization");
-  if (authorization === null) return authenticateDevelopment(state, request, visitor);
-  const text = /^Bearer (\S+)$/.exec(authorization)?.[1] ?? "";
-  const session = sessionOfToken(state, text);
-  if (session !== null) return { ...visitor, kind: "session", ...session };
-  const key = [...state.keys.values()].find((row) => row.text === text);
-  if (key === undefined || !isLive(state, key)) throw new Failure("invalid_credential");
-  key.value = { ...key.value, lastUsedAt: timestamp(state) };
-  return { ...visitor, kind: "api-key", accountId: key.accountId, sessionId: null, key };
+export function beginsWith(id: string, prefix = ""): boolean {
+  return id.replaceAll("-", "").startsWith(prefix.replaceAll("-", ""));
 }
-
-/** Specification §5.6: the account of a header, else the first one. Like the service, only for calls within this machine. */
-function authenticateDevelopment(state: State, { url, headers }: Request, visitor: Visitor): Caller {
-  if (!/^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)) throw new Failure("development_origin");
-  const userId = headers.get(HEADERS.devUserId);
-  const idpId = headers.get(HEADERS.devIdpId);
-  const [first] = state.accounts.keys();
-  const accountId = userId ?? (idpId === null ? first : state.identities.get(idpId));
-  const account = state.accounts.get(accountId ?? "");
-  if (account === undefined) throw new Failure("invalid_credential");
-  const { id, createdAt, chainAddress } = account;
-  const key = { value: { ...UNLIMITED, id, expiresAt: null, createdAt, chainAddress } };
-  return { ...visitor, kind: "development", accountId: id, sessionId: null, key };
-}
-
-export function isLive(state: Pick<State, "now">, key: Pick<KeyRow, "value">): boolean {
-  const { revokedAt, expiresAt } = key.value;
-  return (revokedAt === null || revokedAt > timestamp(state)) && (expiresAt === null || expiresAt > timestamp(state));
-}
-
-export function hasScope(caller: Caller, scope: Scope): boolean {
-  return caller.key.value.scopes === null || caller.key.value.scopes.includes(scope);
-}
-
-/**
- * Whether the address's holder has signed the message: Sui's personal message, its signature serialised in base64. With `@mysten/sui` it is
- * `verifyPersonalMessageSignature` of `@mysten/sui/verify`, whose failure is false.
- */
-export type VerifySignature = (
-  chainAddress: string,
-  message: Uint8Array,
-  signature: string,
-) => boolean | Promise<boolean>;

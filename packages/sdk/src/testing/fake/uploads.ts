@@ -1,29 +1,18 @@
-import {
-  HEADERS,
-  newNameProblem,
-  TUS_CHECKSUMS,
-  TUS_EXTENSIONS,
-  TUS_VERSION,
-  type api,
-  type File,
-} from "@coffer/contract";
-import { toBase64 } from "../../digest.ts";
+/** Uploads in parts in the fake: tus 1.0 in the service's form. */
+import { HEADERS, newNameProblem, TUS_VERSION, type api } from "@coffer/contract";
+import { fromBase64, toBase64 } from "../../digest.ts";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
-import { record } from "./audit.ts";
-import { requireBudgets } from "./budgets.ts";
-import { createFile, replaceContent } from "./content.ts";
-import { refuseReplaced } from "./content-tag.ts";
-import { refuseTakenName } from "./items.ts";
-import { findPlace, notFound, readRow, type Caller, type State, type UploadRow } from "./state.ts";
+import { createFile, replaceContent, requireFreePlace, requireReplaceable, type NewPlace } from "./content.ts";
+import { notFound, type Caller, type State, type UploadRow } from "./state.ts";
 
 const LIFETIME_MS = 24 * 3_600_000;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+/** What `Upload-Checksum` may name. */
+const DIGESTS: Readonly<Record<string, string>> = { sha256: "SHA-256", sha1: "SHA-1" };
 
-/** tus 1.0 in the service's form. */
-export function uploadHandlers(state: State): GroupHandlers<Omit<typeof api.uploads, "options">, Caller> {
+export function uploadHandlers(state: State): Omit<GroupHandlers<typeof api.uploads, Caller>, "options"> {
   const read = (caller: Caller, id: string): UploadRow => {
     const upload = state.uploads.get(id);
-    if (upload === undefined || upload.accountId !== caller.accountId) throw notFound("Upload");
+    if (upload?.accountId !== caller.accountId) throw notFound("Upload");
     return upload;
   };
   const headersOf = (upload: UploadRow): Record<string, string> => ({
@@ -36,21 +25,18 @@ export function uploadHandlers(state: State): GroupHandlers<Omit<typeof api.uplo
   return {
     create: async ({ headers, body }, caller) => {
       refuseVersion(headers["tus-resumable"]);
-      const conditions = { ifAbsent: headers["if-none-match"] === "*", ifMatch: headers["if-match"] ?? null };
-      const metadata = parseMetadata(headers["upload-metadata"] ?? "");
       const upload: UploadRow = {
         accountId: caller.accountId,
         id: crypto.randomUUID(),
         length: headers["upload-length"],
-        metadata,
-        conditions,
-        budgets: caller.key.budgets ?? [],
+        metadata: parseMetadata(headers["upload-metadata"] ?? ""),
+        ifAbsent: headers["if-none-match"] === "*",
+        ifMatch: headers["if-match"],
         bytes: new Uint8Array(0),
         fileId: null,
       };
-      checkTarget(state, caller, upload);
-      requireBudgets(state, caller, upload.length);
-      if (body.length > 0 || upload.length === 0) await add(state, caller, upload, body, headers["upload-checksum"]);
+      refuseTarget(state, caller, upload);
+      if (body.length > 0 || upload.length === 0) await append(state, caller, upload, body, headers["upload-checksum"]);
       state.uploads.set(upload.id, upload);
       return new Reply<void>(undefined, { headers: { ...headersOf(upload), location: `/api/uploads/${upload.id}` } });
     },
@@ -63,7 +49,7 @@ export function uploadHandlers(state: State): GroupHandlers<Omit<typeof api.uplo
       const upload = read(caller, params.uploadId);
       refuseVersion(headers["tus-resumable"]);
       if (headers["upload-offset"] !== upload.bytes.length) throw new Failure("offset_mismatch");
-      await add(state, caller, upload, body, headers["upload-checksum"]);
+      await append(state, caller, upload, body, headers["upload-checksum"]);
       return new Reply<void>(undefined, { headers: headersOf(upload) });
     },
     terminate: ({ params, headers }, caller) => {
@@ -75,19 +61,8 @@ export function uploadHandlers(state: State): GroupHandlers<Omit<typeof api.uplo
   };
 }
 
-/** The answer to OPTIONS, which needs no credential. */
-export function announceTus(): Reply<void> {
-  return new Reply(undefined, {
-    headers: {
-      "tus-resumable": TUS_VERSION,
-      "tus-version": TUS_VERSION,
-      "tus-extension": TUS_EXTENSIONS.join(","),
-      "tus-checksum-algorithm": TUS_CHECKSUMS.join(","),
-    },
-  });
-}
-
-async function add(
+/** The last part makes the file. */
+async function append(
   state: State,
   caller: Caller,
   upload: UploadRow,
@@ -96,100 +71,60 @@ async function add(
 ): Promise<void> {
   if (upload.bytes.length + bytes.length > upload.length)
     throw new Failure("validation_failed", "body: more bytes than Upload-Length");
-  await checkSum(bytes, checksum);
+  await requireChecksum(bytes, checksum);
   const all = new Uint8Array(upload.bytes.length + bytes.length);
   all.set(upload.bytes);
   all.set(bytes, upload.bytes.length);
   upload.bytes = all;
   if (all.length < upload.length) return;
-  // What it held is written by its end.
-  const { budgets } = upload;
-  upload.budgets = [];
-  try {
-    upload.fileId = await finish(state, caller, upload);
-  } catch (error) {
-    upload.budgets = budgets;
-    throw error;
-  }
-}
-
-async function finish(state: State, caller: Caller, { metadata, conditions, bytes }: UploadRow): Promise<string> {
-  const content = { bytes, contentType: metadata.get("filetype") };
-  const note = (action: string, { id, vaultId }: File): string => {
-    record(state, caller, caller.accountId, action, { type: "file", id, vaultId });
-    return id;
-  };
+  const { metadata, ifMatch } = upload;
+  const content = { bytes: all, contentType: metadata.get("filetype") };
   const fileId = metadata.get("fileId");
-  if (fileId !== undefined)
-    return note(
-      "file.updated",
-      await replaceContent(state, caller, fileId, conditions.ifMatch, content, keeps(caller, metadata)),
-    );
-  const place = {
-    vaultId: metadata.get("vaultId"),
-    folderId: metadata.get("folderId"),
-    name: nameOf(metadata),
-    ifAbsent: conditions.ifAbsent,
-  };
-  return note("file.uploaded", await createFile(state, caller, place, content));
+  const file =
+    fileId === undefined
+      ? await createFile(state, caller, placeOf(upload), content)
+      : await replaceContent(state, caller, fileId, ifMatch, content);
+  upload.fileId = file.id;
 }
 
 /** Refuses at once what the end would refuse. */
-function checkTarget(state: State, caller: Caller, { metadata, conditions }: UploadRow): void {
-  const fileId = metadata.get("fileId");
-  if (fileId !== undefined) {
-    const { value } = readRow(state, state.files, caller, fileId, "File");
-    keeps(caller, metadata);
-    if (value.trashedAt !== null) throw new Failure("trashed");
-    refuseReplaced(value, conditions.ifMatch);
-    return;
-  }
-  const name = nameOf(metadata);
-  const { vaultId, folderId: place } = findPlace(state, caller, metadata.get("vaultId"), metadata.get("folderId"));
-  const code = conditions.ifAbsent ? "precondition_failed" : "name_exists";
-  refuseTakenName(state.files, { vaultId, place, name }, null, code);
+function refuseTarget(state: State, caller: Caller, upload: UploadRow): void {
+  const fileId = upload.metadata.get("fileId");
+  if (fileId === undefined) requireFreePlace(state, caller, placeOf(upload));
+  else requireReplaceable(state, caller, fileId, upload.ifMatch);
 }
 
-/** Throws `owner_only`. */
-function keeps(caller: Caller, metadata: ReadonlyMap<string, string>): boolean {
-  if (metadata.get("keep") !== "false") return true;
-  if (caller.key.value.accessLevel !== "owner") throw new Failure("owner_only");
-  return false;
-}
-
-function nameOf(metadata: ReadonlyMap<string, string>): string {
+function placeOf({ metadata, ifAbsent }: UploadRow): NewPlace {
   const name = metadata.get("filename") ?? "";
   const problem = newNameProblem(name);
   if (problem !== null) throw new Failure("validation_failed", `upload-metadata.filename: ${problem}`);
-  return name.normalize("NFC");
+  return {
+    vaultId: metadata.get("vaultId"),
+    folderId: metadata.get("folderId"),
+    name: name.normalize("NFC"),
+    ifAbsent,
+  };
 }
 
+/** Keys with values in base64, as `Upload-Metadata` has them. */
 function parseMetadata(field: string): Map<string, string> {
   const metadata = new Map<string, string>();
   for (const pair of field.split(",").filter((text) => text !== "")) {
-    const match = /^\s*([^\s,]+)(?: ([A-Za-z0-9+/]*={0,2}))?\s*$/.exec(pair);
-    if (match?.[1] === undefined)
+    const [key = "", value = "", ...more] = pair.trim().split(" ");
+    const bytes = fromBase64(value);
+    if (key === "" || bytes === null || more.length > 0)
       throw new Failure("validation_failed", "headers.upload-metadata: not key and base64 value");
-    metadata.set(
-      match[1],
-      new TextDecoder().decode(Uint8Array.from(atob(match[2] ?? ""), (character) => character.charCodeAt(0))),
-    );
-  }
-  for (const key of ["vaultId", "folderId", "fileId"]) {
-    const id = metadata.get(key);
-    if (id !== undefined && !UUID.test(id))
-      throw new Failure("validation_failed", `headers.upload-metadata: ${key} is no id`);
+    metadata.set(key, new TextDecoder().decode(bytes));
   }
   return metadata;
 }
 
-async function checkSum(bytes: Uint8Array, checksum: string | undefined): Promise<void> {
+async function requireChecksum(bytes: Uint8Array, checksum: string | undefined): Promise<void> {
   if (checksum === undefined) return;
-  const [algorithm, expected] = checksum.split(" ");
-  const names = { sha256: "SHA-256", sha1: "SHA-1" } as const;
-  if (algorithm !== "sha256" && algorithm !== "sha1")
-    throw new Failure("validation_failed", "headers.upload-checksum: unknown algorithm");
-  const digest = new Uint8Array(await crypto.subtle.digest(names[algorithm], new Uint8Array(bytes)));
+  const [algorithm = "", expected] = checksum.split(" ");
+  const name = DIGESTS[algorithm];
+  if (name === undefined) throw new Failure("validation_failed", "headers.upload-checksum: unknown algorithm");
+  const digest = new Uint8Array(await crypto.subtle.digest(name, new Uint8Array(bytes)));
   if (toBase64(digest) !== expected) throw new Failure("checksum_mismatch");
 }
 

@@ -1,84 +1,85 @@
+/** Public vaults of the fake. It has no shared ones. */
 import type { api, Vault } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
-import { pageOf, reaches, readVault, readVaultOrTrashed, timestamp, type Caller, type State } from "./state.ts";
-import type { Row } from "./row.ts";
-import { keepEntriesAsVaultSays } from "./entries.ts";
-import { beginsWith } from "./items.ts";
-import { keepAsVaultSays } from "./versions.ts";
-
-const MAX_VAULTS = 1000;
+import { announce, describeVault } from "./events.ts";
+import { beginsWith, pageOf, readAnyVault, readVault, timestamp, type Caller, type Row, type State } from "./state.ts";
 
 export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Caller> {
   return {
-    create: ({ body }, { accountId }) => {
-      if (body.type === "shared" || body.chainObjectId !== undefined) throw new Failure("shared_vaults_unavailable");
-      if (ownVaults(state, accountId).length >= MAX_VAULTS) throw new Failure("limit_reached");
-      refuseTaken(state, accountId, body.name, null);
-      const vault = makeVault(state, body.name);
-      state.vaults.set(vault.id, { accountId, sequence: state.next(), value: vault });
+    create: ({ body: { name, type, chainObjectId } }, caller) => {
+      if (type === "shared" || chainObjectId !== undefined) throw new Failure("shared_vaults_unavailable");
+      refuseTakenName(state, caller.accountId, name, null);
+      const vault = makeVault(state, caller.accountId, { name, isDefault: false });
+      announce(state, caller, "vault.created", describeVault(vault));
       return { vault };
     },
     list: ({ query }, caller) => {
-      // This fake has no members.
-      const own = query.shared === true ? [] : ownVaults(state, caller.accountId).filter(isLive);
-      const rows = own.filter(
-        ({ value }) =>
-          reaches(caller, value.id) &&
-          (query.type ?? value.type) === value.type &&
+      const rows = [...state.vaults.values()].filter(
+        ({ accountId, value }) =>
+          accountId === caller.accountId &&
+          value.trashedAt === null &&
+          query.shared !== true &&
+          query.type !== "shared" &&
           beginsWith(value.id, query.idPrefix),
       );
       const { items, nextCursor } = pageOf(rows, query);
-      return { vaults: items.map((value) => shownTo(caller, value)), nextCursor };
+      return { vaults: items, nextCursor };
     },
-    get: ({ params }, caller) => ({
-      vault: shownTo(caller, readVaultOrTrashed(state, caller, params.vaultId).value),
-    }),
+    get: ({ params }, caller) => ({ vault: readAnyVault(state, caller, params.vaultId).value }),
     update: ({ params, body }, caller) => {
       const row = readVault(state, caller, params.vaultId);
       const { name = row.value.name, keepVersionsDays = row.value.keepVersionsDays } = body;
-      if (name !== row.value.name || keepVersionsDays !== row.value.keepVersionsDays) {
-        refuseTaken(state, caller.accountId, name, params.vaultId);
-        row.value = { ...row.value, name, keepVersionsDays, updatedAt: timestamp(state) };
-        keepAsVaultSays(state, params.vaultId);
-        keepEntriesAsVaultSays(state, params.vaultId);
-      }
+      refuseTakenName(state, caller.accountId, name, params.vaultId);
+      change(state, row, { name, keepVersionsDays });
+      announce(state, caller, "vault.updated", describeVault(row.value));
       return { vault: row.value };
     },
-    delete: ({ params, query }, caller) => {
-      const { vaultId } = params;
-      const row = readVaultOrTrashed(state, caller, vaultId);
+    delete: ({ params: { vaultId }, query }, caller) => {
+      const row = readAnyVault(state, caller, vaultId);
       if (row.value.isDefault) throw new Failure("default_vault");
-      const contents = [state.files, state.folders] as const;
-      const holds = contents.some((rows) => [...rows.values()].some((row) => row.value.vaultId === vaultId));
-      if (isLive(row) && holds && query.force !== true) throw new Failure("vault_not_empty");
+      const isLive = row.value.trashedAt === null;
+      const contents = [...state.files.values(), ...state.folders.values()].filter(
+        ({ value }) => value.vaultId === vaultId,
+      );
+      if (isLive && contents.length > 0 && query.force !== true) throw new Failure("vault_not_empty");
       if (query.permanent !== true) {
-        const now = timestamp(state);
-        if (isLive(row)) row.value = { ...row.value, trashedAt: now, updatedAt: now };
+        if (isLive) {
+          change(state, row, { trashedAt: timestamp(state) });
+          announce(state, caller, "vault.trashed", describeVault(row.value));
+        }
         return { vault: row.value };
       }
-      for (const rows of contents) for (const [id, row] of rows) if (row.value.vaultId === vaultId) rows.delete(id);
+      for (const { value } of contents) {
+        state.files.delete(value.id);
+        state.folders.delete(value.id);
+      }
       state.vaults.delete(vaultId);
+      announce(state, caller, "vault.deleted", describeVault(row.value));
       return new Reply(undefined, { status: 204 });
     },
     restore: ({ params, body }, caller) => {
-      const row = readVaultOrTrashed(state, caller, params.vaultId);
-      if (isLive(row)) throw new Failure("not_trashed");
+      const row = readAnyVault(state, caller, params.vaultId);
+      if (row.value.trashedAt === null) throw new Failure("not_trashed");
       const name = body?.name ?? row.value.name;
-      refuseTaken(state, caller.accountId, name, params.vaultId);
-      row.value = { ...row.value, name, trashedAt: null, updatedAt: timestamp(state) };
+      refuseTakenName(state, caller.accountId, name, params.vaultId);
+      change(state, row, { name, trashedAt: null });
+      announce(state, caller, "vault.restored", describeVault(row.value));
       return { vault: row.value };
     },
   };
 }
 
-function makeVault(state: State, name: string): Vault {
+function change(state: State, row: Row<Vault>, changes: Partial<Vault>): void {
+  row.value = { ...row.value, ...changes, updatedAt: timestamp(state) };
+}
+
+export function makeVault(state: State, accountId: string, given: Pick<Vault, "name" | "isDefault">): Vault {
   const createdAt = timestamp(state);
-  return {
+  const value: Vault = {
+    ...given,
     id: crypto.randomUUID(),
-    name,
     type: "public",
     chainObjectId: null,
-    isDefault: false,
     role: "owner",
     generation: null,
     plainNames: null,
@@ -87,21 +88,12 @@ function makeVault(state: State, name: string): Vault {
     updatedAt: createdAt,
     trashedAt: null,
   };
+  state.vaults.set(value.id, { accountId, sequence: state.next(), value });
+  return value;
 }
 
-function shownTo({ key }: Caller, value: Vault): Vault {
-  return { ...value, role: key.value.accessLevel };
-}
-
-function isLive({ value }: Row<Vault>): boolean {
-  return value.trashedAt === null;
-}
-
-export function ownVaults(state: State, accountId: string) {
-  return [...state.vaults.values()].filter((row) => row.accountId === accountId);
-}
-
-function refuseTaken(state: State, accountId: string, name: string, except: string | null): void {
-  if (ownVaults(state, accountId).some((row) => isLive(row) && row.value.name === name && row.value.id !== except))
-    throw new Failure("name_exists");
+function refuseTakenName(state: State, accountId: string, name: string, except: string | null): void {
+  for (const { accountId: owner, value } of state.vaults.values())
+    if (owner === accountId && value.trashedAt === null && value.name === name && value.id !== except)
+      throw new Failure("name_exists");
 }

@@ -1,5 +1,5 @@
 /** A file as the service shows it beside its bytes. */
-import { filesGroup as api, type File } from "@coffer/contract";
+import { filesGroup, type File } from "@coffer/contract";
 import * as z from "zod/mini";
 import { fromBase64 } from "../../digest.ts";
 
@@ -17,7 +17,7 @@ export function parseShown(shown: string | null, fileId: string): ShownFile | nu
   if (shown === null || bytes === null) return null;
   try {
     const file: unknown = JSON.parse(DECODER.decode(bytes));
-    const parsed = z.safeParse(api.files.get.output, { file });
+    const parsed = z.safeParse(filesGroup.get.output, { file });
     return parsed.success && parsed.data.file.id === fileId ? parsed.data.file : null;
   } catch {
     return null;

@@ -1,9 +1,12 @@
 /** When a rewind fails, it has ended: nothing changes behind its caller's back. */
 import { expect, it } from "vitest";
-import { openBusyAgent } from "../../../../test/kit/busy-agent.ts";
+import { openBusyAgent } from "../kit/busy-agent.ts";
+import { serviceOfFile } from "../kit/service-here.ts";
+
+const newAccount = serviceOfFile();
 
 it("has ended all its acts when it rejects, and begins none after that [D5-rewind]", async () => {
-  const { agent, connect, keyId, vaultId } = await openBusyAgent();
+  const { agent, connect, keyId, vaultId } = await openBusyAgent(newAccount);
   const since = new Date(0).toISOString();
   for (let at = 0; at < 40; at += 1)
     await agent.files.upload({ vaultId, name: `file ${String(at)}`, body: new Uint8Array(1) });

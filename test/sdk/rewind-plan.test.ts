@@ -1,9 +1,12 @@
 /** A plan reads as the acts came, whichever answer about them comes first, and ends when its caller says so. */
 import { expect, it } from "vitest";
-import { openBusyAgent } from "../../../../test/kit/busy-agent.ts";
+import { openBusyAgent } from "../kit/busy-agent.ts";
+import { serviceOfFile } from "../kit/service-here.ts";
+
+const newAccount = serviceOfFile();
 
 it("lists its steps in the order of the acts [D5-rewind]", async () => {
-  const { agent, connect, keyId, vaultId } = await openBusyAgent();
+  const { agent, connect, keyId, vaultId } = await openBusyAgent(newAccount);
   const ids: string[] = [];
   for (const name of ["first", "second", "third"])
     ids.push((await agent.files.upload({ vaultId, name, body: new TextEncoder().encode(name) })).file.id);
@@ -21,7 +24,7 @@ it("lists its steps in the order of the acts [D5-rewind]", async () => {
 it.each(["/files/[^/]+", "/files/.+/entries", "/files/.+/versions"])(
   "ends at its signal while it reads %s, and reads nothing more [D5-rewind]",
   async (path) => {
-    const { agent, connect, keyId, vaultId } = await openBusyAgent();
+    const { agent, connect, keyId, vaultId } = await openBusyAgent(newAccount);
     const owner = connect();
     for (let at = 0; at < 20; at += 1) {
       const { file } = await owner.files.upload({ vaultId, name: `file ${String(at)}`, body: new Uint8Array(1) });

@@ -1,11 +1,12 @@
+import type { Client, Middleware } from "@coffer/sdk";
 import { describe, expect, it } from "vitest";
-import type { Client } from "./client.ts";
-import { openService } from "./test-service.ts";
-import type { Middleware } from "./transports.ts";
+import { serviceOfFile } from "../kit/service-here.ts";
+
+const newAccount = serviceOfFile();
 
 /** `losing`: the first answer to a mutation is lost after the service has done it; `between` runs then. */
 async function openLossy() {
-  const { client, connect } = await openService();
+  const { client, connectWith } = await newAccount();
   const losing = (between: () => Promise<unknown> = () => Promise.resolve()): Client => {
     let lost = false;
     const lose: Middleware = async (request, next) => {
@@ -15,7 +16,7 @@ async function openLossy() {
       await between();
       throw new TypeError("fetch failed");
     };
-    return connect({ middleware: [lose], retry: { baseDelayMs: 1, maxDelayMs: 2 } });
+    return connectWith({ middleware: [lose], retry: { baseDelayMs: 1, maxDelayMs: 2 } });
   };
   return { client, losing };
 }
