@@ -2,21 +2,19 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const MEBIBYTE = 1024 * 1024;
 
-/** Peers and tools, with the Debian packages that bring them. */
-const PACKAGES = {
-  nginx: "nginx-light",
-  rclone: "rclone",
-  wrk: "wrk",
-  curl: "curl",
-} as const;
+/** Peers and load generators, with the Debian packages that bring them. */
+const PACKAGES = { nginx: "nginx-light", rclone: "rclone", age: "age", wrk: "wrk", curl: "curl" } as const;
 
 export type Tool = keyof typeof PACKAGES;
 
@@ -42,57 +40,54 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** A directory that vanishes at the end. */
+export async function openScratch(): Promise<AsyncDisposable & { readonly directory: string }> {
+  const directory = await mkdtemp(join(tmpdir(), "coffer-bench-"));
+  return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
 /** User and system time of a process so far, in seconds (proc(5): fields 14 and 15, in hundredths). */
 export function processorSeconds(pid: number): number {
-  const [user, system] = timesOf(pid);
-  return (user + system) / 100;
-}
-
-/** The same of its children that have ended (fields 16 and 17). */
-export function childSeconds(pid: number): number {
-  const [, , user, system] = timesOf(pid);
-  return (user + system) / 100;
-}
-
-function timesOf(pid: number): [user: number, system: number, childUser: number, childSystem: number] {
   const text = readFileSync(`/proc/${String(pid)}/stat`, "utf8");
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15).map(Number);
-  return [user, system, childUser, childSystem];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Peak resident memory of a process so far, in MiB (proc(5): VmHWM). */
-export function peakMebibytes(pid: number): number {
-  return statusMebibytes(pid, /^VmHWM:\s+(\d+) kB$/m);
-}
+/** How long a process that is done with its work uses next to no processor, in milliseconds. */
+const QUIET_MS = 500;
 
-/** Resident memory of a process now, in MiB (proc(5): VmRSS). */
-export function residentMebibytes(pid: number): number {
-  return statusMebibytes(pid, /^VmRSS:\s+(\d+) kB$/m);
-}
-
-function statusMebibytes(pid: number, line: RegExp): number {
-  return Number(line.exec(readFileSync(`/proc/${String(pid)}/status`, "utf8"))?.[1]) / 1024;
+/** Resolves when a process works no longer: also on what nobody waits for. */
+export async function isQuiet(pid: number): Promise<void> {
+  for (let before = processorSeconds(pid); ;) {
+    await pause(QUIET_MS);
+    const now = processorSeconds(pid);
+    if (now - before <= 0.02) return;
+    before = now;
+  }
 }
 
 export interface Program extends AsyncDisposable {
   readonly pid: number;
-  readonly port: number;
   readonly baseUrl: string;
 }
 
-/** Starts a peer that takes its port as an argument or from a file, and waits until it accepts connections. */
+/** Starts a peer that is told its port, and waits until it accepts connections. */
 export async function startProgram(command: string, words: (port: number) => readonly string[]): Promise<Program> {
   const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${String(port)}`;
   const child = spawn(command, words(port), { stdio: "ignore" });
-  const stop = () => stopChild(child);
-  try {
-    await accepts(port, child);
-  } catch (error) {
-    await stop();
-    throw error;
+  const program = { pid: child.pid ?? 0, baseUrl, [Symbol.asyncDispose]: () => stopChild(child) };
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    if (child.exitCode !== null) throw new Error(`${command} ended with ${String(child.exitCode)}`);
+    try {
+      await fetch(baseUrl);
+      return program;
+    } catch {
+      await pause(50);
+    }
   }
-  return { pid: child.pid ?? 0, port, baseUrl: `http://127.0.0.1:${String(port)}`, [Symbol.asyncDispose]: stop };
+  await stopChild(child);
+  throw new Error(`${command} does not accept connections`);
 }
 
 export async function stopChild(child: ChildProcess): Promise<void> {
@@ -101,20 +96,7 @@ export async function stopChild(child: ChildProcess): Promise<void> {
   await once(child, "exit");
 }
 
-async function accepts(port: number, child: ChildProcess): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${String(child.exitCode)}`);
-    try {
-      await fetch(`http://127.0.0.1:${String(port)}/`);
-      return;
-    } catch {
-      await pause(50);
-    }
-  }
-  throw new Error(`${child.spawnfile} does not accept connections`);
-}
-
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -122,6 +104,21 @@ export async function freePort(): Promise<number> {
   await once(server, "close");
   if (address === null || typeof address === "string") throw new Error("no port");
   return address.port;
+}
+
+/** Runs a program from its start to its end, which must be 0. Answers the seconds. */
+export async function secondsOf(
+  command: string,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<number> {
+  const began = performance.now();
+  const child = spawn(command, words, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise<number | null>((resolve, reject) => child.once("exit", resolve).once("error", reject));
+  const [code, , said] = await Promise.all([ended, buffer(child.stdout), buffer(child.stderr)]);
+  const seconds = (performance.now() - began) / 1000;
+  if (code !== 0) throw new Error(`${command} ${words.join(" ")} ended with ${String(code)}: ${said.toString()}`);
+  return seconds;
 }
 
 /** Bytes that do not compress, in a new file. */
@@ -147,15 +144,8 @@ export async function curl(
   words: readonly string[],
 ): Promise<number> {
   const format = `%{http_code} %{speed_${direction}}`;
-  const { stdout } = await run("curl", [
-    "--silent",
-    "--show-error",
-    "--output",
-    "/dev/null",
-    "--write-out",
-    format,
-    ...words,
-  ]);
+  const quiet = ["--silent", "--show-error", "--output", "/dev/null", "--write-out", format];
+  const { stdout } = await run("curl", [...quiet, ...words]);
   const [code, speed] = stdout.split(" ");
   if (Number(code) !== status) throw new Error(`curl ${words.at(-1) ?? ""} answered ${String(code)}`);
   return Number(speed) / MEBIBYTE;

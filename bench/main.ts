@@ -1,97 +1,88 @@
-/** `npm run bench [-- NAME…] [--json] [--base REV]`: benchmarks with their peers, in turns in one run; ratios survive a busy machine. */
+/**
+ * `npm run bench [-- NAME…] [--json] [--update]`: what Coffer does beside its peers, in turns, as ratios that are compared with those of
+ * baseline.json. Ends with 1 if one of them is worse than there by more than the spread of both. `--update` writes what was measured there.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { cliFarChain } from "./cli-far-chain.ts";
-import { cliMemory } from "./cli-memory.ts";
-import { cliStart } from "./cli-start.ts";
-import { cliFile, cliFolder, cliList } from "./cli-transfers.ts";
-import { commits } from "./commits.ts";
-import { cryptoAge, cryptoAgeEncryption, cryptoCodec, cryptoMemory } from "./crypto.ts";
-import { download } from "./download.ts";
-import { folderSync, folderUpload } from "./folder-upload.ts";
-import { listing } from "./listing.ts";
-import { listingPostgres } from "./listing-postgres.ts";
-import { localSearch } from "./local-search.ts";
-import { mcpCalls, mcpStart } from "./mcp.ts";
-import { memory } from "./memory.ts";
+import { commandLine } from "./command-line.ts";
 import { metadata } from "./metadata.ts";
-import { renderOutcome, type Benchmark, type Outcome } from "./outcome.ts";
-import { postgres } from "./postgres.ts";
-import { processes } from "./processes.ts";
-import { s3 } from "./s3.ts";
-import { sdkCall } from "./sdk-call.ts";
-import { sdkUpload } from "./sdk-upload.ts";
-import { search } from "./search.ts";
-import { sharedMemory } from "./shared-memory.ts";
-import { sharedOpen } from "./shared-open.ts";
-import { sharedSecondFile } from "./shared-second-file.ts";
-import { sharedSmallFiles } from "./shared-small-files.ts";
-import { forgotPasswordTiming, loginTiming } from "./sign-in.ts";
-import { upload } from "./upload.ts";
-import { webhookDeadEndpoint, webhookDeliveries, webhookEnqueue, webhookProcessor } from "./webhooks.ts";
-import { webhooksPostgres } from "./webhooks-postgres.ts";
+import { compare, median, ratioOf, type Baseline, type Benchmark, type Comparison, type Outcome } from "./ratio.ts";
+import { smallFiles } from "./small-files.ts";
+import { toolServer } from "./tool-server.ts";
+import { transfers } from "./transfers.ts";
+import { webhooks } from "./webhooks.ts";
+
+const BASELINE = new URL("baseline.json", import.meta.url);
+
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
+  transfers,
+  "small-files": smallFiles,
+  metadata,
+  webhooks,
+  "tool-server": toolServer,
+  "command-line": commandLine,
+};
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "boolean", default: false }, base: { type: "string" } },
+  options: { json: { type: "boolean", default: false }, update: { type: "boolean", default: false } },
 });
-
-const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
-  metadata,
-  download,
-  upload,
-  memory,
-  postgres,
-  processes,
-  s3,
-  listing,
-  "listing-postgres": listingPostgres,
-  search,
-  "local-search": localSearch,
-  "sdk-call": sdkCall,
-  "sdk-upload": sdkUpload,
-  "login-timing": loginTiming,
-  "forgot-password-timing": forgotPasswordTiming,
-  "webhook-deliveries": webhookDeliveries,
-  "webhook-processor": webhookProcessor,
-  "webhook-enqueue": webhookEnqueue,
-  "webhook-dead-endpoint": webhookDeadEndpoint,
-  "webhooks-postgres": webhooksPostgres,
-  "crypto-codec": cryptoCodec,
-  "crypto-age": cryptoAge,
-  "crypto-age-encryption": cryptoAgeEncryption,
-  "crypto-memory": cryptoMemory,
-  "shared-small-files": sharedSmallFiles,
-  "shared-second-file": sharedSecondFile,
-  "folder-upload": folderUpload,
-  "folder-sync": folderSync,
-  "shared-open": sharedOpen,
-  "shared-memory": sharedMemory,
-  "mcp-start": mcpStart,
-  "mcp-calls": mcpCalls,
-  "cli-start": cliStart,
-  "cli-list": cliList,
-  "cli-folder": cliFolder,
-  "cli-file": cliFile,
-  "cli-far-chain": cliFarChain,
-  "cli-memory": cliMemory,
-  commits: () => commits(values.base),
-};
-
 const unknown = positionals.filter((name) => !(name in BENCHMARKS));
-if (unknown.length > 0 || process.platform !== "linux") {
-  const reason =
-    unknown.length > 0
-      ? `unknown benchmark ${unknown.join(", ")}; there are: ${Object.keys(BENCHMARKS).join(", ")}`
-      : "the benchmarks read /proc: they need Linux";
-  console.error(reason);
-  process.exit(2);
-}
-const outcomes: Outcome[] = [];
+if (unknown.length > 0) refuse(`Unknown: ${unknown.join(", ")}. There are: ${Object.keys(BENCHMARKS).join(", ")}.`);
+if (process.platform !== "linux") refuse("The benchmarks need Linux: they read /proc.");
+
+let baseline = JSON.parse(readFileSync(BASELINE, "utf8")) as Baseline;
+const results: object[] = [];
 for (const [name, benchmark] of Object.entries(BENCHMARKS)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   const outcome = await benchmark();
-  outcomes.push(outcome);
-  if (!values.json) console.log(renderOutcome(outcome));
+  report(name, outcome);
+  if (values.update) update(name, outcome);
 }
-if (values.json) console.log(JSON.stringify(outcomes, null, 2));
-process.exitCode = outcomes.every((outcome) => outcome.kind === "not measured" || outcome.pass) ? 0 : 1;
+if (values.json) console.log(JSON.stringify(results, null, 2));
+
+function report(name: string, { comparisons, skipped = [], facts = {} }: Outcome): void {
+  for (const comparison of comparisons) {
+    const { title, better } = comparison;
+    const now = ratioOf(comparison);
+    const before = baseline[name]?.[title];
+    const verdict = compare(better, now, before);
+    if (verdict === "worse" && !values.update) process.exitCode = 1;
+    results.push({ benchmark: name, verdict, now, before: before ?? null, ...comparison });
+    if (values.json) continue;
+    const spread = `${String(now.ratio)} (${String(now.from)} to ${String(now.to)})`;
+    const earlier =
+      before === undefined
+        ? "not in the baseline"
+        : `was ${String(before.ratio)} (${String(before.from)} to ${String(before.to)})`;
+    console.log(`${verdict.toUpperCase().padEnd(6)} ${name}: ${title}: ${spread}, ${better} is better; ${earlier}`);
+    console.log(`         ${renderSeries(comparison)}`);
+  }
+  for (const { title, reason } of skipped) {
+    results.push({ benchmark: name, verdict: "skipped", title, reason });
+    if (!values.json) console.log(`SKIP   ${name}: ${title}: ${reason}`);
+  }
+  if (Object.keys(facts).length > 0) results.push({ benchmark: name, facts });
+  if (!values.json) for (const [title, fact] of Object.entries(facts)) console.log(`       ${name}: ${title}: ${fact}`);
+}
+
+function renderSeries({ ours, peer, unit }: Comparison): string {
+  const short = (series: readonly number[]): string => String(Number(median(series).toPrecision(3)));
+  return `ours ${short(ours)} ${unit}, the peer ${short(peer)} ${unit}: medians of ${String(ours.length)}`;
+}
+
+/** What was skipped keeps its ratio. */
+function update(name: string, { comparisons, skipped = [] }: Outcome): void {
+  const kept = skipped.flatMap(({ title }) => {
+    const ratio = baseline[name]?.[title];
+    return ratio === undefined ? [] : [[title, ratio] as const];
+  });
+  const measured = comparisons.map((comparison) => [comparison.title, ratioOf(comparison)] as const);
+  baseline = { ...baseline, [name]: Object.fromEntries([...measured, ...kept]) };
+  writeFileSync(BASELINE, `${JSON.stringify(baseline, null, 2)}\n`);
+}
+
+function refuse(reason: string): never {
+  console.error(reason);
+  process.exit(2);
+}

@@ -1,136 +1,210 @@
-/** Our server as it runs in production, with an account to use. */
-import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+/** Our server as a program, with an account to use; and the same beside a local chain, with a public and a shared vault. */
+import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { productionSecrets } from "../test/acceptance/kit/production.ts";
-import { stopChild } from "./machine.ts";
+import { promisify } from "node:util";
+import { parseNetworkConfiguration, type NetworkConfiguration } from "@coffer/chain";
+import { nodePlatform } from "@coffer/crypto/node";
+import { chainKeySigner, createClient, generateChainKey, type Client } from "@coffer/sdk";
+import { sharedVaults } from "@coffer/sdk/shared";
+import { secondsOf, stopChild } from "./machine.ts";
 
 const MAIN = new URL("../server/src/main.ts", import.meta.url).pathname;
+const LOCALNET = new URL("../packages/localnet/src/main.ts", import.meta.url).pathname;
+const COFFER = new URL("../packages/cli/dist/main.js", import.meta.url).pathname;
 
-export interface Service extends AsyncDisposable {
+/** The server's first line names Node's options; this names the Node. */
+const PATH = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
+/** Limits count and answer as in production, and no benchmark reaches them. */
+const LIMITS = {
+  SERVICE_RATE_GENERAL: "100000000",
+  SERVICE_RATE_GENERAL_BURST: "100000000",
+  SERVICE_RATE_SIGNUP: "100000000",
+  SERVICE_FREE_FILE_BYTES: String(2 ** 40),
+  SERVICE_FREE_STORAGE_BYTES: String(2 ** 40),
+};
+
+type Settings = Readonly<Record<string, string>>;
+
+interface Started extends AsyncDisposable {
   readonly baseUrl: string;
   readonly pid: number;
-  readonly databasePath: string;
-  /** Of each account, with all rights. */
-  readonly keys: readonly string[];
-  /** Of the first account, with the scope files:read alone. */
+}
+
+export interface Service extends Started {
+  /** An API key with all rights, of the first account. */
+  readonly apiKey: string;
+  /** One with the scope files:read alone. */
   readonly readKey: string;
-  /** One more process of the same service, on the same data. */
-  startAnother(): Promise<AsyncDisposable & { readonly baseUrl: string; readonly pid: number }>;
 }
 
-/**
- * The limit of credentials, in requests a minute and at once: it counts and answers as in production, and no benchmark gets
- * that far. Said in the outcome of the benchmarks that it bears on.
- */
-export const RATE = 100_000_000;
-
-/** A directory that vanishes at the end. */
-export async function openScratch(): Promise<AsyncDisposable & { readonly directory: string }> {
-  const directory = await mkdtemp(join(tmpdir(), "coffer-bench-"));
-  return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
-}
-
-/**
- * Makes accounts in development mode, then starts the server in production mode with its default log, written to a file. `settings`: more
- * `SERVICE_…` variables.
- */
-export async function startService(
-  directory: string,
-  accounts = 1,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<Service> {
-  const data = join(directory, "data");
-  const keys: string[] = [];
-  let readKey: string;
-  const first = await launch(directory, { ...settings, SERVICE_ENV: "development", SERVICE_DATA_DIR: data });
-  try {
-    for (let at = 0; at < accounts; at += 1) keys.push(await signUp(first.baseUrl, `bench-${String(at)}@example.com`));
-    readKey = await makeReadKey(first.baseUrl, keys[0] ?? "");
-  } finally {
-    await stopChild(first.child);
-  }
-  const databasePath = join(data, "coffer.sqlite");
-  forgetMode(databasePath);
-  const rates = { SERVICE_RATE_GENERAL: String(RATE), SERVICE_RATE_GENERAL_BURST: String(RATE) };
-  const production = {
-    ...settings,
+/** A server in production mode with its default log, written to a file. `settings`: more `SERVICE_…` variables. */
+export async function startService(directory: string, settings: Settings = {}): Promise<Service> {
+  const environment = {
+    PATH,
+    ...LIMITS,
     SERVICE_ENV: "production",
-    ...productionSecrets(),
-    ...rates,
-    SERVICE_DATA_DIR: data,
+    SERVICE_PORT: "0",
+    SERVICE_DATA_DIR: join(directory, "data"),
+    SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
+    SERVICE_JWT_KEYS: `k1:${randomBytes(32).toString("base64")}`,
+    SERVICE_APP_URL: "https://app.coffer.example",
+    SERVICE_SHUTDOWN_NOTICE_SECONDS: "0",
+    ...settings,
   };
-  const startOne = async (isFirst: boolean) => {
-    const { baseUrl, child } = await launch(directory, production, isFirst);
-    return { baseUrl, pid: child.pid ?? 0, [Symbol.asyncDispose]: () => stopChild(child) };
+  const server = await launch(environment, directory);
+  try {
+    const { stdout } = await promisify(execFile)(MAIN, ["access-codes", "create", "--json"], { env: environment });
+    const { code: accessCode } = JSON.parse(stdout) as { code: string };
+    const account = { email: "bench@example.com", password: "granite otter 71 lanterns", accessCode };
+    const { accessToken } = await post<{ accessToken: string }>(server, "/api/auth/signup", null, account);
+    const makeKey = async (name: string, scopes?: readonly string[]) =>
+      (await post<{ key: string }>(server, "/api/auth/api-keys", accessToken, { name, scopes })).key;
+    return { ...server, apiKey: await makeKey("all"), readKey: await makeKey("reader", ["files:read"]) };
+  } catch (error) {
+    await server[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Of development, whose webhooks may go to addresses of this machine. */
+export async function startWebhookService(directory: string): Promise<Omit<Service, "readKey">> {
+  const environment = {
+    PATH,
+    ...LIMITS,
+    SERVICE_ENV: "development",
+    SERVICE_PORT: "0",
+    SERVICE_DATA_DIR: join(directory, "data"),
+    SERVICE_WEBHOOK_ENDPOINT_RATE: "1000000",
+    SERVICE_MAX_WEBHOOKS: "100",
   };
-  return { ...(await startOne(true)), keys, readKey, databasePath, startAnother: () => startOne(false) };
+  const server = await launch(environment, directory);
+  return { ...server, apiKey: await signUp(server) };
 }
 
-/** No production server starts on data of development, and these were made so because that is quick. */
-function forgetMode(databasePath: string): void {
-  using database = new DatabaseSync(databasePath);
-  database.exec("delete from database_origin");
+/** One more account of a development server; answers its API key. */
+export async function signUp(server: Pick<Service, "baseUrl">): Promise<string> {
+  const email = `bench-${randomBytes(8).toString("hex")}@example.com`;
+  return (await post<{ apiKey: string }>(server, "/api/auth/dev-signup", null, { email })).apiKey;
 }
 
-async function signUp(baseUrl: string, email: string): Promise<string> {
-  const headers = { "content-type": "application/json" };
-  const answer = await fetch(`${baseUrl}/api/auth/dev-signup`, {
-    method: "POST",
-    headers,
-    body: JSON.stringify({ email }),
-  });
-  if (answer.status !== 200) throw new Error(`dev-signup answered ${String(answer.status)}`);
-  return ((await answer.json()) as { apiKey: string }).apiKey;
-}
-
-async function makeReadKey(baseUrl: string, key: string): Promise<string> {
-  const answer = await fetch(`${baseUrl}/api/auth/api-keys`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ name: "reader", scopes: ["files:read"] }),
-  });
-  if (answer.status !== 201) throw new Error(`api-keys answered ${String(answer.status)}`);
-  return ((await answer.json()) as { key: string }).key;
-}
-
-/** Stores a small file and answers its id. */
-export async function storeFile({ baseUrl, keys }: Service, name: string): Promise<string> {
-  const headers = { authorization: `Bearer ${keys[0] ?? ""}` };
-  const answer = await fetch(`${baseUrl}/api/files?name=${name}`, {
-    method: "POST",
-    headers,
-    body: new Uint8Array(1000),
-  });
-  if (answer.status !== 201) throw new Error(`the upload answered ${String(answer.status)}`);
-  return ((await answer.json()) as { file: { id: string } }).file.id;
-}
-
-async function launch(
-  directory: string,
-  variables: Readonly<Record<string, string>>,
-  isFirst = true,
-): Promise<{ child: ChildProcess; baseUrl: string }> {
-  const logPath = join(directory, `log-${String(Date.now())}`);
-  const log = openSync(logPath, "w");
-  const env = { PATH: process.env["PATH"], SERVICE_PORT: "0", ...variables };
-  const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN], {
-    env,
-    stdio: ["ignore", "ignore", log],
-  });
+async function launch(env: NodeJS.ProcessEnv, directory: string): Promise<Started> {
+  const path = join(directory, "server.log");
+  const log = openSync(path, "w");
+  const child = spawn(MAIN, { env, stdio: ["ignore", "ignore", log] });
   closeSync(log);
-  for (let attempt = 0; attempt < 400; attempt += 1) {
-    const text = readFileSync(logPath, "utf8");
+  for (let attempt = 0; attempt < 1200 && child.exitCode === null; attempt += 1) {
+    const text = readFileSync(path, "utf8");
     const baseUrl = /listens on (http:\S+)/.exec(text)?.[1];
-    // The clean-up of the start must not run into the measurement. One process of all does it.
-    if (baseUrl !== undefined && (!isFirst || text.includes('"start-up"'))) return { child, baseUrl };
-    if (child.exitCode !== null) throw new Error(`the server did not start:\n${text}`);
+    // The clean-up of the start must not run into the measurement.
+    if (baseUrl !== undefined && text.includes('"start-up"'))
+      return { baseUrl, pid: child.pid ?? 0, [Symbol.asyncDispose]: () => stopChild(child) };
     await pause(50);
   }
   await stopChild(child);
-  throw new Error("the server did not start in time");
+  throw new Error(`The server did not start:\n${readFileSync(path, "utf8")}`);
+}
+
+async function post<Body>(
+  { baseUrl }: Pick<Service, "baseUrl">,
+  path: string,
+  credential: string | null,
+  body: object,
+): Promise<Body> {
+  const authorization = credential === null ? {} : { authorization: `Bearer ${credential}` };
+  const headers = { "content-type": "application/json", ...authorization };
+  const answer = await fetch(baseUrl + path, { method: "POST", headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${path} answered ${String(answer.status)}: ${await answer.text()}`);
+  return (await answer.json()) as Body;
+}
+
+/** In production the server takes no local chain by its name; what signatures name is all that this decides. */
+const PROOFS = "testnet";
+
+/** What a client in another process is made of; all of it is a benchmark's own, and no secret. */
+export interface ClientSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly chainKey: string;
+  readonly network: NetworkConfiguration;
+}
+
+/** Of one person: `public` has no chain key, `shared` opens shared vaults. */
+export async function openClients({ apiKey, baseUrl, chainKey, network }: ClientSettings) {
+  const signer = await chainKeySigner(chainKey);
+  const service = { baseUrl, credentials: { apiKey }, network: PROOFS } as const;
+  return {
+    signer,
+    public: createClient(service),
+    shared: createClient({ ...service, sharedVaults: sharedVaults({ signer, network, platform: nodePlatform }) }),
+  };
+}
+
+export interface SharedService extends AsyncDisposable {
+  readonly service: Service;
+  readonly settings: ClientSettings;
+  readonly clients: { readonly public: Client; readonly shared: Client };
+  /** Ids of the vaults. */
+  readonly vaults: { readonly public: string; readonly shared: string };
+  /** Of programs that are this person: without the chain key, and with it. */
+  readonly environments: { readonly public: NodeJS.ProcessEnv; readonly shared: NodeJS.ProcessEnv };
+  /** Runs the built `coffer`; answers its seconds. `opens`: with the chain key that opens shared vaults. */
+  readonly coffer: (words: readonly string[], opens?: boolean) => Promise<number>;
+}
+
+/** The server, and the chain with its key servers, are processes of their own; the clients are this one. */
+export async function startSharedService(directory: string): Promise<SharedService> {
+  if (!existsSync(COFFER)) throw new Error("Run npm run build first.");
+  await using opening = new AsyncDisposableStack();
+  const localnet = spawn(process.execPath, ["--conditions=coffer-source", LOCALNET], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  opening.defer(() => stopChild(localnet));
+  const [line] = (await once(createInterface(localnet.stdout), "line")) as [string];
+  const network = parseNetworkConfiguration(JSON.parse(line));
+  const service = opening.use(
+    await startService(directory, {
+      SERVICE_CHAIN_NETWORK: PROOFS,
+      SERVICE_CHAIN_URL: network.grpcUrl,
+      SERVICE_CHAIN_PACKAGE: network.originalPackageId,
+      SERVICE_CHAIN_ID: network.chainId,
+    }),
+  );
+  const chainKey = (await generateChainKey()).privateKey.reveal();
+  const settings = { baseUrl: service.baseUrl, apiKey: service.apiKey, chainKey, network };
+  const clients = await openClients(settings);
+  await clients.shared.account.linkChain(clients.signer);
+  const vaults = {
+    public: (await clients.shared.vaults.create({ name: "bench-public", type: "public" })).id,
+    shared: (await clients.shared.vaults.create({ name: "bench-shared", type: "shared" })).id,
+  };
+  const environments = environmentsOf(directory, settings);
+  const all = opening.move();
+  return {
+    service,
+    settings,
+    clients,
+    vaults,
+    environments,
+    coffer: (words, opens = false) =>
+      secondsOf(process.execPath, [COFFER, ...words], environments[opens ? "shared" : "public"]),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+/** Of programs; `directory` gets their home. Whose environment has the chain key opens shared vaults. */
+function environmentsOf(directory: string, { apiKey, baseUrl, chainKey, network }: ClientSettings) {
+  const home = join(directory, "home");
+  mkdirSync(home, { mode: 0o700 });
+  const networkFile = join(directory, "network.json");
+  writeFileSync(networkFile, JSON.stringify(network));
+  const plain = { PATH, HOME: home, SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY: apiKey };
+  return {
+    public: plain,
+    shared: { ...plain, SERVICE_CHAIN_PRIVATE_KEY: chainKey, SERVICE_NETWORK_FILE: networkFile },
+  };
 }

@@ -1,221 +1,198 @@
-/** What deliveries cost, and what they cost others. */
-import { processorSeconds } from "./machine.ts";
-import { type Benchmark, measured, median, medianRatio } from "./outcome.ts";
-import { openScratch } from "./service.ts";
-import {
-  type Owner,
-  type Poster,
-  type Receiver,
-  startPoster,
-  startReceiver,
-  WebhookService,
-} from "./webhook-service.ts";
+/** What deliveries of webhooks cost, and what they cost others. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { isQuiet, openScratch, processorSeconds, stopChild } from "./machine.ts";
+import { inTurns, type Benchmark, type Comparison } from "./ratio.ts";
+import { signUp, startWebhookService } from "./service.ts";
+import type { Arrivals } from "./programs/webhook-receiver.ts";
 
-const ROUNDS = 5;
 /** Of the bare loop: more make it slower. The server has what it has by default. */
 const CONNECTIONS = 64;
+const ROUNDS = 7;
+
+export const webhooks: Benchmark = async () => ({
+  comparisons: [...(await deliveries()), await writes(), await besideDeadEndpoint()],
+});
+
 const ENDPOINTS = 40;
-const EVENTS = 500;
+const EVENTS = 200;
 const DELIVERIES = ENDPOINTS * EVENTS;
 
-interface Rounds {
-  /** A second. */
-  readonly deliveries: number[];
-  readonly posts: number[];
-  /** Microseconds of processor time for one. */
-  readonly perDelivery: number[];
-  readonly perPost: number[];
-}
-
-/** Deliveries a second, claimed, signed, sent and recorded durably, over a bare loop of signed POSTs. */
-export const webhookDeliveries: Benchmark = async () => {
-  const { deliveries, posts, perDelivery, perPost } = await measureRounds();
-  return measured({
-    name: "webhook-deliveries",
-    about: `deliveries a second with their records kept, over a bare loop of signed POSTs on ${String(CONNECTIONS)} connections`,
-    value: medianRatio(deliveries, posts),
-    unit: "x",
-    limit: { at: "least", value: 0.4 },
-    series: {
-      "deliveries per second": deliveries,
-      "bare POSTs per second": posts,
-      "processor, µs per delivery": perDelivery,
-      "processor, µs per bare POST": perPost,
-    },
-    facts: {},
-  });
-};
-
-/** Processor time of a delivery from the claim to the record, in the server's process. */
-export const webhookProcessor: Benchmark = async () => {
-  const { perDelivery, perPost } = await measureRounds();
-  return measured({
-    name: "webhook-processor",
-    about: "processor time for a delivery: claim, sign, send, record",
-    value: median(perDelivery),
-    unit: "µs",
-    limit: { at: "most", value: 250 },
-    series: { "µs per delivery": perDelivery, "µs per bare POST": perPost },
-    facts: {},
-  });
-};
-
-async function measureRounds(): Promise<Rounds> {
+/** Deliveries that are claimed, signed, sent and recorded durably, over a bare loop of signed POSTs. */
+async function deliveries(): Promise<Comparison[]> {
   await using scratch = await openScratch();
   await using receiver = await startReceiver();
-  await using service = await WebhookService.start(scratch.directory);
-  await using poster = await startPoster(`${receiver.url}/bare`, CONNECTIONS);
-  const owner = await service.signUp();
-  const webhookIds: string[] = [];
-  for (let at = 0; at < ENDPOINTS; at += 1) {
-    webhookIds.push(await service.endpoint(owner, `${receiver.url}/${String(at)}`));
-  }
-  const rounds: Rounds = { deliveries: [], posts: [], perDelivery: [], perPost: [] };
-  // One round more, which counts for nothing: it warms both up.
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    const ours = await deliver(service, receiver, owner, { webhookIds, events: EVENTS });
-    const bare = await postBare(poster);
-    if (round === 0) continue;
-    rounds.deliveries.push(ours.perSecond);
-    rounds.perDelivery.push(ours.processor);
-    rounds.posts.push(bare.perSecond);
-    rounds.perPost.push(bare.processor);
-  }
-  return rounds;
-}
-
-export interface Pace {
-  readonly perSecond: number;
-  /** Microseconds of the server's processes for one. */
-  readonly processor: number;
-  /** The same of others that take part, in their order. */
-  readonly others: readonly number[];
-}
-
-/** Queues while the endpoints are paused, and counts from when the last of them is not, so that what is measured is sending alone. */
-export async function deliver(
-  service: WebhookService,
-  receiver: Pick<Receiver, "ask">,
-  owner: Owner,
-  { webhookIds, events }: { readonly webhookIds: readonly string[]; readonly events: number },
-  others: readonly (() => number)[] = [],
-): Promise<Pace> {
-  await service.setActive(owner, webhookIds, false);
-  for (let event = 0; event < events; event += 1) await service.write(owner);
-  await service.drained();
-  await receiver.ask("take");
-  await service.setActive(owner, webhookIds, true);
-  const ours = (): number => service.servers.reduce((sum, { pid }) => sum + processorSeconds(pid), 0);
-  const spent = (): number[] => [ours, ...others].map((seconds) => seconds());
-  const before = spent();
-  const early = await receiver.ask("take");
-  await service.drained();
-  const used = spent().map((seconds, at) => seconds - (before[at] ?? Number.NaN));
-  const { count, first, last } = await receiver.ask("take");
-  const wanted = webhookIds.length * events;
-  if (early.count + count !== wanted) {
-    throw new Error(`${String(early.count + count)} of ${String(wanted)} deliveries arrived`);
-  }
-  const [processor = Number.NaN, ...more] = used.map((seconds) => (seconds / count) * 1e6);
-  return { perSecond: (count / (last - first)) * 1000, processor, others: more };
-}
-
-async function postBare(poster: Poster): Promise<Omit<Pace, "others">> {
-  const { seconds, processorSeconds: used } = await poster.post(DELIVERIES);
-  return { perSecond: DELIVERIES / seconds, processor: (used / DELIVERIES) * 1e6 };
-}
-
-const WRITES = 1000;
-
-/** What one subscribed endpoint adds to a write: reading its event and queueing the delivery, which nobody sends here. */
-export const webhookEnqueue: Benchmark = async () => {
-  await using scratch = await openScratch();
-  await using service = await WebhookService.start(scratch.directory);
-  const without = await service.signUp();
-  const listening = await service.signUp();
-  const webhookId = await service.endpoint(listening, "http://127.0.0.1:9/");
-  await service.setActive(listening, [webhookId], false);
-  const bare: number[] = [];
-  const queued: number[] = [];
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    const first = await costOfWrites(service, without);
-    const second = await costOfWrites(service, listening);
-    if (round === 0) continue;
-    bare.push(first);
-    queued.push(second);
-  }
-  return measured({
-    name: "webhook-enqueue",
-    about: "processor time that a subscribed endpoint adds to a write request, its delivery's row included",
-    value: median(queued.map((value, at) => value - (bare[at] ?? Number.NaN))),
-    unit: "µs",
-    limit: { at: "most", value: 60 },
-    series: { "µs per write, with an endpoint": queued, "µs per write, without": bare },
-    facts: {},
+  await using poster = await startPoster(`${receiver.url}/bare`);
+  await using service = await startWebhookService(scratch.directory);
+  const owner = await openOwner(service.baseUrl, service.apiKey);
+  const ids: string[] = [];
+  for (let at = 0; at < ENDPOINTS; at += 1) ids.push(await owner.addEndpoint(`${receiver.url}/${String(at)}`));
+  const processor = { ours: [] as number[], peer: [] as number[] };
+  const rate = await inTurns(ROUNDS, {
+    ours: async (round) => {
+      // Events wait while the endpoints are paused, so that what is measured is sending alone.
+      await owner.setActive(ids, false);
+      for (let event = 0; event < EVENTS; event += 1) await owner.write();
+      await isQuiet(service.pid);
+      const before = processorSeconds(service.pid);
+      await receiver.ask("forget");
+      await owner.setActive(ids, true);
+      const { count, first, last } = await receiver.wait(DELIVERIES);
+      // The last of them are still to be recorded.
+      await isQuiet(service.pid);
+      if (round > 0) processor.ours.push(((processorSeconds(service.pid) - before) / count) * 1e6);
+      return (count / (last - first)) * 1000;
+    },
+    peer: async (round) => {
+      const { seconds, processorSeconds: used } = await poster.post(DELIVERIES);
+      if (round > 0) processor.peer.push((used / DELIVERIES) * 1e6);
+      return DELIVERIES / seconds;
+    },
   });
-};
+  return [
+    { title: "deliveries over a bare loop of signed POSTs", better: "higher", unit: "a second", ...rate },
+    {
+      title: "processor time of a delivery over that of a bare signed POST",
+      better: "lower",
+      unit: "µs",
+      ...processor,
+    },
+  ];
+}
 
-async function costOfWrites(service: WebhookService, owner: Owner): Promise<number> {
-  const before = processorSeconds(service.server.pid);
-  for (let write = 0; write < WRITES; write += 1) await service.write(owner);
-  await service.drained();
-  return ((processorSeconds(service.server.pid) - before) / WRITES) * 1e6;
+const WRITES = 500;
+
+/** What a subscribed endpoint adds to a write: reading its event and queueing a delivery, which nobody sends here. */
+async function writes(): Promise<Comparison> {
+  await using scratch = await openScratch();
+  await using service = await startWebhookService(scratch.directory);
+  const without = await openOwner(service.baseUrl, service.apiKey);
+  const listening = await openOwner(service.baseUrl, await signUp(service));
+  await listening.setActive([await listening.addEndpoint("http://127.0.0.1:9/")], false);
+  const costOf = (owner: Owner) => async (): Promise<number> => {
+    const before = processorSeconds(service.pid);
+    for (let write = 0; write < WRITES; write += 1) await owner.write();
+    await isQuiet(service.pid);
+    return ((processorSeconds(service.pid) - before) / WRITES) * 1e6;
+  };
+  const series = await inTurns(ROUNDS, { ours: costOf(listening), peer: costOf(without) });
+  const title = "processor time of a write with an endpoint that listens over one without";
+  return { title, better: "lower", unit: "µs", ...series };
 }
 
 const ACCOUNTS = 5;
+const ENDPOINTS_EACH = 20;
 const LIVE_EVENTS = 20;
-const DEAD_ROUNDS = 3;
 
-/** 100 endpoints, one of which never answers: how long the others' events take with it and without it. */
-export const webhookDeadEndpoint: Benchmark = async () => {
+/** A hundred endpoints, one of which never answers: how long the others' events take with it and without it. */
+async function besideDeadEndpoint(): Promise<Comparison> {
   await using scratch = await openScratch();
   await using receiver = await startReceiver();
-  await using service = await WebhookService.start(scratch.directory);
-  const owners: Owner[] = [];
-  for (let at = 0; at < ACCOUNTS; at += 1) {
-    const owner = await service.signUp();
-    owners.push(owner);
-    for (let each = at === 0 ? 1 : 0; each < 100 / ACCOUNTS; each += 1) {
-      await service.endpoint(owner, `${receiver.url}/${String(at)}/${String(each)}`);
-    }
-  }
-  const first = owners[0];
-  if (first === undefined) throw new Error("there is no account");
-  const dead = await service.endpoint(first, `${receiver.url}/dead`);
-  const alone: number[] = [];
-  const beside: number[] = [];
-  for (let round = 0; round <= DEAD_ROUNDS; round += 1) {
-    await service.setActive(first, [dead], false);
-    const healthy = await latency(service, receiver, owners);
-    await service.setActive(first, [dead], true);
-    const troubled = await latency(service, receiver, owners);
-    if (round === 0) continue;
-    alone.push(healthy);
-    beside.push(troubled);
-  }
-  return measured({
-    name: "webhook-dead-endpoint",
-    about: "p99 from the write to the arrival at 99 endpoints, with a hundredth that never answers over without it",
-    value: medianRatio(beside, alone),
-    unit: "x",
-    limit: { at: "most", value: 2 },
-    series: { "p99 beside the dead one, ms": beside, "p99 without it, ms": alone },
-    facts: {},
-  });
-};
+  await using service = await startWebhookService(scratch.directory);
+  const first = await openOwner(service.baseUrl, service.apiKey);
+  const owners = [first];
+  while (owners.length < ACCOUNTS) owners.push(await openOwner(service.baseUrl, await signUp(service)));
+  for (const [account, owner] of owners.entries())
+    for (let each = owner === first ? 1 : 0; each < ENDPOINTS_EACH; each += 1)
+      await owner.addEndpoint(`${receiver.url}/${String(account)}/${String(each)}`);
+  const dead = await first.addEndpoint(`${receiver.url}/dead`);
+  const expected = LIVE_EVENTS * (ACCOUNTS * ENDPOINTS_EACH - 1);
+  /** The 99th percentile from a write to its arrival. */
+  const latency = (isActive: boolean) => async (): Promise<number> => {
+    await first.setActive([dead], isActive);
+    await receiver.ask("read");
+    const written = new Map<string, number>();
+    for (let event = 0; event < LIVE_EVENTS; event += 1)
+      for (const owner of owners) {
+        const objectId = await owner.write();
+        written.set(objectId, performance.timeOrigin + performance.now());
+      }
+    const { events } = await receiver.wait(expected);
+    const taken = events
+      .map(([objectId, at]) => at - (written.get(objectId) ?? at))
+      .sort((left, right) => left - right);
+    return taken[Math.floor(taken.length * 0.99)] ?? Number.NaN;
+  };
+  const series = await inTurns(ROUNDS, { ours: latency(true), peer: latency(false) });
+  return {
+    title: "p99 of deliveries beside an endpoint that never answers over that without it",
+    better: "lower",
+    unit: "ms",
+    ...series,
+  };
+}
 
-/** The 99th percentile in milliseconds. */
-async function latency(service: WebhookService, receiver: Receiver, owners: readonly Owner[]): Promise<number> {
-  await receiver.ask("read");
-  const written = new Map<string, number>();
-  for (let event = 0; event < LIVE_EVENTS; event += 1) {
-    for (const owner of owners) written.set(await service.write(owner), performance.timeOrigin + performance.now());
-  }
-  await service.drained();
-  const { events } = await receiver.ask("take");
-  const taken = events
-    .filter(([objectId]) => written.has(objectId))
-    .map(([objectId, at]) => at - (written.get(objectId) ?? Number.NaN))
-    .sort((left, right) => left - right);
-  return taken[Math.floor(taken.length * 0.99)] ?? Number.NaN;
+interface Owner {
+  /** Answers the endpoint's id. */
+  addEndpoint(url: string): Promise<string>;
+  setActive(webhookIds: readonly string[], active: boolean): Promise<void>;
+  /** A write that is an event; answers its object's id. */
+  write(): Promise<string>;
+}
+
+async function openOwner(baseUrl: string, apiKey: string): Promise<Owner> {
+  const call = async <Body>(method: string, path: string, json?: unknown): Promise<Body> => {
+    const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+    const answer = await fetch(baseUrl + path, { method, headers, body: JSON.stringify(json) ?? null });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${String(answer.status)}: ${await answer.text()}`);
+    return (await answer.json()) as Body;
+  };
+  const { vaults } = await call<{ vaults: { id: string }[] }>("GET", "/api/vaults");
+  const vaultId = vaults[0]?.id ?? "";
+  let folders = 0;
+  return {
+    addEndpoint: async (url) => {
+      const { webhook } = await call<{ webhook: { id: string } }>("POST", "/api/webhooks", {
+        url,
+        events: ["folder.created"],
+      });
+      return webhook.id;
+    },
+    setActive: async (webhookIds, active) => {
+      for (const id of webhookIds) await call("PATCH", `/api/webhooks/${id}`, { active });
+    },
+    write: async () => {
+      folders += 1;
+      const { folder } = await call<{ folder: { id: string } }>("POST", "/api/folders", {
+        vaultId,
+        name: `folder ${String(folders)}`,
+      });
+      return folder.id;
+    },
+  };
+}
+
+const WAIT_MS = 120_000;
+
+async function startReceiver() {
+  const child = fork(new URL("programs/webhook-receiver.ts", import.meta.url), { execArgv: [] });
+  const [port] = (await once(child, "message")) as [number];
+  const ask = async (question: "forget" | "read" | number): Promise<Arrivals> => {
+    const answer = once(child, "message", { signal: AbortSignal.timeout(WAIT_MS) });
+    child.send(question);
+    return (await answer)[0] as Arrivals;
+  };
+  return {
+    url: `http://127.0.0.1:${String(port)}`,
+    /** Forgets what arrived; "read" keeps what each event is about from then on. */
+    ask,
+    /** Resolves once so many have arrived since. */
+    wait: (count: number) => ask(count),
+    [Symbol.asyncDispose]: () => stopChild(child),
+  };
+}
+
+/** A bare loop of signed POSTs; see programs/webhook-poster.ts. */
+async function startPoster(target: string) {
+  const program = new URL("programs/webhook-poster.ts", import.meta.url);
+  const child = fork(program, [target, String(CONNECTIONS)], { execArgv: [] });
+  await once(child, "message");
+  return {
+    post: async (count: number) => {
+      const answer = once(child, "message");
+      child.send(count);
+      return (await answer)[0] as { seconds: number; processorSeconds: number };
+    },
+    [Symbol.asyncDispose]: () => stopChild(child),
+  };
 }

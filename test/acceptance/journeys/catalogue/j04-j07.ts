@@ -68,7 +68,7 @@ const transfer = journey("J7", "Agent uploads and downloads through MCP", [
   "J7-idempotency mcp: the same idempotencyKey twice makes one file",
   "J7-tampering mcp (shared): bit flip, chunk swap, truncation, foreign chunk or header, plaintext: an error and no destination file [S13 S26]",
   "J7-corrupt-download mcp: bytes corrupted on the way are an error and leave no destination file",
-  "J7-range mcp (shared): 1 MiB from the middle of an encrypted file: correct bytes (size and memory are the benchmark's)",
+  "J7-range mcp (shared): 1 MiB from the middle of an encrypted file: correct bytes (what is fetched is counted in test/shared-files/ranges.test.ts)",
   "J7-reveal-off mcp (shared): file_read of a shared vault's text is refused unless the operator allowed it",
   "J7-reveal-fenced mcp (shared): after the operator's opt-in the text is fenced",
   "J7-quota mcp: an upload larger than the quota is refused before bytes are sent",

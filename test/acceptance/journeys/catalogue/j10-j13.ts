@@ -22,7 +22,7 @@ const session = journey("J11", "Web session", [
   "J11-refresh api: refresh answers a new pair",
   "J11-reuse api: the old refresh token again: the whole family is dead, the newest included",
   "J11-30-days api: after 30 days it is 401",
-  "J11-forgot api: forgot-password: identical body for a known and an unknown e-mail (their time is the benchmark's)",
+  "J11-forgot api: forgot-password: identical body for a known and an unknown e-mail (their time is compared in test/attack/sign-in-timing.test.ts)",
   "J11-forgot-limit api: the per-IP limit answers 429 with Retry-After",
   "J11-single-use api: reset and verify tokens are single-use",
   "J11-cli cli: login keeps a session that renews itself; once its token was used twice, and after logout, the exit code is 4",

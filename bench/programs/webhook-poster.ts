@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 
 // The client that the server's driver is built on, so that the difference is what the server does besides.
-const { Agent } = createRequire(new URL("../server/package.json", import.meta.url))("undici") as {
+const { Agent } = createRequire(new URL("../../server/package.json", import.meta.url))("undici") as {
   Agent: new (options: object) => {
     request(options: object): Promise<{ statusCode: number; body: { dump(): Promise<void> } }>;
   };
@@ -17,7 +17,9 @@ const payload = JSON.stringify({
   type: "folder.created",
   timestamp: "2026-11-20T12:00:00.000Z",
   data: {
-    ...{ accountId: randomUUID(), sequence: 1, actor: { type: "api-key", id: randomUUID(), chainAddress: null } },
+    accountId: randomUUID(),
+    sequence: 1,
+    actor: { type: "api-key", id: randomUUID(), chainAddress: null },
     object: { type: "folder", id: randomUUID(), vaultId: randomUUID(), parentId: null },
   },
 });
@@ -44,8 +46,11 @@ async function send(): Promise<void> {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${payload}`).digest("base64");
   const headers = {
-    ...{ "content-type": "application/json", "user-agent": "bench", "webhook-id": id },
-    ...{ "webhook-timestamp": timestamp, "webhook-signature": `v1,${signature}` },
+    "content-type": "application/json",
+    "user-agent": "bench",
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${signature}`,
   };
   const { origin, pathname: path } = url;
   const { statusCode, body } = await agent.request({ origin, path, method: "POST", headers, body: payload });

@@ -1,18 +1,14 @@
-/** age-encryption doing the same as crypto-program.ts: `encrypt|decrypt FROM TO IDENTITY`. */
-import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
+/** age-encryption doing the same as encrypt-file.ts: `age-encrypt-file.ts encrypt|decrypt FROM TO IDENTITY`. */
+import { createReadStream, createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
-import { writePieces } from "@coffer/crypto/node";
+import { pipeline } from "node:stream/promises";
 import { Decrypter, Encrypter, identityToRecipient } from "age-encryption";
-import { peakMebibytes } from "./machine.ts";
 
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 1024 * 1024;
 
 const [direction, from = "", to = "", identity = ""] = process.argv.slice(2);
 const source = Readable.toWeb(createReadStream(from, { highWaterMark: PIECE_BYTES })) as ReadableStream<Uint8Array>;
-await using file = await open(to, "w");
-await writePieces(file, direction === "encrypt" ? await encrypt() : await decrypt());
-console.log(JSON.stringify({ peak: peakMebibytes(process.pid) }));
+await pipeline(direction === "encrypt" ? await encrypt() : await decrypt(), createWriteStream(to));
 
 async function encrypt(): Promise<ReadableStream<Uint8Array>> {
   const encrypter = new Encrypter();

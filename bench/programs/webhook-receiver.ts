@@ -1,4 +1,4 @@
-/** A process that receives webhooks: 204 at once, nothing at all under `/dead`. Says what arrived when it is asked. */
+/** A process that receives webhooks: 204 at once, nothing at all under `/dead`. Its parent asks what arrived. */
 import { createServer } from "node:http";
 
 export interface Arrivals {
@@ -6,15 +6,18 @@ export interface Arrivals {
   /** Of the first and the last, in milliseconds since the Unix epoch. */
   readonly first: number;
   readonly last: number;
-  /** Of each event: its object's id, and when it arrived. */
+  /** Of each event that was read: its object's id, and when it arrived. */
   readonly events: readonly (readonly [objectId: string, at: number])[];
 }
 
-const NOTHING = { count: 0, first: 0, last: 0 };
-let total = { ...NOTHING };
+let count = 0;
+let first = 0;
+let last = 0;
 let events: [string, number][] = [];
 /** Reading bodies costs the receiver; only latencies need it. */
 let isReading = false;
+/** How many the parent waits for. */
+let awaited = Infinity;
 
 const server = createServer((request, response) => {
   if (request.url?.startsWith("/dead") === true) return void request.resume();
@@ -23,10 +26,13 @@ const server = createServer((request, response) => {
     if (isReading) chunks.push(chunk);
   });
   request.on("end", () => {
-    const now = performance.timeOrigin + performance.now();
-    total = { count: total.count + 1, first: total.first === 0 ? now : total.first, last: now };
     response.writeHead(204).end();
-    if (isReading) events.push([objectIdOf(Buffer.concat(chunks).toString()), now]);
+    if (request.url === "/bare") return;
+    last = performance.timeOrigin + performance.now();
+    if (count === 0) first = last;
+    count += 1;
+    if (isReading) events.push([objectIdOf(Buffer.concat(chunks).toString()), last]);
+    if (count >= awaited) answer();
   });
 });
 server.requestTimeout = 0;
@@ -35,14 +41,21 @@ server.listen(0, "127.0.0.1", () => {
   process.send?.(address === null || typeof address === "string" ? 0 : address.port);
 });
 
-process.on("message", (wish: "count" | "take" | "read") => {
-  const arrivals: Arrivals = { ...total, events: wish === "take" ? events : [] };
-  process.send?.(arrivals);
-  isReading ||= wish === "read";
-  if (wish === "count") return;
-  total = { ...NOTHING };
-  events = [];
+process.on("message", (question: "forget" | "read" | number) => {
+  if (typeof question === "number") {
+    awaited = question;
+    if (count >= awaited) answer();
+    return;
+  }
+  isReading = question === "read";
+  [count, first, last, events] = [0, 0, 0, []];
+  answer();
 });
+
+function answer(): void {
+  awaited = Infinity;
+  process.send?.({ count, first, last, events } satisfies Arrivals);
+}
 
 function objectIdOf(body: string): string {
   return (JSON.parse(body) as { data: { object: { id: string } } }).data.object.id;
