@@ -77,7 +77,10 @@ async function transfer(client: Client, vaultId: string): Promise<void> {
 
   const aborted = new AbortController();
   const stopped: unknown = await uploadFile(client, source, {
-    ...{ vaultId, name: "stopped.bin", journalDirectory, signal: aborted.signal },
+    vaultId,
+    name: "stopped.bin",
+    journalDirectory,
+    signal: aborted.signal,
     onProgress: ({ bytes: sent }) => {
       if (sent > 1024 * 1024) aborted.abort();
     },

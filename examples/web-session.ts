@@ -34,7 +34,9 @@ claim("and is used up by the sign-up", !(await visitor.auth.checkAccessCode(acce
 let kept: StoredSession = {
   refreshToken: new Secret(signedIn.refreshToken),
   // The state after a night: the access token has ended, the refresh token has not.
-  ...{ accessToken: null, expiresAt: null, presented: false },
+  accessToken: null,
+  expiresAt: null,
+  presented: false,
 };
 let turns: Promise<unknown> = Promise.resolve();
 const ended: SessionEndedError[] = [];
@@ -74,7 +76,9 @@ function openPage() {
   const save = (session: StoredSession) => Promise.resolve(void (kept = session));
   const credentials = sessionCredentials({
     refreshToken: signedIn.refreshToken,
-    ...{ store: { load, save }, lock, onEnded: (error: SessionEndedError) => ended.push(error) },
+    store: { load, save },
+    lock,
+    onEnded: (error: SessionEndedError) => ended.push(error),
   });
   return createClient({ baseUrl, credentials, middleware: [count] });
 }

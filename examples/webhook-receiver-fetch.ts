@@ -49,7 +49,9 @@ const server = createServer((incoming, outgoing) => {
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const headers = new Headers(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
     const request = new Request(`http://receiver.test${incoming.url ?? ""}`, {
-      ...{ method: "POST", headers, body: Buffer.concat(chunks) },
+      method: "POST",
+      headers,
+      body: Buffer.concat(chunks),
     });
     deliveries.push(request.clone());
     const response = await receive(request, { secrets, seen: (line) => lines.push(line) });

@@ -99,7 +99,11 @@ async function talk(directory: string, folders: readonly string[]): Promise<{ to
   };
   const manifest = JSON.parse(readFileSync(path.join(directory, "manifest.json"), "utf8")) as object;
   const started = await getMcpConfigForManifest({
-    ...{ manifest, extensionPath: directory, systemDirs: {}, userConfig: { folders }, pathSeparator: path.sep },
+    manifest,
+    extensionPath: directory,
+    systemDirs: {},
+    userConfig: { folders },
+    pathSeparator: path.sep,
   });
   const client = new Client({ name: "bundle", version: "1" });
   const env = { ...started.env, PATH: process.env["PATH"] ?? "", HOME: scratch };

@@ -157,10 +157,16 @@ function importable(file: string): string {
 
 function serviceOf(textOf: () => string): ts.LanguageService {
   const options: ts.CompilerOptions = {
-    ...{ strict: true, target: ts.ScriptTarget.ES2024, module: ts.ModuleKind.ESNext, types: ["node"] },
-    ...{ moduleResolution: ts.ModuleResolutionKind.Bundler, allowImportingTsExtensions: true, noEmit: true },
-    ...{ lib: ["lib.es2024.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.esnext.disposable.d.ts"] },
-    ...{ exactOptionalPropertyTypes: true, customConditions: values.source === true ? ["coffer-source"] : [] },
+    strict: true,
+    target: ts.ScriptTarget.ES2024,
+    module: ts.ModuleKind.ESNext,
+    types: ["node"],
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+    lib: ["lib.es2024.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.esnext.disposable.d.ts"],
+    exactOptionalPropertyTypes: true,
+    customConditions: values.source === true ? ["coffer-source"] : [],
   };
   return ts.createLanguageService({
     getCompilationSettings: () => options,

@@ -7,7 +7,11 @@ interface Listed {
 }
 
 const text = (title: string, description: string, more: object = {}) => ({
-  ...{ type: "string", title, description, required: false, default: "" },
+  type: "string",
+  title,
+  description,
+  required: false,
+  default: "",
   ...more,
 });
 
@@ -45,7 +49,10 @@ export function mcpbManifest(version: string, node: string, tools: readonly List
     },
     user_config: {
       folders: {
-        ...{ type: "directory", title: "Folders", multiple: true, required: true },
+        type: "directory",
+        title: "Folders",
+        multiple: true,
+        required: true,
         description: "The tools read files in these folders only. Downloads go to a folder coffer in the first one",
       },
       settings: text("Settings file", "Written by coffer-mcp join. With it you need no value below.", { type: "file" }),

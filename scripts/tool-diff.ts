@@ -59,7 +59,8 @@ function changeOf(before: ListedTool, after: ListedTool): ToolChange | null {
   if (differs.length === 0) return null;
   const [old, now] = [keysOf(before.inputSchema), keysOf(after.inputSchema)];
   return {
-    ...{ tool: after.name, differs },
+    tool: after.name,
+    differs,
     addedArguments: without(now, old),
     removedArguments: without(old, now),
     newlyRequired: without(after.inputSchema.required ?? [], before.inputSchema.required ?? []),

@@ -71,7 +71,8 @@ it("an upload whose process was killed is taken up by the next one", async () =>
   let parts = 0;
   let begun = 0;
   const client = createClient({
-    ...{ baseUrl, credentials: { apiKey } },
+    baseUrl,
+    credentials: { apiKey },
     middleware: [
       (request, next) => {
         if (request.method === "PATCH") parts += 1;

@@ -60,7 +60,8 @@ async function killAt(done: number, call: string, place: string, options: object
 function counting() {
   const moved = { posts: 0, contents: 0 };
   const client = createClient({
-    ...{ baseUrl, credentials: { apiKey } },
+    baseUrl,
+    credentials: { apiKey },
     middleware: [
       (request, next) => {
         if (request.method === "POST") moved.posts += 1;

@@ -22,7 +22,8 @@ it("says what to do when the chain is gone and the service's data is there, with
     await using stack = await startStack({ dataDirectory: data });
     const { baseUrl, apiKey, sharedVaults } = stack;
     await createClient({ baseUrl, credentials: { apiKey }, sharedVaults }).vaults.create({
-      ...{ name: "npm start", type: "shared" },
+      name: "npm start",
+      type: "shared",
     });
   }
   await rm(join(data, "localnet"), { recursive: true });

@@ -185,7 +185,9 @@ describe("npm start --json", () => {
     expect([one.newAccount, two.newAccount]).toEqual([true, false]);
     expect(one.credentialsFile).toBe(join(base, "data", "credentials.json"));
     expect(two.job).toMatchObject({
-      ...{ vaultId: one.job.vaultId, chainObjectId: one.job.chainObjectId, agentAddress: one.job.agentAddress },
+      vaultId: one.job.vaultId,
+      chainObjectId: one.job.chainObjectId,
+      agentAddress: one.job.agentAddress,
       ok: true,
     });
     // The second took the place of the first: nothing grows with each start.

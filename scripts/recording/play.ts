@@ -68,7 +68,9 @@ async function inTerminal({ line, answers = [] }: Step, home: string, bin: strin
   const { code, screen } = await runInTerminal(
     ["-c", `stty cols ${String(SIZE.columns)} rows ${String(SIZE.rows)}; ${line}`],
     {
-      ...{ program: ["sh"], cwd: home, typed: answers.map((answer) => ({ after: "[y/N] ", types: `${answer}\n` })) },
+      program: ["sh"],
+      cwd: home,
+      typed: answers.map((answer) => ({ after: "[y/N] ", types: `${answer}\n` })),
       env: { PATH: `${bin}:${process.env["PATH"] ?? ""}`, HOME: home, TERM: "xterm-256color" },
     },
   );

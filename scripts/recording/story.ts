@@ -22,7 +22,8 @@ export const FILES: Readonly<Record<Person, Readonly<Record<string, string>>>> =
 
 export const STORY: readonly Step[] = [
   {
-    ...{ person: "ada", says: "an account, with a chain key of its own" },
+    person: "ada",
+    says: "an account, with a chain key of its own",
     line: "coffer signup --dev --email ada@example.com --base-url http://127.0.0.1:8787 --network-file network.json",
   },
   { person: "ada", line: 'coffer vaults create "Team" --shared', says: "a vault that the service cannot read" },

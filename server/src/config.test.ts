@@ -20,8 +20,17 @@ describe("the configuration", () => {
   it("has the limits that were decided where nothing is set [D2-mail-operations D2-login D2-signup D2-idp D2-anonymous D2-refresh D2-general D2-webhook-test D2-json-body D2-file-sizes D2-plans D2-webhook-endpoints D2-api-keys D2-live-invites D2-vaults]", () => {
     const { rates, plans, limits } = parseConfig(PRODUCTION).settings;
     expect(rates).toEqual({
-      ...{ mail: 5, mailAddress: 3, login: 10, signInFailures: 5, signup: 10, idp: 30, anonymous: 60, refresh: 30 },
-      ...{ general: 6000, generalBurst: 1000, webhookTest: 10 },
+      mail: 5,
+      mailAddress: 3,
+      login: 10,
+      signInFailures: 5,
+      signup: 10,
+      idp: 30,
+      anonymous: 60,
+      refresh: 30,
+      general: 6000,
+      generalBurst: 1000,
+      webhookTest: 10,
     });
     const [mib, gib] = [1024 ** 2, 1024 ** 3];
     expect(plans).toEqual({
@@ -29,8 +38,13 @@ describe("the configuration", () => {
       pro: { fileBytes: 5 * gib, storageBytes: 1024 * gib },
     });
     expect(limits).toEqual({
-      ...{ jsonBodyBytes: mib, rawUploadBytes: 5 * gib, resumableUploadBytes: 50 * gib },
-      ...{ vaults: 1000, apiKeys: 100, invites: 100, webhooks: 20 },
+      jsonBodyBytes: mib,
+      rawUploadBytes: 5 * gib,
+      resumableUploadBytes: 50 * gib,
+      vaults: 1000,
+      apiKeys: 100,
+      invites: 100,
+      webhooks: 20,
       actRows: 500,
     });
   });

@@ -31,8 +31,10 @@ function stagesOf(text: string): Stage[] {
   for (const instruction of DockerfileParser.parse(text).getInstructions()) {
     if (instruction instanceof From)
       stages.push({
-        ...{ name: instruction.getBuildStage() ?? "", image: instruction.getImage() ?? "" },
-        ...{ copies: [], lines: {} },
+        name: instruction.getBuildStage() ?? "",
+        image: instruction.getImage() ?? "",
+        copies: [],
+        lines: {},
       });
     const stage = stages.at(-1);
     if (stage === undefined) throw new Error("An instruction stands before the first FROM");
@@ -187,7 +189,8 @@ describe("the units of deploy/", () => {
           env: { ...process.env, XDG_RUNTIME_DIR: path.dirname(file) },
         }),
       ).toMatchObject({
-        ...{ status: 0, stderr: "" },
+        status: 0,
+        stderr: "",
       });
     }
     // Ten times the exposure; without any line about safety it is 9.2.

@@ -86,7 +86,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const { database, blobs, places } = stack.use(await openWatched(config, { watch, log, clock }));
     await checkClock({ database, clock, log: jobLog(log) });
     const deps: Deps = {
-      ...{ database, blobs },
+      database,
+      blobs,
       mailer: stack.use(await openMailer(config.mail, { clock, random: systemRandom })),
       webhookSender: stack.use(openWebhookSender(config.settings.webhooks, { clock })),
       ...providers,

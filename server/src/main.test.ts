@@ -88,10 +88,8 @@ it("a database that was made in development is not served in production, nor the
   const production = {
     SERVICE_ENV: "production",
     SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
-    ...{
-      SERVICE_JWT_KEYS: `k1:${randomBytes(32).toString("base64")}`,
-      SERVICE_PUBLIC_URL: "https://coffer.example.com",
-    },
+    SERVICE_JWT_KEYS: `k1:${randomBytes(32).toString("base64")}`,
+    SERVICE_PUBLIC_URL: "https://coffer.example.com",
     SERVICE_LOG_LEVEL: "silent",
   };
   const modes = { development: { SERVICE_ENV: "development" }, production };

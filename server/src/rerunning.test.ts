@@ -83,7 +83,17 @@ test("what is sent again is counted once, however often the act that does it run
 function callerOf(accountId: string): Principal {
   const origin = { requestId: "r", address: "192.0.2.1", userAgent: null };
   return {
-    ...{ kind: "development", accountId, keyId: null, sessionId: null, name: null, accessLevel: "owner" },
-    ...{ scopes: null, vaultIds: null, chainAddress: null, expiresAt: null, budgets: [], origin },
+    kind: "development",
+    accountId,
+    keyId: null,
+    sessionId: null,
+    name: null,
+    accessLevel: "owner",
+    scopes: null,
+    vaultIds: null,
+    chainAddress: null,
+    expiresAt: null,
+    budgets: [],
+    origin,
   };
 }

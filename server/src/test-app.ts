@@ -75,7 +75,10 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const mails: Mail[] = [];
   const chain = openTestChain(clock);
   const whole: Deps = {
-    ...{ database, blobs: await openTestBlobs(database, clock), clock, random: systemRandom },
+    database,
+    blobs: await openTestBlobs(database, clock),
+    clock,
+    random: systemRandom,
     mailer: recordingMailer(mails),
     webhookSender: openWebhookSender(config.settings.webhooks, { clock }),
     ...openProviders(config, clock),
@@ -96,7 +99,14 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     return { status: answer.statusCode, headers: answer.headers, text: answer.payload, body };
   };
   return {
-    ...{ app, deps, directory, clock, chain, readiness, ask, mails },
+    app,
+    deps,
+    directory,
+    clock,
+    chain,
+    readiness,
+    ask,
+    mails,
     logged() {
       log.flush();
       return lines.join("");

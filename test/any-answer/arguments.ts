@@ -26,7 +26,9 @@ export function secrets({ draw }: Run): {
   const isLarge = draw.chance(0.15);
   const content = `${draw.word("c")}${isLarge ? "x".repeat(3 * PART_BYTES) : ""}`;
   return {
-    ...{ name: draw.word("n"), content, body: Buffer.from(content) },
+    name: draw.word("n"),
+    content,
+    body: Buffer.from(content),
     options: isLarge ? { partBytes: PART_BYTES } : {},
   };
 }

@@ -40,7 +40,10 @@ export const PEOPLE: Readonly<Record<string, Method>> = {
   ),
   "identityProvider.zkloginAuth": plain(({ client }) =>
     client.identityProvider.zkloginAuth({
-      ...{ code: "c", state: "s", maxEpoch: 10, randomness: "1" },
+      code: "c",
+      state: "s",
+      maxEpoch: 10,
+      randomness: "1",
       ephemeralPublicKey: randomBytes(33).toString("base64"),
     }),
   ),

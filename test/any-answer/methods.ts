@@ -13,7 +13,12 @@ const raw: Readonly<Record<string, Method>> = {
 };
 
 export const METHODS: Readonly<Record<string, Method>> = {
-  ...{ ...PEOPLE, ...WEBHOOKS, ...VAULTS, ...FOLDERS, ...FILES, ...raw },
+  ...PEOPLE,
+  ...WEBHOOKS,
+  ...VAULTS,
+  ...FOLDERS,
+  ...FILES,
+  ...raw,
 };
 export { NODE_METHODS };
 

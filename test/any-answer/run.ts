@@ -55,7 +55,11 @@ export async function openRunner(world: World, draw: Draw): Promise<Runner> {
           noteItem(world.truth, itemId, { kind: known.kind, vaultId: known.vaultId, name: called, content });
       };
       const outcome = await method({
-        ...{ world, draw: own, client, means, blame },
+        world,
+        draw: own,
+        client,
+        means,
+        blame,
         tools: () => (tools ??= isOwn ? openToolProcess(world) : openToolsOver(client, world)),
       }).then(
         (verdict) => ({ verdict, failure: null }),

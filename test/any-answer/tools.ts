@@ -13,20 +13,18 @@ import type { Method, Run, ToolAnswer, Tools } from "./method.ts";
 /** The tool server over this client: as fresh as the client is, and without the seconds that a process takes. */
 export async function openToolsOver(client: SdkClient, { owner, machine: { directory } }: World): Promise<Tools> {
   const parsed: Launch = {
-    ...{
-      profile: "owner",
-      tools: null,
-      excludeTools: [],
-      readOnly: false,
-      vaultId: null,
-      configFile: null,
-      revealSharedText: true,
-      confirm: "token",
-      allowConfigFiles: false,
-      roots: "narrow",
-      downloads: directory,
-      http: null,
-    },
+    profile: "owner",
+    tools: null,
+    excludeTools: [],
+    readOnly: false,
+    vaultId: null,
+    configFile: null,
+    revealSharedText: true,
+    confirm: "token",
+    allowConfigFiles: false,
+    roots: "narrow",
+    downloads: directory,
+    http: null,
     allowedFolders: [directory],
   };
   const server = createServer({
@@ -59,11 +57,9 @@ export async function openToolsOver(client: SdkClient, { owner, machine: { direc
 /** The tool server in a process of its own: it finds the pins, and what was seen, on the disk of this machine. */
 export function openToolProcess({ owner, liar, machine }: World): Promise<Tools> {
   return openToolClient({
-    ...{
-      credentialsFile: join(machine.directory, "none.json"),
-      folders: [machine.directory],
-      launcher: sourceLauncher(),
-    },
+    credentialsFile: join(machine.directory, "none.json"),
+    folders: [machine.directory],
+    launcher: sourceLauncher(),
     flags: ["--profile", "owner", "--downloads", machine.directory],
     environment: {
       SERVICE_BASE_URL: liar.baseUrl,
@@ -78,7 +74,10 @@ export function openToolProcess({ owner, liar, machine }: World): Promise<Tools>
 /** The names of all tools, from a process that has no key. */
 export async function toolNames(): Promise<string[]> {
   await using tools = await openToolClient({
-    ...{ credentialsFile: "none.json", folders: [], flags: ["--profile", "owner"], launcher: sourceLauncher() },
+    credentialsFile: "none.json",
+    folders: [],
+    flags: ["--profile", "owner"],
+    launcher: sourceLauncher(),
   });
   return await tools.toolNames();
 }
@@ -177,7 +176,8 @@ export const TOOL_METHODS: Readonly<Record<string, Method>> = {
   status_check: plain("status_check"),
   vault_list: plain("vault_list"),
   vault_create: plain("vault_create", ({ draw }) => ({
-    ...{ name: draw.word("v"), type: draw.pick(["public", "shared"]) },
+    name: draw.word("v"),
+    type: draw.pick(["public", "shared"]),
   })),
   vault_access_check: plain("vault_access_check", (run) => ({ vaultId: vaultOf(run) })),
   file_list: async (run) => {

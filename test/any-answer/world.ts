@@ -65,7 +65,12 @@ async function build(
   for (const vault of [mine, theirs, spare]) noteVault(truth, vault);
   const agent = await stack.invite("agent");
   const world: World = {
-    ...{ stack, liar, machine, owner, truth, newProcess },
+    stack,
+    liar,
+    machine,
+    owner,
+    truth,
+    newProcess,
     vaults: { mine, theirs, spare, open },
     open: await fillOpen(client, open.id, draw),
     keyIds: (await client.apiKeys.list()).apiKeys.map(({ id }) => id),
@@ -180,7 +185,8 @@ async function makeWebhooks(client: Client): Promise<string[]> {
 function openKeyWrap({ owner, network }: SharedStack): SealKeyWrap {
   const chain = openChain(network);
   const wrap = sealVaultKeyWrap({
-    ...{ client: chain.client, network },
+    client: chain.client,
+    network,
     signer: { ...owner.signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
     vaultObjects: {
       locate: async (vault) =>

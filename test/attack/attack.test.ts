@@ -48,8 +48,13 @@ it("nothing that it tries with the ids of a shared vault succeeds", async () => 
     keys: [key],
   } = (await keys.json()) as { keys: { keyId: string }[] };
   const objects = {
-    ...{ vaultId, fileId: file.id, folderId: folder.id, versionId: file.versionId, chainAddress: member.chainAddress },
-    ...{ chainObjectId: chainObjectId ?? "", vaultKeyId: key?.keyId ?? "" },
+    vaultId,
+    fileId: file.id,
+    folderId: folder.id,
+    versionId: file.versionId,
+    chainAddress: member.chainAddress,
+    chainObjectId: chainObjectId ?? "",
+    vaultKeyId: key?.keyId ?? "",
   };
   // One that knows nothing of shared vaults makes the rest, all of it public.
   const plain = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey } });

@@ -13,10 +13,22 @@ import { makeObjects, readObjects, type Objects } from "./objects.ts";
 
 /** Which object a field names, whatever section it stands in. */
 const OBJECT_OF: Readonly<Record<string, keyof Objects>> = {
-  ...{ vaultId: "vaultId", vaultIds: "vaultId", folderId: "folderId", parentId: "folderId", fileId: "fileId" },
-  ...{ uploadId: "uploadId", keyId: "keyId", inviteId: "inviteId", webhookId: "webhookId", deliveryId: "deliveryId" },
-  ...{ ids: "fileId", versionId: "versionId", sourceId: "versionId", sessionId: "sessionId" },
-  ...{ chainAddress: "chainAddress", chainObjectId: "chainObjectId" },
+  vaultId: "vaultId",
+  vaultIds: "vaultId",
+  folderId: "folderId",
+  parentId: "folderId",
+  fileId: "fileId",
+  uploadId: "uploadId",
+  keyId: "keyId",
+  inviteId: "inviteId",
+  webhookId: "webhookId",
+  deliveryId: "deliveryId",
+  ids: "fileId",
+  versionId: "versionId",
+  sourceId: "versionId",
+  sessionId: "sessionId",
+  chainAddress: "chainAddress",
+  chainObjectId: "chainObjectId",
 };
 
 /** Draws of everything else of a request, for each place. */

@@ -38,9 +38,16 @@ export async function makeObjects(target: Target, { client, key }: SignedUp): Pr
   const hook = { url: "https://127.0.0.1:9/attack", events: ["file.deleted" as const], description: canary };
   const { id: webhookId } = (await client.webhooks.create(hook)).webhook;
   return {
-    ...{ canary, vaultId, folderId, fileId: file.id, webhookId, versionId: file.versionId },
-    ...{ chainObjectId: `0x${randomBytes(32).toString("hex")}`, vaultKeyId: randomBytes(32).toString("hex") },
-    ...{ sessionId: await openSession(target), chainAddress: await inviteAgent(target, client) },
+    canary,
+    vaultId,
+    folderId,
+    fileId: file.id,
+    webhookId,
+    versionId: file.versionId,
+    chainObjectId: `0x${randomBytes(32).toString("hex")}`,
+    vaultKeyId: randomBytes(32).toString("hex"),
+    sessionId: await openSession(target),
+    chainAddress: await inviteAgent(target, client),
     uploadId: creation.headers.get("location")?.split("/").at(-1) ?? "",
     keyId: (await client.apiKeys.create({ name: canary, vaultIds: [vaultId] })).id,
     inviteId: (await client.invites.create({ name: canary, vaultIds: [vaultId] })).id,

@@ -32,7 +32,10 @@ export async function send({ baseUrl }: Target, call: Call, credential: string |
   if (call.json !== undefined) headers.set("content-type", "application/json");
   const body = call.json === undefined ? call.bytes : JSON.stringify(call.json);
   const response = await fetch(baseUrl + call.path, {
-    ...{ method: call.method, headers, signal: AbortSignal.timeout(20_000), redirect: "manual" },
+    method: call.method,
+    headers,
+    signal: AbortSignal.timeout(20_000),
+    redirect: "manual",
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : new Uint8Array(body) }),
   });
   const isFeed = response.headers.get("content-type")?.startsWith("text/event-stream") === true;

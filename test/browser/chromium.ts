@@ -64,8 +64,11 @@ export async function startChromium(program: string, proxy: string): Promise<Chr
     stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
     env: {
       ...process.env,
-      ...{ HOME: directory, TMPDIR: temporary },
-      ...{ XDG_CONFIG_HOME: directory, XDG_CACHE_HOME: directory, XDG_RUNTIME_DIR: temporary },
+      HOME: directory,
+      TMPDIR: temporary,
+      XDG_CONFIG_HOME: directory,
+      XDG_CACHE_HOME: directory,
+      XDG_RUNTIME_DIR: temporary,
     },
   });
   // One that cannot be started never exits: its error is its end.

@@ -136,7 +136,11 @@ describe("a shared vault in a page", () => {
     requireChromium(context);
     const ok = { state: "ok" };
     expect(await ask("checkAccess", { who: "owner", vaultId })).toMatchObject({
-      ...{ api: ok, chain: ok, keyServers: ok, clock: ok, key: ok },
+      api: ok,
+      chain: ok,
+      keyServers: ok,
+      clock: ok,
+      key: ok,
     });
     expect((await ask<Refusal>("missing", { who: "owner" })).code).toBe("not_found");
   });
@@ -167,7 +171,8 @@ describe("the rest of the SDK in a page", () => {
     const body = JSON.stringify(events[0]);
     const signature = new Webhook(secret).sign("msg_1", new Date(), body);
     const headers = {
-      ...{ "webhook-id": "msg_1", "webhook-timestamp": String(Math.floor(Date.now() / 1000)) },
+      "webhook-id": "msg_1",
+      "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
       "webhook-signature": signature,
     };
     expect(await ask("verify", { body, headers, secret })).toEqual({ code: null, text: "" });
@@ -204,12 +209,20 @@ describe("the browser", () => {
     requireChromium(context);
     const facts = await ask<RuntimeFacts>("facts");
     expect(facts).toMatchObject({
-      ...{ isWorker: false, violations: [], isSecureContext: true, hasSharedMemory: false, runsText: false },
-      ...{ hasBuffer: false, hasProcess: false, cookies: "" },
+      isWorker: false,
+      violations: [],
+      isSecureContext: true,
+      hasSharedMemory: false,
+      runsText: false,
+      hasBuffer: false,
+      hasProcess: false,
+      cookies: "",
     });
     expect(facts.calls).toMatchObject({
-      ...{ "encrypt AES-GCM": expect.any(Number), "decrypt AES-GCM": expect.any(Number) },
-      ...{ "sign Ed25519": expect.any(Number), "verify Ed25519": expect.any(Number) },
+      "encrypt AES-GCM": expect.any(Number),
+      "decrypt AES-GCM": expect.any(Number),
+      "sign Ed25519": expect.any(Number),
+      "verify Ed25519": expect.any(Number),
     });
     // One tells whether the browser has it; the others are what Node signed: a file's statements have one signature together.
     expect(facts.calls["verify Ed25519"]).toBeGreaterThan(1);

@@ -35,12 +35,10 @@ beforeAll(async () => {
   await owner.files.upload({ vaultId, name: HOSTILE.replaceAll("/", "∕"), body: "x" });
   const tools = cleanup.use(
     await openToolClient({
-      ...{
-        credentialsFile: stack.credentialsFile,
-        folders: [],
-        launcher: sourceLauncher(),
-        flags: ["--profile", "owner"],
-      },
+      credentialsFile: stack.credentialsFile,
+      folders: [],
+      launcher: sourceLauncher(),
+      flags: ["--profile", "owner"],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "app") },
     }),
   );
@@ -77,7 +75,9 @@ interface Shown {
 }
 
 const resultOf = ({ isError, facts, text }: ToolAnswer): object => ({
-  ...{ isError, structuredContent: facts, content: [{ type: "text", text }] },
+  isError,
+  structuredContent: facts,
+  content: [{ type: "text", text }],
 });
 
 /** A host: it frames the page, greets it, gives it one answer, and passes its calls on to the test. */

@@ -34,7 +34,11 @@ export async function openPage(
     const chromium = stack.use(await startChromium(found, relay.url));
     const tab = await openTab(chromium, site.origin);
     return {
-      ...{ site, relay, chromium, complaints: tab.complaints, run: runIn(tab) },
+      site,
+      relay,
+      chromium,
+      complaints: tab.complaints,
+      run: runIn(tab),
       openElsewhere: async (origin: string) => runIn(await openTab(chromium, origin)),
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     };
@@ -84,7 +88,9 @@ function complaintOf({ method, params }: DevtoolsEvent): string | null {
 
 async function evaluate<Value>(call: Tab["call"], expression: string): Promise<Value> {
   const { result, exceptionDetails } = await call("Runtime.evaluate", {
-    ...{ expression, awaitPromise: true, returnByValue: true },
+    expression,
+    awaitPromise: true,
+    returnByValue: true,
     // Else whatever the program does before its first wait may evaluate text, whatever the page's policy.
     allowUnsafeEvalBlockedByCSP: false,
   });

@@ -69,7 +69,9 @@ export async function openPlainTab({ devtools }: Chromium): Promise<PlainTab> {
     await call("DOM.focus", { nodeId });
   };
   return {
-    ...{ complaints, requests, width: PHONE.width },
+    complaints,
+    requests,
+    width: PHONE.width,
     async goTo(url) {
       const before = loads;
       await call("Page.navigate", { url });

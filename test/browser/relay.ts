@@ -63,7 +63,9 @@ export async function openRelay(urls: readonly string[]): Promise<Relay> {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ url: `socks5://127.0.0.1:${port}`, refused, connections },
+    url: `socks5://127.0.0.1:${port}`,
+    refused,
+    connections,
     cutAfter: (direction, bytes) => void (left[direction] = bytes),
     get cuts() {
       return cuts;

@@ -46,7 +46,10 @@ function inputOf(where: VectorsInput["where"]): VectorsInput {
     messages: [
       ...payload.messages,
       ...(wycheproof ?? []).map(({ ct, ctx, key }) => ({
-        ...{ key: toBase64(key), context: toBase64(ctx), message: toBase64(ct), compressed: true },
+        key: toBase64(key),
+        context: toBase64(ctx),
+        message: toBase64(ct),
+        compressed: true,
       })),
     ],
     files: [
@@ -80,13 +83,11 @@ describe.each(["page", "worker"] as const)("in Chromium, in a %s", (where) => {
   it("runs on the browser's own AES-GCM and Ed25519, where no text is run as code and no memory is shared", async (context) => {
     const { facts } = await run(context);
     expect(facts).toMatchObject({
-      ...{
-        isWorker: where === "worker",
-        violations: [],
-        isSecureContext: true,
-        hasSharedMemory: false,
-        runsText: false,
-      },
+      isWorker: where === "worker",
+      violations: [],
+      isSecureContext: true,
+      hasSharedMemory: false,
+      runsText: false,
       calls: {
         "decrypt AES-GCM": expect.any(Number),
         "encrypt AES-GCM": expect.any(Number),

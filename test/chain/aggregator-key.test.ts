@@ -40,7 +40,8 @@ function networkWith(apiKey: string | undefined): NetworkConfiguration {
   const network = localnet.network() as NetworkConfiguration;
   const [independent, committee] = network.keyServerSets;
   const named = committee!.servers.map((server) => ({
-    ...{ ...server, apiKeyName: "X-API-Key" },
+    ...server,
+    apiKeyName: "X-API-Key",
     ...(apiKey === undefined ? {} : { apiKey }),
   }));
   return { ...network, keyServerSets: [{ ...committee!, servers: named }, independent!] };

@@ -158,7 +158,10 @@ class Schedule {
     const location = locateVault(await this.chain.readVault(this.objectId), signer.chainAddress);
     let waited = 0;
     return sealVaultKeyWrap({
-      ...{ client, network, signer, clock: () => now + waited },
+      client,
+      network,
+      signer,
+      clock: () => now + waited,
       vaultObjects: { locate: () => Promise.resolve(location) },
       // Who waits for key servers that are behind has waited long enough after once.
       sleep: () => Promise.resolve(void (waited += STALENESS)),

@@ -30,9 +30,18 @@ const entry = { chainAddress: bcs.Address, signingKey: bcs.byteVector(), since: 
 const Member = bcs.struct("Member", { ...entry, endsAt: bcs.u64(), until: bcs.u64(), replacedKeys: bcs.u8() });
 const Former = bcs.struct("Former", { ...entry, until: bcs.u64(), endsAt: bcs.u64() });
 const Vault = bcs.struct("Vault", {
-  ...{ id: bcs.Address, generation: bcs.u64(), floor: bcs.u64(), base: bcs.u64(), plainNames: bcs.bool() },
-  ...{ owner: Member, offered: bcs.option(bcs.Address), members: bcs.vector(Member), former: bcs.vector(Former) },
-  ...{ oldest: bcs.u64(), last: bcs.byteVector(), before: bcs.byteVector() },
+  id: bcs.Address,
+  generation: bcs.u64(),
+  floor: bcs.u64(),
+  base: bcs.u64(),
+  plainNames: bcs.bool(),
+  owner: Member,
+  offered: bcs.option(bcs.Address),
+  members: bcs.vector(Member),
+  former: bcs.vector(Former),
+  oldest: bcs.u64(),
+  last: bcs.byteVector(),
+  before: bcs.byteVector(),
 });
 
 const person = (): TransactionSigner => fromSuiSigner(new Ed25519Keypair());
@@ -69,11 +78,19 @@ async function vaultOf({ members, former, ended = false, marked = false }: Size)
   const listed = Array.from({ length: members - 1 }, (_, at) => ({ ...entryOf(addressOf(at)), ...others }));
   const closed = Array.from({ length: former }, (_, at) => ({
     ...entryOf(addressOf(at + 5000)),
-    ...{ until: 1n, endsAt: NO_END },
+    until: 1n,
+    endsAt: NO_END,
   }));
   const contents = Vault.serialize({
-    ...{ id, generation: 2n, floor: 1n, base: 1n, plainNames: false, offered: null, oldest: 0n },
-    ...{ last: key(8), before: key(9) },
+    id,
+    generation: 2n,
+    floor: 1n,
+    base: 1n,
+    plainNames: false,
+    offered: null,
+    oldest: 0n,
+    last: key(8),
+    before: key(9),
     owner: { ...entryOf(owner.chainAddress), ...open },
     members: [...listed, { ...entryOf(last.chainAddress), ...open, endsAt: soon + BigInt(END_STEP) }],
     former: closed,

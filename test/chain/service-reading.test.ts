@@ -34,7 +34,9 @@ it("a vault with who belongs to it, who did, and the generations in which they d
   await removeMember(client, owner, { objectId, chainAddress: anna.chainAddress });
   expect(await service.readVault(objectId, { maxAge: 60_000 })).toBe(made);
   expect(await service.readVault(objectId, { maxAge: 0 })).toMatchObject({
-    ...{ owner: first, generation: 2, floor: 1 },
+    owner: first,
+    generation: 2,
+    floor: 1,
     members: [{ address: ben.chainAddress, signingKey: new Uint8Array(0), since: 1 }],
     former: [{ address: anna.chainAddress, signingKey: key(2), since: 1, until: 1 }],
   });

@@ -32,8 +32,11 @@ afterAll(async () => {
 });
 
 const service = useService(() => ({
-  ...{ SERVICE_APP_URL: APP_URL, SERVICE_PROVER: "development", SERVICE_PAYMENT_SECRET: PAYMENT_SECRET },
-  ...{ SERVICE_IDP_ISSUER: provider.issuer, SERVICE_IDP_CLIENT_ID: provider.clientId },
+  SERVICE_APP_URL: APP_URL,
+  SERVICE_PROVER: "development",
+  SERVICE_PAYMENT_SECRET: PAYMENT_SECRET,
+  SERVICE_IDP_ISSUER: provider.issuer,
+  SERVICE_IDP_CLIENT_ID: provider.clientId,
   SERVICE_IDP_CLIENT_SECRET: String(provider.clientSecret),
 }));
 
@@ -145,7 +148,10 @@ describe("the account [issue 19]", () => {
     expect((await coffer.type(checkout)).screen).toMatch(/^http\S+\r?\n$/);
     const { account } = (await coffer.document("whoami")) as { account: { id: string } };
     const event = {
-      ...{ kind: "subscription.active", accountId: account.id, plan: "pro", reference: `sub-${account.id}` },
+      kind: "subscription.active",
+      accountId: account.id,
+      plan: "pro",
+      reference: `sub-${account.id}`,
       occurredAt: new Date().toISOString(),
     };
     expect((await service().ask("POST", "/api/billing/events", delivery(event))).status).toBe(204);

@@ -19,8 +19,10 @@ const saved = JSON.parse(readFileSync(credentialsFile, "utf8")) as {
 };
 const chainKey = Object.values(saved.profiles)[0]?.chainPrivateKey ?? "";
 const env = {
-  ...{ SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY: apiKey },
-  ...{ SERVICE_CHAIN_PRIVATE_KEY: chainKey, SERVICE_NETWORK_FILE: networkFile },
+  SERVICE_BASE_URL: baseUrl,
+  SERVICE_API_KEY: apiKey,
+  SERVICE_CHAIN_PRIVATE_KEY: chainKey,
+  SERVICE_NETWORK_FILE: networkFile,
 };
 const home = makeDirectory();
 const client: Client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults });

@@ -98,7 +98,8 @@ it("a machine without a sign-in says how to begin [issue 19]", async () => {
   );
   const away = "No answer from http://127.0.0.1:1";
   await refused([[["ls"], 8, away, "check the base URL and that the service runs; then repeat it"]], home, {
-    ...{ SERVICE_BASE_URL: "http://127.0.0.1:1", SERVICE_API_KEY: `cof_${"A".repeat(49)}` },
+    SERVICE_BASE_URL: "http://127.0.0.1:1",
+    SERVICE_API_KEY: `cof_${"A".repeat(49)}`,
   });
 });
 

@@ -111,7 +111,9 @@ describe("a disk that fills under a transfer [issue 19]", () => {
     const before = filesHere();
     await resize(disk, "24m");
     expect(await shell.json(words)).toMatchObject({
-      ...{ unchanged: before.length, decrypted: FILES + 1 - before.length, failed: 0 },
+      unchanged: before.length,
+      decrypted: FILES + 1 - before.length,
+      failed: 0,
     });
     expectWhole(FILES);
     writeFileSync(join(disk, "many", "f1.bin"), Buffer.alloc(BYTES, 99));

@@ -38,7 +38,8 @@ async function machine(name: string) {
     SERVICE_NETWORK_FILE: join(root, "network.json"),
   };
   return {
-    ...{ home, typed },
+    home,
+    typed,
     type: async (line: string): Promise<string> => {
       typed.push(line);
       // The service is in this process: a child that is waited for would wait for ever.

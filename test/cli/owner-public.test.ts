@@ -51,7 +51,9 @@ describe("vaults [issue 19]", () => {
       vault: { id: vault.id, name: "Again" },
     });
     expect(await document(`vaults delete ${vault.id.slice(0, 8)} --permanent --yes`)).toEqual({
-      ...{ vaultId: vault.id, vault: null, permanent: true },
+      vaultId: vault.id,
+      vault: null,
+      permanent: true,
     });
     const gone = await run("vaults get Again");
     expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("coffer vaults list")]);

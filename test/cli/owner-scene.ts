@@ -30,8 +30,10 @@ export async function openScene(stack: SharedStack): Promise<Scene> {
   const shellOf: Scene["shellOf"] = ({ apiKey, privateKey }, more = {}) => {
     const home = makeDirectory();
     const given = {
-      ...{ SERVICE_BASE_URL: stack.baseUrl, SERVICE_API_KEY: apiKey },
-      ...{ SERVICE_CHAIN_PRIVATE_KEY: privateKey, SERVICE_NETWORK_FILE: networkFile },
+      SERVICE_BASE_URL: stack.baseUrl,
+      SERVICE_API_KEY: apiKey,
+      SERVICE_CHAIN_PRIVATE_KEY: privateKey,
+      SERVICE_NETWORK_FILE: networkFile,
       ...more,
     };
     const env = Object.fromEntries(
@@ -40,7 +42,9 @@ export async function openScene(stack: SharedStack): Promise<Scene> {
     const run: Shell["run"] = (words, situation = {}) =>
       coffer(words, home, { ...situation, env: { ...env, ...situation.env } });
     return {
-      ...{ home, env, run },
+      home,
+      env,
+      run,
       json: async <Value>(words: readonly string[], situation?: Situation) => {
         const ran = await run([...words, "--json"], situation);
         return onlyDocument(ran) as Value;

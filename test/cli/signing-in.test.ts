@@ -33,7 +33,8 @@ function person(): Person {
   const run: Person["run"] = (words, situation = {}) =>
     coffer(words, home, { ...situation, env: { SERVICE_BASE_URL: stack.baseUrl, ...situation.env } });
   return {
-    ...{ home, run },
+    home,
+    run,
     json: async (words, situation) => JSON.parse((await run([...words, "--json"], situation)).out),
     profile: async (name = "default") =>
       JSON.parse(await readFile(join(home, ".config", "coffer", "config.json"), "utf8")).profiles[name],

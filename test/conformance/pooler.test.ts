@@ -14,8 +14,10 @@ it("finds nothing through a pooler, and calls every endpoint", async (context) =
   await using place = await createDatabase("migrated");
   const directory = makeDirectory();
   const environment = {
-    ...{ SERVICE_DATABASE_URL: pooler.urlOf(place.name), SERVICE_DATABASE_DIRECT_URL: place.url },
-    ...{ SERVICE_DATABASE_POOLER: "transaction", SERVICE_RATE_LIMITS: "shared" },
+    SERVICE_DATABASE_URL: pooler.urlOf(place.name),
+    SERVICE_DATABASE_DIRECT_URL: place.url,
+    SERVICE_DATABASE_POOLER: "transaction",
+    SERVICE_RATE_LIMITS: "shared",
   };
   await using server = await startServerProcess({ directory, environment });
   const variables = { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, ...environment };

@@ -29,15 +29,21 @@ async function openScene(place: CephStore, endpoint: string, caFile?: string): P
   const lines: string[] = [];
   const directory = makeDirectory();
   const config = parseConfig({
-    ...{ SERVICE_ENV: "development", SERVICE_HOST: "127.0.0.1", SERVICE_PORT: "0", SERVICE_DATA_DIR: directory },
+    SERVICE_ENV: "development",
+    SERVICE_HOST: "127.0.0.1",
+    SERVICE_PORT: "0",
+    SERVICE_DATA_DIR: directory,
     SERVICE_BLOBS_URL: `${endpoint}/${place.bucket}/${place.prefix}`,
-    ...{ SERVICE_BLOBS_ACCESS_KEY_ID: place.accessKeyId, SERVICE_BLOBS_SECRET_ACCESS_KEY: place.secretAccessKey },
-    ...{ SERVICE_BLOB_REDIRECT: "presigned", SERVICE_BLOBS_CA_FILE: caFile ?? "" },
+    SERVICE_BLOBS_ACCESS_KEY_ID: place.accessKeyId,
+    SERVICE_BLOBS_SECRET_ACCESS_KEY: place.secretAccessKey,
+    SERVICE_BLOB_REDIRECT: "presigned",
+    SERVICE_BLOBS_CA_FILE: caFile ?? "",
   });
   const write = (bytes: Uint8Array): void => void lines.push(new TextDecoder().decode(bytes));
   const server = await startServer(config, { logSink: { write } });
   const signup = await fetch(`${server.baseUrl}/api/auth/dev-signup`, {
-    ...{ method: "POST", headers: { "content-type": "application/json" } },
+    method: "POST",
+    headers: { "content-type": "application/json" },
     body: JSON.stringify({ email: "owner@example.test" }),
   });
   const { apiKey: key } = (await signup.json()) as { apiKey: string };
@@ -52,7 +58,11 @@ async function openScene(place: CephStore, endpoint: string, caFile?: string): P
     return { read: of("get"), given: of("address") };
   };
   return {
-    ...{ baseUrl: server.baseUrl, key, store: new URL(endpoint).origin, log: () => lines.join(""), counts },
+    baseUrl: server.baseUrl,
+    key,
+    store: new URL(endpoint).origin,
+    log: () => lines.join(""),
+    counts,
     [Symbol.asyncDispose]: () => server.close(),
   };
 }

@@ -50,7 +50,10 @@ export async function openFuzzSubject(variables: Readonly<Record<string, string>
   const accessCode = await makeAccessCode(server.variables, { uses: 100_000 });
   const all = opened.move();
   return {
-    ...{ baseUrl: server.baseUrl, accessCode, dataDirectory: server.directory, receivers },
+    baseUrl: server.baseUrl,
+    accessCode,
+    dataDirectory: server.directory,
+    receivers,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }

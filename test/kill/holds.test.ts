@@ -43,7 +43,9 @@ async function openScene(on: "SQLite" | "PostgreSQL"): Promise<Scene> {
   const sumOf = async (query: string) => Number((await rows.all(query))[0]?.["sum"] ?? 0);
   const all = opened.move();
   return {
-    ...{ servers, key, rows },
+    servers,
+    key,
+    rows,
     held: () => sumOf("SELECT sum(bytes) AS sum FROM upload_holds"),
     used: () => sumOf("SELECT sum(usage_bytes) AS sum FROM accounts"),
     async age() {

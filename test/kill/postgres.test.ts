@@ -35,7 +35,10 @@ it(
     await using fleet = await openFleet(2, cluster.urlOf("service"));
     const done = { restarts: 0, cuts: 0 };
     const { findings, counts } = await runSchedule(fleet, {
-      ...{ seed: 1, milliseconds: SECONDS * 1_000, accounts: 20, patience: PATIENCE },
+      seed: 1,
+      milliseconds: SECONDS * 1_000,
+      accounts: 20,
+      patience: PATIENCE,
       async disturb(draw) {
         const chosen = draw.int(4);
         if (chosen <= 1) return fleet.kill(draw);
@@ -74,7 +77,10 @@ it(
     });
     const disturbances = openDisturbances({ fleet, cluster, ceph, proxy, database: "service" }, COUNTS);
     const { findings, counts } = await runSchedule(fleet, {
-      ...{ seed: 1, milliseconds: LONGEST, accounts: 8, patience: PATIENCE },
+      seed: 1,
+      milliseconds: LONGEST,
+      accounts: 8,
+      patience: PATIENCE,
       disturb: (draw) => disturbances.next(draw),
     });
     const slowest = Math.round(Math.max(...disturbances.recoveries));

@@ -52,10 +52,13 @@ interface Patch {
 /** Declares `length` bytes and sends none of them yet. */
 function beginPatch(server: ServerProcess, path: string, offset: number, length: number): Patch {
   const sent = request(new URL(path, server.baseUrl), {
-    ...{ method: "PATCH", agent: false },
+    method: "PATCH",
+    agent: false,
     headers: {
       ...authorized(),
-      ...{ "upload-offset": offset, "content-length": length, "content-type": "application/offset+octet-stream" },
+      "upload-offset": offset,
+      "content-length": length,
+      "content-type": "application/offset+octet-stream",
     },
   });
   const status = once(sent, "response").then(

@@ -30,7 +30,9 @@ async function send(address: string, key: string, name: string): Promise<Answere
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": name };
   try {
     const answer = await fetch(`${address}/api/auth/invites`, {
-      ...{ method: "POST", headers, body: JSON.stringify({ name }) },
+      method: "POST",
+      headers,
+      body: JSON.stringify({ name }),
     });
     const id = answer.status === 201 ? ((await answer.json()) as { id: string }).id : idIn(answer);
     if (answer.status !== 201) await answer.arrayBuffer();

@@ -111,7 +111,8 @@ export async function openScratchServer(more: Readonly<Record<string, string>> =
   const server = await startServerProcess({ directory, environment });
   return {
     ...server,
-    ...{ directory, variables: { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, ...environment } },
+    directory,
+    variables: { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, ...environment },
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();
       await rm(directory, { recursive: true, force: true });

@@ -51,7 +51,10 @@ export async function coffer(words: readonly string[], home: string, situation: 
   const world: World = {
     env: { HOME: home, ...env },
     platform: "linux",
-    ...{ workingDirectory, stdout: out, stderr: err, now },
+    workingDirectory,
+    stdout: out,
+    stderr: err,
+    now,
     stdin: {
       // What is redirected is no terminal.
       isTerminal: isTerminal && situation.input === undefined,
@@ -87,7 +90,8 @@ async function requirePasteable(words: readonly string[], printed: string): Prom
 function sink(isTerminal: boolean, broken?: string): OutputStream & { text(): string } {
   const parts: Buffer[] = [];
   return {
-    ...{ isTerminal, columns: 80 },
+    isTerminal,
+    columns: 80,
     write: async (data) => {
       parts.push(Buffer.from(data as Uint8Array));
       if (broken !== undefined) throw Object.assign(new Error(`write ${broken}`), { code: broken, syscall: "write" });

@@ -74,7 +74,7 @@ async function tryOut<Scene>(
   await live(death);
   if (death !== undefined) await live(undefined).catch((error: unknown) => requireAlready(act.already, error));
   const transactions = (await readHeight(stack)) - before;
-  const state = { ...{ transactions }, state: await act.state(scene, machine.home) };
+  const state = { transactions, state: await act.state(scene, machine.home) };
   await act.probe?.(scene);
   return {
     lives,

@@ -50,8 +50,12 @@ export async function openEchoingProxy(target: string): Promise<EchoingProxy> {
     else
       outgoing
         .writeHead(mode.status, {
-          ...{ "content-type": "application/json", "x-error-code": mode.code, "x-request-id": key },
-          ...{ etag: key, location: `/${key}`, "retry-after": "0" },
+          "content-type": "application/json",
+          "x-error-code": mode.code,
+          "x-request-id": key,
+          etag: key,
+          location: `/${key}`,
+          "retry-after": "0",
         })
         .end(JSON.stringify({ error: encoded(key) }));
   });

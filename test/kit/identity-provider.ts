@@ -59,7 +59,12 @@ export async function openLocalProvider(options: LocalProviderOptions = {}): Pro
   let nextUser: ProviderUser | null = null;
 
   const local: LocalProvider = {
-    ...{ issuer, clientId: CLIENT_ID, clientSecret, redirectUri, requests, override: null },
+    issuer,
+    clientId: CLIENT_ID,
+    clientSecret,
+    redirectUri,
+    requests,
+    override: null,
     async signIn(url, user) {
       users.set(user.sub, user);
       nextUser = user;
@@ -70,7 +75,12 @@ export async function openLocalProvider(options: LocalProviderOptions = {}): Pro
       return new SignJWT(claims).setProtectedHeader(header).sign(key === "own" ? keys.own : keys.another);
     },
     claimsFor: (user, { nonce, issuedAt, lifetime = 600 }) => ({
-      ...{ iss: issuer, aud: CLIENT_ID, sub: user.sub, nonce, iat: issuedAt, exp: issuedAt + lifetime },
+      iss: issuer,
+      aud: CLIENT_ID,
+      sub: user.sub,
+      nonce,
+      iat: issuedAt,
+      exp: issuedAt + lifetime,
       ...claimsOf(user),
     }),
     async [Symbol.asyncDispose]() {

@@ -4,8 +4,12 @@ import { NO_END } from "@coffer/crypto";
 import { bcs } from "@mysten/sui/bcs";
 
 const member = bcs.struct("Member", {
-  ...{ chainAddress: bcs.Address, signingKey: bcs.byteVector(), since: bcs.u64() },
-  ...{ endsAt: bcs.u64(), until: bcs.u64(), replacedKeys: bcs.u8() },
+  chainAddress: bcs.Address,
+  signingKey: bcs.byteVector(),
+  since: bcs.u64(),
+  endsAt: bcs.u64(),
+  until: bcs.u64(),
+  replacedKeys: bcs.u8(),
 });
 const OPEN = { endsAt: NO_END, until: 0, replacedKeys: 0 } as const;
 const former = bcs.struct("Former", {
@@ -49,8 +53,15 @@ export async function putLargestVault(
   const objectId = strangerAt("da", 1);
   const contents = vaultBcs
     .serialize({
-      ...{ id: objectId, generation: 3000, floor: 1, base: 1, plainNames: false, offered: people.last, oldest: 0 },
-      ...{ last: key(8), before: key(9) },
+      id: objectId,
+      generation: 3000,
+      floor: 1,
+      base: 1,
+      plainNames: false,
+      offered: people.last,
+      oldest: 0,
+      last: key(8),
+      before: key(9),
       owner: { chainAddress: people.owner, signingKey: key(1), since: 1, ...OPEN },
       members: Array.from({ length: 1000 }, (_, at) => ({
         chainAddress: at === 999 ? people.last : strangerAt("bb", at),
@@ -59,7 +70,11 @@ export async function putLargestVault(
         ...OPEN,
       })),
       former: Array.from({ length: 1800 }, (_, at) => ({
-        ...{ chainAddress: strangerAt("cc", at), signingKey: key(3), since: at, until: at + 1, endsAt: NO_END },
+        chainAddress: strangerAt("cc", at),
+        signingKey: key(3),
+        since: at,
+        until: at + 1,
+        endsAt: NO_END,
       })),
     })
     .toBytes();

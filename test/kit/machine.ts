@@ -33,7 +33,9 @@ export async function openMachine(
     await Promise.all(memories.map((memory) => memory.flush()));
   };
   return {
-    ...{ directory, pinPath, networkFile },
+    directory,
+    pinPath,
+    networkFile,
     newProcess: async ({ shared, ...options } = {}) => {
       await end();
       const settings = { chainPrivateKey: new Secret(person.privateKey), networkFile };

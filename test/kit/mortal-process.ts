@@ -123,7 +123,9 @@ function openLine(carry: typeof fetch, death: Death | undefined, keep: () => voi
     return die();
   };
   return {
-    ...{ calls, changes, died },
+    calls,
+    changes,
+    died,
     middleware: (request, next, { endpointId }) => call(endpointId, request.method !== "GET", () => next(request)),
     fetch: (input, init) => {
       const request = new Request(input, init);

@@ -46,7 +46,9 @@ export async function openVaultOutside(
   const chain = openChain(network, { clock });
   const object = await chain.readVault(chainObjectId ?? "");
   const wrap = sealVaultKeyWrap({
-    ...{ client: chain.client, network, clock },
+    client: chain.client,
+    network,
+    clock,
     signer: { ...signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
     vaultObjects: { locate: () => Promise.resolve({ initialSharedVersion: object.initialSharedVersion, at: 0n }) },
   });
@@ -69,7 +71,10 @@ export async function writeOutside(
 ): Promise<KeptVersion> {
   const versionId = crypto.randomUUID();
   const plan = await newFilePlan(nodePlatform, {
-    ...{ fileId: file.id, versionId, contentSize: content.length, padded: false },
+    fileId: file.id,
+    versionId,
+    contentSize: content.length,
+    padded: false,
     envelopeOf: (request) => makeEnvelope(nodePlatform, record, key, request),
   });
   const bytes = await collect(encryptFile(plan, Buffer.from(content)));
@@ -78,8 +83,14 @@ export async function writeOutside(
   // Whoever forges does not hold itself to the place of the statement before it.
   const previous = { ...parseVersionStatement(Buffer.from(file.shared?.version ?? "", "base64")), generation, after };
   const statement = await makeVersionStatement(view, author, {
-    ...{ record, header, envelope, commitment: plan.keys.commitment, messageLength: messageSize ?? 0, digest: null },
-    ...{ previous, time },
+    record,
+    header,
+    envelope,
+    commitment: plan.keys.commitment,
+    messageLength: messageSize ?? 0,
+    digest: null,
+    previous,
+    time,
   });
   const shared = { ...file.shared, version: Buffer.from(statement.bytes).toString("base64") };
   return { file: { ...file, versionId, shared } as File, bytes };

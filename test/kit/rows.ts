@@ -53,8 +53,12 @@ export function vaultRow(more: Partial<VaultRow> & Pick<VaultRow, "account_id">)
 }
 
 const UNAUTHORED = {
-  ...{ created_by: null, updated_by: null },
-  ...{ entry_number: 1, entry_at: null, entry_how: null, entry_author: null },
+  created_by: null,
+  updated_by: null,
+  entry_number: 1,
+  entry_at: null,
+  entry_how: null,
+  entry_author: null,
 };
 
 export function folderRow(more: Partial<FolderRow> & Pick<FolderRow, "account_id" | "vault_id">): FolderRow {
@@ -82,7 +86,11 @@ export function fileRow(more: Partial<FileRow> & Pick<FileRow, "account_id" | "v
     updated_at: TIME,
     trashed_at: null,
     trashed_with: null,
-    ...{ version_number: 1, version_at: TIME, version_how: "upload", version_author: null, budget_id: null },
+    version_number: 1,
+    version_at: TIME,
+    version_how: "upload",
+    version_author: null,
+    budget_id: null,
     ...more,
   };
 }

@@ -89,7 +89,14 @@ export async function openSharedStack(options: SharedStackOptions = {}): Promise
     const place = { baseUrl: server.baseUrl, network, clock: options.clock };
     const owner = await signUp(place, "owner");
     return {
-      ...{ localnet, network, serviceNode, server, baseUrl: server.baseUrl, dataDirectory, log, owner },
+      localnet,
+      network,
+      serviceNode,
+      server,
+      baseUrl: server.baseUrl,
+      dataDirectory,
+      log,
+      owner,
       signUp: (name) => signUp(place, name),
       invite: (name) => invite(place, owner, name),
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
@@ -154,7 +161,8 @@ function isComplete(signer: MadeSigner): signer is ChainSigner {
 
 /** The real one, whose pauses of a second are over at once: so long a client waits until it believes a key's maker. */
 const hastyClock: Clock = {
-  ...{ now: () => performance.now(), random: () => Math.random() },
+  now: () => performance.now(),
+  random: () => Math.random(),
   after: (ms, action) => {
     const timer = setTimeout(action, ms === 1_000 ? 0 : ms);
     return () => {

@@ -37,8 +37,17 @@ export interface ToolsHereOptions {
 }
 
 const LAUNCH: Launch = {
-  ...{ profile: "owner", tools: null, excludeTools: [], readOnly: false, vaultId: null, configFile: null },
-  ...{ revealSharedText: false, confirm: "auto", allowConfigFiles: false, http: null, allowedFolders: [] },
+  profile: "owner",
+  tools: null,
+  excludeTools: [],
+  readOnly: false,
+  vaultId: null,
+  configFile: null,
+  revealSharedText: false,
+  confirm: "auto",
+  allowConfigFiles: false,
+  http: null,
+  allowedFolders: [],
   downloads: null,
   roots: "narrow",
 };
@@ -46,8 +55,12 @@ const LAUNCH: Launch = {
 export async function openToolsHere(options: ToolsHereOptions): Promise<ToolsHere> {
   const { client, folders = [], era = "legacy", onAsked, roots } = options;
   const parts: ServerParts = {
-    ...{ launch: { ...LAUNCH, allowedFolders: folders, ...options.launch }, session: sessionOver(client) },
-    ...{ stop: new AbortController().signal, memory: createMemory(), record: NO_RECORD, keyId: null },
+    launch: { ...LAUNCH, allowedFolders: folders, ...options.launch },
+    session: sessionOver(client),
+    stop: new AbortController().signal,
+    memory: createMemory(),
+    record: NO_RECORD,
+    keyId: null,
     folders: { ...(await resolveFolders(folders)), denied: { folders: [], files: [] } },
     log: () => undefined,
     handOut: (name) => Promise.resolve(`/handed-out/${name}`),

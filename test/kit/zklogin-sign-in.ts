@@ -38,7 +38,12 @@ export async function signInWithZklogin(
   if (inputs === null) throw new Error("the service has no prover");
   // With an address, it holds the proof to it.
   const signer = new ZkLoginSigner({
-    ...{ ephemeralSigner, inputs, maxEpoch, client, address: chainAddress, legacyAddress: false },
+    ephemeralSigner,
+    inputs,
+    maxEpoch,
+    client,
+    address: chainAddress,
+    legacyAddress: false,
   });
   return { tokens, chainAddress, salt, signer };
 }

@@ -23,7 +23,9 @@ function openScene(kind: "public" | "shared"): () => ActScene {
     const owner = createClient({ baseUrl, credentials: { apiKey: stack.apiKey }, sharedVaults });
     const { id: vaultId } = await owner.vaults.create({ name: `Acts ${kind}`, type: kind });
     const tools = await openToolClient({
-      ...{ credentialsFile: stack.credentialsFile, folders: [folder], launcher: sourceLauncher() },
+      credentialsFile: stack.credentialsFile,
+      folders: [folder],
+      launcher: sourceLauncher(),
       flags: ["--downloads", folder],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
     });
@@ -108,14 +110,18 @@ export function describeActs(kind: "public" | "shared"): () => ActScene {
       expect(first.facts).toMatchObject({ created: 2, failed: 1 });
       expect(bare(rowsOf(first.facts)[0]?.[4])).toContain("no such local file");
       expect((await call("file_upload", { paths, vaultId: vaultId(), folder: "Singles" })).facts).toMatchObject({
-        ...{ unchanged: 2, failed: 1 },
+        unchanged: 2,
+        failed: 1,
       });
       const both = ["Singles/x.txt", "Singles/y.txt"];
       const fetched = await call("file_download", { files: both, vaultId: vaultId(), dest: `got-${kind}` });
       expect(fetched.facts).toMatchObject({ created: 2, bytes: 2 });
       expect((await readdir(at(`got-${kind}`))).toSorted()).toEqual(["x.txt", "y.txt"]);
       const skipped = await call("file_download", {
-        ...{ files: both, vaultId: vaultId(), dest: `got-${kind}`, ifExists: "skip" },
+        files: both,
+        vaultId: vaultId(),
+        dest: `got-${kind}`,
+        ifExists: "skip",
       });
       expect(skipped.facts).toMatchObject({ skipped: 2 });
     });

@@ -49,8 +49,11 @@ beforeAll(async () => {
   proxy = await openEchoingProxy(baseUrl);
   stdio = await openRawTools({
     environment: {
-      ...{ SERVICE_BASE_URL: proxy.baseUrl, SERVICE_API_KEY: stack.apiKey, SERVICE_NETWORK_FILE: stack.networkFile },
-      ...{ SERVICE_CHAIN_PRIVATE_KEY: settings.chainPrivateKey, SERVICE_CONFIG_DIR: join(configuration, "stdio") },
+      SERVICE_BASE_URL: proxy.baseUrl,
+      SERVICE_API_KEY: stack.apiKey,
+      SERVICE_NETWORK_FILE: stack.networkFile,
+      SERVICE_CHAIN_PRIVATE_KEY: settings.chainPrivateKey,
+      SERVICE_CONFIG_DIR: join(configuration, "stdio"),
     },
     flags: ["--profile", "owner", "--confirm", "token", "--allow", folder],
   });
@@ -157,9 +160,12 @@ const modernHttp: Caller = async (name, args) => {
   const answer = await fetch(shell.url, {
     method: "POST",
     headers: {
-      ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
-      ...{ authorization: `Bearer ${stack.apiKey}`, "mcp-protocol-version": "2026-07-28" },
-      ...{ "mcp-method": "tools/call", "mcp-name": name },
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      authorization: `Bearer ${stack.apiKey}`,
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": name,
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
   });
@@ -181,8 +187,10 @@ async function openHttp(): Promise<Caller> {
     await fetch(shell.url, {
       method: "POST",
       headers: {
-        ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
-        ...{ authorization: `Bearer ${stack.apiKey}`, "mcp-protocol-version": "2025-11-25" },
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        authorization: `Bearer ${stack.apiKey}`,
+        "mcp-protocol-version": "2025-11-25",
         ...(id === "" ? {} : { "mcp-session-id": id }),
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: (next += 1), ...body }),

@@ -62,7 +62,8 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
   "a folder goes to the trash": async ({ client, vaultId }) => {
     const { id: folderId } = await client.folders.create({ vaultId, name: "old" });
     return {
-      ...{ tool: "file_delete", args: { files: [folderId] } },
+      tool: "file_delete",
+      args: { files: [folderId] },
       isDone: async () => (await client.folders.get(folderId)).trashedAt !== null,
       change: () => client.files.upload({ vaultId, folderId, name: "new.txt", body: "x" }),
     };
@@ -72,7 +73,8 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
     for (let at = 0; at < 11; at += 1)
       ids.push((await client.files.upload({ vaultId, name: `f${String(at)}`, body: "x" })).file.id);
     return {
-      ...{ tool: "file_delete", args: { files: ids } },
+      tool: "file_delete",
+      args: { files: ids },
       isDone: async () => (await client.files.get(ids[0] ?? "")).trashedAt !== null,
       change: () => client.files.replace(ids[3] ?? "", { body: "other" }),
     };
@@ -85,34 +87,40 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
     const { file } = await plain.files.upload({ vaultId, name: "report.txt", body: "after" });
     return {
       client: plain,
-      ...{ tool: "file_download", args: { files: [file.id], dest, ifExists: "replace" }, folders: [folder] },
+      tool: "file_download",
+      args: { files: [file.id], dest, ifExists: "replace" },
+      folders: [folder],
       isDone: async () => (await readFile(dest, "utf8")) === "after",
       change: () => writeFile(dest, "changed since"),
     };
   },
   "an invite is made": ({ client, vaultId }) =>
     Promise.resolve({
-      ...{ tool: "access_grant", args: { name: "bot", vaultIds: [vaultId] } },
+      tool: "access_grant",
+      args: { name: "bot", vaultIds: [vaultId] },
       isDone: async () => (await client.invites.list()).invites.length > 0,
       times: async () => (await client.invites.list()).invites.length,
     }),
   "a key ends": async ({ client }) => {
     const { id } = await client.apiKeys.create({ name: "laptop" });
     return {
-      ...{ tool: "access_revoke", args: { who: id } },
+      tool: "access_revoke",
+      args: { who: id },
       isDone: async () => (await client.apiKeys.get(id)).revokedAt !== null,
     };
   },
   "an invite ends": async ({ client, vaultId }) => {
     const { id } = await client.invites.create({ name: "bot", vaultIds: [vaultId] });
     return {
-      ...{ tool: "access_revoke", args: { who: id } },
+      tool: "access_revoke",
+      args: { who: id },
       isDone: async () => (await client.invites.list()).invites.every((invite) => invite.status === "revoked"),
     };
   },
   "an address gets access": ({ client, vaultId }) =>
     Promise.resolve({
-      ...{ tool: "access_grant", args: { name: "bot", vaultIds: [vaultId], chainAddress: ADDRESS } },
+      tool: "access_grant",
+      args: { name: "bot", vaultIds: [vaultId], chainAddress: ADDRESS },
       isDone: async () => (await client.vaults.members.list(vaultId)).length > 0,
       times: async () => (await client.vaults.members.list(vaultId)).length,
     }),
@@ -120,21 +128,24 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
     await client.vaults.members.add(vaultId, ADDRESS);
     const { id: otherId } = await client.vaults.create({ name: "Other", type: "public" });
     return {
-      ...{ tool: "access_revoke", args: { who: ADDRESS } },
+      tool: "access_revoke",
+      args: { who: ADDRESS },
       isDone: async () => (await client.vaults.members.list(vaultId)).length === 0,
       change: () => client.vaults.members.add(otherId, ADDRESS),
     };
   },
   "a webhook is made": ({ client }) =>
     Promise.resolve({
-      ...{ tool: "webhook_set", args: { url: URL_AFTER } },
+      tool: "webhook_set",
+      args: { url: URL_AFTER },
       isDone: async () => (await client.webhooks.list()).webhooks.length > 0,
       times: async () => (await client.webhooks.list()).webhooks.length,
     }),
   "a webhook gets another address": async ({ client }) => {
     const webhookId = await makeWebhook(client);
     return {
-      ...{ tool: "webhook_set", args: { webhookId, url: URL_AFTER } },
+      tool: "webhook_set",
+      args: { webhookId, url: URL_AFTER },
       isDone: async () => (await client.webhooks.get(webhookId)).url === URL_AFTER,
       change: () => client.webhooks.update(webhookId, { events: ["file.uploaded"] }),
     };
@@ -142,7 +153,8 @@ const ACTS: Readonly<Record<string, (scene: Scene) => Promise<Act>>> = {
   "a webhook is deleted": async ({ client }) => {
     const webhookId = await makeWebhook(client);
     return {
-      ...{ tool: "webhook_delete", args: { webhookId } },
+      tool: "webhook_delete",
+      args: { webhookId },
       isDone: async () => (await client.webhooks.list()).webhooks.length === 0,
       change: () => client.webhooks.update(webhookId, { events: ["file.uploaded"] }),
     };
@@ -259,7 +271,9 @@ describe.each(Object.entries(ACTS))("%s", (_, make) => {
     expect(performance.now() - start).toBeLessThan(5_000);
     expect(await act.isDone()).toBe(false);
     await using strict = await open({
-      ...{ onAsked: () => never, parts: { answerWaitMs: 50 }, launch: { confirm: "human-only" } },
+      onAsked: () => never,
+      parts: { answerWaitMs: 50 },
+      launch: { confirm: "human-only" },
     });
     const { facts } = await strict.call(act.tool, act.args);
     expect(tokenIn(facts)).toBeUndefined();
@@ -320,7 +334,10 @@ describe.each(Object.entries(ACTS))("%s", (_, make) => {
     };
     const other = await openAct(ACTS["a webhook is made"] ?? make);
     await using generous = await other.open({
-      ...{ era: { pin: "2026-07-28" }, onAsked: () => YES, tamper: steal, parts: { memory } },
+      era: { pin: "2026-07-28" },
+      onAsked: () => YES,
+      tamper: steal,
+      parts: { memory },
     });
     await generous.call("webhook_set", { url: "https://receiver.example/other" });
     expect(stolen).not.toBe("");

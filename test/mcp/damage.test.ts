@@ -111,14 +111,23 @@ describe("damage at every chunk is told, and never reaches a local file", () => 
     const { baseUrl, apiKey, sharedVaults } = stack;
     const state: Spoiling = { now: null, isLiar: false };
     const client = createClient({
-      ...{ baseUrl, credentials: { apiKey }, sharedVaults, middleware: [through(state)], retry: { limit: 0 } },
+      baseUrl,
+      credentials: { apiKey },
+      sharedVaults,
+      middleware: [through(state)],
+      retry: { limit: 0 },
     });
     const { id: vaultId } = await client.vaults.create({ name: "V", type: "shared" });
     const { file } = await client.files.upload({ vaultId, name: "a.bin", body: randomBytes(length) });
     const { storedSize } = await client.files.get(file.id);
     const { chainAddress } = sharedVaults.signer;
     const cases = await requireTold({
-      ...{ client, state, fileId: file.id, stored: storedSize ?? 0, lies: [false, true], chainAddress },
+      client,
+      state,
+      fileId: file.id,
+      stored: storedSize ?? 0,
+      lies: [false, true],
+      chainAddress,
     });
     expect(cases).toBeGreaterThanOrEqual(Object.keys(SPOILS).length * CHUNKS * 2);
   });

@@ -35,7 +35,10 @@ export async function openDownloadScene(): Promise<DownloadScene> {
   await mkdir(join(project, ".git", "hooks"), { recursive: true });
   await writeFile(join(project, "package.json"), PACKAGE);
   return {
-    ...{ service, vaultId, project, downloads: join(project, "coffer") },
+    service,
+    vaultId,
+    project,
+    downloads: join(project, "coffer"),
     open: (options = {}) => openToolsHere({ client: service.client, folders: [project], ...options }),
     store: async (path, body = "x") => {
       const names = path.split("/");

@@ -38,7 +38,10 @@ export async function openEveryCall(newAccount: NewAccount): Promise<EveryCall> 
   const key = await client.apiKeys.create({ name: "laptop" });
   writeFileSync(join(folder, "local.txt"), "local");
   return {
-    ...{ service, folder, vaultId, fileId: file.id },
+    service,
+    folder,
+    vaultId,
+    fileId: file.id,
     calls: {
       status_check: [{}, { surprise: 1 }],
       vault_list: [{}, { vaultId: ABSENT }],

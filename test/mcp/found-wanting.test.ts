@@ -46,7 +46,9 @@ describe("over the service in this process", () => {
     await tools.call("file_write", { name: "plain", text: "x", vaultId });
     const { files } = await client.files.list({ vaultId });
     expect(Object.fromEntries(files.map(({ name, contentType }) => [name, contentType]))).toEqual({
-      ...{ ...types, "e.json": "application/json", plain: "text/plain" },
+      ...types,
+      "e.json": "application/json",
+      plain: "text/plain",
     });
   });
 
@@ -90,7 +92,9 @@ describe("over a real service", () => {
     const configuration = makeDirectory();
     const credentialsFile = join(configuration, "agent.json");
     await using tools = await openToolClient({
-      ...{ credentialsFile, folders: [], launcher: sourceLauncher() },
+      credentialsFile,
+      folders: [],
+      launcher: sourceLauncher(),
       environment: { SERVICE_CONFIG_DIR: configuration },
     });
     expect((await tools.call("vault_list")).code).toBe("signed_out");

@@ -152,12 +152,10 @@ it("an agent that obeys 200 texts sends nothing out, loses nothing and escapes n
     const order = orders()[at];
     if (order === undefined) continue;
     await using tools = await openToolClient({
-      ...{
-        credentialsFile: stack.credentialsFile,
-        folders: [folder],
-        launcher: sourceLauncher(),
-        flags: ["--profile", "owner"],
-      },
+      credentialsFile: stack.credentialsFile,
+      folders: [folder],
+      launcher: sourceLauncher(),
+      flags: ["--profile", "owner"],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "injection") },
     });
     for (const [form, words] of FORMS.entries()) {

@@ -76,7 +76,9 @@ const LEGACY = ["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11
 
 describe("every revision before 2026", () => {
   const hello = (protocolVersion: string) => ({
-    ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
     params: { protocolVersion, capabilities: {}, clientInfo: { name: "test", version: "1" } },
   });
 
@@ -104,7 +106,10 @@ describe("every revision before 2026", () => {
 
 it("tools answer the same over stdio and HTTP, but for their marks", async () => {
   await using tools = await openToolClient({
-    ...{ credentialsFile: stack.credentialsFile, folders: [], launcher: sourceLauncher(), environment },
+    credentialsFile: stack.credentialsFile,
+    folders: [],
+    launcher: sourceLauncher(),
+    environment,
   });
   const client = await legacyOverHttp();
   const given = { name: "file_list", arguments: { vaultId: "Interop" } };

@@ -58,7 +58,9 @@ it("an invite becomes keys in a 0600 file, the owner adds the address, and the a
 
   await owner.vaults.members.add(vaultId, address, { label: "agent" });
   await using tools = await openToolClient({
-    ...{ credentialsFile: config, folders: [folder], launcher: sourceLauncher() },
+    credentialsFile: config,
+    folders: [folder],
+    launcher: sourceLauncher(),
     environment: { SERVICE_CONFIG_DIR: join(folder, "coffer") },
   });
   const written = await tools.call("file_write", { name: "first.txt", text: "encrypted here", vaultId });

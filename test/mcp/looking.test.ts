@@ -38,7 +38,10 @@ async function put(name: string, text: string, folderId?: string): Promise<strin
 
 function open(flags: readonly string[] = []): Promise<ToolClient> {
   return openToolClient({
-    ...{ credentialsFile: stack.credentialsFile, folders: [folder], launcher: sourceLauncher(), flags },
+    credentialsFile: stack.credentialsFile,
+    folders: [folder],
+    launcher: sourceLauncher(),
+    flags,
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
   });
 }
@@ -191,7 +194,9 @@ describe("file_get and file_read", () => {
 describe("text of a shared vault", () => {
   it("is shown only where the user said so", async () => {
     const shared = createClient({
-      ...{ baseUrl: stack.baseUrl, credentials: { apiKey: stack.apiKey }, sharedVaults: stack.sharedVaults },
+      baseUrl: stack.baseUrl,
+      credentials: { apiKey: stack.apiKey },
+      sharedVaults: stack.sharedVaults,
     });
     const secret = await shared.vaults.create({ name: "Secret", type: "shared" });
     const { file } = await shared.files.upload({ vaultId: secret.id, name: "plan.txt", body: "the plan" });

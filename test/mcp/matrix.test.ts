@@ -19,7 +19,9 @@ beforeAll(async () => {
   const vaultId = (await owner.vaults.create({ name: "Matrix", type: "public" })).id;
   const { file } = await owner.files.upload({ vaultId, name: "known.txt", contentType: "text/plain", body: "known" });
   tools = await openToolClient({
-    ...{ credentialsFile: stack.credentialsFile, folders: [folder], launcher: sourceLauncher() },
+    credentialsFile: stack.credentialsFile,
+    folders: [folder],
+    launcher: sourceLauncher(),
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
     flags: ["--profile", "owner", "--confirm", "token"],
   });

@@ -50,12 +50,10 @@ afterAll(async () => {
 
 function open(credentialsFile: string, environment: Record<string, string> = {}): Promise<ToolClient> {
   return openToolClient({
-    ...{
-      credentialsFile,
-      folders: [folder],
-      launcher: sourceLauncher(),
-      flags: ["--profile", "owner", "--confirm", "token"],
-    },
+    credentialsFile,
+    folders: [folder],
+    launcher: sourceLauncher(),
+    flags: ["--profile", "owner", "--confirm", "token"],
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client"), ...environment },
     onLog: (line) => wire.push(line),
   });

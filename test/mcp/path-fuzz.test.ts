@@ -69,7 +69,9 @@ beforeAll(async () => {
       (await service.client.files.upload({ vaultId, folderId: below.id, name, body: "downloaded" })).file.id,
     );
   tools = await openToolsHere({
-    ...{ client: watching, folders: [root], onAsked: () => ({ action: "accept", content: { confirm: true } }) },
+    client: watching,
+    folders: [root],
+    onAsked: () => ({ action: "accept", content: { confirm: true } }),
     parts: {
       folders: { folders: [root], denied: { folders: [join(root, "settings")], files: [] } },
     },

@@ -26,7 +26,10 @@ afterAll(async () => {
 
 function open(flags: readonly string[] = [], credentialsFile = stack.credentialsFile): Promise<ToolClient> {
   return openToolClient({
-    ...{ credentialsFile, folders: [folder], launcher: sourceLauncher(), flags },
+    credentialsFile,
+    folders: [folder],
+    launcher: sourceLauncher(),
+    flags,
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
   });
 }
@@ -97,7 +100,9 @@ describe("the set-up", () => {
   it("a folder that is missing is reported, and the others are used", async () => {
     const lines: string[] = [];
     await using several = await openToolClient({
-      ...{ credentialsFile: stack.credentialsFile, folders: [], launcher: sourceLauncher() },
+      credentialsFile: stack.credentialsFile,
+      folders: [],
+      launcher: sourceLauncher(),
       flags: ["--allow", folder, join(folder, "gone")],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
       onLog: (line) => lines.push(line),

@@ -23,7 +23,9 @@ const answered: string[] = [];
 beforeAll(async () => {
   stack = await startStack();
   owner = createClient({
-    ...{ baseUrl: stack.baseUrl, credentials: { apiKey: stack.apiKey }, sharedVaults: stack.sharedVaults },
+    baseUrl: stack.baseUrl,
+    credentials: { apiKey: stack.apiKey },
+    sharedVaults: stack.sharedVaults,
   });
   vault = await owner.vaults.create({ name: "Shared", type: "shared" });
   const body = new TextEncoder().encode("for members");
@@ -44,7 +46,9 @@ afterAll(async () => {
 
 async function open(credentials: Record<string, string>): Promise<ToolClient> {
   const client = await openToolClient({
-    ...{ credentialsFile: join(folder, "none.json"), folders: [folder], launcher: sourceLauncher() },
+    credentialsFile: join(folder, "none.json"),
+    folders: [folder],
+    launcher: sourceLauncher(),
     environment: {
       SERVICE_BASE_URL: stack.baseUrl,
       SERVICE_NETWORK_FILE: stack.networkFile,
@@ -73,7 +77,10 @@ const layersOf = (facts: Readonly<Record<string, unknown>>): string[] =>
 describe("an agent that is no member", () => {
   it("is set up all the same, and knows its address", async () => {
     expect((await tools.call("status_check")).facts).toMatchObject({
-      ...{ signedIn: true, accessLevel: "agent", sharedVaults: "ready", chainAddress: address },
+      signedIn: true,
+      accessLevel: "agent",
+      sharedVaults: "ready",
+      chainAddress: address,
       layers: { service: "ok", chain: "ok", keyServers: "ok" },
     });
     expect((await tools.call("vault_list")).facts["rows"]).toEqual([
@@ -124,7 +131,8 @@ describe("an agent that is no member", () => {
   it("sees that there is a file, and is told why neither name nor size", async () => {
     const { facts } = await tools.call("file_list", { vaultId: vault.id });
     expect(facts).toMatchObject({
-      ...{ closed: expect.stringContaining("1 files") as string, cause: "not_a_member" },
+      closed: expect.stringContaining("1 files") as string,
+      cause: "not_a_member",
       nextStep: expect.stringContaining(`members.add("${vault.id}", { invite: text })`) as string,
     });
     expect(facts["files"]).toEqual([[welcomeId.slice(0, 8), null, expect.any(String), null]]);
@@ -241,7 +249,9 @@ describe("a server without a chain key", () => {
 describe("an owner's server", () => {
   it("takes chain key and network from the profile, and makes shared vaults", async () => {
     await using own = await openToolClient({
-      ...{ credentialsFile: stack.credentialsFile, folders: [folder], launcher: sourceLauncher() },
+      credentialsFile: stack.credentialsFile,
+      folders: [folder],
+      launcher: sourceLauncher(),
       flags: ["--profile", "owner"],
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "owner") },
     });
@@ -265,7 +275,8 @@ describe("an owner's server", () => {
     await using broken = await openToolClient({ ...start, environment });
     expect((await broken.call("file_list", { vaultId: vault.id })).code).toBe("not_configured");
     await using other = await openToolClient({
-      ...{ ...start, environment: { ...environment, SERVICE_NETWORK_FILE: stack.networkFile } },
+      ...start,
+      environment: { ...environment, SERVICE_NETWORK_FILE: stack.networkFile },
     });
     const { facts, text } = await other.call("status_check");
     expect(facts["chainStep"]).toContain(stack.sharedVaults.signer.chainAddress);

@@ -132,7 +132,9 @@ describe.each([
     const { calls, folder, service } = await openEveryCall(newAccount);
     const memory = createMemory();
     await using tools = await openToolsHere({
-      ...{ client: service.connect(swelling(text, rows)), folders: [folder], launch: { confirm: "token" } },
+      client: service.connect(swelling(text, rows)),
+      folders: [folder],
+      launch: { confirm: "token" },
       parts: { memory },
     });
     for (const { name } of TOOLS) for (const args of calls[name] ?? []) requireShort(await tools.call(name, args));

@@ -30,7 +30,10 @@ function open(
   flags: readonly string[] = [],
 ): Promise<ToolClient> {
   return openToolClient({
-    ...{ credentialsFile, folders: [folder], launcher: sourceLauncher(), flags: ["--profile", "owner", ...flags] },
+    credentialsFile,
+    folders: [folder],
+    launcher: sourceLauncher(),
+    flags: ["--profile", "owner", ...flags],
     environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "taint"), ...environment },
   });
 }
@@ -92,7 +95,9 @@ async function openShared() {
   const shared = await owner.vaults.create({ name: "Ours", type: "shared" });
   await owner.vaults.members.add(shared.id, signer.chainAddress, { label: "guest" });
   const guest = createClient({
-    ...{ baseUrl: stack.baseUrl, credentials: { apiKey: key }, sharedVaults: { ...stack.sharedVaults, signer } },
+    baseUrl: stack.baseUrl,
+    credentials: { apiKey: key },
+    sharedVaults: { ...stack.sharedVaults, signer },
   });
   await guest.vaults.setSigningKey(shared.id);
   const own = await client.vaults.create({ name: "Guest", type: "public" });

@@ -127,8 +127,14 @@ function newSession(
   const endsAt = expired === true ? now - 1 : now + HOUR;
   const row = {
     id: randomUUID(),
-    ...{ account_id: account.id, method: "password", user_agent: null, created_at: now, last_used_at: now },
-    ...{ expires_at: endsAt, ends_at: endsAt, revoked_at: ended === true ? now : null },
+    account_id: account.id,
+    method: "password",
+    user_agent: null,
+    created_at: now,
+    last_used_at: now,
+    expires_at: endsAt,
+    ends_at: endsAt,
+    revoked_at: ended === true ? now : null,
   };
   const iat = Math.floor(now / 1000) - (staleToken === true ? 901 : 0);
   const claims = { sub: account.id, sid: row.id, iat, exp: iat + 900, jti: randomUUID(), typ: "access" };
@@ -140,8 +146,19 @@ function inviteRow(account: Account, code: string, vaultIds: readonly string[]) 
   const now = Date.now();
   return {
     id: randomUUID(),
-    ...{ account_id: account.id, name: "test", hash: sha256(code), scopes_json: null, vault_ids_json: json(vaultIds) },
-    ...{ key_expires_at: null, access_until: null, expires_at: now + HOUR, used_at: null, revoked_at: null },
-    ...{ key_id: null, chain_address: null, address_proof: null, created_at: now },
+    account_id: account.id,
+    name: "test",
+    hash: sha256(code),
+    scopes_json: null,
+    vault_ids_json: json(vaultIds),
+    key_expires_at: null,
+    access_until: null,
+    expires_at: now + HOUR,
+    used_at: null,
+    revoked_at: null,
+    key_id: null,
+    chain_address: null,
+    address_proof: null,
+    created_at: now,
   };
 }

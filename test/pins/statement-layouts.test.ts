@@ -123,8 +123,13 @@ it("file-format §8: a version and an entry under one signature", async () => {
   const { version, entry } = await signUploadStatements(
     {
       ...common,
-      ...{ headerPrefix: encodeHeader({ ...header, envelopeLength: 0 }).slice(0, 44), startDigest: field("s") },
-      ...{ sequence: 1n, commitment: field("c"), messageLength: 73, digest: field("d"), time: 5 },
+      headerPrefix: encodeHeader({ ...header, envelopeLength: 0 }).slice(0, 44),
+      startDigest: field("s"),
+      sequence: 1n,
+      commitment: field("c"),
+      messageLength: 73,
+      digest: field("d"),
+      time: 5,
     },
     { ...common, kind: "file", id: FILE_ID, revision: 1n, folderId: null, metadataDigest: field("m"), time: 5 },
     signer,
@@ -168,7 +173,8 @@ it("file-format §7: a vault key's record", async () => {
   const length = Uint8Array.from([sealedKey.length >> 8, sealedKey.length & 0xff]);
   expect(cut(KEY_RECORD, record.bytes)).toEqual({
     ...fields,
-    ...{ maker: fields.creator, made: record.made },
+    maker: fields.creator,
+    made: record.made,
     generation: u64(3n),
     after: u64(900_000n),
     sealedLength: length,

@@ -34,11 +34,16 @@ beforeAll(async () => {
     recordSecret(name, text.replace(/^k1:/, ""));
   variables = {
     ...own,
-    ...{ SERVICE_DATA_DIR: directory, SERVICE_LOG_LEVEL: "debug", SERVICE_APP_URL: APP_URL },
+    SERVICE_DATA_DIR: directory,
+    SERVICE_LOG_LEVEL: "debug",
+    SERVICE_APP_URL: APP_URL,
     // There nobody demands a prover of production.
-    ...{ SERVICE_CHAIN_NETWORK: "localnet" },
-    ...{ SERVICE_IDP_ISSUER: provider.issuer, SERVICE_IDP_CLIENT_ID: provider.clientId },
-    ...{ SERVICE_RATE_SIGNUP: "1000", SERVICE_RATE_LOGIN: "1000", SERVICE_RATE_MAIL: "1000" },
+    SERVICE_CHAIN_NETWORK: "localnet",
+    SERVICE_IDP_ISSUER: provider.issuer,
+    SERVICE_IDP_CLIENT_ID: provider.clientId,
+    SERVICE_RATE_SIGNUP: "1000",
+    SERVICE_RATE_LOGIN: "1000",
+    SERVICE_RATE_MAIL: "1000",
   };
   server = cleanup.use(await startServerProcess(variables));
 });

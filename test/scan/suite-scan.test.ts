@@ -106,7 +106,10 @@ describe("the scan of a test file", () => {
 describe("the scan of the whole suite", () => {
   const much: ScanOutcome = {
     tally: {
-      ...{ processes: 1e9, wireBytes: 1e12, diskBytes: 1e12, logBytes: 1e12 },
+      processes: 1e9,
+      wireBytes: 1e12,
+      diskBytes: 1e12,
+      logBytes: 1e12,
       secrets: { content: 1e9, name: 1e9, key: 1e9, "chain-key": 1e9 },
     },
     problems: [],

@@ -78,10 +78,8 @@ describe("vaults.checkAccess finds", () => {
     await member.another({ shared: { pins } }).vaults.get(vault.id);
     await member.another({ shared: { pins } }).files.list({ vaultId: vault.id });
     const client = createClient({
-      ...{
-        baseUrl: stack.baseUrl,
-        credentials: { apiKey: member.apiKey.replace(/.$/, (last) => (last === "0" ? "1" : "0")) },
-      },
+      baseUrl: stack.baseUrl,
+      credentials: { apiKey: member.apiKey.replace(/.$/, (last) => (last === "0" ? "1" : "0")) },
       sharedVaults: sharedVaults({ signer, network: stack.network, pins }),
     });
     const [api, ...rest] = statesOf(await client.vaults.checkAccess(vault.id));

@@ -31,7 +31,10 @@ beforeAll(async () => {
 /** Opened without `sharedVaults`. */
 function plain(...middleware: Middleware[]): Client {
   return createClient({
-    ...{ baseUrl: stack.baseUrl, credentials: { apiKey: stack.owner.apiKey }, middleware, retry: { limit: 0 } },
+    baseUrl: stack.baseUrl,
+    credentials: { apiKey: stack.owner.apiKey },
+    middleware,
+    retry: { limit: 0 },
   });
 }
 
@@ -63,7 +66,9 @@ describe("a client without sharedVaults", () => {
       for (const range of RANGES) {
         const given = range === undefined ? {} : { range };
         await expect(client.files.download(fileId, given), JSON.stringify(given)).rejects.toMatchObject({
-          ...{ name: "VaultError", code: "shared_vault", retryable: false },
+          name: "VaultError",
+          code: "shared_vault",
+          retryable: false,
           nextStep: expect.stringMatching(/sharedVaults.*ciphertext: true/) as string,
         });
         const destination = join(directory, "none.bin");

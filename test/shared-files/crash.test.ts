@@ -51,7 +51,9 @@ function openLine(): Line {
   let [isDeaf, isOver] = [false, false];
   const [created, ended, parts]: [string[], string[], number[]] = [[], [], []];
   return {
-    ...{ created, ended, parts },
+    created,
+    ended,
+    parts,
     reset: (most) => {
       left = most;
       for (const list of [created, ended, parts]) list.length = 0;
@@ -239,7 +241,8 @@ describe("an upload that was cut off", () => {
     const path = await cutOff("gone.bin", randomBytes(PART * 8));
     const [uploadId = ""] = line.created.map((location) => location.split("/").at(-1));
     const ended = await fetch(`${stack.baseUrl}/api/uploads/${uploadId}`, {
-      ...{ method: "DELETE", headers: { authorization: `Bearer ${stack.owner.apiKey}`, "tus-resumable": "1.0.0" } },
+      method: "DELETE",
+      headers: { authorization: `Bearer ${stack.owner.apiKey}`, "tus-resumable": "1.0.0" },
     });
     expect(ended.status).toBe(204);
     await expectStored(path);
@@ -314,8 +317,11 @@ async function takeFor(path: string): Promise<void> {
   const entry = JSON.parse(await readFile(join(journals, name), "utf8"));
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   entry.source = {
-    ...{ device: String(dev), inode: String(ino), size: String(size) },
-    ...{ modified: String(mtimeNs), changed: String(ctimeNs) },
+    device: String(dev),
+    inode: String(ino),
+    size: String(size),
+    modified: String(mtimeNs),
+    changed: String(ctimeNs),
   };
   await writeFile(join(journals, name), JSON.stringify(entry));
 }
@@ -336,7 +342,8 @@ function startUpload(path: string) {
   const { apiKey, privateKey } = owner;
   const upload = JSON.stringify({ baseUrl, apiKey, privateKey, network, path, options: options() });
   return spawn(process.execPath, ["--conditions=coffer-source", "--input-type=module", "-e", program], {
-    ...{ cwd: import.meta.dirname, env: { PATH: process.env["PATH"], UPLOAD: upload } },
+    cwd: import.meta.dirname,
+    env: { PATH: process.env["PATH"], UPLOAD: upload },
     stdio: ["ignore", "pipe", "inherit"],
   });
 }

@@ -46,11 +46,10 @@ test("1 MiB at 1.5 GiB of a file of 2 GiB costs at most 1.1 MiB of it", async ()
     const body = await storedBytes(large.plan, Number(first), Number(last) + 1);
     fetched += body.length;
     const headers = {
-      ...{
-        "content-range": `bytes ${first}-${last}/${String(large.file.size)}`,
-        "content-length": String(body.length),
-      },
-      ...{ etag: `"sha256-${"A".repeat(43)}"`, "content-type": "application/octet-stream" },
+      "content-range": `bytes ${first}-${last}/${String(large.file.size)}`,
+      "content-length": String(body.length),
+      etag: `"sha256-${"A".repeat(43)}"`,
+      "content-type": "application/octet-stream",
     };
     return new Response(body, { status: 206, headers });
   };
@@ -72,18 +71,33 @@ async function describeLarge(vault: Vault): Promise<{ readonly file: File; reado
   const { view, author, record, key } = await openVaultOutside(stack.owner, vault, stack.network);
   const [id, versionId] = [randomUUID(), randomUUID()];
   const plan = await newFilePlan(nodePlatform, {
-    ...{ fileId: id, versionId, contentSize: SIZE, padded: false },
+    fileId: id,
+    versionId,
+    contentSize: SIZE,
+    padded: false,
     envelopeOf: (request) => makeEnvelope(nodePlatform, record, key, request),
   });
   const version = await makeVersionStatement(view, author, {
-    ...{ record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment },
-    ...{ messageLength: plan.messageSize ?? 0, digest: null, previous: null, time: Date.now() },
+    record,
+    header: plan.header,
+    envelope: plan.envelope,
+    commitment: plan.keys.commitment,
+    messageLength: plan.messageSize ?? 0,
+    digest: null,
+    previous: null,
+    time: Date.now(),
   });
   const place = { kind: "file", id, revision: 1n, keyId: record.keyId } as const;
   const named = { name: "large.bin", contentType: "video/mp4", size: SIZE };
   const metadata = await encryptMetadata(nodePlatform, key, place, named);
   const entry = await makeEntryStatement(view, author, {
-    ...{ kind: "file", id, folderId: null, metadata, record, previous: null, time: Date.now() },
+    kind: "file",
+    id,
+    folderId: null,
+    metadata,
+    record,
+    previous: null,
+    time: Date.now(),
   });
   const [version64, entry64, metadata64] = [version.bytes, entry.bytes, metadata].map((bytes) =>
     Buffer.from(bytes).toString("base64"),

@@ -43,7 +43,10 @@ describe("content of a shared vault", () => {
         bytes,
         sha256: digest,
       } = await stack.owner.client.files.upload({
-        ...{ vaultId: vault.id, name: `bytes-${String(length)}.bin`, contentType: "image/png", body },
+        vaultId: vault.id,
+        name: `bytes-${String(length)}.bin`,
+        contentType: "image/png",
+        body,
       });
       expect([bytes, digest]).toEqual([length, sha256(body)]);
       expect(file).toMatchObject({ name: `bytes-${String(length)}.bin`, contentType: "image/png", size: length });
@@ -152,7 +155,9 @@ describe("content of a shared vault", () => {
     for (const body of [5, null, { text }, new Response(text), new DataView(new ArrayBuffer(5)), used]) {
       const wrong = { body: body as unknown as Uint8Array };
       await expect(files.upload({ vaultId: vault.id, name: "wrong", ...wrong })).rejects.toMatchObject({
-        ...{ name: "ContractError", code: "invalid_request", issues: [expect.stringMatching(/^body: /)] },
+        name: "ContractError",
+        code: "invalid_request",
+        issues: [expect.stringMatching(/^body: /)],
       });
       await expect(files.replace(file.id, wrong)).rejects.toMatchObject({ code: "invalid_request" });
     }

@@ -19,7 +19,11 @@ beforeAll(async () => {
 });
 
 const signed = ({ signer: { chainAddress } }: SharedPerson) => ({
-  ...{ kind: "member", id: null, name: null, chainAddress, verified: true },
+  kind: "member",
+  id: null,
+  name: null,
+  chainAddress,
+  verified: true,
 });
 
 /** A file with that content in turn of the owner and the member, the oldest first. */

@@ -338,8 +338,10 @@ describe("a service that lies about conditions", () => {
       const now = await shown(stack, id);
       const header = (name: string) => sent.headers.get(name) ?? "";
       const shared = {
-        ...{ version: header("coffer-version"), entry: header("coffer-entry") },
-        ...{ metadata: header("coffer-metadata"), nameIndex: header("coffer-name-index") },
+        version: header("coffer-version"),
+        entry: header("coffer-entry"),
+        metadata: header("coffer-metadata"),
+        nameIndex: header("coffer-name-index"),
       };
       const sha256 = createHash("sha256").update(bytes).digest("hex");
       return Response.json({ file: { ...now, size: bytes.length, sha256, shared } });

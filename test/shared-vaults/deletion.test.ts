@@ -65,9 +65,14 @@ test("[D5-owner-proof] the client signs its own text for the vault it was asked 
   const nonce = /^nonce: (\S+)$/m.exec(signed[0] ?? "")?.[1] ?? "";
   expect(signed).toEqual([
     renderDeletionText({
-      ...{ act: "delete-vault", origin: new URL(stack.baseUrl).origin, network: "localnet", nonce },
-      ...{ chainAddress: stack.owner.signer.chainAddress, accountId: account.id },
-      ...{ chainObjectId: vault.chainObjectId ?? "", vaultId: vault.id },
+      act: "delete-vault",
+      origin: new URL(stack.baseUrl).origin,
+      network: "localnet",
+      nonce,
+      chainAddress: stack.owner.signer.chainAddress,
+      accountId: account.id,
+      chainObjectId: vault.chainObjectId ?? "",
+      vaultId: vault.id,
     }),
   ]);
   await client.vaults.restore(vault.id);

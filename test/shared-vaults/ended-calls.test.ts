@@ -61,18 +61,15 @@ const SIGHT = [
 ];
 /** The sample calls of what members sign hold no statement, which the service says before it asks the chain. */
 const UNSIGNED: Readonly<Record<string, string>> = {
-  ...{
-    "files.upload": "not_encrypted",
-    "files.batch": "not_encrypted",
-    "files.replace": "not_encrypted",
-    "uploads.create": "not_encrypted",
-  },
-  ...{
-    "files.update": "validation_failed",
-    "folders.create": "validation_failed",
-    "folders.update": "validation_failed",
-  },
-  ...{ "folderNames.stage": "statement_invalid", "vaultKeys.publish": "statement_invalid" },
+  "files.upload": "not_encrypted",
+  "files.batch": "not_encrypted",
+  "files.replace": "not_encrypted",
+  "uploads.create": "not_encrypted",
+  "files.update": "validation_failed",
+  "folders.create": "validation_failed",
+  "folders.update": "validation_failed",
+  "folderNames.stage": "statement_invalid",
+  "vaultKeys.publish": "statement_invalid",
 };
 
 test("a member whose access has ended gets no more than its account's own keys see, and another account's the vault's name", async () => {

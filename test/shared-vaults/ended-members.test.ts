@@ -87,7 +87,10 @@ async function asked({ owner, vaultId, objectId }: Scene, { signer }: SharedPers
   const answers: string[] = [];
   for (const { sealedKey, vault: id, generation, after, creator } of records) {
     const wrap = sealVaultKeyWrap({
-      ...{ client: chain.client, network: stack.network, clock, signer },
+      client: chain.client,
+      network: stack.network,
+      clock,
+      signer,
       vaultObjects: { locate: () => Promise.resolve(locateVault(vault, signer.chainAddress)) },
     });
     const place = { vault: id, generation, after, creator };
@@ -309,8 +312,12 @@ const around: readonly Case[] = [
         members: [
           ...members,
           ...Array.from({ length: 1_000 - members.length }, (_, at) => ({
-            ...{ chainAddress: strangerAt("bb", at), signingKey: randomBytes(32), since: "1" },
-            ...{ endsAt: String(end + (at % 4) * END_STEP), until: "0", replacedKeys: 0 },
+            chainAddress: strangerAt("bb", at),
+            signingKey: randomBytes(32),
+            since: "1",
+            endsAt: String(end + (at % 4) * END_STEP),
+            until: "0",
+            replacedKeys: 0,
           })),
         ],
       }));

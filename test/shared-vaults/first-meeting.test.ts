@@ -69,8 +69,12 @@ describe("an invite with shared vaults", () => {
     const open = await arrive(pins, await invite([vault.id, other.id]));
     const { origin } = new URL(stack.baseUrl);
     expect(await pins.load(origin, vault.id)).toEqual({
-      ...{ origin, vaultId: vault.id, shared: true, chainObjectId: vault.chainObjectId },
-      ...{ ownerAddress: owner.signer.chainAddress, chainId: stack.network.chainId },
+      origin,
+      vaultId: vault.id,
+      shared: true,
+      chainObjectId: vault.chainObjectId,
+      ownerAddress: owner.signer.chainAddress,
+      chainId: stack.network.chainId,
     });
     const lied = open(lying({ chainObjectId: other.chainObjectId }));
     expect(await readFile(lied)).toBe("for members alone");
@@ -133,7 +137,8 @@ describe("an invite with shared vaults", () => {
 /** Shows other addresses than those that redeemed. */
 const showingAddress = (chainAddress: string): Middleware =>
   lyingAt("invites.list", ({ invites }: { invites: object[] }) => ({
-    ...{ invites: invites.map((each) => ({ ...each, chainAddress })), nextCursor: null },
+    invites: invites.map((each) => ({ ...each, chainAddress })),
+    nextCursor: null,
   }));
 
 describe("members.add with an invite", () => {

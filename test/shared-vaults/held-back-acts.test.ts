@@ -47,7 +47,8 @@ const pauses: Clock = {
 /** A process of the owner's machine. */
 function newProcess(carry: typeof fetch = fetch, network = stack.network): Client {
   return stack.owner.another({
-    ...{ clock: pauses, retry: { limit: 0 } },
+    clock: pauses,
+    retry: { limit: 0 },
     shared: { network, pins: filePins(join(directory, "vault-pins.json")), fetch: carry, clock },
   });
 }

@@ -185,7 +185,9 @@ describe("what was true once is refused", () => {
     await owner.client.files.replace(id, { body: "longer than it was before" });
     const older = (file: Shown): Shown => ({
       ...file,
-      ...{ versionId, size, sha256 },
+      versionId,
+      size,
+      sha256,
       shared: { ...file.shared, version: shared.version },
     });
     const client = await meeting(lyingOfFiles<Shown>((file) => (file.id === id ? older(file) : file)));

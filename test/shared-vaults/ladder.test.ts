@@ -28,7 +28,8 @@ beforeAll(async () => {
 
 /** The real clock, but for how long a maker waits for the older keys that its steps lead to. */
 const clockWith = (patience: "endless" | "none"): Clock => ({
-  ...{ now: () => performance.now(), random: () => 0 },
+  now: () => performance.now(),
+  random: () => 0,
   after: (ms, action) => {
     if (ms === 5_000 && patience === "endless") return () => undefined;
     const timer = setTimeout(action, ms === 5_000 ? 0 : ms);

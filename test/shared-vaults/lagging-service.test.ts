@@ -82,7 +82,9 @@ test("a service whose node serves another chain takes nothing from it, and names
   const client = stranded.owner.another({ retry: { limit: 0 } });
   const names = `serves the chain ${there.chainId}, and this service uses the chain ${here.chainId}`;
   await expect(client.vaults.create({ name: "Elsewhere", type: "shared" })).rejects.toMatchObject({
-    ...{ code: "chain_unavailable", status: 503, message: expect.stringContaining(names) as string },
+    code: "chain_unavailable",
+    status: 503,
+    message: expect.stringContaining(names) as string,
   });
 });
 

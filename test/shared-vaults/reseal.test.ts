@@ -135,19 +135,22 @@ test("names a key whose maker the node does not show, and does not call the chan
   const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.replace("0x", ""), "hex"));
   const record = await signRecord(
     {
-      ...{
-        vault: bytesOf(chainObjectId ?? ""),
-        creator: bytesOf(hidden.signer.chainAddress),
-        generation: 1n,
-        after: 0n,
-      },
-      ...{ check: new Uint8Array(32).fill(1), sealedKey: new Uint8Array(300).fill(2) },
+      vault: bytesOf(chainObjectId ?? ""),
+      creator: bytesOf(hidden.signer.chainAddress),
+      generation: 1n,
+      after: 0n,
+      check: new Uint8Array(32).fill(1),
+      sealedKey: new Uint8Array(300).fill(2),
     },
     hidden.signer.statements,
   );
   const keyId = Buffer.from(record.keyId).toString("hex");
   const listed = {
-    ...{ keyId, generation: 1, after: 0, current: false, createdAt: new Date().toISOString() },
+    keyId,
+    generation: 1,
+    after: 0,
+    current: false,
+    createdAt: new Date().toISOString(),
     record: Buffer.from(record.bytes).toString("base64"),
   };
   const also = lyingAt("vaultKeys.list", ({ keys, ...said }: { keys: object[] }) => ({

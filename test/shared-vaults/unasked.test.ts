@@ -131,7 +131,9 @@ describe("in a list of a shared vault", () => {
     const found = through(adding(forged)).files.list({ vaultId, folderId: "root", name: "honest.txt" });
     await expect(Promise.resolve(found)).rejects.toMatchObject({ code: "contract_broken" });
     const plain = createClient({
-      ...{ baseUrl: stack.baseUrl, credentials: { apiKey: owner.apiKey }, middleware: [adding(file)] },
+      baseUrl: stack.baseUrl,
+      credentials: { apiKey: owner.apiKey },
+      middleware: [adding(file)],
     });
     const ofPublic = (await plain.files.list({ vaultId: open })).files.map((one) => [one.name, one.unreadable]);
     expect(ofPublic).toEqual([

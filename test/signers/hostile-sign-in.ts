@@ -33,15 +33,24 @@ async function receiveToken(provider: LocalProvider, user: ProviderUser, nonce: 
   const { issuer, clientId, clientSecret, redirectUri } = provider;
   const verifier = randomBytes(32).toString("base64url");
   const question = {
-    ...{ client_id: clientId, redirect_uri: redirectUri, response_type: "code", scope: "openid", state: "s", nonce },
-    ...{ code_challenge: createHash("sha256").update(verifier).digest("base64url"), code_challenge_method: "S256" },
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: "code",
+    scope: "openid",
+    state: "s",
+    nonce,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
   };
   const { code } = await provider.signIn(`${issuer}/auth?${new URLSearchParams(question).toString()}`, user);
   const response = await fetch(`${issuer}/token`, {
     method: "POST",
     headers: { authorization: `Basic ${Buffer.from(`${clientId}:${String(clientSecret)}`).toString("base64")}` },
     body: new URLSearchParams({
-      ...{ grant_type: "authorization_code", code, redirect_uri: redirectUri, code_verifier: verifier },
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
     }),
   });
   const { id_token } = (await response.json()) as { id_token: string };

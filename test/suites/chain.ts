@@ -31,7 +31,9 @@ const first: PlacedVault = {
     { address: address("3"), signingKey: key(3), since: 4, endsAt: null, until: null },
   ],
   former: [{ address: address("4"), signingKey: key(4), since: 1, until: 3, endsAt: null }],
-  ...{ generation: 4, floor: 2, plainNames: true },
+  generation: 4,
+  floor: 2,
+  plainNames: true,
 };
 const next: PlacedVault = { ...first, members: [], generation: 5 };
 

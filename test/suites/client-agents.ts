@@ -188,7 +188,9 @@ export function agentsSuite(accounts: () => Accounts): void {
     const input = { keyId, since: since ?? "", vaultId };
     const plan = await client.agents.rewind({ ...input, dryRun: true });
     expect(plan).toMatchObject({
-      ...{ rows: 6, bytes: 3, counts: { trash: 1, restore: 1, move: 2, content: 1 } },
+      rows: 6,
+      bytes: 3,
+      counts: { trash: 1, restore: 1, move: 2, content: 1 },
       left: [{ kind: "file", id: theirs.id, vaultId, act: "content", reason: "changed_since" }],
     });
     expect((await client.files.get(made.id)).trashedAt).toBeNull();

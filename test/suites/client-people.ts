@@ -130,7 +130,10 @@ export function peopleSuite(accounts: () => Accounts): void {
     expect(await mine.billing.changePlan({ plan: "free" })).toEqual({ plan: "free", subscription: null });
     const now = Date.now();
     const told = (kind: "active" | "ended", at: number, reference = "sub_1"): Payment => ({
-      ...{ kind: `subscription.${kind}`, accountId: user.id, plan: "pro", reference },
+      kind: `subscription.${kind}`,
+      accountId: user.id,
+      plan: "pro",
+      reference,
       occurredAt: new Date(at).toISOString(),
     });
     expect((await backstage.pay(told("active", now), "forged")).status).toBe(400);

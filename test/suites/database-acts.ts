@@ -112,7 +112,8 @@ function describeMigrations(openMedium: OpenMedium): void {
       await using other = await medium.open();
       const applied: string[] = [];
       const counting = (name: string) => ({
-        ...{ version: 1, name: "counting" },
+        version: 1,
+        name: "counting",
         async up() {
           await sleep(5);
           applied.push(name);

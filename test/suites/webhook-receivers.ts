@@ -92,7 +92,9 @@ export async function openRawReceiver(
   server.listen(port, host);
   await once(server, "listening");
   return {
-    ...{ port: (server.address() as AddressInfo).port, requests: [], connections: () => connections },
+    port: (server.address() as AddressInfo).port,
+    requests: [],
+    connections: () => connections,
     heard: () => [...open].reduce((sum, socket) => sum + socket.bytesRead, heard),
     async allClosed() {
       await Promise.all([...open].map((socket) => new Promise((resolve) => socket.once("close", resolve))));

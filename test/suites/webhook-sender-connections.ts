@@ -12,7 +12,8 @@ export function describeBrokenConnections(open: (setup?: SenderSetup) => Webhook
       hostname === "empty.example" ? Promise.resolve([]) : Promise.reject(new Error("ENOTFOUND"));
     await using sender = open({ resolve });
     expect(await sendTo(sender, { port: await closedPort() })).toMatchObject({
-      ...{ httpStatus: 0, failure: "connection refused" },
+      httpStatus: 0,
+      failure: "connection refused",
     });
     expect(await send(sender, "https://missing.example/")).toMatchObject({ httpStatus: 0, failure: "dns" });
     expect(await send(sender, "https://empty.example/")).toMatchObject({ httpStatus: 0, failure: "dns" });

@@ -74,7 +74,9 @@ async function strangerIn({ chainObjectId }: Vault) {
   const object = await chain.readVault(chainObjectId ?? "");
   let waited = 0;
   const wrap = sealVaultKeyWrap({
-    ...{ client: chain.client, network: lying, fetch: honestKeyServers },
+    client: chain.client,
+    network: lying,
+    fetch: honestKeyServers,
     signer: { ...stranger.signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
     vaultObjects: { locate: () => Promise.resolve({ initialSharedVersion: object.initialSharedVersion, at: 0n }) },
     clock: () => Date.now() + waited,
@@ -244,8 +246,12 @@ describe("the package", () => {
 function offering({ record }: OpenedVaultKey): Middleware {
   const hex = (raw: Uint8Array): string => Buffer.from(raw).toString("hex");
   const listed = {
-    ...{ keyId: hex(record.keyId), generation: Number(record.generation), after: Number(record.after), current: true },
-    ...{ record: Buffer.from(record.bytes).toString("base64"), creator: stranger.signer.chainAddress },
+    keyId: hex(record.keyId),
+    generation: Number(record.generation),
+    after: Number(record.after),
+    current: true,
+    record: Buffer.from(record.bytes).toString("base64"),
+    creator: stranger.signer.chainAddress,
     createdAt: new Date().toISOString(),
   };
   return lyingAt("vaultKeys.list", (said: object) => ({ ...said, keys: [listed] }));

@@ -220,7 +220,9 @@ describe("a lost device", () => {
     await owner.vaults.members.add(vault.id, person.signer.chainAddress);
     await writeFile(join(device, "network.json"), JSON.stringify(stack.network), { mode: 0o600 });
     const profile = {
-      ...{ baseUrl: stack.baseUrl, apiKey: new Secret(person.apiKey), networkFile: join(device, "network.json") },
+      baseUrl: stack.baseUrl,
+      apiKey: new Secret(person.apiKey),
+      networkFile: join(device, "network.json"),
       chainPrivateKey: new Secret(person.privateKey),
     };
     await writeConfig({ profiles: { default: profile } }, join(device, "config.json"));

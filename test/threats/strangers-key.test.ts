@@ -98,7 +98,9 @@ async function makeStrangersKey({ chainObjectId }: Vault): Promise<OpenedVaultKe
   const chain = openChain(parseNetworkConfiguration(copy.network()), { clock });
   const object = await chain.readVault(chainObjectId ?? "", { maxAge: 0 });
   const wrap = sealVaultKeyWrap({
-    ...{ client: chain.client, network: stack.network, clock },
+    client: chain.client,
+    network: stack.network,
+    clock,
     signer: { ...stranger.signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
     vaultObjects: { locate: () => Promise.resolve({ initialSharedVersion: object.initialSharedVersion, at: 0n }) },
   });
@@ -125,8 +127,11 @@ function nodeOf(lie: Lie): typeof fetch {
 function offering(record: VaultKeyRecord): Middleware {
   const hex = (raw: Uint8Array): string => Buffer.from(raw).toString("hex");
   const listed = {
-    ...{ keyId: hex(record.keyId), current: true, createdAt: new Date(clock()).toISOString() },
-    ...{ generation: Number(record.generation), after: Number(record.after) },
+    keyId: hex(record.keyId),
+    current: true,
+    createdAt: new Date(clock()).toISOString(),
+    generation: Number(record.generation),
+    after: Number(record.after),
     record: Buffer.from(record.bytes).toString("base64"),
   };
   return lyingAt("vaultKeys.list", ({ keys, ...said }: { keys: object[] }) => ({ ...said, keys: [listed, ...keys] }));
@@ -162,7 +167,9 @@ function deceived(
     random: () => 0,
   };
   return person.another({
-    ...{ retry: { limit: 0 }, clock: waiting, middleware: [keeping(sent), offering(offered)] },
+    retry: { limit: 0 },
+    clock: waiting,
+    middleware: [keeping(sent), offering(offered)],
     shared: { network, fetch: nodeOf(lie), clock: () => clock() + waited },
   });
 }

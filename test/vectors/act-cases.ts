@@ -31,8 +31,8 @@ async function upload(content: string): Promise<Uploaded> {
   const place = { kind: "file", id: FILE_ID, revision: 1n, keyId: record.keyId } as const;
   const metadata = await encryptMetadata(seeded(`${content} metadata`), KEYS["generation 5"], place, METADATA);
   const version = {
-    ...{ record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment },
-    ...{ messageLength: written.statement.messageLength, digest: written.statement.digest, previous: null, time: TIME },
+    record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment,
+    messageLength: written.statement.messageLength, digest: written.statement.digest, previous: null, time: TIME,
   };
   const entry = { kind: "file", id: FILE_ID, folderId: null, metadata, record, previous: null, time: TIME } as const;
   const signed = await makeUploadStatements(VIEWS.now, member, version, entry);
@@ -115,7 +115,7 @@ async function makeJointCases(): Promise<{ readonly versions: VersionCase[]; rea
 async function makePlaceCases(): Promise<VersionCase[]> {
   const before = await write("Before the end.", { author: ended, view: "before an end" });
   const after = await write("After the end.", {
-    ...{ key: "generation 5, after an end", view: "after an end", versionId: VERSION_2 },
+    key: "generation 5, after an end", view: "after an end", versionId: VERSION_2,
   });
   const by = async (fields: Partial<VersionFields>, { address, signer }: Author, of = before): Promise<Written> => ({
     ...of,
@@ -137,7 +137,7 @@ async function makePlaceCases(): Promise<VersionCase[]> {
     refused("with the record of a place before", await by({ after: END }, member), ["damaged", "record"], { view }),
     refused("with a record by whose membership had ended", await by({ after: END, keyId: forged.keyId }, member), ["damaged", "record"], { view }),
     refused("of an earlier place than what was seen", await by({ sequence: 2n, previous: sha256(after.statement.bytes) }, member), ["rolled_back", "statement"], {
-      ...{ view, seen: seen(seenVersion(after.statement)) },
+      view, seen: seen(seenVersion(after.statement)),
     }),
   ];
 }

@@ -21,9 +21,9 @@ export async function makeStatementVectors(kept: StatementVectors): Promise<Stat
     ],
     people: Object.entries(PEOPLE).map(([name, person]) => personVector(name, person)),
     vaultKeys: Object.entries(KEYS).map(([name, key]) => ({
-      ...{ name, generation: String(key.generation), after: String(key.after), key: base64(key.reveal()) },
-      ...{ wrap: base64(key.subkey("wrap")), metadata: base64(key.subkey("metadata")) },
-      ...{ nameIndex: base64(key.subkey("name-index")), ladder: base64(key.subkey("ladder")), check: base64(key.subkey("check")) },
+      name, generation: String(key.generation), after: String(key.after), key: base64(key.reveal()),
+      wrap: base64(key.subkey("wrap")), metadata: base64(key.subkey("metadata")),
+      nameIndex: base64(key.subkey("name-index")), ladder: base64(key.subkey("ladder")), check: base64(key.subkey("check")),
     })),
     signatures: await Promise.all(SIGNED.map(signatureVector)),
     views: Object.fromEntries(Object.entries(VIEWS).map(([name, view]) => [name, viewVector(view)])),
@@ -59,12 +59,12 @@ async function signatureVector([title, body]: (typeof SIGNED)[number]): Promise<
 
 function viewVector({ base, floor, former, generation, members, owner, plainNames, time, upTo, vault }: VaultView): ViewVector {
   const entry = ({ address, endsAt, signingKey, since }: VaultView["owner"]) => ({
-    ...{ address: base64(address), signingKey: base64(signingKey), since: String(since) },
+    address: base64(address), signingKey: base64(signingKey), since: String(since),
     endsAt: endsAt === NO_END ? null : String(endsAt),
   });
   return {
-    ...{ vault: base64(vault), generation: String(generation), floor: String(floor), base: String(base) },
-    ...{ time: String(time), plainNames, owner: entry(owner) },
+    vault: base64(vault), generation: String(generation), floor: String(floor), base: String(base),
+    time: String(time), plainNames, owner: entry(owner),
     members: members.map((one) => ({ ...entry(one), until: one.until === null ? null : String(one.until) })),
     former: former.map((one) => ({ ...entry(one), until: String(one.until) })),
     upTo: upTo === undefined ? null : { generation: String(upTo.generation), after: String(upTo.after) },

@@ -109,8 +109,8 @@ function viewOf({ base, floor, former, generation, members, owner, plainNames, t
     endsAt: endsAt === null ? NO_END : BigInt(endsAt),
   });
   return {
-    ...{ vault: bytesOf(vault), plainNames, owner: member(owner) },
-    ...{ generation: BigInt(generation), floor: BigInt(floor), base: BigInt(base), time: BigInt(time) },
+    vault: bytesOf(vault), plainNames, owner: member(owner),
+    generation: BigInt(generation), floor: BigInt(floor), base: BigInt(base), time: BigInt(time),
     members: members.map((one) => ({ ...member(one), until: one.until === null ? null : BigInt(one.until) })),
     former: former.map((one) => ({ ...member(one), until: BigInt(one.until) })),
     ...(upTo !== null && { upTo: { generation: BigInt(upTo.generation), after: BigInt(upTo.after) } }),

@@ -19,7 +19,7 @@ const [PACKAGE, VAULT, OWNER, ANNA, EVE] = ["01", "02", "03", "0a", "0e"].map(ad
 ];
 const COIN = { objectId: address("cc"), version: "7", digest: toBase58(new Uint8Array(32).fill(1)) };
 const during = (minEpoch: string, maxEpoch: string, chain = COIN.digest, nonce = 7) => ({
-  ValidDuring: { ...{ minEpoch, maxEpoch, chain, nonce }, minTimestamp: null, maxTimestamp: null },
+  ValidDuring: { minEpoch, maxEpoch, chain, nonce, minTimestamp: null, maxTimestamp: null },
 });
 const NEXT_EPOCH = during("3", "4");
 const vault = { objectId: VAULT, initialSharedVersion: 5n } as VaultObject;

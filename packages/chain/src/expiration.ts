@@ -40,8 +40,12 @@ export async function validNow(source: EpochSource, epochs: Epochs = 2): Promise
   const [nonce = 0] = crypto.getRandomValues(new Uint32Array(1));
   return {
     ValidDuring: {
-      ...{ minEpoch: String(epoch), maxEpoch: String(maxEpoch), minTimestamp: null, maxTimestamp: null },
-      ...{ chain: source.network.chainId, nonce },
+      minEpoch: String(epoch),
+      maxEpoch: String(maxEpoch),
+      minTimestamp: null,
+      maxTimestamp: null,
+      chain: source.network.chainId,
+      nonce,
     },
   };
 }

@@ -25,8 +25,12 @@ export const network: NetworkConfiguration = {
 };
 
 const member = bcs.struct("Member", {
-  ...{ address: bcs.Address, key: bcs.byteVector(), since: bcs.u64() },
-  ...{ endsAt: bcs.u64(), until: bcs.u64(), replacedKeys: bcs.u8() },
+  address: bcs.Address,
+  key: bcs.byteVector(),
+  since: bcs.u64(),
+  endsAt: bcs.u64(),
+  until: bcs.u64(),
+  replacedKeys: bcs.u8(),
 });
 /** The bytes behind the key in an open entry without an end. */
 export const OPEN = { since: 1, endsAt: NO_END, until: 0, replacedKeys: 0 } as const;
@@ -138,7 +142,8 @@ function vaultContents(state: NodeFake): Uint8Array {
       members: state.members.map((address) => ({ address, key: [], ...OPEN })),
       former: [],
       oldest: 0,
-      ...{ last: new Uint8Array(32), before: new Uint8Array(32) },
+      last: new Uint8Array(32),
+      before: new Uint8Array(32),
     })
     .toBytes();
 }

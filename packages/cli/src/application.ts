@@ -114,7 +114,9 @@ function flagParameter(flag: Flag<unknown>, hidden: boolean): object {
   if (kind === "switch") return { ...shared, kind: "boolean", withNegated: false };
   if (kind === "choice") return { ...shared, kind: "enum", values };
   return {
-    ...{ ...shared, kind: "parsed", parse },
+    ...shared,
+    kind: "parsed",
+    parse,
     ...(placeholder === undefined ? {} : { placeholder }),
     ...(kind === "texts" ? { variadic: "," } : {}),
     ...(kind === "verbatim" ? { variadic: true } : {}),
@@ -127,14 +129,18 @@ const proposing = (complete: Completer | undefined): object =>
 
 function positionalOf(args: Arguments | Repeated): never {
   const one = ({ name, brief, isOptional, parse = String, complete }: Arguments[number]): object => ({
-    ...{ brief, placeholder: name, parse },
+    brief,
+    placeholder: name,
+    parse,
     ...(isOptional === true ? { optional: true } : {}),
     ...proposing(complete),
   });
   const built =
     "each" in args
       ? {
-          ...{ kind: "array", parameter: one(args.each), minimum: args.least },
+          kind: "array",
+          parameter: one(args.each),
+          minimum: args.least,
           ...(args.most === undefined ? {} : { maximum: args.most }),
         }
       : { kind: "tuple", parameters: args.map(one) };

@@ -38,7 +38,8 @@ beforeAll(async () => {
   const place = { baseUrl: echo.baseUrl, chainPrivateKey };
   await mkdir(join(home, ".config", "coffer"), { recursive: true, mode: 0o700 });
   saved = JSON.stringify({
-    ...{ version: 1, defaultProfile: "session" },
+    version: 1,
+    defaultProfile: "session",
     profiles: { session: { ...place, session }, key: { ...place, apiKey } },
   });
 });

@@ -63,14 +63,24 @@ export function createContext(world: World, globals: Globals): Context {
     warn,
   });
   const task: Task = {
-    ...{ signal, progress: () => undefined },
-    ...{ client: () => session.client(), clientFor: () => session.client() },
-    ...{ chainAddress: () => session.chainAddress() },
+    signal,
+    progress: () => undefined,
+    client: () => session.client(),
+    clientFor: () => session.client(),
+    chainAddress: () => session.chainAddress(),
   };
   const write = (data: string | Uint8Array): Promise<void> =>
     world.stdout.write(typeof data === "string" ? redaction.redact(data) : data);
   return {
-    ...{ world, globals, signal, timedOut, redaction, session, task, write, note },
+    world,
+    globals,
+    signal,
+    timedOut,
+    redaction,
+    session,
+    task,
+    write,
+    note,
     client: () => session.client(),
     settings: async () => {
       const { resolveSettings } = await import("@coffer/sdk/node");

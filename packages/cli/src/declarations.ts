@@ -164,8 +164,12 @@ export function command<
 >(declaration: Declaration<F, A>): Command {
   const { brief, description, examples, flags, args, isList, run } = declaration;
   return {
-    ...{ brief, description: description ?? "", examples, isList: isList ?? false },
-    ...{ flags: flags ?? {}, args: args ?? [] },
+    brief,
+    description: description ?? "",
+    examples,
+    isList: isList ?? false,
+    flags: flags ?? {},
+    args: args ?? [],
     // The framework parsed them by these declarations.
     run: (context, values, given) => run(context, values as FlagValues<F>, given as ArgumentValues<A>),
   };

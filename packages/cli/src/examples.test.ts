@@ -12,18 +12,26 @@ import { ROUTES } from "./routes.ts";
 
 /** Commands that serve until they are stopped, or need a mail, a browser or somebody else's program: who runs them instead. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  ...{ "webhooks listen": "test/cli/owner.test.ts", dev: "packages/cli/src/commands/machine/machine.test.ts" },
-  ...{ "mcp serve": "packages/cli/src/commands/machine/machine.test.ts" },
-  ...{ "mcp install": "packages/cli/src/commands/machine/machine.test.ts" },
-  ...{ "mcp uninstall": "packages/cli/src/commands/machine/machine.test.ts" },
-  ...{ "mcp status": "packages/cli/src/commands/machine/machine.test.ts" },
-  ...{ "webhooks test": "test/cli/owner-public.test.ts", "webhooks trigger": "test/cli/owner-public.test.ts" },
-  ...{ "webhooks verify": "test/cli/owner-public.test.ts", "webhooks retry": "test/cli/owner-public.test.ts" },
-  ...{ "vaults trust": "test/cli/owner.test.ts", "vaults trust-owner": "test/cli/owner.test.ts" },
-  ...{ "password change": "test/cli/accounts.test.ts", "password forgot": "test/cli/accounts.test.ts" },
-  ...{ "password reset": "test/cli/accounts.test.ts", "email verify": "test/cli/accounts.test.ts" },
-  ...{ "email resend": "test/cli/accounts.test.ts", "sessions end": "test/cli/accounts.test.ts" },
-  ...{ "billing checkout": "test/cli/accounts.test.ts", "billing plan": "test/cli/accounts.test.ts" },
+  "webhooks listen": "test/cli/owner.test.ts",
+  dev: "packages/cli/src/commands/machine/machine.test.ts",
+  "mcp serve": "packages/cli/src/commands/machine/machine.test.ts",
+  "mcp install": "packages/cli/src/commands/machine/machine.test.ts",
+  "mcp uninstall": "packages/cli/src/commands/machine/machine.test.ts",
+  "mcp status": "packages/cli/src/commands/machine/machine.test.ts",
+  "webhooks test": "test/cli/owner-public.test.ts",
+  "webhooks trigger": "test/cli/owner-public.test.ts",
+  "webhooks verify": "test/cli/owner-public.test.ts",
+  "webhooks retry": "test/cli/owner-public.test.ts",
+  "vaults trust": "test/cli/owner.test.ts",
+  "vaults trust-owner": "test/cli/owner.test.ts",
+  "password change": "test/cli/accounts.test.ts",
+  "password forgot": "test/cli/accounts.test.ts",
+  "password reset": "test/cli/accounts.test.ts",
+  "email verify": "test/cli/accounts.test.ts",
+  "email resend": "test/cli/accounts.test.ts",
+  "sessions end": "test/cli/accounts.test.ts",
+  "billing checkout": "test/cli/accounts.test.ts",
+  "billing plan": "test/cli/accounts.test.ts",
 };
 /** Single examples of the others, for the same reasons. */
 const LINES_ELSEWHERE: Readonly<Record<string, string>> = {

@@ -87,7 +87,11 @@ export function reportOf(thrown: unknown, { interrupted, timedOut, group }: Circ
   const nextStep =
     isOwn && failure.hasOwnStep ? failure.nextStep : isDiskFull(thrown) ? MAKE_ROOM : nextFor(failure, group);
   return {
-    ...{ code, message: message.join(": "), retryable, requestId, trace },
+    code,
+    message: message.join(": "),
+    retryable,
+    requestId,
+    trace,
     nextStep: group === "doctor" && nextStep.includes("coffer doctor") ? OF_DOCTOR : nextStep,
     exit: isOwn ? failure.exit : exitOf(code, retryable),
   };
@@ -114,8 +118,11 @@ const fieldsOf = (issues: readonly string[] | undefined): string | null =>
 const SECTION = /^(?:body|query|params|headers)\./;
 
 const noProfile = (name: string): Omit<FailureReport, "requestId" | "trace"> => ({
-  ...{ code: "not_configured", message: `There is no profile ${name}`, retryable: false },
-  ...{ nextStep: `coffer profiles list, or coffer login --profile ${shellWord(name)}`, exit: exitOf("not_configured") },
+  code: "not_configured",
+  message: `There is no profile ${name}`,
+  retryable: false,
+  nextStep: `coffer profiles list, or coffer login --profile ${shellWord(name)}`,
+  exit: exitOf("not_configured"),
 });
 
 /** Failures of this machine's files. */
@@ -156,13 +163,21 @@ function systemErrorOf(thrown: unknown): NodeJS.ErrnoException | null {
 }
 
 const INTERRUPTED = {
-  ...{ code: "cancelled", message: "Interrupted", nextStep: "run the same command again: what is done stays done" },
-  ...{ retryable: true, requestId: null, exit: EXIT.interrupted },
+  code: "cancelled",
+  message: "Interrupted",
+  nextStep: "run the same command again: what is done stays done",
+  retryable: true,
+  requestId: null,
+  exit: EXIT.interrupted,
 };
 
 const TIMED_OUT = {
-  ...{ code: "timeout", message: "The time of --timeout is over", nextStep: "run it again with a longer --timeout" },
-  ...{ retryable: true, requestId: null, exit: EXIT.temporary },
+  code: "timeout",
+  message: "The time of --timeout is over",
+  nextStep: "run it again with a longer --timeout",
+  retryable: true,
+  requestId: null,
+  exit: EXIT.temporary,
 };
 
 /** The service's own code of this name, which is not about the configuration of this machine. */
@@ -173,7 +188,10 @@ const isNotSetUp = ({ code, cause }: TaskFailure): boolean =>
   cause.status === ERRORS.not_configured.status;
 
 const NOT_SET_UP = {
-  ...{ code: "not_configured", message: ERRORS.not_configured.message, retryable: false, exit: EXIT.failed },
+  code: "not_configured",
+  message: ERRORS.not_configured.message,
+  retryable: false,
+  exit: EXIT.failed,
   nextStep: "use another way, or ask the operator to set it up",
 };
 

@@ -23,8 +23,15 @@ export function globalsOf(values: Readonly<Record<string, unknown>>): Globals {
   };
   const { timeout } = values;
   return {
-    ...{ profile: words("profile"), baseUrl: words("baseUrl"), json: on("json"), jsonLines: on("jsonLines") },
-    ...{ quiet: on("quiet"), verbose: on("verbose"), noColor: on("noColor"), noInput: on("noInput"), yes: on("yes") },
+    profile: words("profile"),
+    baseUrl: words("baseUrl"),
+    json: on("json"),
+    jsonLines: on("jsonLines"),
+    quiet: on("quiet"),
+    verbose: on("verbose"),
+    noColor: on("noColor"),
+    noInput: on("noInput"),
+    yes: on("yes"),
     timeout: typeof timeout === "number" ? timeout : undefined,
   };
 }

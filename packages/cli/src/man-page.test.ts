@@ -32,7 +32,8 @@ it("understands the line that deploy/coffer-sync.service runs", async () => {
   const unit = readFileSync(new URL("../../../deploy/coffer-sync.service", import.meta.url), "utf8");
   const words = /^ExecStart=\/usr\/local\/bin\/coffer (.+)$/m.exec(unit)?.[1]?.split(" ") ?? [];
   expect(await readLine(ROUTES, words)).toMatchObject({
-    ...{ kind: "command", parsed: { args: ["%h/Documents", "Backups:Documents"] } },
+    kind: "command",
+    parsed: { args: ["%h/Documents", "Backups:Documents"] },
   });
   expect(unit).toContain(`SuccessExitStatus=${String(EXIT.temporary)}\n`);
 });

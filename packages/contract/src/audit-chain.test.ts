@@ -119,11 +119,15 @@ describe("[D4-audit-log] a chain of audit entries", () => {
   it("names an inserted entry: beside another one, before moved ones, and after the end", async () => {
     const extra = eventAt(4, at(3).hash, { id: uuid(99) });
     expect(await faultOf([...whole.slice(0, 4), extra, ...whole.slice(4)])).toEqual({
-      ...{ sequence: 4, id: uuid(99), kind: "inserted" },
+      sequence: 4,
+      id: uuid(99),
+      kind: "inserted",
     });
     const moved = whole.map((event) => (event.sequence > 3 ? { ...event, sequence: event.sequence + 1 } : event));
     expect(await faultOf([...moved.slice(0, 3), extra, ...moved.slice(3)])).toEqual({
-      ...{ sequence: 4, id: uuid(99), kind: "inserted" },
+      sequence: 4,
+      id: uuid(99),
+      kind: "inserted",
     });
     const beyond = eventAt(LENGTH + 1, last.hash);
     expect(await faultOf([...whole, beyond])).toEqual({ sequence: LENGTH + 1, id: beyond.id, kind: "inserted" });

@@ -163,7 +163,10 @@ describe("membership", () => {
     const end = END_STEP_MS * 2_000_000n;
     const ending = { ...entryOf(REMOVED, 3n), endsAt: end };
     const view = (time: bigint, until: bigint | null = null) => ({
-      ...{ ...VIEW, time, members: [...VIEW.members, { ...ending, until }], former: [] },
+      ...VIEW,
+      time,
+      members: [...VIEW.members, { ...ending, until }],
+      former: [],
     });
     const signs = (from: VaultView, after: bigint, generation = 5n): boolean[] =>
       [REMOVED, MEMBER].map(({ address }) => findSigner(from, address, at(generation, after)) !== null);

@@ -96,7 +96,7 @@ export async function runMainJob(options: JobOptions): Promise<JobResult> {
   using opened = openScratch();
   const scratch = opened.path;
   await using tools = await openTools(options, agent, scratch);
-  return await tell({ ...options, ...{ owner, vault, agent, tools, scratch, began, story }, ...welcome });
+  return await tell({ ...options, owner, vault, agent, tools, scratch, began, story, ...welcome });
 }
 
 async function letIn(stack: Stack, owner: Client, { id }: Vault): Promise<{ value: StackAgent; said: string }> {
@@ -148,8 +148,16 @@ async function tell(job: Job): Promise<JobResult> {
   const { stack, folder, signal, say, vault, agent, story } = job;
   const tree = await readTree(folder, await realpath(stack.dataDirectory));
   const transfer: Transfer = {
-    ...{ tools: job.tools, client: agent.client, tree, vaultId: vault.id, topId: job.topId, scratch: job.scratch },
-    ...{ signal, say, skipped: [...tree.skipped], failed: [] },
+    tools: job.tools,
+    client: agent.client,
+    tree,
+    vaultId: vault.id,
+    topId: job.topId,
+    scratch: job.scratch,
+    signal,
+    say,
+    skipped: [...tree.skipped],
+    failed: [],
   };
   await story.step("refused", () => refused(job));
   await story.step("added", () => added(job));
@@ -179,9 +187,20 @@ async function tell(job: Job): Promise<JobResult> {
   // A folder without any stored file proves nothing.
   const whole = failed.length === 0 && verified === sent.length && (sent.length > 0 || tree.files.length === 0);
   const report: JobReport = {
-    ...{ folder, vaultId: vault.id, chainObjectId: vault.chainObjectId, agentAddress: agent.chainAddress },
-    ...{ steps: story.steps, files: sent.length, folders: tree.folders.length, bytes, uploadSeconds, downloadSeconds },
-    ...{ verified, skipped, failed, ok: whole && story.ok },
+    folder,
+    vaultId: vault.id,
+    chainObjectId: vault.chainObjectId,
+    agentAddress: agent.chainAddress,
+    steps: story.steps,
+    files: sent.length,
+    folders: tree.folders.length,
+    bytes,
+    uploadSeconds,
+    downloadSeconds,
+    verified,
+    skipped,
+    failed,
+    ok: whole && story.ok,
   };
   return { report, stored: sent.map(({ fileId }) => fileId) };
 }

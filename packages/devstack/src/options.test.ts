@@ -3,18 +3,25 @@ import { limitsIn, parseStart } from "./options.ts";
 
 it("takes limits and log level from the shell, and nothing of another service's address, mail, provider or secrets", () => {
   const taken = {
-    ...{ SERVICE_LOG_LEVEL: "debug", SERVICE_FREE_STORAGE_BYTES: "1000", SERVICE_MAX_VAULTS: "2" },
-    ...{ SERVICE_RATE_GENERAL: "1", SERVICE_WEBHOOK_PROXY: "http://127.0.0.1:9", SERVICE_UPLOAD_HOURS: "1" },
+    SERVICE_LOG_LEVEL: "debug",
+    SERVICE_FREE_STORAGE_BYTES: "1000",
+    SERVICE_MAX_VAULTS: "2",
+    SERVICE_RATE_GENERAL: "1",
+    SERVICE_WEBHOOK_PROXY: "http://127.0.0.1:9",
+    SERVICE_UPLOAD_HOURS: "1",
   };
   const others = {
-    ...{ SERVICE_PUBLIC_URL: "https://files.example.com", SERVICE_APP_URL: "https://files.example.com" },
-    ...{ SERVICE_SMTP_URL: "smtps://mail.example.com", SERVICE_IDP_ISSUER: "https://id.example.com" },
-    ...{ SERVICE_CHAIN_NETWORK: "sui:mainnet", SERVICE_MASTER_KEY: "secret", SERVICE_JWT_KEYS: "secret", PATH: "/bin" },
-    ...{
-      SERVICE_TRUSTED_PROXIES: "0.0.0.0/0",
-      SERVICE_ALLOW_INSECURE_DEV: "1",
-      SERVICE_PROVER_URL: "https://p.example",
-    },
+    SERVICE_PUBLIC_URL: "https://files.example.com",
+    SERVICE_APP_URL: "https://files.example.com",
+    SERVICE_SMTP_URL: "smtps://mail.example.com",
+    SERVICE_IDP_ISSUER: "https://id.example.com",
+    SERVICE_CHAIN_NETWORK: "sui:mainnet",
+    SERVICE_MASTER_KEY: "secret",
+    SERVICE_JWT_KEYS: "secret",
+    PATH: "/bin",
+    SERVICE_TRUSTED_PROXIES: "0.0.0.0/0",
+    SERVICE_ALLOW_INSECURE_DEV: "1",
+    SERVICE_PROVER_URL: "https://p.example",
   };
   expect(limitsIn({ ...others, ...taken })).toEqual(taken);
 });

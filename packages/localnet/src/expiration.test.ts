@@ -20,8 +20,13 @@ afterAll(() => localnet.close());
 
 const during = (minEpoch: number | null, maxEpoch: number | null, more: object = {}) => ({
   ValidDuring: {
-    ...{ minEpoch, maxEpoch, minTimestamp: null, maxTimestamp: null },
-    ...{ chain: localnet.network().chainId, nonce: 1, ...more },
+    minEpoch,
+    maxEpoch,
+    minTimestamp: null,
+    maxTimestamp: null,
+    chain: localnet.network().chainId,
+    nonce: 1,
+    ...more,
   },
 });
 

@@ -72,8 +72,12 @@ describe("install, status, uninstall", () => {
       clients: { client: string; state: string }[];
     };
     expect(Object.fromEntries(states.clients.map(({ client, state }) => [client, state]))).toEqual({
-      ...{ "claude-code": "absent", "claude-desktop": "absent", codex: "absent", vscode: "absent" },
-      ...{ cursor: "installed", gemini: "installed" },
+      "claude-code": "absent",
+      "claude-desktop": "absent",
+      codex: "absent",
+      vscode: "absent",
+      cursor: "installed",
+      gemini: "installed",
     });
     expect((await run("status", [])).out).toContain("Cursor");
     const removed = JSON.parse((await run("uninstall", ["--json"])).out) as { clients: { act: string }[] };

@@ -101,7 +101,8 @@ async function install(args: readonly string[], context: CommandContext): Promis
   const [own, flags] = splitFlags(args);
   const values = onlyOptions(spreadFolders(own), {
     ...OPTIONS,
-    ...{ allow: { type: "string", multiple: true }, config: { type: "string" } },
+    allow: { type: "string", multiple: true },
+    config: { type: "string" },
   });
   const folders = (values.allow ?? []).map((each) => resolve(each));
   const entry = entryOf(context, flags, folders, values.config);
@@ -231,7 +232,9 @@ async function joinCommand(args: readonly string[], context: CommandContext): Pr
   const network = values.network ?? env["SERVICE_NETWORK_FILE"];
   const chainKey = env["SERVICE_CHAIN_PRIVATE_KEY"];
   const done = await joinByInvite({
-    ...{ baseUrl, env, code: await codeFrom(values["code-file"], positionals, context) },
+    baseUrl,
+    env,
+    code: await codeFrom(values["code-file"], positionals, context),
     configFile: values.config === undefined ? configFile(env) : resolve(values.config),
     profile: values.profile ?? "default",
     networkFile: network === undefined || network === "" ? null : resolve(network),

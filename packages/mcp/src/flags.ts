@@ -58,7 +58,9 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
   if (problem !== null) return refuse(problem);
   if (values.downloads === "") return refuse("--downloads needs a folder");
   const http = parseHttp({
-    ...{ listen: values.http, publicUrl: values["public-url"], origins: values["allow-origin"] ?? [] },
+    listen: values.http,
+    publicUrl: values["public-url"],
+    origins: values["allow-origin"] ?? [],
     usesFiles: [values.allow, values.downloads, values.roots, values["allow-config-files"]].some(
       (each) => each !== undefined,
     ),

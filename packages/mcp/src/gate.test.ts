@@ -19,8 +19,12 @@ function openGate(parts: { isClosed?: boolean; isCallAgreed?: boolean } = {}) {
       },
     });
   const gate = createGate({
-    ...{ client: anything("") as Client, memory: { agreed: new Set() }, pinnedVault: null, ownAddress: OWN },
-    ...{ isClosed: parts.isClosed ?? false, signal: new AbortController().signal },
+    client: anything("") as Client,
+    memory: { agreed: new Set() },
+    pinnedVault: null,
+    ownAddress: OWN,
+    isClosed: parts.isClosed ?? false,
+    signal: new AbortController().signal,
     isCallAgreed: () => parts.isCallAgreed ?? false,
     ask: (preview) => {
       asked.push(preview);

@@ -35,7 +35,9 @@ export async function startHttp(
   const folders = { folders: [], denied: { folders: [], files: [] } };
   try {
     return await serveHttp({
-      ...{ http, keys, log },
+      http,
+      keys,
+      log,
       serverFor: ({ keyId, session, memory }) =>
         createServer({ launch, session, folders, stop, log, handOut: null, memory, record, keyId }),
     });

@@ -18,15 +18,18 @@ function clientFor(key: string): Client {
 }
 
 const LAUNCH: Launch = {
-  ...{ profile: "owner", tools: null, excludeTools: [], readOnly: false, vaultId: null, configFile: null },
-  ...{
-    revealSharedText: false,
-    confirm: "auto",
-    allowConfigFiles: false,
-    allowedFolders: [],
-    downloads: null,
-    roots: "narrow",
-  },
+  profile: "owner",
+  tools: null,
+  excludeTools: [],
+  readOnly: false,
+  vaultId: null,
+  configFile: null,
+  revealSharedText: false,
+  confirm: "auto",
+  allowConfigFiles: false,
+  allowedFolders: [],
+  downloads: null,
+  roots: "narrow",
   http: { host: "127.0.0.1", port: 0, publicUrl: null, allowedOrigins: [] },
 };
 
@@ -36,8 +39,15 @@ it("however many keys somebody makes up, a connection of a real key goes on [T6]
     keys: createKeys({ clientFor }),
     serverFor: ({ keyId, memory, session }) =>
       createServer({
-        ...{ launch: LAUNCH, session, memory, keyId, handOut: null, record: NO_RECORD, log: () => undefined },
-        ...{ folders: { folders: [], denied: { folders: [], files: [] } }, stop: new AbortController().signal },
+        launch: LAUNCH,
+        session,
+        memory,
+        keyId,
+        handOut: null,
+        record: NO_RECORD,
+        log: () => undefined,
+        folders: { folders: [], denied: { folders: [], files: [] } },
+        stop: new AbortController().signal,
       }),
     log: () => undefined,
   });
@@ -45,8 +55,11 @@ it("however many keys somebody makes up, a connection of a real key goes on [T6]
     const answer = await fetch(shell.url, {
       method: "POST",
       headers: {
-        ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
-        ...{ "mcp-protocol-version": "2025-11-25", authorization: `Bearer ${key}`, ...headers },
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2025-11-25",
+        authorization: `Bearer ${key}`,
+        ...headers,
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...body }),
     });

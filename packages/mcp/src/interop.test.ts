@@ -88,16 +88,30 @@ function account(accessLevel: string): object {
       kind: "api-key",
       id,
       name: `laptop ${KEY}`,
-      ...{ scopes: null, vaultIds: null, chainAddress: null, expiresAt: null, budgets: null, budgetUse: null },
+      scopes: null,
+      vaultIds: null,
+      chainAddress: null,
+      expiresAt: null,
+      budgets: null,
+      budgetUse: null,
     },
   };
 }
 
 /** Before an upload the client asks whether the vault is a shared one. */
 const PUBLIC_VAULT = {
-  ...{ id: "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b", name: "v", type: "public", chainObjectId: null, isDefault: true },
-  ...{ role: "owner", generation: null, plainNames: null, keepVersionsDays: null, trashedAt: null },
-  ...{ createdAt: "2026-01-01T00:00:00.000Z", updatedAt: "2026-01-01T00:00:00.000Z" },
+  id: "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b",
+  name: "v",
+  type: "public",
+  chainObjectId: null,
+  isDefault: true,
+  role: "owner",
+  generation: null,
+  plainNames: null,
+  keepVersionsDays: null,
+  trashedAt: null,
+  createdAt: "2026-01-01T00:00:00.000Z",
+  updatedAt: "2026-01-01T00:00:00.000Z",
 };
 
 /** A service that knows one account, and whose byte bodies never end. */

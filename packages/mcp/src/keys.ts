@@ -155,7 +155,11 @@ function makeHolder(key: string, keyId: string, client: Client, { limits, now, f
   let count = 0;
   return {
     // What was shown to this key before is not known here: another process may have served it, or this one before it was idle.
-    ...{ keyId, memory: createMemory({ isTainted: true }), redaction, connections: 0, requests: 0 },
+    keyId,
+    memory: createMemory({ isTainted: true }),
+    redaction,
+    connections: 0,
+    requests: 0,
     // The service ended the key: the next request asks anew.
     session: { ...sessionOver(client), forget },
     enter: () => {

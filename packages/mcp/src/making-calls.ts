@@ -57,13 +57,11 @@ export function callOf(making: Making): Call {
   };
   const gate = gateOf(making, confirm);
   return reporting({
-    ...{
-      signal,
-      folders,
-      downloads,
-      transfers: memory.transfers,
-      isRemote: handOut === null,
-    },
+    signal,
+    folders,
+    downloads,
+    transfers: memory.transfers,
+    isRemote: handOut === null,
     progress: context === null ? () => undefined : progressSender(context),
     client: async () => (gate === null ? await session.client() : (await gate.open()).client),
     clientFor: async (into) => (gate === null ? await session.client() : await (await gate.open()).clientFor(into)),

@@ -50,8 +50,16 @@ export function createRecord(directoryOf: () => Promise<string>, now: () => Date
     }
     const at = now().toISOString();
     const body = {
-      ...{ at, chain, sequence, previous, tool: facts.tool, args: hashOf(canonical(facts.args ?? {})) },
-      ...{ result: facts.result, bytes: facts.bytes, agreed: facts.agreed, key: facts.key },
+      at,
+      chain,
+      sequence,
+      previous,
+      tool: facts.tool,
+      args: hashOf(canonical(facts.args ?? {})),
+      result: facts.result,
+      bytes: facts.bytes,
+      agreed: facts.agreed,
+      key: facts.key,
     };
     const hash = hashOf(JSON.stringify(body));
     // One short line: handing it to another thread takes longer than to write it.

@@ -74,11 +74,9 @@ describe("what a model reads", () => {
       Buffer.byteLength(
         JSON.stringify(
           tools.map((tool) => ({
-            ...{
-              name: tool.name,
-              description: tool.description,
-              inputSchema: (visible(tool) as { inputSchema: object }).inputSchema,
-            },
+            name: tool.name,
+            description: tool.description,
+            inputSchema: (visible(tool) as { inputSchema: object }).inputSchema,
           })),
         ),
       ) / CHARACTERS_OF_TOKEN;

@@ -99,7 +99,8 @@ async function renderBody({ connection, endpoint, options }: Call, body: BinaryB
   let sent = 0;
   options.onSent?.(0);
   const wire = renderBytes(body, {
-    ...{ endpointId: endpoint.id, streams: canStreamRequests() },
+    endpointId: endpoint.id,
+    streams: canStreamRequests(),
     moved: (bytes) => {
       watch.moved();
       options.onSent?.((sent += bytes));

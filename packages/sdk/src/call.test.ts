@@ -332,7 +332,12 @@ describe("requests", () => {
     const error: unknown = await client.vaults.get(ID).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ApiError);
     expect(JSON.parse(JSON.stringify(error))).toEqual({
-      ...{ name: "ApiError", message: "Not found", code: "not_found", retryable: false, status: 404, requestId: ID },
+      name: "ApiError",
+      message: "Not found",
+      code: "not_found",
+      retryable: false,
+      status: 404,
+      requestId: ID,
       nextStep: "Check the id and the key's vaults.",
     });
   });

@@ -44,8 +44,13 @@ export async function send<E extends EndpointDefinition>(
   const request = { ...encoded, headers: { ...encoded.headers, ...idempotencyHeader(endpoint, options) } };
   const deadline = connection.clock.now() + totalLimit(connection, endpoint, options);
   const answer = await sendRepeatedly({
-    ...{ connection, endpoint, request, options, deadline },
-    ...{ bearer: null, renewed: false },
+    connection,
+    endpoint,
+    request,
+    options,
+    deadline,
+    bearer: null,
+    renewed: false,
   });
   const output = requireAsked(endpoint, input, answer.output, options);
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.

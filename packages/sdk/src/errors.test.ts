@@ -114,12 +114,23 @@ it.each([
   codesOf(api.billing.get, { ...OWNED, vault_limited_key: 1 }),
   codesOf(api.billing.checkout, { ...OWNED, ...JSON_BODY, ...REPEATED, ...PAID, plan_unchanged: 1 }),
   codesOf(api.billing.events, {
-    ...{ ...EVERY, ...BODY, signature_invalid: 1, clock_skew: 1, not_configured: 1 },
-    ...{ malformed_json: 1, body_too_large: 1 },
+    ...EVERY,
+    ...BODY,
+    signature_invalid: 1,
+    clock_skew: 1,
+    not_configured: 1,
+    malformed_json: 1,
+    body_too_large: 1,
   }),
   codesOf(api.apiKeys.rotate, {
-    ...{ ...OWNED, ...JSON_BODY, ...REPEATED, already_created: 1, not_found: 1, scope_too_wide: 1 },
-    ...{ key_inactive: 1, limit_reached: 1 },
+    ...OWNED,
+    ...JSON_BODY,
+    ...REPEATED,
+    already_created: 1,
+    not_found: 1,
+    scope_too_wide: 1,
+    key_inactive: 1,
+    limit_reached: 1,
   }),
 ])("has the type of what the contract lists", (endpoint, codes) => {
   expect(codes.toSorted()).toEqual(errorsOf(endpoint).toSorted());

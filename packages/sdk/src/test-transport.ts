@@ -112,7 +112,16 @@ export function silence(): Promise<Response> {
 }
 
 export const VAULT = {
-  ...{ id: ID, name: "Files", type: "public", chainObjectId: null, isDefault: true },
-  ...{ role: "owner", generation: null, plainNames: null, keepVersionsDays: null },
-  ...{ createdAt: "2026-11-20T17:00:00.000Z", updatedAt: "2026-11-20T17:00:00.000Z", trashedAt: null },
+  id: ID,
+  name: "Files",
+  type: "public",
+  chainObjectId: null,
+  isDefault: true,
+  role: "owner",
+  generation: null,
+  plainNames: null,
+  keepVersionsDays: null,
+  createdAt: "2026-11-20T17:00:00.000Z",
+  updatedAt: "2026-11-20T17:00:00.000Z",
+  trashedAt: null,
 };

@@ -31,7 +31,9 @@ export async function findProfile({ env, profile, baseUrl }: ProfileWish): Promi
   const profiles = config?.profiles ?? {};
   const former = Object.hasOwn(profiles, name) ? (profiles[name] ?? null) : null;
   return {
-    ...{ configFile: file, profile: name, former },
+    configFile: file,
+    profile: name,
+    former,
     baseUrl: given(baseUrl) ?? given(env["SERVICE_BASE_URL"]) ?? former?.baseUrl ?? null,
     becomesDefault: config === null || !Object.hasOwn(profiles, config.defaultProfile),
   };

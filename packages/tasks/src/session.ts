@@ -168,7 +168,11 @@ async function connect(
   const middleware = await middlewareOf(settings, { redaction, warn });
   const { baseUrl, credentials, contentOrigins } = settings;
   return createClient({
-    ...{ baseUrl, credentials, application, timeouts: TIMEOUTS, middleware },
+    baseUrl,
+    credentials,
+    application,
+    timeouts: TIMEOUTS,
+    middleware,
     transport: nodeTransport({ contentOrigins }),
     ...(sharedVaults === null ? {} : { sharedVaults }),
   });

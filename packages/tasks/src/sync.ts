@@ -34,7 +34,12 @@ export async function syncFolders(task: Task, allowed: AllowedFolders, plan: Syn
   if (folderId === "missing") return plannedWhole(local === null ? [] : await foresee(task, allowed, local, ""));
   const { syncFolder } = await import("@coffer/sdk/node");
   return await syncFolder(await task.client(), local?.way ?? path, {
-    ...{ vaultId, direction, overwrite, dryRun, delete: plan.deletes, signal: task.signal },
+    vaultId,
+    direction,
+    overwrite,
+    dryRun,
+    delete: plan.deletes,
+    signal: task.signal,
     ...(plan.maxDelete === undefined ? {} : { maxDelete: plan.maxDelete }),
     ...(folderId === null ? {} : { folderId }),
     filter: (_path, _kind, place) => isAllowed(allowed, place),

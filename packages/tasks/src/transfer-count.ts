@@ -38,7 +38,7 @@ export class TransferCount {
         const { total, totalFiles } = part;
         set(
           { bytes: total, total, files: totalFiles, totalFiles },
-          { path, bytes: total, size: total, ...{ files: 0, totalFiles } },
+          { path, bytes: total, size: total, files: 0, totalFiles },
         );
       },
     };

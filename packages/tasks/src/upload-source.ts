@@ -115,7 +115,8 @@ function localContent(source: SourceFile): Content {
 function textContent(bytes: Uint8Array, name: string): Content {
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return {
-    ...{ name, size: bytes.length },
+    name,
+    size: bytes.length,
     digest: () => Promise.resolve({ bytes: bytes.length, sha256 }),
     send: async (task, place, { contentType, ...how }) =>
       await sendBody(
@@ -130,7 +131,8 @@ function textContent(bytes: Uint8Array, name: string): Content {
 function streamContent(pieces: AsyncIterable<Uint8Array>, name: string): Content {
   let isSent = false;
   return {
-    ...{ name, size: null },
+    name,
+    size: null,
     digest: () => Promise.reject(new TypeError("a stream has no digest before its end")),
     send: async (task, place, { contentType, ...how }) => {
       if (isSent)

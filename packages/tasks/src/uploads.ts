@@ -186,7 +186,12 @@ async function uploadOne({ allowed, count, folderId: place, plan, task }: Upload
   const folderId = await place();
   const { vaultId, expectedVersion, ifExists, name, mimeType, idempotencyKey } = plan;
   const wish: UploadWish = {
-    ...{ vaultId, ifExists, expectedVersion, name, mimeType, idempotencyKey },
+    vaultId,
+    ifExists,
+    expectedVersion,
+    name,
+    mimeType,
+    idempotencyKey,
     ...(folderId === null ? {} : { folderId }),
   };
   const part = count.part(path, source.size);

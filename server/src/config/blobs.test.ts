@@ -18,9 +18,19 @@ describe("the store of contents", () => {
     const secret = "a-secret/of+the=store";
     const { blobs } = parseConfig({ ...PRODUCTION, ...STORE, SERVICE_BLOBS_SECRET_ACCESS_KEY: secret });
     expect(blobs).toEqual({
-      ...{ kind: "s3", endpoint: "https://store.example:9000", bucket: "bucket", prefix: "some/where/" },
-      ...{ region: "us-east-1", pathStyle: true, accessKeyId: "AKEY", secretAccessKey: secret, sessionToken: null },
-      ...{ encryption: null, bodies: null, redirect: null, caFile: null },
+      kind: "s3",
+      endpoint: "https://store.example:9000",
+      bucket: "bucket",
+      prefix: "some/where/",
+      region: "us-east-1",
+      pathStyle: true,
+      accessKeyId: "AKEY",
+      secretAccessKey: secret,
+      sessionToken: null,
+      encryption: null,
+      bodies: null,
+      redirect: null,
+      caFile: null,
     });
   });
 

@@ -38,9 +38,14 @@ export function assembleBlobs(values: Values): BlobsConfig {
   const [bucket = "", ...prefix] = url.pathname.split("/").filter((part) => part !== "");
   const { blobsEncryption: method, blobsEncryptionKey: key } = values;
   return {
-    ...{ kind: "s3", endpoint: url.origin, bucket, prefix: prefix.map((part) => `${part}/`).join("") },
-    ...{ region: values.blobsRegion, pathStyle: values.blobsAddressing === "path" },
-    ...{ accessKeyId: values.blobsAccessKeyId, secretAccessKey: values.blobsSecretAccessKey },
+    kind: "s3",
+    endpoint: url.origin,
+    bucket,
+    prefix: prefix.map((part) => `${part}/`).join(""),
+    region: values.blobsRegion,
+    pathStyle: values.blobsAddressing === "path",
+    accessKeyId: values.blobsAccessKeyId,
+    secretAccessKey: values.blobsSecretAccessKey,
     sessionToken: orNull(values.blobsSessionToken),
     encryption: method === "" ? null : { method, keyId: orNull(key) },
     bodies: values.blobsBodies === "" ? null : values.blobsBodies,

@@ -131,38 +131,42 @@ async function insertAccount(
 ): Promise<Principal> {
   const id = randomUUID();
   const row = {
-    ...{ id, email: `${id}@example.test`, email_verified: 0, name: null, idp_id: null, chain_address: chainAddress },
-    ...{
-      chain_address_source: null,
-      plan,
-      default_vault_id: randomUUID(),
-      usage_bytes: 0,
-      usage_files: 0,
-      usage_version_bytes: 0,
-      sequence: 0,
-    },
-    ...{
-      chain_public_key: null,
-      password_hash: null,
-      idp_issuer: null,
-      zklogin_salt: null,
-      changes_hash: "0".repeat(64),
-    },
-    ...{ created_at: now, updated_at: now },
+    id,
+    email: `${id}@example.test`,
+    email_verified: 0,
+    name: null,
+    idp_id: null,
+    chain_address: chainAddress,
+    chain_address_source: null,
+    plan,
+    default_vault_id: randomUUID(),
+    usage_bytes: 0,
+    usage_files: 0,
+    usage_version_bytes: 0,
+    sequence: 0,
+    chain_public_key: null,
+    password_hash: null,
+    idp_issuer: null,
+    zklogin_salt: null,
+    changes_hash: "0".repeat(64),
+    created_at: now,
+    updated_at: now,
   };
   await database.transaction((transaction) => createAccount(transaction, row));
   const keyId = await insertTestKey(database, id, now);
   return {
-    ...{
-      kind: "api-key",
-      accountId: id,
-      keyId,
-      sessionId: null,
-      name: "test",
-      accessLevel: "owner",
-      scopes: null,
-    },
-    ...{ vaultIds: null, chainAddress: null, expiresAt: null, budgets: [], origin: TEST_ORIGIN },
+    kind: "api-key",
+    accountId: id,
+    keyId,
+    sessionId: null,
+    name: "test",
+    accessLevel: "owner",
+    scopes: null,
+    vaultIds: null,
+    chainAddress: null,
+    expiresAt: null,
+    budgets: [],
+    origin: TEST_ORIGIN,
   };
 }
 
@@ -170,9 +174,21 @@ async function insertAccount(
 export async function insertTestKey(database: Database, accountId: string, now: number): Promise<string> {
   const id = randomUUID();
   await insertKey(database, {
-    ...{ id, account_id: accountId, name: "test", hash: id, prefix: "cof_test", last4: "test", created_at: now },
-    ...{ scopes_json: null, vault_ids_json: null, budgets_json: null, chain_address: null, chain_public_key: null },
-    ...{ expires_at: null, last_used_at: null, revoked_at: null },
+    id,
+    account_id: accountId,
+    name: "test",
+    hash: id,
+    prefix: "cof_test",
+    last4: "test",
+    created_at: now,
+    scopes_json: null,
+    vault_ids_json: null,
+    budgets_json: null,
+    chain_address: null,
+    chain_public_key: null,
+    expires_at: null,
+    last_used_at: null,
+    revoked_at: null,
   });
   return id;
 }
@@ -185,8 +201,15 @@ export async function insertTestSession(
   const id = randomUUID();
   const now = clock.now();
   await insertSession(database, {
-    ...{ id, account_id: accountId, method: "password", user_agent: null, created_at: now, last_used_at: now },
-    ...{ expires_at: now + 3_600_000, ends_at: now + 3_600_000, revoked_at: null },
+    id,
+    account_id: accountId,
+    method: "password",
+    user_agent: null,
+    created_at: now,
+    last_used_at: now,
+    expires_at: now + 3_600_000,
+    ends_at: now + 3_600_000,
+    revoked_at: null,
   });
   return id;
 }

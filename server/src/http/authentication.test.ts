@@ -40,7 +40,11 @@ describe("an access token", () => {
     expect(decode(accessToken, 0)).toEqual({ alg: "HS256", kid: key?.kid, typ: "JWT" });
     const claims = decode(accessToken, 1);
     expect(claims).toEqual({
-      ...{ sub: accountId, sid: sessionId, iat: now, exp: now + 900, typ: "access" },
+      sub: accountId,
+      sid: sessionId,
+      iat: now,
+      exp: now + 900,
+      typ: "access",
       jti: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown,
     });
     // An implementation that is not ours agrees with the signature.
@@ -57,14 +61,18 @@ describe("an access token", () => {
     const headers = { authorization: `bearer  ${accessToken}` };
     for (let time = 0; time < 2; time += 1) {
       expect(await authenticator.authenticate(headers, ORIGIN)).toEqual({
-        ...{ kind: "session", accountId, keyId: null, sessionId, name: null, accessLevel: "owner", scopes: null },
-        ...{
-          vaultIds: null,
-          chainAddress: null,
-          expiresAt: service.clock.now() + 900_000,
-          origin: ORIGIN,
-          budgets: [],
-        },
+        kind: "session",
+        accountId,
+        keyId: null,
+        sessionId,
+        name: null,
+        accessLevel: "owner",
+        scopes: null,
+        vaultIds: null,
+        chainAddress: null,
+        expiresAt: service.clock.now() + 900_000,
+        origin: ORIGIN,
+        budgets: [],
       });
     }
     const { body } = await service.ask("GET", "/api/account", { key: accessToken });
@@ -208,7 +216,8 @@ describe("a credential is asked for again", () => {
     const begin = (key: string) => {
       const payload = new Readable({ read: () => undefined });
       const headers = {
-        ...{ authorization: `Bearer ${key}`, "content-type": "application/json" },
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
         "transfer-encoding": "chunked",
       };
       const request = service.app.inject({ method: "PATCH", url: "/api/account", headers, payload });

@@ -65,7 +65,8 @@ export function createAuthenticator(deps: Needs): Authenticator {
   const development = deps.settings.mode === "development";
   const tokens = createAccessTokens(deps.jwtKeys);
   return {
-    ...{ lastUsed, outlived },
+    lastUsed,
+    outlived,
     async authenticate(headers, origin) {
       const { authorization } = headers;
       if (authorization === undefined && development) return authenticateDevelopment(deps, headers, origin);

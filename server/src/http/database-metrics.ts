@@ -62,7 +62,9 @@ function registerQuarantine(
 
 function gauge(registry: Registry, name: string, help: string, read: () => Promise<number>): void {
   const made: Gauge = new Gauge({
-    ...{ name, help, registers: [registry] },
+    name,
+    help,
+    registers: [registry],
     async collect() {
       try {
         made.set(await read());

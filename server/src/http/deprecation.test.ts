@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { openTestApp, type TestApp } from "../test-app.ts";
 
 const DEPRECATED: Deprecation = {
-  ...{ since: "2026-11-01", sunset: "2027-05-01", instead: "vaults.get" },
+  since: "2026-11-01",
+  sunset: "2027-05-01",
+  instead: "vaults.get",
   page: "https://coffer.example.com/moving",
 };
 const SAYS = {
@@ -33,7 +35,9 @@ afterAll(async () => {
 it("answers of it carry Deprecation, Sunset and the page, failures too [D1-deprecation]", async () => {
   const vaultId = await test.newVault(key, "Team");
   const uploaded = await test.ask("POST", `/api/files?vaultId=${vaultId}&name=a.txt`, {
-    ...{ key, payload: "text", headers: { "content-type": "text/plain" } },
+    key,
+    payload: "text",
+    headers: { "content-type": "text/plain" },
   });
   const { id } = uploaded.body["file"] as { id: string };
   for (const [call, status] of [

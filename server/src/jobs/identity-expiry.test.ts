@@ -56,7 +56,12 @@ describe("rows of sign-in that time has ended", () => {
     const account = { account_id: user.id };
     for (const query of [
       build.insertInto("sign_ins").values({
-        ...{ state_hash: "a", flow: "idp", nonce: "n", code_verifier: "v", access_code_hash: null, ...ends },
+        state_hash: "a",
+        flow: "idp",
+        nonce: "n",
+        code_verifier: "v",
+        access_code_hash: null,
+        ...ends,
       }),
       build.insertInto("chain_challenges").values({ nonce_hash: "a", credential: "session x", ...account, ...ends }),
       build

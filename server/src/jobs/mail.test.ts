@@ -42,7 +42,12 @@ const note = (level: string) => (fields: Readonly<Record<string, unknown>>, mess
   void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
 const log = { info: note("info"), error: note("error") };
 const deps = (more: { database?: Database } = {}) => ({
-  ...{ database, clock, random: systemRandom, mailer, settings, log },
+  database,
+  clock,
+  random: systemRandom,
+  mailer,
+  settings,
+  log,
   ...more,
 });
 const round = (more: { database?: Database } = {}) => sendRequestedMails(deps(more), running);

@@ -109,7 +109,10 @@ async function mint(
   if (purpose === "provider") return { to, ...renderProviderMail() };
   const token = mintMailToken(random);
   await insertMailToken(transaction, {
-    ...{ hash: token.hash, account_id: recipient.id, purpose, email: to },
+    hash: token.hash,
+    account_id: recipient.id,
+    purpose,
+    email: to,
     expires_at: clock.now() + MAIL_TOKEN_LIFE[purpose],
   });
   return { to, ...renderTokenMail(purpose, settings.appUrl, token.text) };

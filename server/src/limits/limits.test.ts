@@ -5,8 +5,17 @@ import { type Bucket, createLimits, type Limits, type Quota } from "./limits.ts"
 
 /** Decisions §2. */
 const RATES: RateSettings = {
-  ...{ mail: 5, mailAddress: 3, login: 10, signInFailures: 5, signup: 10, idp: 30, anonymous: 60, refresh: 30 },
-  ...{ general: 6000, generalBurst: 1000, webhookTest: 10 },
+  mail: 5,
+  mailAddress: 3,
+  login: 10,
+  signInFailures: 5,
+  signup: 10,
+  idp: 30,
+  anonymous: 60,
+  refresh: 30,
+  general: 6000,
+  generalBurst: 1000,
+  webhookTest: 10,
 };
 const MINUTE = 60_000;
 const HOUR = 3_600_000;

@@ -82,13 +82,19 @@ describe("[D4-audit-log] coffer-server audit verify", () => {
     await log.record(3);
     const intact = await run("--json");
     expect(JSON.parse(intact.out)).toEqual({
-      ...{ accountId: log.accountId, intact: true, entries: 3, removed: 0, fault: null },
+      accountId: log.accountId,
+      intact: true,
+      entries: 3,
+      removed: 0,
+      fault: null,
       head: (await log.check()).head,
     });
     await log.alter("DELETE FROM changes WHERE sequence = 2");
     const altered = await run("--json");
     expect(JSON.parse(altered.out)).toMatchObject({
-      ...{ accountId: log.accountId, intact: false, entries: 1 },
+      accountId: log.accountId,
+      intact: false,
+      entries: 1,
       fault: { sequence: 2, id: null, kind: "missing" },
     });
   });

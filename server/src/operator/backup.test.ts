@@ -162,19 +162,21 @@ describe("PostgreSQL and S3", () => {
     const copy = makeDirectory();
     await cluster.run("CREATE DATABASE service");
     const settings = {
-      ...{ SERVICE_DATA_DIR: makeDirectory(), SERVICE_DATABASE_URL: cluster.urlOf("service") },
+      SERVICE_DATA_DIR: makeDirectory(),
+      SERVICE_DATABASE_URL: cluster.urlOf("service"),
       SERVICE_BLOBS_URL: `${endpoint}/${bucket}/${prefix}`,
-      ...{ SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId, SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey },
+      SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId,
+      SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey,
     };
     const store = {
-      ...{
-        PATH: process.env["PATH"],
-        HOME: copy,
-        RCLONE_CONFIG_STORE_TYPE: "s3",
-        RCLONE_CONFIG_STORE_PROVIDER: "Ceph",
-      },
-      ...{ RCLONE_CONFIG_STORE_ENDPOINT: endpoint, RCLONE_CONFIG_STORE_ACCESS_KEY_ID: accessKeyId },
-      ...{ RCLONE_CONFIG_STORE_SECRET_ACCESS_KEY: secretAccessKey, RCLONE_S3_NO_CHECK_BUCKET: "true" },
+      PATH: process.env["PATH"],
+      HOME: copy,
+      RCLONE_CONFIG_STORE_TYPE: "s3",
+      RCLONE_CONFIG_STORE_PROVIDER: "Ceph",
+      RCLONE_CONFIG_STORE_ENDPOINT: endpoint,
+      RCLONE_CONFIG_STORE_ACCESS_KEY_ID: accessKeyId,
+      RCLONE_CONFIG_STORE_SECRET_ACCESS_KEY: secretAccessKey,
+      RCLONE_S3_NO_CHECK_BUCKET: "true",
     };
     const rclone = (...words: string[]) => execute("rclone", words, { env: store });
     const [objects, dump] = [`store:${bucket}/${prefix}`, join(copy, "rows.dump")];

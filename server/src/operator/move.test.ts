@@ -58,7 +58,8 @@ async function fill(settings: Settings): Promise<{ key: string; ids: string[] }>
   const ids: string[] = [];
   for (const [at, body] of CONTENTS.entries()) {
     const answer = await fetch(`${server.baseUrl}/api/files?name=moved-${String(at)}`, {
-      ...{ method: "POST", body: new Uint8Array(body) },
+      method: "POST",
+      body: new Uint8Array(body),
       headers: { authorization: `Bearer ${key}`, "content-type": "application/octet-stream" },
     });
     ids.push(((await answer.json()) as { file: { id: string } }).file.id);
@@ -87,9 +88,11 @@ describe("moving from SQLite and disk to PostgreSQL and S3, and back", () => {
     const { endpoint, bucket, prefix, accessKeyId, secretAccessKey } = await cephStore();
     const small: Settings = { SERVICE_DATA_DIR: makeDirectory() };
     const large: Settings = {
-      ...{ SERVICE_DATA_DIR: makeDirectory(), SERVICE_DATABASE_URL: database.url },
+      SERVICE_DATA_DIR: makeDirectory(),
+      SERVICE_DATABASE_URL: database.url,
       SERVICE_BLOBS_URL: `${endpoint}/${bucket}/${prefix}`,
-      ...{ SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId, SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey },
+      SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId,
+      SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey,
     };
     const filled = await fill(small);
 

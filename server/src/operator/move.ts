@@ -59,7 +59,9 @@ async function move(from: Config, to: Config, streams: Streams): Promise<number>
   }
   await using target = await openForMove(to);
   const side = (config: Config, { database, blobs }: Pick<Side, "database" | "blobs">): Side => ({
-    ...{ database, blobs, place: placeIn(config) },
+    database,
+    blobs,
+    place: placeIn(config),
   });
   const sides = { from: side(from, source), to: side(to, target) };
   const sharesBlobs = isDeepStrictEqual(from.blobs, to.blobs);

@@ -13,9 +13,17 @@ const VAULT = "a0000000-0000-4000-8000-000000000001";
 async function addSharedVault(): Promise<void> {
   const { database, accountId } = log;
   const row = {
-    ...{ id: VAULT, account_id: accountId, name: "S", type: "shared", chain_object_id: `0x${"1".repeat(64)}` },
-    ...{ owner_address: `0x${"2".repeat(64)}`, chain_generation: 1, plain_names: 0 },
-    ...{ created_at: 1, updated_at: 1, trashed_at: null },
+    id: VAULT,
+    account_id: accountId,
+    name: "S",
+    type: "shared",
+    chain_object_id: `0x${"1".repeat(64)}`,
+    owner_address: `0x${"2".repeat(64)}`,
+    chain_generation: 1,
+    plain_names: 0,
+    created_at: 1,
+    updated_at: 1,
+    trashed_at: null,
   };
   await database.run(database.build.insertInto("vaults").values(row));
 }

@@ -170,14 +170,18 @@ function statementsFor(database: Database) {
     build
       .insertInto("leases")
       .values((row) => ({
-        ...{ name: value.name, holder: value.holder, fence: 1, taken_over: 0 },
+        name: value.name,
+        holder: value.holder,
+        fence: 1,
+        taken_over: 0,
         until: row(now, "+", value.lifetime),
       }))
       .onConflict((conflict) =>
         conflict
           .column("name")
           .doUpdateSet((row) => ({
-            ...{ holder: row.ref("excluded.holder"), until: row.ref("excluded.until") },
+            holder: row.ref("excluded.holder"),
+            until: row.ref("excluded.until"),
             fence: row("leases.fence", "+", 1),
             taken_over: row.case().when("leases.holder", "is", null).then(0).else(1).end(),
           }))

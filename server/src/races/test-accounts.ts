@@ -68,7 +68,8 @@ export const ACCOUNT_RACES: readonly Race[] = [
   limited("vaults", "/api/vaults", "SERVICE_MAX_VAULTS", (index) => ({ name: `V${index}`, type: "public" })),
   limited("invites", "/api/auth/invites", "SERVICE_MAX_INVITES", (index) => ({ name: `I${index}` })),
   limited("webhooks", "/api/webhooks", "SERVICE_MAX_WEBHOOKS", (index) => ({
-    ...{ url: `http://127.0.0.1:9/${index}`, events: ["*"] },
+    url: `http://127.0.0.1:9/${index}`,
+    events: ["*"],
   })),
   {
     name: "new members × their limit",
@@ -84,7 +85,11 @@ export const ACCOUNT_RACES: readonly Race[] = [
       const json = { name: "S", type: "shared", chainObjectId: objectId };
       const vaultId = (await world.make("POST", "/api/vaults", { json }))["vault"]?.id ?? "";
       const rows = Array.from({ length: MAX_MEMBERS - 1 }, (_, index) => ({
-        ...{ vault_id: vaultId, chain_address: `0x${index}`, label: "", added_at: 1, removed_at: null },
+        vault_id: vaultId,
+        chain_address: `0x${index}`,
+        label: "",
+        added_at: 1,
+        removed_at: null,
       }));
       await database.run(database.build.insertInto("vault_members").values(rows));
       for (const { chainAddress: address, publicKey: signingKey } of people)

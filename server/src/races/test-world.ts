@@ -52,7 +52,10 @@ function worldOf(app: TestApp, owner: Owner): World {
     return answer.body as Body;
   };
   return {
-    ...{ ...owner, app, ask, make },
+    ...owner,
+    app,
+    ask,
+    make,
     file: async (name, place = "") =>
       (await make("POST", `/api/files?name=${name}${place}`, { payload: "12345" }))["file"]?.id ?? "",
     folder: async (name, parentId) =>

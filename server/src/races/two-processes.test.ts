@@ -21,8 +21,12 @@ const FILES = 7;
 const FILE_BYTES = 100_000;
 const RATE = "10000000";
 const ENVIRONMENT = {
-  ...{ SERVICE_RATE_REFRESH: RATE, SERVICE_RATE_ANONYMOUS: RATE, SERVICE_RATE_GENERAL: RATE },
-  ...{ SERVICE_RATE_GENERAL_BURST: RATE, SERVICE_MAX_WEBHOOKS: String(WEBHOOKS), SERVICE_RATE_SIGNUP: RATE },
+  SERVICE_RATE_REFRESH: RATE,
+  SERVICE_RATE_ANONYMOUS: RATE,
+  SERVICE_RATE_GENERAL: RATE,
+  SERVICE_RATE_GENERAL_BURST: RATE,
+  SERVICE_MAX_WEBHOOKS: String(WEBHOOKS),
+  SERVICE_RATE_SIGNUP: RATE,
   SERVICE_PRO_STORAGE_BYTES: String(FILES * FILE_BYTES + 1),
 };
 
@@ -147,12 +151,15 @@ it(`one Idempotency-Key, sent ${String(WRITERS)} times at once, acts once (${Str
   for (let time = 0; time < TIMES; time += 1) {
     const name = randomUUID();
     const headers = {
-      ...{ "content-type": "application/json", authorization: `Bearer ${key}` },
+      "content-type": "application/json",
+      authorization: `Bearer ${key}`,
       "idempotency-key": randomUUID(),
     };
     const answers = await atOnce(WRITERS, async (address) => {
       const answer = await fetch(`${address}/api/folders`, {
-        ...{ method: "POST", headers, body: JSON.stringify({ vaultId, name }) },
+        method: "POST",
+        headers,
+        body: JSON.stringify({ vaultId, name }),
       });
       return { outcome: String(answer.status), body: (await answer.json()) as Answered["body"] };
     });

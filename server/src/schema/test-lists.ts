@@ -140,14 +140,12 @@ async function listsOf(
     "files.entries": list(handlers.files.entries, { params: { fileId } }),
     "files.search": list(handlers.files.search, {
       filters: {
-        ...{
-          ...vaults,
-          ...times,
-          by,
-          folderId: [folder.id],
-          q: ["first", "first public"],
-          type: ["text/plain", "text"],
-        },
+        ...vaults,
+        ...times,
+        by,
+        folderId: [folder.id],
+        q: ["first", "first public"],
+        type: ["text/plain", "text"],
         minSize: [1],
         maxSize: [1000],
         trashed: [true, false],

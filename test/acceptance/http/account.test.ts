@@ -43,7 +43,8 @@ describe("the account", () => {
     const files = listIn(fieldsAt(await service().ask("GET", "/api/files", { key }), 200), "files");
     expect(files.map(({ id }) => id)).toEqual([file["id"]]);
     expect(await service().account(key)).toMatchObject({
-      ...{ emailVerified: false, usage: { bytes: body.length, files: 1, versionBytes: 0 } },
+      emailVerified: false,
+      usage: { bytes: body.length, files: 1, versionBytes: 0 },
     });
   });
 

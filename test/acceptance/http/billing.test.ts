@@ -29,7 +29,10 @@ it("begins at the provider's address once the e-mail is verified, and the plan f
   expect(await billing()).toEqual({ plan: "free", subscription: null });
 
   const event: PaymentEvent = {
-    ...{ kind: "subscription.active", accountId: user.id, plan: "pro", reference: `sub-${user.id}` },
+    kind: "subscription.active",
+    accountId: user.id,
+    plan: "pro",
+    reference: `sub-${user.id}`,
     occurredAt: new Date().toISOString(),
   };
   const paid = delivery({ ...event, card: CARD });
@@ -39,7 +42,8 @@ it("begins at the provider's address once the e-mail is verified, and the plan f
     subscription: { plan: "pro", status: "active", since: expect.stringMatching(TIMESTAMP) },
   });
   expect(await service().account(key)).toMatchObject({
-    ...{ plan: "pro", limits: { fileBytes: 5 * GIB, storageBytes: 1024 * GIB } },
+    plan: "pro",
+    limits: { fileBytes: 5 * GIB, storageBytes: 1024 * GIB },
   });
   expect(await filesHolding(dataDirectory, CARD)).toEqual([]);
   expect(server.printed()).not.toContain(CARD);

@@ -16,7 +16,11 @@ it("dev-signup answers 200 with id, email, the key and a warning, without a cred
     warning: expect.stringMatching(/./),
   });
   expect(await service().account(textIn(fields, "apiKey"))).toMatchObject({
-    ...{ id: fields["id"], email, name: "Ada", plan: "pro", emailVerified: false },
+    id: fields["id"],
+    email,
+    name: "Ada",
+    plan: "pro",
+    emailVerified: false,
   });
 });
 

@@ -46,8 +46,12 @@ it("whoever signs in at the provider has one account: by zkLogin with a chain ad
     200,
   );
   const address = computeZkLoginAddress({
-    ...{ claimName: "sub", claimValue: sub, userSalt: BigInt(String(salt)) },
-    ...{ iss: provider.issuer, aud: provider.clientId, legacyAddress: false },
+    claimName: "sub",
+    claimValue: sub,
+    userSalt: BigInt(String(salt)),
+    iss: provider.issuer,
+    aud: provider.clientId,
+    legacyAddress: false,
   });
   expect(chainAddress).toBe(address);
   expect(tokens["proof"]).toMatchObject({ proofPoints: expect.any(Object), addressSeed: expect.any(String) });

@@ -68,9 +68,12 @@ export async function runChainJourney(journey: ChainJourney): Promise<readonly A
   const { network } = journey;
   const { baseUrl } = stack.use(
     await startServerProcess({
-      ...{ SERVICE_ENV: "development", SERVICE_DATA_DIR: join(directory, "data") },
-      ...{ SERVICE_CHAIN_NETWORK: network.network, SERVICE_CHAIN_URL: network.grpcUrl },
-      ...{ SERVICE_CHAIN_PACKAGE: network.originalPackageId, SERVICE_CHAIN_ID: network.chainId },
+      SERVICE_ENV: "development",
+      SERVICE_DATA_DIR: join(directory, "data"),
+      SERVICE_CHAIN_NETWORK: network.network,
+      SERVICE_CHAIN_URL: network.grpcUrl,
+      SERVICE_CHAIN_PACKAGE: network.originalPackageId,
+      SERVICE_CHAIN_ID: network.chainId,
     }),
   );
   const digests: string[] = [];

@@ -36,7 +36,9 @@ interface Scene {
 export async function agentRedeems({ stack, scratch, cleanup }: World): Promise<Checks> {
   const owner = await signUp(stack.baseUrl);
   const created = await send(stack.baseUrl, "/api/vaults", {
-    ...{ method: "POST", key: owner.apiKey, body: { name: "V", type: "public" } },
+    method: "POST",
+    key: owner.apiKey,
+    body: { name: "V", type: "public" },
   });
   const rights = {
     scopes: ["files:read", "files:write"],

@@ -23,8 +23,10 @@ export async function headless({ stack, scratch, cleanup }: World): Promise<Chec
   const tap = cleanup.use(await openWireTap());
   tap.forwardTo(stack.baseUrl);
   const coffer = await openCofferUser(scratch, {
-    ...{ SERVICE_BASE_URL: tap.baseUrl, SERVICE_API_KEY: apiKey },
-    ...{ HOME: "/nonexistent", NO_COLOR: "1" },
+    SERVICE_BASE_URL: tap.baseUrl,
+    SERVICE_API_KEY: apiKey,
+    HOME: "/nonexistent",
+    NO_COLOR: "1",
   });
   const directory = async (name: string, files = FILES): Promise<string> => {
     const path = join(scratch, name);

@@ -42,7 +42,8 @@ export async function promptInjection({ stack, scratch, cleanup }: World): Promi
       await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
       const port = (receiver.address() as AddressInfo).port;
       const made = await send(stack.baseUrl, "/api/webhooks", {
-        ...{ method: "POST", key: stack.apiKey },
+        method: "POST",
+        key: stack.apiKey,
         body: { url: `http://127.0.0.1:${String(port)}/`, events: ["webhook.test"] },
       });
       const webhookId = textOf(objectAt(fieldsOf(made), "webhook"), "id");

@@ -84,7 +84,9 @@ async function actOut({ baseUrl }: Stack, client: Client) {
   const uploadEventId = String(events[0]?.id);
   assert.notEqual(minted.id, keyId);
   return {
-    ...{ agentKeyId: keyId, ownerKeyId: String(credential.id), uploadEventId },
+    agentKeyId: keyId,
+    ownerKeyId: String(credential.id),
+    uploadEventId,
     actors: {
       "vault.created": byOwner,
       "invite.created": byOwner,

@@ -13,7 +13,9 @@ const KILLS = 10;
 function mortal(baseUrl: string, apiKey: string, writes: number): Client {
   let left = writes;
   return createClient({
-    ...{ baseUrl, credentials: { apiKey }, retry: { limit: 0 } },
+    baseUrl,
+    credentials: { apiKey },
+    retry: { limit: 0 },
     transport: async (request) => {
       if (request.method !== "GET" && left-- <= 0) throw new TypeError("killed");
       return fetch(request);

@@ -40,7 +40,9 @@ export async function fill(owner: Client, vaultId: string, sizes: Sizes) {
     folders.push((await owner.folders.create({ vaultId, parentId, name: `folder ${number}` })).id);
   }
   const inputs = Array.from({ length: sizes.files }, (_, number) => ({
-    ...{ vaultId, folderId: folders[number % sizes.folders] ?? "", name: `file ${number}` },
+    vaultId,
+    folderId: folders[number % sizes.folders] ?? "",
+    name: `file ${number}`,
     body: bodyOf(`content ${number}`),
   }));
   const outcomes = await owner.files.uploadMany(inputs);

@@ -33,7 +33,9 @@ export async function openCofferUser(scratch: string, variables: Variables): Pro
   const run: CofferUser["run"] = (words, { input = "", env: more = {} } = {}) =>
     runProgram(words, { env: { ...env, ...more }, input, cwd: home, program: BUILT_COFFER });
   return {
-    ...{ env, run, configuration: join(home, ".config", "coffer") },
+    env,
+    run,
+    configuration: join(home, ".config", "coffer"),
     document: async (...words) => {
       const { code, out, err } = await run([...words, "--json"]);
       assert.equal(code, 0, out + err);
@@ -52,8 +54,10 @@ export function cofferOf(
   more: Variables = {},
 ): Promise<CofferUser> {
   return openCofferUser(scratch, {
-    ...{ SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY: apiKey },
-    ...{ SERVICE_CHAIN_PRIVATE_KEY: privateKey, SERVICE_NETWORK_FILE: networkFile },
+    SERVICE_BASE_URL: baseUrl,
+    SERVICE_API_KEY: apiKey,
+    SERVICE_CHAIN_PRIVATE_KEY: privateKey,
+    SERVICE_NETWORK_FILE: networkFile,
     ...more,
   });
 }

@@ -104,7 +104,12 @@ function openService(
   const create = async (path: string, body: object, name: string): Promise<Fields> =>
     objectIn(fieldsAt(await ask("POST", path, { body }), 201), name);
   return {
-    ...{ server, dataDirectory: variables.SERVICE_DATA_DIR, variables, owner, ask, accessCode },
+    server,
+    dataDirectory: variables.SERVICE_DATA_DIR,
+    variables,
+    owner,
+    ask,
+    accessCode,
     account: async (key = owner.apiKey) =>
       objectIn(fieldsAt(await ask("GET", "/api/account", { key }), 200), "account"),
     makeVault: async (name) => textIn(await create("/api/vaults", { name, type: "public" }, "vault"), "id"),

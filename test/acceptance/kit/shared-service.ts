@@ -88,12 +88,12 @@ async function open(opened: AsyncDisposableStack, settings: Readonly<Record<stri
   await mkdir(dataDirectory, { mode: 0o700 });
   const server = opened.use(
     await startServerProcess({
-      ...{ SERVICE_ENV: "development", SERVICE_DATA_DIR: dataDirectory, SERVICE_PUBLIC_URL: tap.baseUrl },
-      ...{
-        SERVICE_CHAIN_URL: url,
-        SERVICE_CHAIN_PACKAGE: network.originalPackageId,
-        SERVICE_CHAIN_ID: network.chainId,
-      },
+      SERVICE_ENV: "development",
+      SERVICE_DATA_DIR: dataDirectory,
+      SERVICE_PUBLIC_URL: tap.baseUrl,
+      SERVICE_CHAIN_URL: url,
+      SERVICE_CHAIN_PACKAGE: network.originalPackageId,
+      SERVICE_CHAIN_ID: network.chainId,
       ...(await engineSettings(dataDirectory)),
       ...settings,
     }),
@@ -109,7 +109,12 @@ async function open(opened: AsyncDisposableStack, settings: Readonly<Record<stri
   const { baseUrl } = tap;
   const place = { baseUrl, network, chainKeys };
   return {
-    ...{ localnet, network, tap, baseUrl, dataDirectory, networkFile },
+    localnet,
+    network,
+    tap,
+    baseUrl,
+    dataDirectory,
+    networkFile,
     chain: openChain(network),
     requireNoChainKeys,
     signUp: () => openAccount(place),
@@ -161,7 +166,8 @@ function toPerson(
 ): SharedPerson {
   const another: SharedPerson["another"] = (shared = {}, more = {}) =>
     createClient({
-      ...{ baseUrl, credentials: { apiKey: keys.apiKey } },
+      baseUrl,
+      credentials: { apiKey: keys.apiKey },
       sharedVaults: sharedVaults({ signer: keys.signer, network, platform: nodePlatform, ...shared }),
       ...more,
     });

@@ -46,7 +46,8 @@ export async function startToolServer({
 }: ToolServerOptions): Promise<ToolServer> {
   const [command, ...args] = TOOL_SERVER;
   const transport = new StdioClientTransport({
-    ...{ command, args: [...args, "--config", credentialsFile, "--allow", folder, "--downloads", folder, ...flags] },
+    command,
+    args: [...args, "--config", credentialsFile, "--allow", folder, "--downloads", folder, ...flags],
     cwd: REPOSITORY,
     env: { ...getDefaultEnvironment(), ...environment },
     stderr: "pipe",

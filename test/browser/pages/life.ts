@@ -56,7 +56,9 @@ const people = new Map<string, Client>();
 const acts = {
   facts: async () => ({
     ...facts(),
-    ...{ hasBuffer: "Buffer" in globalThis, hasProcess: "process" in globalThis, cookies: document.cookie },
+    hasBuffer: "Buffer" in globalThis,
+    hasProcess: "process" in globalThis,
+    cookies: document.cookie,
   }),
   secrets: async () => secrets(),
   signUp,

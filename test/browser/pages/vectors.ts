@@ -188,7 +188,10 @@ async function encrypt({
   const content = crypto.getRandomValues(new Uint8Array(size));
   let dataKey = "";
   const plan = await newFilePlan(webPlatform, {
-    ...{ fileId: crypto.randomUUID(), versionId: crypto.randomUUID(), contentSize: size, padded },
+    fileId: crypto.randomUUID(),
+    versionId: crypto.randomUUID(),
+    contentSize: size,
+    padded,
     envelopeOf: (request) => {
       dataKey = base64(request.dataKey.reveal());
       return new Uint8Array(300);

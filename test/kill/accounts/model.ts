@@ -64,7 +64,11 @@ function upload({ state, draw, name }: Choosing): Step {
   const place = folderId === null ? "" : `&folderId=${folderId}`;
   const file = { id: "", name, folderId, size: bytes.length, sha256: sha256Of(bytes), trashed: false };
   return {
-    ...{ method: "POST", path: `/api/files?name=${name}${place}`, bytes, makes: "file", action: "file.uploaded" },
+    method: "POST",
+    path: `/api/files?name=${name}${place}`,
+    bytes,
+    makes: "file",
+    action: "file.uploaded",
     after: [...state, { kind: "file", ...file }],
   };
 }
@@ -74,7 +78,11 @@ function changeFile({ state, draw, name }: Choosing, file: FileThing): Step {
   const replaced = (changed: FileThing | null): State =>
     state.flatMap((thing) => (thing !== file ? [thing] : changed === null ? [] : [changed]));
   const purge: Step = {
-    ...{ method: "DELETE", path: `${path}?permanent=true`, makes: null, action: "file.deleted", after: replaced(null) },
+    method: "DELETE",
+    path: `${path}?permanent=true`,
+    makes: null,
+    action: "file.deleted",
+    after: replaced(null),
   };
   if (file.trashed) {
     const restored = replaced({ ...file, trashed: false });
@@ -89,7 +97,10 @@ function changeFile({ state, draw, name }: Choosing, file: FileThing): Step {
     { method: "PATCH", path, json: { name }, ...update, after: replaced({ ...file, name }) },
     { method: "PATCH", path, json: { name, folderId }, ...update, after: replaced({ ...file, name, folderId }) },
     {
-      ...{ method: "PUT", path: `${path}/content`, bytes, ...update },
+      method: "PUT",
+      path: `${path}/content`,
+      bytes,
+      ...update,
       after: replaced({ ...file, size: bytes.length, sha256: sha256Of(bytes) }),
     },
     { method: "DELETE", path, makes: null, action: "file.trashed", after: replaced({ ...file, trashed: true }) },
@@ -106,16 +117,28 @@ function chooseOther(choosing: Choosing): Step {
   const place = { key: "/api/auth/api-keys", invite: "/api/auth/invites" };
   const steps: [Step, ...Step[]] = [
     {
-      ...{ method: "POST", path: "/api/folders", json: { vaultId, name }, makes: "folder", action: "folder.created" },
+      method: "POST",
+      path: "/api/folders",
+      json: { vaultId, name },
+      makes: "folder",
+      action: "folder.created",
       after: [...state, { kind: "folder", id: "", name }],
     },
     {
-      ...{ method: "POST", path: place.key, json: { name }, makes: "key", action: "api_key.created" },
+      method: "POST",
+      path: place.key,
+      json: { name },
+      makes: "key",
+      action: "api_key.created",
       after: [...state, { kind: "key", id: "", name, ended: false }],
     },
     {
-      ...{ method: "POST", path: place.invite, json: { name, expiresInHours: 1 }, makes: "invite" },
-      ...{ action: "invite.created", after: [...state, { kind: "invite", id: "", name, ended: false }] },
+      method: "POST",
+      path: place.invite,
+      json: { name, expiresInHours: 1 },
+      makes: "invite",
+      action: "invite.created",
+      after: [...state, { kind: "invite", id: "", name, ended: false }],
     },
   ];
   if (folder !== undefined) {

@@ -25,7 +25,9 @@ export class Rows implements AsyncDisposable {
       this.#reader.all(`select ${columns} from ${table} where account_id = ? and name like ?`, accountId, `${prefix}%`);
     const ended = async (kind: "key" | "invite", table: string): Promise<Thing[]> =>
       (await of(table, "id, name, revoked_at")).map((row) => ({
-        ...{ kind, ...named(row), ended: row["revoked_at"] !== null },
+        kind,
+        ...named(row),
+        ended: row["revoked_at"] !== null,
       }));
     const [files, folders] = [
       await of("files", "id, name, folder_id, size, sha256, trashed_at"),
@@ -33,8 +35,12 @@ export class Rows implements AsyncDisposable {
     ];
     return [
       ...files.map((row): Thing => ({
-        ...{ kind: "file", ...named(row), folderId: row["folder_id"] === null ? null : String(row["folder_id"]) },
-        ...{ size: Number(row["size"]), sha256: String(row["sha256"]), trashed: row["trashed_at"] !== null },
+        kind: "file",
+        ...named(row),
+        folderId: row["folder_id"] === null ? null : String(row["folder_id"]),
+        size: Number(row["size"]),
+        sha256: String(row["sha256"]),
+        trashed: row["trashed_at"] !== null,
       })),
       ...folders.map((row): Thing => ({ kind: "folder", ...named(row) })),
       ...(await ended("key", "api_keys")),
@@ -51,8 +57,12 @@ export class Rows implements AsyncDisposable {
     );
     const number = (column: string): number => Number(row?.[column]);
     return {
-      ...{ usageBytes: number("usage_bytes"), usageFiles: number("usage_files"), sequence: number("sequence") },
-      ...{ lowest: number("lowest"), highest: number("highest"), changes: number("changes") },
+      usageBytes: number("usage_bytes"),
+      usageFiles: number("usage_files"),
+      sequence: number("sequence"),
+      lowest: number("lowest"),
+      highest: number("highest"),
+      changes: number("changes"),
     };
   }
 

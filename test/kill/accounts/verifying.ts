@@ -71,7 +71,13 @@ interface Listed {
 
 async function listAll(ask: Ask): Promise<State> {
   const toFile = ({ id, name, folderId, size, sha256, trashedAt }: Listed): Thing => ({
-    ...{ kind: "file", id, name, folderId, size, sha256, trashed: trashedAt !== null },
+    kind: "file",
+    id,
+    name,
+    folderId,
+    size,
+    sha256,
+    trashed: trashedAt !== null,
   });
   const ended = (kind: "key" | "invite", all: readonly Listed[]): Thing[] =>
     all.map(({ id, name, revokedAt }) => ({ kind, id, name, ended: revokedAt !== null }));

@@ -175,7 +175,8 @@ export class Worker {
     const type = bytes === undefined ? (json === undefined ? {} : { "content-type": "application/json" }) : OCTETS;
     try {
       const answer = await fetch(this.#scene.fleet.pick(this.#draw) + path, {
-        ...{ method, body: body as BodyInit | null },
+        method,
+        body: body as BodyInit | null,
         headers: { authorization: `Bearer ${this.account.key}`, ...type, ...headers },
       });
       if (answer.status === 503 && answer.headers.has("retry-after")) this.#scene.counts.unavailable += 1;

@@ -5,8 +5,18 @@ type Place = Pick<CephStore, "endpoint" | "bucket" | "prefix" | "accessKeyId" | 
 /** What a driver needs to use the place; with another endpoint, through a proxy. */
 export function settingsOf({ endpoint, bucket, prefix, accessKeyId, secretAccessKey }: Place) {
   return {
-    ...{ endpoint, bucket, prefix, region: "us-east-1", pathStyle: true, accessKeyId, secretAccessKey },
-    ...{ sessionToken: null, encryption: null, bodies: null, redirect: null, trust: null as string | null },
+    endpoint,
+    bucket,
+    prefix,
+    region: "us-east-1",
+    pathStyle: true,
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: null,
+    encryption: null,
+    bodies: null,
+    redirect: null,
+    trust: null as string | null,
   };
 }
 

@@ -44,7 +44,9 @@ export function scanUnit(directory: string): ScanOutcome {
   const names = readdirSync(directory);
   const tally: ScanTally = {
     processes: new Set(names.filter((name) => name.endsWith(".wire")).map((name) => name.split("-")[0])).size,
-    ...{ wireBytes: bytes.wire, diskBytes: bytes.disk, logBytes: bytes.log },
+    wireBytes: bytes.wire,
+    diskBytes: bytes.disk,
+    logBytes: bytes.log,
     secrets: countKinds(secrets),
   };
   return { tally, problems: [...findings, ...untapped(directory), ...linesOf(directory, "problems")] };

@@ -46,7 +46,12 @@ export interface EvalTask {
 export function defineTask<Words, Known>(definition: TaskDefinition<Words, Known>): EvalTask {
   const { name, ask, as, most, failures = [], past } = definition;
   return {
-    ...{ name, ask, as, most, failures, past },
+    name,
+    ask,
+    as,
+    most,
+    failures,
+    past,
     prepare: async (world, home) => {
       const { words, known } = await definition.prepare(world, home);
       return {

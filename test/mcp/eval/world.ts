@@ -94,7 +94,8 @@ async function build(opened: AsyncDisposableStack, past: readonly Past[]): Promi
   const work = join(directory, "work");
   await mkdir(work);
   const early: EarlyWorld = {
-    ...{ owner, directory: work },
+    owner,
+    directory: work,
     publicVault: (name) => owner.vaults.create({ name, type: "public" }),
   };
   for (const { ago, happen } of past.toSorted((a, b) => b.ago - a.ago)) {
@@ -121,14 +122,24 @@ async function build(opened: AsyncDisposableStack, past: readonly Past[]): Promi
     const configuration = join(directory, ".configuration", role);
     const environment = {
       HOME: configuration,
-      ...{ SERVICE_BASE_URL: stack.baseUrl, SERVICE_NETWORK_FILE: networkFile, SERVICE_CONFIG_DIR: configuration },
-      ...{ SERVICE_API_KEY: keys[key].apiKey, SERVICE_CHAIN_PRIVATE_KEY: keys[key].privateKey },
+      SERVICE_BASE_URL: stack.baseUrl,
+      SERVICE_NETWORK_FILE: networkFile,
+      SERVICE_CONFIG_DIR: configuration,
+      SERVICE_API_KEY: keys[key].apiKey,
+      SERVICE_CHAIN_PRIVATE_KEY: keys[key].privateKey,
     };
     return openHost({ environment, flags: [...flags, "--allow", work, "--downloads", work], user });
   };
   return {
     ...early,
-    ...{ keyed, books, closed, bookkeeper, colleague, outsider, sink, stack },
+    keyed,
+    books,
+    closed,
+    bookkeeper,
+    colleague,
+    outsider,
+    sink,
+    stack,
     fresh: () => stack.owner.another(),
     host: async (role) => {
       const host = hosts.get(role) ?? open(role);
@@ -156,7 +167,8 @@ async function redeem({ stack, clock }: Place, text: string, type: "public" | "s
   const signer = await chainKeySigner(privateKey);
   const { key, keyId } = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(text, signer);
   const client = createClient({
-    ...{ baseUrl: stack.baseUrl, credentials: { apiKey: key } },
+    baseUrl: stack.baseUrl,
+    credentials: { apiKey: key },
     ...(type === "public"
       ? {}
       : { sharedVaults: sharedVaults({ signer, network: stack.network, platform: nodePlatform, clock }) }),

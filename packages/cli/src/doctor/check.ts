@@ -13,11 +13,19 @@ export interface Check {
 }
 
 export const ok = (name: string, value: string, source: string | null = null): Check => ({
-  ...{ name, value, source, state: "ok", nextStep: null },
+  name,
+  value,
+  source,
+  state: "ok",
+  nextStep: null,
 });
 
 export const problem = (name: string, value: string, nextStep: string, source: string | null = null): Check => ({
-  ...{ name, value, source, nextStep, state: "problem" },
+  name,
+  value,
+  source,
+  nextStep,
+  state: "problem",
 });
 
 /** Of what the SDK says about a layer between this machine and what is in a vault. */
@@ -28,5 +36,9 @@ export function ofLayer(name: string, { state, cause, nextStep: step }: LayerChe
 }
 
 export const unset = (name: string, nextStep: string): Check => ({
-  ...{ name, nextStep, state: "unset", value: null, source: null },
+  name,
+  nextStep,
+  state: "unset",
+  value: null,
+  source: null,
 });

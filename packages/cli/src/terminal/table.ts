@@ -8,7 +8,9 @@ export function tableText(
   paintTitles: (line: string) => string,
 ): string {
   const cells = columns.map(({ title, of, isNumber }) => ({
-    ...{ title: title.toUpperCase(), isNumber: isNumber === true, values: items.map((item) => shown(of(item))) },
+    title: title.toUpperCase(),
+    isNumber: isNumber === true,
+    values: items.map((item) => shown(of(item))),
   }));
   const filled = cells.filter(({ values }) => values.some((value) => value !== ""));
   const sized = filled.map((column) => ({

@@ -113,9 +113,17 @@ export class Deliveries {
     const messageId = String(headers["webhook-id"] ?? "");
     const copies = this.#kept.filter((other) => messageId !== "" && other.messageId === messageId).length;
     const delivery: SunkDelivery = {
-      ...{ number: (this.#count += 1), at: new Date().toISOString(), method, path, headers: textHeaders(headers) },
-      ...{ body: body?.subarray(0, MAX_TEXT_BYTES).toString() ?? "", bytes: body?.length ?? 0 },
-      ...{ ...verdict, messageId, copy: copies + 1, answered },
+      number: (this.#count += 1),
+      at: new Date().toISOString(),
+      method,
+      path,
+      headers: textHeaders(headers),
+      body: body?.subarray(0, MAX_TEXT_BYTES).toString() ?? "",
+      bytes: body?.length ?? 0,
+      ...verdict,
+      messageId,
+      copy: copies + 1,
+      answered,
     };
     this.#kept.push(delivery);
     if (this.#kept.length > MAX_KEPT) this.#kept.shift();

@@ -41,7 +41,11 @@ export async function startWebhookSink(): Promise<WebhookSink> {
   const server = createServer();
   const deliveries = new Deliveries();
   const parts: Parts = {
-    ...{ server, deliveries, answering: new Answering(), secrets: [], page: loadPage() },
+    server,
+    deliveries,
+    answering: new Answering(),
+    secrets: [],
+    page: loadPage(),
     views: new LiveViews(deliveries),
   };
   server.on("request", (request, response) => {
@@ -58,7 +62,10 @@ export async function startWebhookSink(): Promise<WebhookSink> {
     await closed;
   };
   return {
-    ...{ hookUrl: origin + HOOK_PATH, pageUrl: `${origin}/`, deliveries, close },
+    hookUrl: origin + HOOK_PATH,
+    pageUrl: `${origin}/`,
+    deliveries,
+    close,
     trust: (secret) => void parts.secrets.push(secret),
     answerWith: (answer) => {
       parts.answering.current = answer;

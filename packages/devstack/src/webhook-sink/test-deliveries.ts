@@ -12,7 +12,9 @@ export function fileEvent(kind: EventKind & `file.${string}` = "file.uploaded", 
     type: kind,
     timestamp: new Date().toISOString(),
     data: {
-      ...{ accountId: randomUUID(), sequence: 1, actor: { type: "system", id: null, chainAddress: null } },
+      accountId: randomUUID(),
+      sequence: 1,
+      actor: { type: "system", id: null, chainAddress: null },
       object: { ...object, size: 1, encrypted: false, ...more },
     },
   });

@@ -67,7 +67,11 @@ function newVersion(ledger: Ledger, stored: StoredObject | undefined, object: Pu
   const type = parseType(object.type);
   if (type.kind !== "datatype") throw new RangeError("an object's type is a struct");
   return makeObject({
-    ...{ id, owner, version: (stored?.version ?? 0n) + 1n, previousTransaction: SYSTEM_DIGEST, storageRebate: 0n },
+    id,
+    owner,
+    version: (stored?.version ?? 0n) + 1n,
+    previousTransaction: SYSTEM_DIGEST,
+    storageRebate: 0n,
     data: { kind: "move", type, hasPublicTransfer: hasStore(ledger, type), contents },
   });
 }

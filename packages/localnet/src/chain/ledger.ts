@@ -107,7 +107,14 @@ export class Ledger implements LedgerView {
     const { chainId, epoch, height, validEpochs } = this;
     // Its transactions are those it has seen: a record names the checkpoint that holds it.
     return {
-      ...{ chainId, epoch, height, validEpochs, objects, findModule, layouts: layoutsOf(findModule), isCofferPackage },
+      chainId,
+      epoch,
+      height,
+      validEpochs,
+      objects,
+      findModule,
+      layouts: layoutsOf(findModule),
+      isCofferPackage,
       checkpointTime: () => time,
       readTransaction: (digest) => (seenTransactions(objects).has(digest) ? this.readTransaction(digest) : null),
     };

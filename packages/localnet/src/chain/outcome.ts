@@ -86,8 +86,16 @@ function settle({ layouts }: Packages, request: ExecutionRequest, execution: Exe
     // What was made and used up in one transaction leaves no trace.
     .filter(({ before, after: next }) => before !== null || next !== null);
   return {
-    ...{ digest, form, failure, gasUsed: used, lamportVersion, changes, gasObjectId: gasCoin?.id ?? null },
-    ...{ events: execution.events, outputs: execution.outputs, readOnly: readOnlyObjects(request.inputs) },
+    digest,
+    form,
+    failure,
+    gasUsed: used,
+    lamportVersion,
+    changes,
+    gasObjectId: gasCoin?.id ?? null,
+    events: execution.events,
+    outputs: execution.outputs,
+    readOnly: readOnlyObjects(request.inputs),
   };
 }
 

@@ -70,14 +70,24 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       name: fc.constantFrom("add", "add", "extend", "shorten", "remove", "offer_ownership"),
-      ...{ whom: fc.nat(4), key, end, last, by, now, transaction },
+      whom: fc.nat(4),
+      key,
+      end,
+      last,
+      by,
+      now,
+      transaction,
     }),
   },
   {
     weight: 3,
     arbitrary: fc.record({
       name: fc.constantFrom("leave", "set_signing_key", "accept_ownership"),
-      ...{ key, old: key, by, now, transaction },
+      key,
+      old: key,
+      by,
+      now,
+      transaction,
     }),
   },
   {

@@ -99,7 +99,8 @@ const bytes = fc.uint8Array({ maxLength: 12 }).map(bytesValue);
 const small = fc.oneof(fc.nat(20).map(BigInt), numberOf(64)).map((value) => integer(64, value));
 const probe: fc.Arbitrary<Call> = fc.oneof(
   fc.tuple(fc.nat(2), small, small).map(([kind, a, b]) => ({
-    ...{ module: "probe" as const, name: "shape" },
+    module: "probe" as const,
+    name: "shape",
     values: [integer(8, BigInt(kind)), a, b],
   })),
   bytes.map((acts) => ({ module: "probe" as const, name: "play", values: [acts] })),

@@ -246,7 +246,8 @@ export async function startView(kind: "files" | "consent"): Promise<void> {
   const main = document.querySelector("main") ?? document.body;
   host.on("ui/notifications/host-context-changed", applyContext);
   const greeting = await host.request("ui/initialize", {
-    ...{ appInfo: { name: `coffer-${kind}`, version: "1.0.0" }, protocolVersion: "2026-01-26" },
+    appInfo: { name: `coffer-${kind}`, version: "1.0.0" },
+    protocolVersion: "2026-01-26",
     appCapabilities: { availableDisplayModes: ["inline"] },
   });
   const context = (greeting["hostContext"] ?? {}) as Facts;

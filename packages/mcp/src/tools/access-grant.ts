@@ -118,7 +118,8 @@ async function invite(call: Call, wish: Wish, until: string | null): Promise<Out
   const decision = await describeDecision(client, { name, scopes, vaultIds, budgets }, Date.now(), call.signal);
   const made = await client.invites.create(
     {
-      ...{ name, vaultIds },
+      name,
+      vaultIds,
       ...(scopes === undefined ? {} : { scopes }),
       ...(until === null ? {} : { accessUntil: until }),
       ...(Object.keys(budgets).length === 0 ? {} : { budgets }),

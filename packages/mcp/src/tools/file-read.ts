@@ -47,7 +47,9 @@ export const fileRead = defineTool({
     return {
       summary: `Bytes ${String(offset)} to ${String(next)} of ${String(file.size)}${isLast ? ", the end" : ""}.`,
       facts: {
-        ...{ fileId: file.id, bytes: file.size, offset },
+        fileId: file.id,
+        bytes: file.size,
+        offset,
         nextOffset: isLast ? null : next,
         text: untrustedText(text),
       },

@@ -31,7 +31,9 @@ export const vaultAccessCheck = defineTool({
     return {
       summary: summaryOf(access),
       facts: {
-        ...{ vaultId, chainAddress, ends: endsAt === null ? null : moment(endsAt) },
+        vaultId,
+        chainAddress,
+        ends: endsAt === null ? null : moment(endsAt),
         ...(firstFailed === null ? {} : { nextStep: stepOf(check, firstFailed) }),
       },
       table: tableOf(check),

@@ -11,12 +11,14 @@ function writeLog(length: number): AuditEvent[] {
   const log: AuditEvent[] = [];
   for (let sequence = 1; sequence <= length; sequence += 1) {
     const event = {
-      ...{ id: `00000000-0000-4000-8000-${String(sequence).padStart(12, "0")}`, action: "vault.updated" },
+      id: `00000000-0000-4000-8000-${String(sequence).padStart(12, "0")}`,
+      action: "vault.updated",
       occurredAt: new Date(sequence * 1000).toISOString(),
       actor: { type: "api_key", id: "k", accessLevel: "owner", chainAddress: null },
       targets: [{ type: "vault", id: "v" }],
       context: { requestId: null, location: null, userAgent: null },
-      ...{ sequence, previousHash: log.at(-1)?.hash ?? FIRST_PREVIOUS_HASH },
+      sequence,
+      previousHash: log.at(-1)?.hash ?? FIRST_PREVIOUS_HASH,
     };
     const hash = createHash("sha256").update(renderAuditText(ACCOUNT, event)).digest("hex");
     log.push({ ...event, hash });
@@ -55,7 +57,8 @@ describe("checking a log that is listed newest first", () => {
     const log = writeLog(length);
     const newest = log.at(-1);
     expect(await verifyAudit(ACCOUNT, list(log))).toEqual({
-      ...{ entries: length, fault: null },
+      entries: length,
+      fault: null,
       newest: newest === undefined ? null : { sequence: newest.sequence, hash: newest.hash },
     });
   });
@@ -73,7 +76,8 @@ describe("checking a log that is listed newest first", () => {
       event.sequence >= sequence && event.sequence % 2 === sequence % 2 ? { ...event, action: "vault.deleted" } : event,
     );
     expect(await verifyAudit(ACCOUNT, list(log))).toMatchObject({
-      ...{ entries: sequence - 1, fault: { sequence, kind: "altered" } },
+      entries: sequence - 1,
+      fault: { sequence, kind: "altered" },
     });
   });
 

@@ -99,7 +99,14 @@ export async function openStored(
   };
   const { stream, read, peek } = openVerifiedStream(reading);
   const download = {
-    ...{ size, sha256, range: { offset: start, length }, contentType, name, etag, tag: etag, stream },
+    size,
+    sha256,
+    range: { offset: start, length },
+    contentType,
+    name,
+    etag,
+    tag: etag,
+    stream,
     bytes: () => collect(stream, length),
   };
   const keepTo = (current: string): void => {

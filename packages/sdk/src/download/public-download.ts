@@ -37,7 +37,9 @@ export async function requirePlain({ download, readStart }: StoredDownload): Pro
 
 function encrypted(): VaultError {
   return new VaultError("shared_vault", "These are the encrypted bytes of a shared vault's file, and not the file", {
-    ...{ retryable: false, step: null, cause: undefined },
+    retryable: false,
+    step: null,
+    cause: undefined,
     nextStep: `${HOW_TO_OPEN} For the encrypted bytes, ask with ciphertext: true.`,
   });
 }

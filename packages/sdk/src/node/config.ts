@@ -203,7 +203,7 @@ function moveOf(name: string, former: StoredProfile | undefined, profile: Profil
     keys.map((key) => accountOf(name, keychain, key));
   if (profile === null) {
     const drops = held === undefined ? [] : accountsOf(held, KEY_NAMES);
-    return { ...{ name, former, first: former, puts: [], drops }, next: undefined, last: undefined };
+    return { name, former, first: former, puts: [], drops, next: undefined, last: undefined };
   }
   const rest = storeProfile(former, profile);
   const keys = {
@@ -216,9 +216,9 @@ function moveOf(name: string, former: StoredProfile | undefined, profile: Profil
   const given = KEY_NAMES.flatMap((key) => (keys[key] === null ? [] : [[key, keys[key]] as const]));
   if ((profile.keyStore ?? (held === undefined ? "file" : "keychain")) === "file") {
     const last = { ...rest, ...Object.fromEntries(given.map(([key, secret]) => [key, secret.reveal()])) };
-    if (held === undefined) return { ...{ name, former, first: former, puts: [], drops: [] }, next: last, last };
+    if (held === undefined) return { name, former, first: former, puts: [], drops: [], next: last, last };
     const next = { ...last, keychain: { ...held, keys: [] } };
-    return { ...{ name, former, first: former, puts: [], next, last }, drops: accountsOf(held, KEY_NAMES) };
+    return { name, former, first: former, puts: [], next, last, drops: accountsOf(held, KEY_NAMES) };
   }
   const keychain = { id: held?.id ?? randomUUID(), ...held, keys: given.map(([key]) => key) };
   const first =
@@ -257,7 +257,8 @@ function storeProfile(former: StoredProfile | undefined, profile: Profile): Stor
   const install = installLine === undefined ? formerInstallLine : (installLine ?? undefined);
   const origins = (contentOrigins === undefined ? formerOrigins : contentOrigins) ?? [];
   return {
-    ...{ ...rest, baseUrl },
+    ...rest,
+    baseUrl,
     ...(next === undefined ? {} : { session: next }),
     ...(file === undefined ? {} : { networkFile: file }),
     ...(origins.length === 0 ? {} : { contentOrigins: [...origins] }),

@@ -12,7 +12,9 @@ export interface Mark {
 
 export function markOf(stats: BigIntStats): Mark {
   return {
-    ...{ size: Number(stats.size), modified: String(stats.mtimeNs), changed: String(stats.ctimeNs) },
+    size: Number(stats.size),
+    modified: String(stats.mtimeNs),
+    changed: String(stats.ctimeNs),
     inode: String(stats.ino),
   };
 }

@@ -36,7 +36,9 @@ afterEach(() => {
 });
 
 const profile = (more: Partial<Profile> = {}): Profile => ({
-  ...{ baseUrl: "http://one.test", apiKey: new Secret(API_KEY), chainPrivateKey: new Secret(CHAIN_KEY) },
+  baseUrl: "http://one.test",
+  apiKey: new Secret(API_KEY),
+  chainPrivateKey: new Secret(CHAIN_KEY),
   ...more,
 });
 const save = (changes: Profile | null): Promise<void> => writeConfig({ profiles: { default: changes } }, file);

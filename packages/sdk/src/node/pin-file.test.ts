@@ -13,8 +13,12 @@ import { openSharedVaults } from "./shared-vaults.ts";
 import { generateChainKey } from "../chain/chain-key.ts";
 
 const pin = (vaultId: string, more: Partial<VaultPin> = {}): VaultPin => ({
-  ...{ origin: "https://coffer.example", vaultId, shared: true },
-  ...{ chainObjectId: `0x${"1".repeat(64)}`, ownerAddress: `0x${"2".repeat(64)}`, chainId: "c" },
+  origin: "https://coffer.example",
+  vaultId,
+  shared: true,
+  chainObjectId: `0x${"1".repeat(64)}`,
+  ownerAddress: `0x${"2".repeat(64)}`,
+  chainId: "c",
   ...more,
 });
 

@@ -43,7 +43,10 @@ const storedPins = z.object({
       z.string(),
       z.array(
         z.object({
-          ...{ generation: digits, after: z.optional(digits), floor: digits, base: z.optional(digits) },
+          generation: digits,
+          after: z.optional(digits),
+          floor: digits,
+          base: z.optional(digits),
           since: z.number(),
         }),
       ),
@@ -160,7 +163,9 @@ function findHighest(stored: Stored, chainObjectId: string): Highest {
     ...(open.length > 0 && {
       candidates: open.map(({ generation, after = "0", floor, base = "0", since }) => ({
         ...laterOf({ generation: BigInt(generation), after: BigInt(after) }, { generation: 0n }),
-        ...{ floor: BigInt(floor), ...baseOf({ base: BigInt(base) }), since },
+        floor: BigInt(floor),
+        ...baseOf({ base: BigInt(base) }),
+        since,
       })),
     }),
   };

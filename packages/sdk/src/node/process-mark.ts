@@ -74,6 +74,8 @@ function startFromProc(pid: number): string {
 function startFromPs(pid: number): string {
   const env = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
   return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
-    ...{ encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], env },
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+    env,
   }).trim();
 }

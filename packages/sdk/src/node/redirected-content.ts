@@ -59,7 +59,8 @@ function addressIn(facts: Headers, origins: readonly string[]): URL {
 
 function refused(where: string): SdkError {
   return new SdkError(`The service sends this download ${where}; nothing was asked there`, {
-    ...{ code: "configuration", retryable: false },
+    code: "configuration",
+    retryable: false,
     nextStep: "Ask the operator of the service. Name only origins of stores in contentOrigins.",
   });
 }

@@ -31,7 +31,9 @@ async function openProfile(baseUrl = BASE_URL): Promise<Setting> {
   const session = { refreshToken: new Secret(refreshToken), accessToken: null, expiresAt: null, presented: false };
   await writeConfig({ profiles: { default: { baseUrl, apiKey: null, session } } }, file);
   return {
-    ...{ service, file, refreshed },
+    service,
+    file,
+    refreshed,
     connect: async () => createClient({ baseUrl, transport, credentials: await savedSession("default", file) }),
   };
 }
@@ -63,7 +65,8 @@ describe("a saved session", () => {
     const setting = await openProfile();
     const { file, refreshed } = setting;
     const broken = createClient({
-      ...{ baseUrl: BASE_URL, credentials: await savedSession("default", file) },
+      baseUrl: BASE_URL,
+      credentials: await savedSession("default", file),
       transport: () => new Promise(() => undefined),
     });
     // As a kill would leave it: sent, and never answered.

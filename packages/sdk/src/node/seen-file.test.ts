@@ -15,7 +15,9 @@ const TWO = "0197b6f0-0000-7000-8000-000000000002";
 const LINE = 109;
 
 const seen = (number: number, history = "a") => ({
-  ...{ number: BigInt(number), generation: 3n, after: 0n },
+  number: BigInt(number),
+  generation: 3n,
+  after: 0n,
   hash: Uint8Array.from(
     createHash("sha256")
       .update(`${history} ${String(number)}`)

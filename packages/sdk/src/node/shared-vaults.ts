@@ -43,12 +43,11 @@ export async function openSharedVaults(
     signer,
     network,
     platform: nodePlatform,
-    ...{ pins: filePins(pins), creations: fileCreations(join(dirname(pins), "vault-creations.json")) },
-    ...{
-      names: fileNames(join(dirname(pins), "vault-names")),
-      seen: fileSeen(join(dirname(pins), "vault-seen")),
-      uploads: fileUploadJournals(join(dirname(pins), "uploads")),
-    },
+    pins: filePins(pins),
+    creations: fileCreations(join(dirname(pins), "vault-creations.json")),
+    names: fileNames(join(dirname(pins), "vault-names")),
+    seen: fileSeen(join(dirname(pins), "vault-seen")),
+    uploads: fileUploadJournals(join(dirname(pins), "uploads")),
   });
 }
 

@@ -33,7 +33,10 @@ async function open() {
   await writeFile(path, BYTES);
   const journalDirectory = join(directory, "journals");
   return {
-    ...{ fake, path, journalDirectory, directory },
+    fake,
+    path,
+    journalDirectory,
+    directory,
     /** Method and path of what was sent. */
     lines: () => sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`),
     forget: () => void (sent.length = 0),

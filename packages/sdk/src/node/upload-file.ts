@@ -45,8 +45,16 @@ export interface UploadFileOptions extends UploadOptions {
 
 const FIELDS: Fields<UploadFileOptions> = {
   ...UPLOAD_OPTIONS,
-  ...{ vaultId: true, folderId: true, name: true, contentType: true, ifAbsent: true },
-  ...{ fileId: true, ifMatch: true, keep: true, journalDirectory: true, handle: true },
+  vaultId: true,
+  folderId: true,
+  name: true,
+  contentType: true,
+  ifAbsent: true,
+  fileId: true,
+  ifMatch: true,
+  keep: true,
+  journalDirectory: true,
+  handle: true,
 };
 
 /**

@@ -16,7 +16,10 @@ export function fileCalls(connection: Connection) {
   const { list } = filesGroup;
   const { one, get, update, restore } = itemCalls(connection, FILES);
   return {
-    ...{ get, restore, ...versionCalls(connection), entries: entryCalls(connection).fileEntries },
+    get,
+    restore,
+    ...versionCalls(connection),
+    entries: entryCalls(connection).fileEntries,
     list: async (query: Query<typeof list>, options?: CallOptions) => {
       const wanted = await toKnownNames(connection, query, query.folderId, options);
       if (wanted === null) return { files: [], nextCursor: null };

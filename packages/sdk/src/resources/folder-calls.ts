@@ -18,7 +18,9 @@ export function folderCalls(connection: Connection) {
   const { create, list } = foldersGroup;
   const { one, get, update, restore } = itemCalls(connection, FOLDERS);
   return {
-    ...{ get, restore, entries: entryCalls(connection).folderEntries },
+    get,
+    restore,
+    entries: entryCalls(connection).folderEntries,
     create: async (body: Body<Folders["create"]>, options?: CallOptions) => {
       refuseUndefinedPlaces(create.id, body, NEW_ITEM);
       const shared = await (await sharedChanges(connection))?.createFolder(connection, body, options);

@@ -87,7 +87,12 @@ async function planItem(
   const withFolder = item.trashedAt !== null && !rows.findLast(isTurn)?.kind.endsWith(".trashed");
   const base = { kind, id, vaultId: item.vaultId, name: item.name, item, withFolder };
   const step = (more: Pick<PlannedStep, "act"> & Partial<PlannedStep>): PlannedStep => ({
-    ...{ ...base, bytes: 0, isNew: false, from: null, to: null, versionId: null },
+    ...base,
+    bytes: 0,
+    isNew: false,
+    from: null,
+    to: null,
+    versionId: null,
     ...more,
   });
 
@@ -125,7 +130,8 @@ async function planItem(
     undo("move", await judge(places, isSamePlace), (to) => ({ from: places[0]?.state.name ?? null, to }));
     if (kind === "file")
       undo("content", await judge(await past.contents(), past.isSameContent), ({ version: { versionId, size } }) => ({
-        ...{ versionId, bytes: size },
+        versionId,
+        bytes: size,
       }));
   }
   return { steps, left };
@@ -150,7 +156,10 @@ async function judgeTrash({ rows, inside }: Touched, actor: Actor): Promise<Verd
   if (first === undefined) return { is: "nothing" };
   // Nobody signs for the trash: who put something there is the service's word, in shared vaults too.
   const states = turns.map((row, index): Past<boolean> => ({
-    ...{ number: index + 2, isMine: actor.did(row), state: isTrashing(row), unreadable: null },
+    number: index + 2,
+    isMine: actor.did(row),
+    state: isTrashing(row),
+    unreadable: null,
   }));
   const original = { number: 1, isMine: false, state: !isTrashing(first), unreadable: null };
   const verdict = await judge([...states.reverse(), original], Object.is);

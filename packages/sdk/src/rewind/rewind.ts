@@ -20,8 +20,13 @@ export async function rewind(connection: Connection, input: RewindInput, options
     : await execute({ connection, input, options, actor }, plan);
   const steps = done.map(told);
   return {
-    ...{ dryRun, rows: acts.count, bytes: bytesOf(steps), counts: countsOf(steps), steps },
-    ...{ left, listed: acts.listed },
+    dryRun,
+    rows: acts.count,
+    bytes: bytesOf(steps),
+    counts: countsOf(steps),
+    steps,
+    left,
+    listed: acts.listed,
   };
 }
 

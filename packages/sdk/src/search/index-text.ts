@@ -89,7 +89,17 @@ function takeLine(table: NameTable, [kind, id, ...rest]: readonly unknown[]): vo
     trashedAt,
   ] = rest as [string, number, string, string, number, string | null, string, string, ...(string | null)[]];
   table.put({
-    ...{ id: id as string, versionId, revision, name, contentType, size, folderId, createdAt, updatedAt },
-    ...{ createdBy: createdBy ?? null, updatedBy: updatedBy ?? null, trashedAt: trashedAt ?? null },
+    id: id as string,
+    versionId,
+    revision,
+    name,
+    contentType,
+    size,
+    folderId,
+    createdAt,
+    updatedAt,
+    createdBy: createdBy ?? null,
+    updatedBy: updatedBy ?? null,
+    trashedAt: trashedAt ?? null,
   });
 }

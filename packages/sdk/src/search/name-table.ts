@@ -47,7 +47,8 @@ export interface Wanted {
 export function wantedBy(query: FileSearchQuery): Wanted {
   const { since, until, q = "" } = query;
   return {
-    ...{ words: searchWords(q), query },
+    words: searchWords(q),
+    query,
     since: since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since),
     until: until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until),
   };

@@ -23,7 +23,11 @@ export class SessionCredentials {
       options,
       refreshToken: wrap(refreshToken),
       accessToken: accessToken === null ? null : wrap(accessToken),
-      ...{ freshUntil: null, presented: false, unsaved: null, ended: null, renewing: null },
+      freshUntil: null,
+      presented: false,
+      unsaved: null,
+      ended: null,
+      renewing: null,
     };
   }
 
@@ -50,7 +54,9 @@ export class SessionCredentials {
     const state = this.#state;
     if (state.accessToken !== rejected && isFresh(connection, state)) return Promise.resolve();
     const renewal: Renewal = {
-      ...{ state, rejected, connection },
+      state,
+      rejected,
+      connection,
       isFresh: () => isFresh(connection, state),
       freshUntil: (lifeMs) => freshUntil(connection, lifeMs),
     };

@@ -38,7 +38,10 @@ async function signedIn(skewMs = 0): Promise<Setting> {
   const tick = clock.now.bind(clock);
   clock.now = () => tick() + passed;
   return {
-    ...{ service, clock, sent, tokens },
+    service,
+    clock,
+    sent,
+    tokens,
     pass: (ms) => (passed += ms),
     connect: (credentials, transport = send) => createClient({ baseUrl: BASE_URL, credentials, transport, clock }),
     session: (more) => sessionCredentials({ ...tokens, ...more }),
@@ -184,8 +187,10 @@ describe("a session that several share", () => {
     const keep = { refreshToken: tokens.refreshToken, accessToken: tokens.accessToken };
     const load = (): Promise<StoredSession> =>
       Promise.resolve({
-        ...{ refreshToken: new Secret(keep.refreshToken), accessToken: new Secret(keep.accessToken) },
-        ...{ expiresAt: Date.now() + ACCESS_MS, presented: false },
+        refreshToken: new Secret(keep.refreshToken),
+        accessToken: new Secret(keep.accessToken),
+        expiresAt: Date.now() + ACCESS_MS,
+        presented: false,
       });
     const save = ({ refreshToken, accessToken }: StoredSession): Promise<void> => {
       Object.assign(keep, { refreshToken: refreshToken.reveal(), accessToken: accessToken?.reveal() });

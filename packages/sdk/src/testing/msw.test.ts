@@ -7,26 +7,22 @@ import { Failure, Reply } from "./index.ts";
 import { mock, type Resolver } from "./msw.ts";
 
 const FILE = {
-  ...{
-    id: ID,
-    versionId: ID,
-    revision: 1,
-    name: "a.txt",
-    size: 3,
-    contentType: "text/plain",
-    sha256: "0".repeat(64),
-    vaultId: ID,
-    folderId: null,
-  },
-  ...{
-    encrypted: false,
-    shared: null,
-    createdAt: VAULT.createdAt,
-    updatedAt: VAULT.createdAt,
-    createdBy: null,
-    updatedBy: null,
-    trashedAt: null,
-  },
+  id: ID,
+  versionId: ID,
+  revision: 1,
+  name: "a.txt",
+  size: 3,
+  contentType: "text/plain",
+  sha256: "0".repeat(64),
+  vaultId: ID,
+  folderId: null,
+  encrypted: false,
+  shared: null,
+  createdAt: VAULT.createdAt,
+  updatedAt: VAULT.createdAt,
+  createdBy: null,
+  updatedBy: null,
+  trashedAt: null,
 };
 
 describe("mock", () => {

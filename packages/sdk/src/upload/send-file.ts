@@ -15,20 +15,25 @@ import type { UploadJournal } from "../journals.ts";
 import type { ReplaceInput, UploadInput, UploadOptions } from "./input.ts";
 
 const REPLACE_FIELDS: Fields<Omit<ReplaceInput, "body" | "size">> = {
-  ...{ contentType: true, vaultId: true, ifMatch: true, keep: true },
+  contentType: true,
+  vaultId: true,
+  ifMatch: true,
+  keep: true,
 };
 const UPLOAD_FIELDS: Fields<Omit<UploadInput, "body" | "size">> = {
-  ...{ contentType: true, vaultId: true, folderId: true, name: true, ifAbsent: true },
+  contentType: true,
+  vaultId: true,
+  folderId: true,
+  name: true,
+  ifAbsent: true,
 };
 export const UPLOAD_OPTIONS: Fields<UploadOptions> = {
-  ...{
-    signal: true,
-    idempotencyKey: true,
-    onProgress: true,
-    retries: true,
-    padded: true,
-    partBytes: true,
-  },
+  signal: true,
+  idempotencyKey: true,
+  onProgress: true,
+  retries: true,
+  padded: true,
+  partBytes: true,
 };
 
 export async function uploadFile(
@@ -148,7 +153,9 @@ export async function requirePublic(
   if (id === undefined || seen.has(id)) return;
   if (await isShared(connection, target, id, { signal }))
     throw new VaultError("shared_vault", "This client has no chain key and no network, which shared vaults need", {
-      ...{ retryable: false, step: null, cause: undefined },
+      retryable: false,
+      step: null,
+      cause: undefined,
       nextStep: HOW_TO_OPEN,
     });
   seen.add(id);

@@ -61,7 +61,12 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
   const looked = new Map<string, Promise<PinnedVault>>();
   let wrap: SealKeyWrap | null = null;
   const session: VaultSession = {
-    ...{ connection, signer, chain, clock, pins, platform: shared.platform ?? webPlatform },
+    connection,
+    signer,
+    chain,
+    clock,
+    pins,
+    platform: shared.platform ?? webPlatform,
     seen,
     wrap: () => (wrap ??= openWrap(chain, shared)),
     forget: () => {
@@ -199,7 +204,10 @@ export function pinOf(
 ): VaultPin {
   const shared = type === "shared";
   return {
-    ...{ origin: connection.place.origin, vaultId: id, shared, ownerAddress },
+    origin: connection.place.origin,
+    vaultId: id,
+    shared,
+    ownerAddress,
     chainObjectId: shared ? chainObjectId : null,
     chainId: shared ? chain.network.chainId : null,
   };

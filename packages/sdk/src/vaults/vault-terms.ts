@@ -16,7 +16,8 @@ export function toVaultError(error: unknown, nextSteps: Partial<Record<VaultErro
     const nextStep = nextSteps[error.code];
     const what = error.step === "export" ? "export" : "file";
     return vaultError(error.code, `The ${what} cannot be trusted: ${error.message}`, {
-      ...{ step: error.step, cause: error },
+      step: error.step,
+      cause: error,
       ...(nextStep === undefined ? {} : { nextStep }),
     });
   }

@@ -18,7 +18,9 @@ const EVENT = {
   type: "file.uploaded",
   timestamp: "2026-11-21T22:00:00.000Z",
   data: {
-    ...{ accountId: ID, sequence: 7, actor: { type: "api-key", id: ID, chainAddress: null } },
+    accountId: ID,
+    sequence: 7,
+    actor: { type: "api-key", id: ID, chainAddress: null },
     object: { type: "file", id: ID, vaultId: ID, folderId: null, versionId: ID, size: 9, encrypted: false },
   },
 };
@@ -40,7 +42,10 @@ function headersOf(seconds: number | string = NOW / 1000, body = BODY, secrets =
 }
 
 const delivered = (more: Partial<Delivered> = {}): Delivered => ({
-  ...{ body: BODY, headers: headersOf(), secrets: SECRET, now: () => NOW },
+  body: BODY,
+  headers: headersOf(),
+  secrets: SECRET,
+  now: () => NOW,
   ...more,
 });
 
@@ -191,7 +196,11 @@ describe("verifying a webhook", () => {
 async function verifyElsewhere(delivered: Record<string, unknown>): Promise<unknown> {
   const { outputFiles } = await build({
     entryPoints: [join(import.meta.dirname, "index.ts")],
-    ...{ bundle: true, format: "iife", globalName: "sdk", platform: "neutral", write: false },
+    bundle: true,
+    format: "iife",
+    globalName: "sdk",
+    platform: "neutral",
+    write: false,
     conditions: ["coffer-source"],
   });
   const scope = { atob, btoa, crypto, TextDecoder, TextEncoder, delivered };

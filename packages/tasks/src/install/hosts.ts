@@ -29,7 +29,10 @@ export function hostsOf(env: Environment, platform: NodeJS.Platform = process.pl
   const json = { format: "json", servers: "mcpServers", isTyped: false, afterwards: RESTART } as const;
   return [
     {
-      ...{ ...json, id: "claude-code", title: "Claude Code", isTyped: true },
+      ...json,
+      id: "claude-code",
+      title: "Claude Code",
+      isTyped: true,
       file:
         env["CLAUDE_CONFIG_DIR"] === undefined
           ? join(home, ".claude.json")
@@ -37,17 +40,27 @@ export function hostsOf(env: Environment, platform: NodeJS.Platform = process.pl
       afterwards: "New sessions have it; /mcp shows it.",
     },
     {
-      ...{ ...json, id: "claude-desktop", title: "Claude Desktop" },
+      ...json,
+      id: "claude-desktop",
+      title: "Claude Desktop",
       file: join(settings, "Claude", "claude_desktop_config.json"),
     },
-    { ...{ ...json, id: "cursor", title: "Cursor" }, file: join(home, ".cursor", "mcp.json") },
+    { ...json, id: "cursor", title: "Cursor", file: join(home, ".cursor", "mcp.json") },
     {
-      ...{ ...json, id: "codex", title: "Codex", format: "toml", servers: "mcp_servers" },
+      ...json,
+      id: "codex",
+      title: "Codex",
+      format: "toml",
+      servers: "mcp_servers",
       file: join(env["CODEX_HOME"] ?? join(home, ".codex"), "config.toml"),
     },
-    { ...{ ...json, id: "gemini", title: "Gemini CLI" }, file: join(home, ".gemini", "settings.json") },
+    { ...json, id: "gemini", title: "Gemini CLI", file: join(home, ".gemini", "settings.json") },
     {
-      ...{ ...json, id: "vscode", title: "VS Code", servers: "servers", isTyped: true },
+      ...json,
+      id: "vscode",
+      title: "VS Code",
+      servers: "servers",
+      isTyped: true,
       file: join(settings, "Code", "User", "mcp.json"),
       afterwards: "Open the chat and start the server there once.",
     },

@@ -47,7 +47,8 @@ async function openScene(way: Way): Promise<Scene> {
   await store.put("before-the-faults", inChunks(Buffer.from("x")));
   await store.delete("before-the-faults");
   return {
-    ...{ store, proxy },
+    store,
+    proxy,
     async [Symbol.asyncDispose]() {
       await store[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();

@@ -16,7 +16,8 @@ describeChain("the tests' own", () => {
   const clock = standingClock();
   const chain = openTestChain(clock);
   return {
-    ...{ chain, advance: clock.advance },
+    chain,
+    advance: clock.advance,
     place: (objectId, vault) => chain.set(objectId, vault),
     placeOther: (objectId) => chain.set(objectId, null),
     takeAway: (objectId) => chain.set(objectId, null),

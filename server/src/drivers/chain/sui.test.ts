@@ -21,7 +21,8 @@ function open(bounds = {}, chainId: string | null = null) {
 describeChain("sui", () => {
   const { chain, node, advance } = open();
   return {
-    ...{ chain, advance },
+    chain,
+    advance,
     place: (objectId, placed) => void node.objects.set(objectId, renderVault(objectId, placed)),
     placeOther: (objectId) =>
       void node.objects.set(objectId, { ...renderVault(objectId, vault), type: "0x2::coin::Coin<0x2::sui::SUI>" }),
@@ -158,7 +159,9 @@ describe("what is remembered is bounded", () => {
     const members = [2, 3].map((byte) => ({
       ...owner,
       address: `0x${String(byte).repeat(64)}`,
-      ...{ since: 1, endsAt: null, until: null },
+      since: 1,
+      endsAt: null,
+      until: null,
     }));
     const [a, b, c] = ["a", "b", "c"].map((digit) => `0x${digit.repeat(64)}`) as [string, string, string];
     for (const id of [a, b]) node.objects.set(id, renderVault(id, vault));

@@ -111,8 +111,15 @@ function encodeVault(id: string, { plainNames, owner, members, former, ...number
     return { ...of, signing_key: of.signingKey, ...ends };
   };
   return Vault.serialize({
-    ...{ id, ...numbers, plain_names: plainNames, owner: toEntry(owner), offered: owner.address },
-    ...{ base: 1, oldest: 0, last: new Uint8Array(32), before: new Uint8Array(32) },
+    id,
+    ...numbers,
+    plain_names: plainNames,
+    owner: toEntry(owner),
+    offered: owner.address,
+    base: 1,
+    oldest: 0,
+    last: new Uint8Array(32),
+    before: new Uint8Array(32),
     members: members.map((of) => ({ ...toEntry(of), until: of.until ?? 0 })),
     former: former.map((of) => ({ ...toEntry(of), until: of.until })),
   }).toBytes();

@@ -75,7 +75,8 @@ it("refuses a certificate for another host, by name and by number, and a server 
     const url = `postgres://coffer@${host}:${String(cluster.port)}/postgres?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`;
     await using stranger = openPostgres({ url });
     await expect(stranger.ping()).rejects.toMatchObject({
-      ...{ name: "DatabaseUnavailableError", message: expect.stringMatching(/for another name/) },
+      name: "DatabaseUnavailableError",
+      message: expect.stringMatching(/for another name/),
     });
   }
   await using plain = openPostgres({ url: `${cluster.urlOf("postgres")}&sslmode=verify-full` });

@@ -176,7 +176,8 @@ describe("SMTP connections", () => {
 
   it("keep a password that is refused to themselves; the mail is not to blame", async () => {
     await using server = await openSmtpServer({
-      ...{ disabledCommands: ["STARTTLS"], allowInsecureAuth: true },
+      disabledCommands: ["STARTTLS"],
+      allowInsecureAuth: true,
       onAuth({ password }, _session, done) {
         done(Object.assign(new Error(`wrong password ${password ?? ""}`), { responseCode: 535 }));
       },

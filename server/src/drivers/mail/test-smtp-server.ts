@@ -18,7 +18,10 @@ export async function openSmtpServer(options: SMTPServerOptions = {}): Promise<T
   const signIns: string[] = [];
   let connections = 0;
   const server = new SMTPServer({
-    ...{ disabledCommands: ["STARTTLS", "AUTH"], disableReverseLookup: true, closeTimeout: 100, logger: false },
+    disabledCommands: ["STARTTLS", "AUTH"],
+    disableReverseLookup: true,
+    closeTimeout: 100,
+    logger: false,
     onConnect(_session, done) {
       connections += 1;
       done();
@@ -45,7 +48,10 @@ export async function openSmtpServer(options: SMTPServerOptions = {}): Promise<T
   server.listen(0, "127.0.0.1");
   await once(server.server, "listening");
   return {
-    ...{ port: portOf(server.server.address()), received, signIns, connections: () => connections },
+    port: portOf(server.server.address()),
+    received,
+    signIns,
+    connections: () => connections,
     async [Symbol.asyncDispose]() {
       const { promise, resolve } = Promise.withResolvers<undefined>();
       server.close(() => resolve(undefined));
@@ -79,7 +85,8 @@ export async function openRawServer(answer: (line: string | null, socket: Socket
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
-    ...{ port: portOf(server.address()), heard: () => heard },
+    port: portOf(server.address()),
+    heard: () => heard,
     async allClosed() {
       for (const socket of open) if (!socket.closed) await once(socket, "close");
     },

@@ -114,7 +114,10 @@ describe("with a proxy", () => {
     const trusting = { trust, resolve: () => Promise.resolve([]) };
     await using sender = openWebhookSender(
       {
-        ...{ allowHttp: false, allowedNetworks: ["127.0.0.1/32"], timeout: 5_000, connectTimeout: 5_000 },
+        allowHttp: false,
+        allowedNetworks: ["127.0.0.1/32"],
+        timeout: 5_000,
+        connectTimeout: 5_000,
         proxyUrl: `https://localhost:${proxy.port}`,
       },
       trusting,

@@ -27,8 +27,11 @@ const inSomeNotation = (number: number) =>
 describe("a webhook's address", () => {
   it("is read as the connection will read it", () => {
     expect(readTarget("https://receiver.example:8443/a/../b?c=%20#d", RULES)).toEqual({
-      ...{ origin: "https://receiver.example:8443", path: "/b?c=%20", secure: true },
-      ...{ hostname: "receiver.example", port: 8443 },
+      origin: "https://receiver.example:8443",
+      path: "/b?c=%20",
+      secure: true,
+      hostname: "receiver.example",
+      port: 8443,
     });
     const six = { origin: "http://[2606:4700::1]", path: "/", secure: false, hostname: "2606:4700::1", port: 80 };
     expect(readTarget("http://[2606:4700::1]", RULES)).toEqual(six);

@@ -166,17 +166,39 @@ describe("an act of a caller", () => {
 
 function principalOf(accountId: string): Principal {
   return {
-    ...{ kind: "api-key", accountId, keyId: null, sessionId: null, name: null, accessLevel: "owner" },
-    ...{ scopes: null, vaultIds: null, chainAddress: null, expiresAt: null, budgets: [], origin },
+    kind: "api-key",
+    accountId,
+    keyId: null,
+    sessionId: null,
+    name: null,
+    accessLevel: "owner",
+    scopes: null,
+    vaultIds: null,
+    chainAddress: null,
+    expiresAt: null,
+    budgets: [],
+    origin,
   };
 }
 
 async function insertKey(more: { readonly chain_address?: string }): Promise<string> {
   const id = randomUUID();
   const row = {
-    ...{ id, account_id: log.accountId, name: "key", hash: id, prefix: "", last4: "", scopes_json: null },
-    ...{ vault_ids_json: null, chain_address: null, chain_public_key: null, expires_at: null, last_used_at: null },
-    ...{ revoked_at: null, created_at: clock.now(), ...more },
+    id,
+    account_id: log.accountId,
+    name: "key",
+    hash: id,
+    prefix: "",
+    last4: "",
+    scopes_json: null,
+    vault_ids_json: null,
+    chain_address: null,
+    chain_public_key: null,
+    expires_at: null,
+    last_used_at: null,
+    revoked_at: null,
+    created_at: clock.now(),
+    ...more,
   };
   await log.database.run(log.database.build.insertInto("api_keys").values(row));
   return id;

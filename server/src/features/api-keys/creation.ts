@@ -58,7 +58,10 @@ export async function addKey(
   await insertKey(act, row);
   await recordKeyChange(act, "api_key.created", maker, row);
   const body = {
-    ...{ id: row.id, name: row.name, key: minted.text, prefix: row.prefix },
+    id: row.id,
+    name: row.name,
+    key: minted.text,
+    prefix: row.prefix,
     scopes: wanted.rights.scopes === null ? null : [...wanted.rights.scopes],
     vaultIds: wanted.rights.vaultIds === null ? null : [...wanted.rights.vaultIds],
     chainAddress: row.chain_address,

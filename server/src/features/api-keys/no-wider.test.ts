@@ -199,12 +199,10 @@ function count(kind: string): void {
 
 const index = fc.nat({ max: 7 });
 const wishes = fc.record({
-  ...{
-    maker: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: index }),
-    target: index,
-    signer: index,
-    bound: fc.boolean(),
-  },
+  maker: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: index }),
+  target: index,
+  signer: index,
+  bound: fc.boolean(),
   proven: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
   scopes: fc.option(fc.uniqueArray(fc.constantFrom(...SCOPES), { minLength: 1 }), { nil: undefined }),
   vaults: fc.option(fc.uniqueArray(fc.nat({ max: 1 }), { minLength: 1 }), { nil: undefined, freq: 2 }),
@@ -213,8 +211,14 @@ const wishes = fc.record({
 const kinds = fc.constantFrom(...(Object.keys(STEPS) as (keyof typeof STEPS)[]));
 
 const PLAIN: Wish = {
-  ...{ maker: 0, target: 0, signer: 0, bound: false, proven: true },
-  ...{ scopes: undefined, vaults: undefined, hours: undefined },
+  maker: 0,
+  target: 0,
+  signer: 0,
+  bound: false,
+  proven: true,
+  scopes: undefined,
+  vaults: undefined,
+  hours: undefined,
 };
 /** The straight ways to try it. */
 const ATTEMPTS: [keyof typeof STEPS, Wish][][] = [

@@ -72,7 +72,9 @@ it("[D1-changes-row D1-changes-audit D1-changes-sequence] every change is in the
     for (const { actor, context, targets } of added) {
       expect(actor).toEqual({ type: "api-key", id: keyId, accessLevel: "owner", chainAddress });
       expect(context).toEqual({
-        ...{ requestId: answer.headers["x-request-id"], location: "127.0.0.1", userAgent },
+        requestId: answer.headers["x-request-id"],
+        location: "127.0.0.1",
+        userAgent,
       });
       expect(targets).toHaveLength(1);
     }

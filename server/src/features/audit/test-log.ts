@@ -29,7 +29,10 @@ export async function openTestLog(): Promise<TestLog> {
   const addAccount = async (): Promise<string> => (await insertAccount(database)).accountId;
   const accountId = await addAccount();
   return {
-    ...{ database, directory, accountId, addAccount },
+    database,
+    directory,
+    accountId,
+    addAccount,
     async record(count, more = {}) {
       const { from = TEST_TIME, step = 1 } = more;
       const changes = Array.from({ length: count }, (_, number) => change(from + number * step));

@@ -192,7 +192,11 @@ describe("a changed password", () => {
     const { database } = service.deps;
     await database.run(
       database.build.insertInto("mail_tokens").values({
-        ...{ hash: "h", account_id: user.id, purpose: "reset", email: user.email, used_at: null },
+        hash: "h",
+        account_id: user.id,
+        purpose: "reset",
+        email: user.email,
+        used_at: null,
         expires_at: service.clock.now() + 3_600_000,
       }),
     );

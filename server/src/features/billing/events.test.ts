@@ -34,17 +34,20 @@ describe("[D0-billing D0-billing-paths D1-open-billing-events] an event of the p
     expect((await service.send(event())).status).toBe(204);
     const since = new Date(began).toISOString();
     expect(await service.billingOf(owner)).toEqual({
-      ...{ plan: "pro", subscription: { plan: "pro", status: "active", since } },
+      plan: "pro",
+      subscription: { plan: "pro", status: "active", since },
     });
     service.clock.advance(1000);
     await service.send(event({ kind: "subscription.ending" }));
     expect(await service.billingOf(owner)).toEqual({
-      ...{ plan: "pro", subscription: { plan: "pro", status: "ending", since } },
+      plan: "pro",
+      subscription: { plan: "pro", status: "ending", since },
     });
     service.clock.advance(1000);
     await service.send(event({ kind: "subscription.ended" }));
     expect(await service.billingOf(owner)).toEqual({
-      ...{ plan: "free", subscription: { plan: "pro", status: "ended", since } },
+      plan: "free",
+      subscription: { plan: "pro", status: "ended", since },
     });
     expect(await service.planChanges(owner)).toEqual([
       { action: "account.plan_changed", actor: "system", plan: "pro" },

@@ -68,8 +68,12 @@ export async function applyEvent(deps: Needs, event: PaymentEvent, origin: Reque
   await actOn(deps, accountId, async (act) => {
     if (!(await takeEvent(act, event.id, now))) return;
     const applied = await applySubscription(act, {
-      ...{ account_id: accountId, plan: event.plan, status: statusAfter(event.kind), reference },
-      ...{ since: occurredAt, event_at: occurredAt },
+      account_id: accountId,
+      plan: event.plan,
+      status: statusAfter(event.kind),
+      reference,
+      since: occurredAt,
+      event_at: occurredAt,
     });
     const plan = planAfter(event);
     if (!applied || act.account.plan === plan) return;

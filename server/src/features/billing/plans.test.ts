@@ -179,7 +179,8 @@ describe("[D0-billing S1-billing-verified] a change of plan", () => {
       await service.send(service.event({ accountId: owner.id, kind: "subscription.ended" }));
     };
     expect((await change(owner, "free")).body["billing"]).toMatchObject({
-      ...{ plan: "free", subscription: { status: "ended" } },
+      plan: "free",
+      subscription: { status: "ended" },
     });
   });
 });

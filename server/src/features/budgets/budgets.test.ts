@@ -49,7 +49,8 @@ function beginUpload(key: string, length: number, fileId?: string) {
 }
 function append(key: string, created: TestAnswer, size: number, offset = 0) {
   const headers = {
-    ...{ "tus-resumable": "1.0.0", "upload-offset": `${offset}` },
+    "tus-resumable": "1.0.0",
+    "upload-offset": `${offset}`,
     "content-type": "application/offset+octet-stream",
   };
   return service

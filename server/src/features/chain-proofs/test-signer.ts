@@ -17,7 +17,8 @@ export function openSigner(seed: Uint8Array): TestSigner {
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
   const publicKey = createPublicKey(privateKey).export({ format: "der", type: "spki" }).subarray(-32);
   return {
-    ...{ seed, publicKey },
+    seed,
+    publicKey,
     chainAddress: addressOf(publicKey),
     sign: (text) => serialize(sign(null, digestOf(text), privateKey), publicKey),
   };

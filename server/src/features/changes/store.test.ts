@@ -19,14 +19,28 @@ const context = { requestId: "r-1", location: "192.0.2.1", userAgent: "test/1" }
 const chainAddress = `0x${"a".repeat(64)}`;
 const id = randomUUID();
 const principal: Principal = {
-  ...{ kind: "api-key", accountId: "", keyId: id, sessionId: null, name: "n", accessLevel: "agent" },
-  ...{ scopes: null, vaultIds: null, chainAddress, expiresAt: null, budgets: [], origin },
+  kind: "api-key",
+  accountId: "",
+  keyId: id,
+  sessionId: null,
+  name: "n",
+  accessLevel: "agent",
+  scopes: null,
+  vaultIds: null,
+  chainAddress,
+  expiresAt: null,
+  budgets: [],
+  origin,
 };
 
 function record(more: Partial<Change> = {}, database: Database = log.database): Promise<number> {
   const change: Change = {
-    ...{ accountId: log.accountId, action: "file.uploaded", actor: null, target: { kind: "file", id: "f" } },
-    ...{ occurredAt: Date.UTC(2026, 0, 1), id: randomUUID() },
+    accountId: log.accountId,
+    action: "file.uploaded",
+    actor: null,
+    target: { kind: "file", id: "f" },
+    occurredAt: Date.UTC(2026, 0, 1),
+    id: randomUUID(),
     ...more,
   };
   return noteChanges(database, change.accountId, [change]);

@@ -94,7 +94,8 @@ function toEvent(change: Change, { sequence, previousHash }: Place): Unchained {
     actor: renderActor(change.actor),
     targets: [vaultId === undefined ? { type, id } : { type, id, vaultId }],
     context: renderContext(change),
-    ...{ sequence, previousHash },
+    sequence,
+    previousHash,
   };
 }
 

@@ -215,8 +215,10 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
     const proof = await prove(service, scene.shared, act, fileOf(act, scene));
     const counts = await outcomes(Array.from({ length: 50 }, () => scene.acts[act](proof)));
     const done: Partial<Record<Act, string>> = {
-      ...{ "delete-vault": "vault.trashed", "purge-vault": "vault.deleted" },
-      ...{ "delete-version": "file.version_deleted", "shorten-retention": "vault.updated" },
+      "delete-vault": "vault.trashed",
+      "purge-vault": "vault.deleted",
+      "delete-version": "file.version_deleted",
+      "shorten-retention": "vault.updated",
     };
     const action = done[act] ?? "file.deleted";
     const { database } = service;

@@ -108,7 +108,8 @@ async function proveOwner(
   const deletion = { act, vaultId: vault.id, fileId, versionId };
   let owner = "";
   await requireChallengeProof(deps, principal, {
-    ...{ purpose: purposeOf(deletion), nonce },
+    purpose: purposeOf(deletion),
+    nonce,
     proof: async () => {
       owner = (await readChainVault(deps, vault, { maxAge: 0 })).owner.address;
       const place = { origin, network: deps.settings.network, chainAddress: owner };

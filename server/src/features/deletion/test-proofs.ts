@@ -20,9 +20,14 @@ type Text = Parameters<typeof renderDeletionText>[0];
 /** What is signed for the vault's owner, but for `bent`. */
 export function textOf(shared: TestSharedVault, act: Act, nonce: string, bent: Partial<Text> = {}): string {
   return renderDeletionText({
-    ...{ act, origin: "http://127.0.0.1", network: "localnet", nonce },
-    ...{ chainAddress: shared.owner.chainAddress, accountId: shared.owner.principal.accountId },
-    ...{ chainObjectId: shared.objectId, vaultId: shared.vaultId },
+    act,
+    origin: "http://127.0.0.1",
+    network: "localnet",
+    nonce,
+    chainAddress: shared.owner.chainAddress,
+    accountId: shared.owner.principal.accountId,
+    chainObjectId: shared.objectId,
+    vaultId: shared.vaultId,
     ...bent,
   });
 }

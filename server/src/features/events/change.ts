@@ -9,12 +9,18 @@ export function toChange(row: ChangeRow): Change {
   const file = object?.type === "file" ? object : null;
   const target: AuditEvent["targets"][number] | undefined = targets[0];
   return {
-    ...{ sequence, id, kind, occurredAt },
+    sequence,
+    id,
+    kind,
+    occurredAt,
     actor: { type: actor.type, id: actor.id, chainAddress: actor.chainAddress },
     object: {
-      ...{ type: target?.type ?? "", id: target?.id ?? "" },
-      ...{ vaultId: row.vault_id, folderId: row.folder_id },
-      ...{ versionId: file?.versionId ?? null, size: file?.size ?? null },
+      type: target?.type ?? "",
+      id: target?.id ?? "",
+      vaultId: row.vault_id,
+      folderId: row.folder_id,
+      versionId: file?.versionId ?? null,
+      size: file?.size ?? null,
     },
   };
 }

@@ -107,7 +107,9 @@ describe("[D6-change-list] GET /api/changes", () => {
     const from = Date.UTC(2031, 0, 1);
     const step = 60_000;
     const changes = Array.from({ length: 3000 }, (_, count) => ({
-      ...{ action: "file.uploaded", actor: null, occurredAt: from + count * step },
+      action: "file.uploaded",
+      actor: null,
+      occurredAt: from + count * step,
       target: { kind: "file", id: randomUUID(), vaultId: randomUUID() },
     }));
     const head = (await ask()).changes.length;

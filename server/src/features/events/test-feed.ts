@@ -53,7 +53,9 @@ export function addChange(
   const id = systemRandom.uuid();
   return noteChanges(database, accountId, [
     {
-      ...{ actor: null, target: { kind: "vault", id }, occurredAt: Date.UTC(2026, 0, 1) },
+      actor: null,
+      target: { kind: "vault", id },
+      occurredAt: Date.UTC(2026, 0, 1),
       ...(kind === null
         ? { action: "session.created" }
         : { action: kind, object: { type: "vault", id, vaultType: "public" } }),

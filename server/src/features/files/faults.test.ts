@@ -60,7 +60,10 @@ async function openStack(): Promise<Stack> {
   };
   const { apiKey: key } = (await (await send("/api/auth/dev-signup", signup)).json()) as { apiKey: string };
   return {
-    ...{ port: Number(new URL(baseUrl).port), files, blobDirectory: `${config.dataDirectory}/blobs`, key },
+    port: Number(new URL(baseUrl).port),
+    files,
+    blobDirectory: `${config.dataDirectory}/blobs`,
+    key,
     call: (path, init = {}) => send(path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } }),
     async [Symbol.asyncDispose]() {
       stopping.abort();

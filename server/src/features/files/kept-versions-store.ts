@@ -89,11 +89,23 @@ export async function keepVersion(
 ): Promise<void> {
   await act.run(
     act.build.insertInto("file_versions").values({
-      ...{ vault_id: old.vault_id, file_id: old.id, version_id: old.version_id, number: old.version_number },
-      ...{ blob_key: old.blob_key, size: old.size, charged: old.size, sha256: old.sha256 },
-      ...{ content_type: old.content_type, shared_json: old.shared_json, how: old.version_how },
-      ...{ created_at: old.version_at, author: old.version_author, author_key: versionAuthorKey(old) },
-      ...{ replaced_at: now, expires_at: expiresAt, budget_id: old.budget_id },
+      vault_id: old.vault_id,
+      file_id: old.id,
+      version_id: old.version_id,
+      number: old.version_number,
+      blob_key: old.blob_key,
+      size: old.size,
+      charged: old.size,
+      sha256: old.sha256,
+      content_type: old.content_type,
+      shared_json: old.shared_json,
+      how: old.version_how,
+      created_at: old.version_at,
+      author: old.version_author,
+      author_key: versionAuthorKey(old),
+      replaced_at: now,
+      expires_at: expiresAt,
+      budget_id: old.budget_id,
     }),
   );
   act.countVersions(old.size);

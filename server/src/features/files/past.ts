@@ -81,8 +81,11 @@ async function restoreWithin(
   const { blob_key, size, sha256, content_type, budget_id } = kept;
   await takeOver(act, kept);
   return putVersion(act, deps, principal, {
-    ...{ old, changes: { blob_key, size, sha256, content_type, budget_id } },
-    ...{ how: "restore", keep: true, bytes: 0 },
+    old,
+    changes: { blob_key, size, sha256, content_type, budget_id },
+    how: "restore",
+    keep: true,
+    bytes: 0,
   });
 }
 

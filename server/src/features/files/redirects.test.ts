@@ -50,8 +50,11 @@ describe("a content of a public vault", () => {
     expect([status, text]).toEqual([307, ""]);
     expect(headers["location"]).toMatch(/^https:\/\/s3\.example\.com\/bucket\/[\w-]+\?X-Amz-Signature=/);
     expect(headers).toMatchObject({
-      ...{ "cache-control": "private, no-store", "referrer-policy": "no-referrer", "content-length": "0" },
-      ...{ "x-content-type-options": "nosniff", "content-security-policy": "sandbox; default-src 'none'" },
+      "cache-control": "private, no-store",
+      "referrer-policy": "no-referrer",
+      "content-length": "0",
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "sandbox; default-src 'none'",
     });
     for (const name of ["etag", "last-modified", "repr-digest", "content-type", "content-disposition", "accept-ranges"])
       expect([name, headers[name]]).toEqual([name, plain[name]]);

@@ -32,8 +32,13 @@ describe("an upload to a shared vault", () => {
     const upload = newUpload(writing, "plan.pdf");
     const file = await send(service, writing, upload);
     expect(file).toMatchObject({
-      ...{ id: upload.file.fileId, versionId: upload.file.versionId, name: "", encrypted: true, folderId: null },
-      ...{ contentType: "application/octet-stream", size: upload.file.bytes.length },
+      id: upload.file.fileId,
+      versionId: upload.file.versionId,
+      name: "",
+      encrypted: true,
+      folderId: null,
+      contentType: "application/octet-stream",
+      size: upload.file.bytes.length,
       shared: { version: upload.version, ...upload.entry },
     });
     const { bytes, headers } = await contentOf(service, writing.member, file.id);

@@ -89,13 +89,30 @@ function newRow(
   const { version } = file.signed;
   const shared = mergeShared(file.signed, null);
   return {
-    ...{ id: version.fileId, account_id: vault.account_id, vault_id: vault.id, folder_id: folderId },
-    ...{ version_id: version.versionId, blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
-    ...{ name: nameColumn(vault, shared, { name: file.name }), content_type: contentTypeIn(vault, file.contentType) },
-    ...{ encrypted: 1, shared_json: JSON.stringify(shared), trashed_at: null, trashed_with: null },
-    ...{ created_at: now, updated_at: now, revision: 1 },
-    ...{ version_number: 1, version_at: now, version_how: "upload", version_author: author },
-    ...{ created_by: author, updated_by: null, ...NEW_ENTRY },
+    id: version.fileId,
+    account_id: vault.account_id,
+    vault_id: vault.id,
+    folder_id: folderId,
+    version_id: version.versionId,
+    blob_key: content.blobKey,
+    size: content.size,
+    sha256: content.sha256,
+    name: nameColumn(vault, shared, { name: file.name }),
+    content_type: contentTypeIn(vault, file.contentType),
+    encrypted: 1,
+    shared_json: JSON.stringify(shared),
+    trashed_at: null,
+    trashed_with: null,
+    created_at: now,
+    updated_at: now,
+    revision: 1,
+    version_number: 1,
+    version_at: now,
+    version_how: "upload",
+    version_author: author,
+    created_by: author,
+    updated_by: null,
+    ...NEW_ENTRY,
   };
 }
 
@@ -206,14 +223,17 @@ function replacement(
   const shared = mergeShared(signed, requireShared(old));
   const name = signed.entry === null ? old.name : nameColumn(vault, shared, { name: undefined, old: old.name });
   return {
-    ...{ version_id: signed.version.versionId, blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
-    ...{ name, content_type: contentTypeIn(vault, version.contentType ?? old.content_type) },
-    ...{ shared_json: JSON.stringify(shared), updated_at: now },
-    ...{
-      version_number: old.version_number + 1,
-      version_at: now,
-      version_how: signed.restores === null ? "replace" : "restore",
-    },
+    version_id: signed.version.versionId,
+    blob_key: content.blobKey,
+    size: content.size,
+    sha256: content.sha256,
+    name,
+    content_type: contentTypeIn(vault, version.contentType ?? old.content_type),
+    shared_json: JSON.stringify(shared),
+    updated_at: now,
+    version_number: old.version_number + 1,
+    version_at: now,
+    version_how: signed.restores === null ? "replace" : "restore",
     version_author: author,
     // A new version may bring a new name along.
     revision: name === old.name ? old.revision : old.revision + 1,

@@ -133,12 +133,31 @@ export async function addFile(
   const now = deps.clock.now();
   const author = await renderAuthor(act, principal, accountId);
   const row: FileRow = {
-    ...{ id: deps.random.uuid(), account_id: accountId, vault_id: vaultId, folder_id: folderId },
-    ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, name: file.name, size: content.size },
-    ...{ content_type: file.contentType, sha256: content.sha256, encrypted: 0, shared_json: null },
-    ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null, revision: 1 },
-    ...{ version_number: 1, version_at: now, version_how: "upload", version_author: author },
-    ...{ created_by: author, updated_by: null, ...NEW_ENTRY, budget_id: budgetIdOf(principal) },
+    id: deps.random.uuid(),
+    account_id: accountId,
+    vault_id: vaultId,
+    folder_id: folderId,
+    version_id: deps.random.uuid(),
+    blob_key: content.blobKey,
+    name: file.name,
+    size: content.size,
+    content_type: file.contentType,
+    sha256: content.sha256,
+    encrypted: 0,
+    shared_json: null,
+    created_at: now,
+    updated_at: now,
+    trashed_at: null,
+    trashed_with: null,
+    revision: 1,
+    version_number: 1,
+    version_at: now,
+    version_how: "upload",
+    version_author: author,
+    created_by: author,
+    updated_by: null,
+    ...NEW_ENTRY,
+    budget_id: budgetIdOf(principal),
   };
   await nameOrConflict(insertFile(act, row), file.ifNoneMatch);
   await noteChange(act, principal, "file.uploaded", fileTarget(row));
@@ -177,7 +196,9 @@ export async function addVersion(
   act.charge(deps, { bytes: content.size, files: 0 });
   const changes = {
     budget_id: budgetIdOf(principal),
-    ...{ blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
+    blob_key: content.blobKey,
+    size: content.size,
+    sha256: content.sha256,
     content_type: version.contentType ?? old.content_type,
   };
   return putVersion(act, deps, principal, { old, changes, how: "replace", keep, bytes: content.size });
@@ -207,8 +228,14 @@ export async function putVersion(
   const now = deps.clock.now();
   const author = await renderAuthor(act, principal, old.account_id);
   const made = {
-    ...{ version_id: deps.random.uuid(), version_number: old.version_number + 1, version_at: now },
-    ...{ version_how: how, version_author: author, updated_at: now, updated_by: author, ...changes },
+    version_id: deps.random.uuid(),
+    version_number: old.version_number + 1,
+    version_at: now,
+    version_how: how,
+    version_author: author,
+    updated_at: now,
+    updated_by: author,
+    ...changes,
   };
   requireWritten(await updateItem(act, "file", old, made));
   if (keep) {
@@ -241,7 +268,8 @@ export async function readRoom(
   const { plan, usage_bytes } = await readQuota(queries, accountId);
   const limits = limitsOf(plan, deps.settings);
   return {
-    ...{ accountId, freed },
+    accountId,
+    freed,
     fileBytes: limits.rawUploadBytes,
     resumableBytes: limits.fileBytes,
     storageBytes: Math.max(0, limits.storageBytes - usage_bytes + freed),

@@ -100,8 +100,14 @@ async function checkEntries(
     const wanted = { kind, id, folderId: staging.folderId, old: entryOf(item) };
     await requireFittingEntry(queries, vault, writer, { signed: entry, wanted });
     rows.push({
-      ...{ vault_id: vault.id, folder_id: staging.folderId ?? "", key_id: staging.keyId, kind, item_id: id },
-      ...{ entry: entry.shared.entry, metadata: entry.shared.metadata, name_index: entry.shared.nameIndex },
+      vault_id: vault.id,
+      folder_id: staging.folderId ?? "",
+      key_id: staging.keyId,
+      kind,
+      item_id: id,
+      entry: entry.shared.entry,
+      metadata: entry.shared.metadata,
+      name_index: entry.shared.nameIndex,
     });
   }
   return rows;
@@ -163,7 +169,8 @@ async function stageAndSwitch(
   await nameAll(act, folder, keyId);
   await setFolderKey(act, folder, keyId);
   await act.note({
-    ...{ action: "vault.names_changed", actor: principal },
+    action: "vault.names_changed",
+    actor: principal,
     target: folderId === null ? { kind: "vault", id: vaultId, vaultId } : { kind: "folder", id: folderId, vaultId },
   });
   return { folderId, keyId, remaining: 0 };

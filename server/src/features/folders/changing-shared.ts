@@ -46,10 +46,22 @@ export async function createSharedFolder(
   await requireFittingEntry(transaction, vault, writer, { signed, wanted });
   await requireFolderKey(transaction, vault, signed.statement);
   return {
-    ...{ id: signed.statement.id, account_id: vault.account_id, vault_id: vault.id, parent_id: place.folderId },
-    ...{ name, depth: place.depth + 1, shared_json: JSON.stringify(signed.shared) },
-    ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null, revision: 1, exists: false },
-    ...{ created_by: await renderAuthor(transaction, principal, vault.account_id), updated_by: null, ...NEW_ENTRY },
+    id: signed.statement.id,
+    account_id: vault.account_id,
+    vault_id: vault.id,
+    parent_id: place.folderId,
+    name,
+    depth: place.depth + 1,
+    shared_json: JSON.stringify(signed.shared),
+    created_at: now,
+    updated_at: now,
+    trashed_at: null,
+    trashed_with: null,
+    revision: 1,
+    exists: false,
+    created_by: await renderAuthor(transaction, principal, vault.account_id),
+    updated_by: null,
+    ...NEW_ENTRY,
   };
 }
 

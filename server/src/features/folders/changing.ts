@@ -59,10 +59,21 @@ function newFolder(deps: ActingDeps, place: FoundPlace, { name, shared }: NewFol
   if (name === undefined) throw new ServiceError("validation_failed", "body.name: a name is required");
   const now = deps.clock.now();
   return {
-    ...{ id: deps.random.uuid(), account_id: place.accountId, vault_id: place.vaultId, parent_id: place.folderId },
-    ...{ name, depth: place.depth + 1, created_at: now, updated_at: now },
-    ...{ trashed_at: null, trashed_with: null, shared_json: null, revision: 1 },
-    ...{ created_by: author, updated_by: null, ...NEW_ENTRY },
+    id: deps.random.uuid(),
+    account_id: place.accountId,
+    vault_id: place.vaultId,
+    parent_id: place.folderId,
+    name,
+    depth: place.depth + 1,
+    created_at: now,
+    updated_at: now,
+    trashed_at: null,
+    trashed_with: null,
+    shared_json: null,
+    revision: 1,
+    created_by: author,
+    updated_by: null,
+    ...NEW_ENTRY,
   };
 }
 

@@ -328,7 +328,8 @@ describe("an account with much room", () => {
   test("has no row left when an upload outlives its row, and a quiet hour passes", async () => {
     await using service = await openAmple();
     const slow: IncomingBytes = {
-      ...{ length: 3 * MIB, contentType: null },
+      length: 3 * MIB,
+      contentType: null,
       stream: (async function* () {
         for (let sent = 0; sent < 3; sent += 1) {
           service.clock.advance(31_000);

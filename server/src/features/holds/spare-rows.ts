@@ -54,7 +54,9 @@ export class SpareRows {
     newest.delete(accountId);
     replaced.add(accountId);
     return {
-      ...{ isFirst, last, left },
+      isFirst,
+      last,
+      left,
       with: (row, elapsed) => {
         isDone = true;
         if (last !== null) last.spare = 0;

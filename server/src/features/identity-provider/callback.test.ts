@@ -31,7 +31,8 @@ describe("GET /api/auth/idp", () => {
     const rows = await service.deps.database.all(service.deps.database.build.selectFrom("sign_ins").selectAll());
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatchObject({
-      ...{ flow: "idp", state_hash: hash("sha256", state, "hex") },
+      flow: "idp",
+      state_hash: hash("sha256", state, "hex"),
       expires_at: app.clock.now() + 10 * MINUTE,
     });
     const kept = JSON.stringify(rows);
@@ -101,13 +102,21 @@ describe("POST /api/auth/idp/callback", () => {
     const key = String(body["accessToken"]);
     const account = (await service.ask("GET", "/api/account", { key })).body["account"] as { id: string };
     expect(account).toMatchObject({
-      ...{ email: ADA.email, emailVerified: true, name: "Ada", plan: "free", accessLevel: "owner" },
-      ...{ chainAddress: null, chainAddressSource: null },
+      email: ADA.email,
+      emailVerified: true,
+      name: "Ada",
+      plan: "free",
+      accessLevel: "owner",
+      chainAddress: null,
+      chainAddressSource: null,
     });
     const { sessions } = (await service.ask("GET", "/api/auth/sessions", { key })).body;
     expect(sessions).toEqual([expect.objectContaining({ method: "idp", current: true })]);
     expect(await readAccount(app)).toMatchObject({
-      ...{ idp_id: ADA.sub, idp_issuer: app.local.issuer, password_hash: null, zklogin_salt: null },
+      idp_id: ADA.sub,
+      idp_issuer: app.local.issuer,
+      password_hash: null,
+      zklogin_salt: null,
     });
     expect(await actionsOf(app.service, account.id)).toEqual(["account.created", "vault.created", "session.created"]);
   });

@@ -32,7 +32,9 @@ export async function openSignInApp(replace: (deps: Deps) => Partial<Deps> = () 
     }),
   });
   return {
-    ...{ service, local, clock },
+    service,
+    local,
+    clock,
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await local[Symbol.asyncDispose]();

@@ -89,7 +89,9 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
     const { body } = await auth(app, { ...returned, ...values });
     expect(body["proof"]).toMatchObject({ proofPoints: { a: ["coffer development prover 1"] } });
     const seed = await suiZklogin.addressSeedOf({
-      ...{ issuer: app.local.issuer, audience: app.local.clientId, subject: ADA.sub },
+      issuer: app.local.issuer,
+      audience: app.local.clientId,
+      subject: ADA.sub,
       salt: String(body["salt"]),
     });
     expect(body["proof"]).toMatchObject({ addressSeed: seed });

@@ -94,7 +94,10 @@ async function addInvite(
   await insertInvite(act, row);
   await noteInvite(act, "invite.created", principal, row.id);
   const body = {
-    ...{ id: row.id, name, code, ...shownTerms(row) },
+    id: row.id,
+    name,
+    code,
+    ...shownTerms(row),
     accessUntil: row.access_until === null ? null : toTimestamp(row.access_until),
     expiresAt: toTimestamp(row.expires_at),
     createdAt: toTimestamp(row.created_at),

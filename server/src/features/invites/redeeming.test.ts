@@ -73,7 +73,9 @@ describe("redeeming an invite", () => {
     });
     const listed = await service.ask("GET", `/api/auth/api-keys/${String(keyId)}`, { key: owner.key });
     expect(listed.body["apiKey"]).toMatchObject({
-      ...{ name: "Agent", accessLevel: "agent", expiresAt: null },
+      name: "Agent",
+      accessLevel: "agent",
+      expiresAt: null,
       chainPublicKey: Buffer.from(signer.publicKey).toString("base64"),
     });
     expect(service.logged()).not.toContain(String(key).slice(4));

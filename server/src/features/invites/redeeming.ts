@@ -92,11 +92,16 @@ async function issueKey(
   const maker = { actor: { kind: "invite", inviteId, chainAddress }, origin } as const;
   const rights = await rightsOf(act, invite);
   const key = await addKey(deps, act, maker, {
-    ...{ id: keyId, name, rights, chainAddress, chainPublicKey },
+    id: keyId,
+    name,
+    rights,
+    chainAddress,
+    chainPublicKey,
   });
   await act.note({
     ...maker,
-    ...{ action: "invite.redeemed", target: { kind: "invite", id: inviteId } },
+    action: "invite.redeemed",
+    target: { kind: "invite", id: inviteId },
     object: { type: "invite", id: inviteId, keyId, chainAddress },
   });
   const { scopes, vaultIds, expiresAt, budgets } = key.body;

@@ -17,8 +17,12 @@ export type EntryFacts = Pick<
 export function currentEntryOf(row: FileRow | FolderRow): EntryFacts {
   const isFirst = row.entry_at === null;
   return {
-    ...{ number: row.entry_number, name: row.name, folder_id: folderIdOf(row), shared_json: entryJson(row) },
-    ...{ how: row.entry_how ?? "create", author: isFirst ? row.created_by : row.entry_author },
+    number: row.entry_number,
+    name: row.name,
+    folder_id: folderIdOf(row),
+    shared_json: entryJson(row),
+    how: row.entry_how ?? "create",
+    author: isFirst ? row.created_by : row.entry_author,
     created_at: row.entry_at ?? row.created_at,
   };
 }
@@ -69,8 +73,12 @@ export async function keepEntry(
 ): Promise<void> {
   const facts = currentEntryOf(old);
   const row: ItemEntryRow = {
-    ...{ vault_id: old.vault_id, item_id: old.id, ...facts, author_key: authorKeyOf(facts.author) },
-    ...{ replaced_at: now, expires_at: expiresAt },
+    vault_id: old.vault_id,
+    item_id: old.id,
+    ...facts,
+    author_key: authorKeyOf(facts.author),
+    replaced_at: now,
+    expires_at: expiresAt,
   };
   await transaction.run(transaction.build.insertInto("item_entries").values(row));
   const over = await transaction.all(oldestOf(transaction, { itemId: old.id, authorKey: authorKeyOf(author) }));

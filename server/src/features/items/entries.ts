@@ -30,7 +30,8 @@ export async function changeEntry(
   }: { readonly how: "rename" | "move" | "restore" | "content"; readonly now: number; readonly author: string },
 ): Promise<EntryColumns> {
   await keepEntry(transaction, old, {
-    ...{ now, author },
+    now,
+    author,
     expiresAt: await readKeptUntil(transaction, deps, old.vault_id, now),
   });
   return { entry_number: old.entry_number + 1, entry_at: now, entry_how: how, entry_author: author };

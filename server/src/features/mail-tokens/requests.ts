@@ -19,7 +19,11 @@ export async function requestMail(
 ): Promise<void> {
   const now = deps.clock.now();
   await insertMailRequest(queries, {
-    ...{ id: deps.random.uuid(), purpose, email },
-    ...{ attempts: 0, not_before: now, created_at: now },
+    id: deps.random.uuid(),
+    purpose,
+    email,
+    attempts: 0,
+    not_before: now,
+    created_at: now,
   });
 }

@@ -23,8 +23,11 @@ export async function verifyEmail(deps: Needs, token: string, origin: RequestOri
     if (act.account.email_verified === 1) return;
     act.change({ email_verified: 1, updated_at: now });
     await act.note({
-      ...{ action: "account.email_verified", actor: null, origin },
-      ...{ target: { kind: "account", id }, object: { type: "account", id } },
+      action: "account.email_verified",
+      actor: null,
+      origin,
+      target: { kind: "account", id },
+      object: { type: "account", id },
     });
   });
 }

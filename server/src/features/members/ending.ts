@@ -67,7 +67,9 @@ async function tellEnd(deps: Needs, vault: VaultRow, chain: ChainVault, end: Rea
       const taken = await act.run(takeEnd(act, { vaultId, chainAddress, endsAt, now: deps.clock.now() }));
       if (taken === 0) return false;
       await act.note({
-        ...{ action: "vault.member_ended", actor: null, target: { kind: "vault_member", ...target } },
+        action: "vault.member_ended",
+        actor: null,
+        target: { kind: "vault_member", ...target },
         object: { type: "vault_member", ...target, endsAt: toTimestamp(endsAt) },
       });
       return true;

@@ -166,7 +166,9 @@ async function recordMember(
 ): Promise<void> {
   const { vault, chainAddress, action } = change;
   await act.note({
-    ...{ accountId: vault.account_id, action, actor: principal },
+    accountId: vault.account_id,
+    action,
+    actor: principal,
     target: { kind: "vault_member", id: chainAddress, vaultId: vault.id },
     object: { type: "vault_member", id: chainAddress, vaultId: vault.id },
   });

@@ -151,7 +151,10 @@ describe("the list of members", () => {
         since,
       }));
     const at = (who: TestPerson, role: string, layers: object, since: number | null) => ({
-      ...{ chainAddress: who.chainAddress, role, layers, since },
+      chainAddress: who.chainAddress,
+      role,
+      layers,
+      since,
     });
     expect(await shown()).toEqual([
       at(shared.owner, "owner", { service: "active", chain: "active" }, 1),
@@ -192,7 +195,9 @@ describe("the list of members", () => {
     service.chain.set(shared.objectId, { ...vault, owner: signing, generation: 2 });
     service.clock.advance(10_000);
     expect((await list(shared))[0]).toMatchObject({
-      ...{ chainAddress: next.chainAddress, role: "owner", layers: { service: "none", chain: "active" } },
+      chainAddress: next.chainAddress,
+      role: "owner",
+      layers: { service: "none", chain: "active" },
     });
     await add(shared, { chainAddress: next.chainAddress });
     expect(await list(shared, next.principal)).toMatchObject([

@@ -37,8 +37,11 @@ export function listLiveMembers(queries: Queries, vaultId: string): Promise<Vaul
 export const putMember = prepared(
   (build, value: { vaultId: string; chainAddress: string; label: string; endsAt: number | null; now: number }) => {
     const made = {
-      ...{ label: value.label, added_at: value.now, removed_at: null },
-      ...{ ends_at: value.endsAt, ended_at: null },
+      label: value.label,
+      added_at: value.now,
+      removed_at: null,
+      ends_at: value.endsAt,
+      ended_at: null,
     };
     return build
       .insertInto("vault_members")
@@ -88,7 +91,9 @@ export interface ReachedEnd {
 export async function listReachedEnds(queries: Queries, value: { now: number; limit: number }): Promise<ReachedEnd[]> {
   const rows = await queries.all(reachedEnds(queries, value));
   return rows.map(({ vault_id, chain_address, ends_at }) => ({
-    ...{ vaultId: vault_id, chainAddress: chain_address, endsAt: ends_at ?? 0 },
+    vaultId: vault_id,
+    chainAddress: chain_address,
+    endsAt: ends_at ?? 0,
   }));
 }
 

@@ -31,13 +31,17 @@ async function fill(test: TestApp): Promise<{ key: string; ids: string[] }> {
   for (const [at, bytes] of CONTENTS.entries()) {
     const url = `/api/files?name=moved-${String(at)}&vaultId=${vaultId}${at % 2 === 0 ? `&folderId=${parentId}` : ""}`;
     const answer = await test.app.inject({
-      ...{ method: "POST", url, payload: bytes },
+      method: "POST",
+      url,
+      payload: bytes,
       headers: { authorization: `Bearer ${key}`, "content-type": "application/octet-stream" },
     });
     ids.push((JSON.parse(answer.payload) as { file: { id: string } }).file.id);
   }
   await test.app.inject({
-    ...{ method: "PUT", url: `/api/files/${String(ids[1])}/content`, payload: Buffer.from("replaced") },
+    method: "PUT",
+    url: `/api/files/${String(ids[1])}/content`,
+    payload: Buffer.from("replaced"),
     headers: { authorization: `Bearer ${key}`, "content-type": "application/octet-stream" },
   });
   await test.ask("DELETE", `/api/files/${String(ids[0])}`, { key });
@@ -47,7 +51,9 @@ async function fill(test: TestApp): Promise<{ key: string; ids: string[] }> {
 async function openTarget(): Promise<Side & AsyncDisposable> {
   const database = await openTestDatabase(makeDirectory());
   return {
-    ...{ database, blobs: openMemoryBlobs(), place: "the new storage" },
+    database,
+    blobs: openMemoryBlobs(),
+    place: "the new storage",
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }
@@ -93,7 +99,8 @@ describe("moving all data", () => {
       "moved-3",
     ]);
     const bytes = await served.app.inject({
-      ...{ method: "GET", url: `/api/files/${String(ids[3])}/content` },
+      method: "GET",
+      url: `/api/files/${String(ids[3])}/content`,
       headers: { authorization: `Bearer ${key}` },
     });
     expect(Buffer.compare(bytes.rawPayload, CONTENTS[3] ?? Buffer.alloc(0))).toBe(0);

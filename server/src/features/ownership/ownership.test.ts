@@ -156,7 +156,9 @@ async function beginUpload({ shared, by }: Writing, { version, entry, file }: Up
   const values = { vaultId: shared.vaultId, version, ...entry };
   const metadata = Object.entries(values).map(([key, value]) => `${key} ${Buffer.from(value).toString("base64")}`);
   const headers = {
-    ...{ "tus-resumable": TUS_VERSION, "upload-length": file.bytes.length, "upload-metadata": metadata.join(",") },
+    "tus-resumable": TUS_VERSION,
+    "upload-length": file.bytes.length,
+    "upload-metadata": metadata.join(","),
   };
   await service.handlers.uploads.create({ headers, body: bodyOf("", { length: 0 }) }, contextOf(by.principal));
 }

@@ -37,8 +37,8 @@ function writerAt(generation: number, plainNames = false): Writer {
   return { chain, member: chain.owner };
 }
 
-const version: VersionToSign = { ...{ vault, fileId, versionId, generation: 3, keyId, time: 1_800_000_000_000 } };
-const entry: EntryToSign = { ...{ vault, kind: "file", id: fileId, generation: 3, keyId, metadata: "bWV0YQ==" } };
+const version: VersionToSign = { vault, fileId, versionId, generation: 3, keyId, time: 1_800_000_000_000 };
+const entry: EntryToSign = { vault, kind: "file", id: fileId, generation: 3, keyId, metadata: "bWV0YQ==" };
 
 /** Its code, and for `statement_invalid` what does not fit. */
 function said(act: () => unknown): string {
@@ -62,10 +62,22 @@ describe("a version statement", () => {
     expect(Buffer.from(header)).toEqual(Buffer.from(headerOf(version)));
     expect(bytes).toHaveLength(372);
     expect(fields).toEqual({
-      ...{ vault, fileId, versionId, startDigest, messageDigest, messageLength: 4097, generation: 3, after: 0, keyId },
-      ...{ sequence: 1, previous: ZERO_DIGEST, signer: signer.chainAddress, time: 1_800_000_000_000 },
+      vault,
+      fileId,
+      versionId,
+      startDigest,
+      messageDigest,
+      messageLength: 4097,
+      generation: 3,
+      after: 0,
+      keyId,
+      sequence: 1,
+      previous: ZERO_DIGEST,
+      signer: signer.chainAddress,
+      time: 1_800_000_000_000,
       digest: digestOfBase64(text),
-      ...{ sibling: null, fieldsDigest: digestOfFields("coffer/version/v1", bytes.subarray(0, 308)).toString("hex") },
+      sibling: null,
+      fieldsDigest: digestOfFields("coffer/version/v1", bytes.subarray(0, 308)).toString("hex"),
     });
     expect(parseVersionStatement(signVersion(signer, version)).messageDigest).toBeNull();
     expect(check(text)).toBe("ok");
@@ -209,24 +221,21 @@ describe("an entry statement", () => {
     const { bytes, ...fields } = parseEntryStatement(text);
     expect(bytes).toHaveLength(289);
     expect(fields).toEqual({
-      ...{
-        vault,
-        kind: "folder",
-        id: fileId,
-        revision: 1,
-        previous: ZERO_DIGEST,
-        generation: 3,
-        after: 0,
-        keyId,
-        folderId,
-      },
-      ...{
-        metadataDigest: digestOfBase64("bWV0YQ=="),
-        signer: signer.chainAddress,
-        time: 1,
-        digest: digestOfBase64(text),
-        ...{ sibling: null, fieldsDigest: digestOfFields("coffer/entry/v1", bytes.subarray(0, 225)).toString("hex") },
-      },
+      vault,
+      kind: "folder",
+      id: fileId,
+      revision: 1,
+      previous: ZERO_DIGEST,
+      generation: 3,
+      after: 0,
+      keyId,
+      folderId,
+      metadataDigest: digestOfBase64("bWV0YQ=="),
+      signer: signer.chainAddress,
+      time: 1,
+      digest: digestOfBase64(text),
+      sibling: null,
+      fieldsDigest: digestOfFields("coffer/entry/v1", bytes.subarray(0, 225)).toString("hex"),
     });
     expect(parseEntryStatement(signEntry(signer, entry))).toMatchObject({ kind: "file", folderId: null });
     expect(check(text)).toBe("ok");

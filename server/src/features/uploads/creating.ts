@@ -73,8 +73,14 @@ async function planUpload(
   requireRoom(length, { ...room, fileBytes: room.resumableBytes });
   const now = deps.clock.now();
   return {
-    ...{ id: deps.random.uuid(), account_id, key_id: principal.keyId, ...columns, length },
-    ...{ blob_key: deps.random.uuid(), created_at: now, finished_file_id: null },
+    id: deps.random.uuid(),
+    account_id,
+    key_id: principal.keyId,
+    ...columns,
+    length,
+    blob_key: deps.random.uuid(),
+    created_at: now,
+    finished_file_id: null,
     expires_at: now + deps.settings.timing.uploadLifetime + KEPT_AFTER_EXPIRY_MS,
   };
 }
@@ -118,8 +124,15 @@ async function planFile(
         });
   await refuseTakenName(deps.database, "file", { vaultId, folderId }, { name: named.name, ifNoneMatch });
   return {
-    ...{ account_id: accountId, vault_id: vaultId, folder_id: folderId, file_id: null, ...named },
-    ...{ if_none_match: ifNoneMatch ? 1 : 0, if_match: null, keep: 1, freed: 0 },
+    account_id: accountId,
+    vault_id: vaultId,
+    folder_id: folderId,
+    file_id: null,
+    ...named,
+    if_none_match: ifNoneMatch ? 1 : 0,
+    if_match: null,
+    keep: 1,
+    freed: 0,
   };
 }
 
@@ -153,7 +166,9 @@ async function planVersion(
     );
   const place = { account_id: file.account_id, vault_id: file.vault_id, folder_id: file.folder_id, file_id: fileId };
   const conditions = {
-    ...{ if_none_match: 0, if_match: ifMatch ?? null, keep: keep ? 1 : 0 },
+    if_none_match: 0,
+    if_match: ifMatch ?? null,
+    keep: keep ? 1 : 0,
     freed: keep ? 0 : file.size,
   };
   if (vault === null) refuseSigned(parseSignedUpload(metadata));

@@ -129,14 +129,14 @@ async function store(
   const now = deps.clock.now();
   if (current !== null && !isBehind) await act.run(replaceKey(act, { ...place, keyId: current.key_id, now }));
   const row: VaultKeyRow = {
-    ...{
-      vault_id: vault.id,
-      key_id: record.keyId,
-      generation: record.generation,
-      after: record.after,
-      record: wanted.text,
-    },
-    ...{ creator: record.creator, created_at: now, replaced_at: isBehind ? now : null },
+    vault_id: vault.id,
+    key_id: record.keyId,
+    generation: record.generation,
+    after: record.after,
+    record: wanted.text,
+    creator: record.creator,
+    created_at: now,
+    replaced_at: isBehind ? now : null,
   };
   await insertKey(act, row);
   await insertSteps(act, { vaultId: vault.id, createdAt: now }, wanted.steps);
@@ -147,7 +147,8 @@ async function store(
 /** For the audit log alone: no event kind fits. */
 async function notePublished(act: AccountAct, principal: Principal, row: VaultKeyRow): Promise<void> {
   await act.note({
-    ...{ action: "vault.key_published", actor: principal },
+    action: "vault.key_published",
+    actor: principal,
     target: { kind: "vault_key", id: row.key_id, vaultId: row.vault_id },
   });
 }

@@ -139,8 +139,14 @@ describe("publishing a vault key", () => {
     await addMember(service, shared, member);
     const first = await publishKey(service, shared, shared.owner);
     const rows = Array.from({ length: 100 }, (_, at) => ({
-      ...{ vault_id: shared.vaultId, key_id: String(at).padStart(64, "0"), generation: 1, after: 0, record: "" },
-      ...{ creator: member.chainAddress, created_at: 1, replaced_at: 1 },
+      vault_id: shared.vaultId,
+      key_id: String(at).padStart(64, "0"),
+      generation: 1,
+      after: 0,
+      record: "",
+      creator: member.chainAddress,
+      created_at: 1,
+      replaced_at: 1,
     }));
     await database.run(database.build.insertInto("vault_keys").values(rows));
     const next = publish(shared, member, { record: recordOf(shared, {}, member), replaces: first });

@@ -58,8 +58,14 @@ export async function createVault(
   }
   const now = deps.clock.now();
   const row = {
-    ...{ id: deps.random.uuid(), account_id: accountId, name, ...chainColumns(object) },
-    ...{ created_at: now, updated_at: now, trashed_at: null, keep_versions_days: null },
+    id: deps.random.uuid(),
+    account_id: accountId,
+    name,
+    ...chainColumns(object),
+    created_at: now,
+    updated_at: now,
+    trashed_at: null,
+    keep_versions_days: null,
     purging_bytes: null,
     pending_retention: null,
   };

@@ -33,7 +33,8 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
     const shared = query.shared ?? false;
     const page = parsePage(shared ? "vaults-of-others" : "vaults", query);
     const found = await (shared ? listOfOthers : listOwn)(deps.database, principal, {
-      ...{ type: query.type, page },
+      type: query.type,
+      page,
       ids: idRangeOf(query.idPrefix),
     });
     const { rows, nextCursor } = toPage(found, page);

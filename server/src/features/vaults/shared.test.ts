@@ -217,9 +217,22 @@ test("a deletion for good takes members, keys and replaced versions along, and q
   const { database } = service;
   await database.run(
     database.build.insertInto("file_versions").values({
-      ...{ vault_id: vaultId, file_id: place.fileId, version_id: place.versionId, blob_key: "replaced" },
-      ...{ size: 1, sha256: "", shared_json, expires_at: 1, number: 1, charged: 0, content_type: "", how: "upload" },
-      ...{ author: null, author_key: "", created_at: 0, replaced_at: 0 },
+      vault_id: vaultId,
+      file_id: place.fileId,
+      version_id: place.versionId,
+      blob_key: "replaced",
+      size: 1,
+      sha256: "",
+      shared_json,
+      expires_at: 1,
+      number: 1,
+      charged: 0,
+      content_type: "",
+      how: "upload",
+      author: null,
+      author_key: "",
+      created_at: 0,
+      replaced_at: 0,
     }),
   );
   const step = { vault_id: vaultId, created_at: 0, id: "0".repeat(32), step: "" };

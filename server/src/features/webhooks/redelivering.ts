@@ -15,11 +15,23 @@ export function renewDelivery(delivery: WebhookDeliveryRow, id: string, now: num
   // A test is tried once and counts for nothing (decisions §6).
   const isTest = delivery.trigger === "test";
   return {
-    ...{ id, webhook_id, message_id, event, sequence, payload },
-    ...{ trigger: isTest ? "test" : "manual", max_attempts: isTest ? MAX_ATTEMPTS.test : MAX_ATTEMPTS.event },
-    ...{ status: "pending", attempts: 0 },
-    ...{ http_status: 0, last_error: "", next_attempt_at: now, lease_until: null },
-    ...{ last_attempt_at: null, completed_at: null, created_at: now },
+    id,
+    webhook_id,
+    message_id,
+    event,
+    sequence,
+    payload,
+    trigger: isTest ? "test" : "manual",
+    max_attempts: isTest ? MAX_ATTEMPTS.test : MAX_ATTEMPTS.event,
+    status: "pending",
+    attempts: 0,
+    http_status: 0,
+    last_error: "",
+    next_attempt_at: now,
+    lease_until: null,
+    last_attempt_at: null,
+    completed_at: null,
+    created_at: now,
   };
 }
 

@@ -29,8 +29,17 @@ it("a test that its caller breaks off leaves no record: it says nothing of the r
   await using app = await openTestApp({ replace: () => ({ webhookSender }) });
   const { id: accountId, key } = await app.signUp();
   const principal: Principal = {
-    ...{ kind: "api-key", accountId, keyId: null, sessionId: null, name: "test", accessLevel: "owner", scopes: null },
-    ...{ vaultIds: null, chainAddress: null, expiresAt: null, budgets: [] },
+    kind: "api-key",
+    accountId,
+    keyId: null,
+    sessionId: null,
+    name: "test",
+    accessLevel: "owner",
+    scopes: null,
+    vaultIds: null,
+    chainAddress: null,
+    expiresAt: null,
+    budgets: [],
     origin: { requestId: "test", address: "127.0.0.1", userAgent: null },
   };
   const made = await app.ask("POST", "/api/webhooks", { key, json: { url: "https://a.test/", events: ["*"] } });

@@ -74,7 +74,10 @@ function renderTest({ clock, random }: Needs, principal: Principal, webhookId: s
   const { accountId, kind, keyId, sessionId, accessLevel, chainAddress } = principal;
   const sentAt = clock.now();
   const payload = renderEvent({
-    ...{ type: "webhook.test", occurredAt: sentAt, accountId, sequence: 0 },
+    type: "webhook.test",
+    occurredAt: sentAt,
+    accountId,
+    sequence: 0,
     actor: { type: kind, id: keyId ?? sessionId, accessLevel, chainAddress },
     object: { type: "webhook", id: webhookId },
   });

@@ -5,7 +5,11 @@ import { signMessage } from "./signing.ts";
 
 const OK: WebhookOutcome = { httpStatus: 200, failure: null, retryAfter: null, responseBody: "fine", duration: 12.4 };
 const DOWN: WebhookOutcome = {
-  ...{ httpStatus: 0, failure: "connection refused", retryAfter: null, responseBody: "", duration: 1 },
+  httpStatus: 0,
+  failure: "connection refused",
+  retryAfter: null,
+  responseBody: "",
+  duration: 1,
 };
 const DAY = 24 * 3_600_000;
 

@@ -34,7 +34,10 @@ const { minimum, maximum } = PASSWORD_LENGTH;
 
 const EMAIL: Field = { name: "email", label: "E-mail address", type: "email", autocomplete: "email" };
 const newPassword = (name: string): Field => ({
-  ...{ name, label: "New password", type: "password", autocomplete: "new-password" },
+  name,
+  label: "New password",
+  type: "password",
+  autocomplete: "new-password",
   hint: `${minimum} to ${maximum} characters; a few unrelated words do well.`,
 });
 const TOKEN = { parameter: "token", field: "token", hidden: true } as const;

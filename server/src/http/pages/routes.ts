@@ -133,7 +133,9 @@ async function readForm(request: FastifyRequest, { settings, bodyRoom }: PagesOp
   if (type !== FORM_TYPE) throw new ServiceError("unsupported_media_type", `Unsupported media type: send ${FORM_TYPE}`);
   using place = bodyRoom.open(clientKeyOf(addressOf(request)));
   const bytes = await collectBody(request.raw, {
-    ...{ bytes: FREE_BODY_BYTES, milliseconds: settings.timing.jsonBody, place },
+    bytes: FREE_BODY_BYTES,
+    milliseconds: settings.timing.jsonBody,
+    place,
   });
   request.call.bytesIn += bytes.length;
   const text = bytes.toString("utf8");

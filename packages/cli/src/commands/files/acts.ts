@@ -32,9 +32,12 @@ export function actReport(outcomes: readonly ActOutcome[], word: string): Docume
       [word]: acted,
       failed: failures.length,
       items: outcomes.map(({ failure, item, named }) => ({
-        ...{ named, id: item?.id ?? null, kind: item?.kind ?? null },
+        named,
+        id: item?.id ?? null,
+        kind: item?.kind ?? null,
         ...(item === null ? {} : { item: plain(item.kind === "file" ? item.file : item.folder) }),
-        ...{ code: failure?.code ?? null, message: failure?.message ?? null },
+        code: failure?.code ?? null,
+        message: failure?.message ?? null,
       })),
     },
     [

@@ -34,13 +34,17 @@ export default command({
     context.redaction.register((await context.settings()).chainPrivateKey?.reveal());
     const { network, signer } = shared;
     const opened = await openExport(from, {
-      ...{ network, signer, allowUnsigned, acceptBelowFloor },
+      network,
+      signer,
+      allowUnsigned,
+      acceptBelowFloor,
       ...(object === undefined ? {} : { vaultObjectId: object }),
     });
     const line = context.progress("Decrypting");
     try {
       const saved = await saveExport(opened, to, {
-        ...{ overwrite, signal: context.signal },
+        overwrite,
+        signal: context.signal,
         onProgress: ({ bytes, totalBytes, files, totalFiles }) => {
           Object.assign(context.gone, { files, totalFiles });
           line.update(bytes, totalBytes, `${String(files)}/${String(totalFiles)}`);

@@ -52,7 +52,8 @@ async function onlyVault(task: Task, path: string): Promise<string> {
     if (candidates.some(({ name }) => name.visible() === named))
       throw usage(`${named} is a vault, and a colon belongs behind its name`, `write "${named}:" or "${named}:PATH"`);
     throw new CommandFailure("vault_required", {
-      ...{ message: `The vault of ${named} is not named, and there are several`, candidates },
+      message: `The vault of ${named} is not named, and there are several`,
+      candidates,
       nextStep: "write VAULT:PATH, or pass --vault VAULT",
     });
   }

@@ -51,7 +51,12 @@ export default command({
     const direction = from === null ? "up" : "down";
     const { allowed, paths } = localPaths(context.world, [direction === "up" ? source : dest]);
     const plan: SyncPlan = {
-      ...{ direction, deletes, maxDelete, overwrite, dryRun, path: paths[0] ?? "" },
+      direction,
+      deletes,
+      maxDelete,
+      overwrite,
+      dryRun,
+      path: paths[0] ?? "",
       vaultId: await vaultIdOf(context.task, remote.vault),
       folder: isTop(remote.path) ? null : remote.path,
     };
@@ -98,8 +103,12 @@ function reportOf(
   const moved = files.filter(({ act }) => act === "created" || act === "replaced");
   const bytes = moved.reduce((sum, { size }) => sum + size, 0);
   const counts = {
-    ...{ created: of("created"), replaced: of("replaced"), unchanged: of("unchanged"), removed: of("removed") },
-    ...{ failed: failed.length, skipped: skipped.length },
+    created: of("created"),
+    replaced: of("replaced"),
+    unchanged: of("unchanged"),
+    removed: of("removed"),
+    failed: failed.length,
+    skipped: skipped.length,
   };
   const summary = Object.entries(counts).map(([word, count]) => `${word} ${String(count)}`);
   const lines: Shown[] = [

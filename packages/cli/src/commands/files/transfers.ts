@@ -61,10 +61,13 @@ export function transferReport(
   const bytes = sent.reduce((sum, row) => sum + row.bytes, 0);
   const counts = {
     [moved]: sent.length,
-    ...{ unchanged: of("unchanged").length, failed: of("failed").length, skipped: of("skipped").length },
+    unchanged: of("unchanged").length,
+    failed: of("failed").length,
+    skipped: of("skipped").length,
   };
   const files = rows.map(({ act, why, nextStep, ...row }) => ({
-    ...{ ...row, act: act === "would send" ? "planned" : act },
+    ...row,
+    act: act === "would send" ? "planned" : act,
     why: why?.visible() ?? null,
     ...(nextStep === undefined ? {} : { nextStep: stepOf(row.code, nextStep) }),
   }));

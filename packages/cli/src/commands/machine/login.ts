@@ -124,7 +124,11 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
   const network = ways.networkFile ?? env["SERVICE_NETWORK_FILE"] ?? "";
   const chainKey = env["SERVICE_CHAIN_PRIVATE_KEY"] ?? "";
   const joined = await joinByInvite({
-    ...{ code, env, baseUrl: place.baseUrl, configFile: place.configFile, profile: place.profile },
+    code,
+    env,
+    baseUrl: place.baseUrl,
+    configFile: place.configFile,
+    profile: place.profile,
     networkFile: network === "" ? null : resolve(workingDirectory, network),
     chainPrivateKey: chainKey === "" ? null : new Secret(chainKey),
   }).catch((thrown: unknown) => {

@@ -61,7 +61,9 @@ export function startCluster(
   const script = new URL("serve.sh", import.meta.url).pathname;
   const child = spawn("/bin/sh", [script, ...words], {
     ...(user ?? {}),
-    ...{ detached: true, stdio: "ignore", env: environment },
+    detached: true,
+    stdio: "ignore",
+    env: environment,
   });
   child.unref();
   if (child.pid === undefined) throw new Error("no shell could be started");

@@ -21,7 +21,8 @@ export function requireFew({ direction, receiving, removed, sending }: Deleting,
   const side = direction === "up" ? "of the vault" : "of the directory";
   const source = sending === 0 ? ", and the sending side has none" : "";
   throw new SdkError(`It would remove ${String(removed)} of ${String(receiving)} files ${side}${source}`, {
-    ...{ code: "too_many_deletions", retryable: false },
+    code: "too_many_deletions",
+    retryable: false,
     nextStep: "Look at a dry run. If it is right, pass the number of files as `maxDelete`.",
   });
 }

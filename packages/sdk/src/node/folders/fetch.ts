@@ -132,7 +132,8 @@ async function fetchInto(
 async function requireUnchanged({ mark }: LocalFile, place: string): Promise<void> {
   if (isSameMark(mark, markOf(await lstat(place, { bigint: true })))) return;
   throw new SdkError(`${place} changed since it was compared`, {
-    ...{ code: "destination_exists", retryable: false },
+    code: "destination_exists",
+    retryable: false,
     nextStep: "Call again: it compares the two anew.",
   });
 }

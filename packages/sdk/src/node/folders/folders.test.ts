@@ -148,8 +148,13 @@ describe("syncFolder", () => {
       ]),
     );
     expect(await read(copy)).toEqual({
-      ...{ "deep/b.txt": "changed here", "deep/er/c.bin": "three", "deep/er/empty/": "", "elsewhere/moved/out": "b" },
-      ...{ "mixed/empty/": "", "mixed/ours": "ours", "new name": "o" },
+      "deep/b.txt": "changed here",
+      "deep/er/c.bin": "three",
+      "deep/er/empty/": "",
+      "elsewhere/moved/out": "b",
+      "mixed/empty/": "",
+      "mixed/ours": "ours",
+      "new name": "o",
     });
     expect((await syncFolder(client, copy, { ...down, delete: true, maxDelete: 6 })).plan.remove).toBe(0);
   });
@@ -191,7 +196,9 @@ describe("a hostile tree", () => {
       ...["deep/out link", "link link", "pipe special"],
     ]);
     expect(codes(result)).toEqual({
-      ...{ " space": "invalid_name", "back\\slash": "invalid_name", "deep/new\nline": "invalid_name" },
+      " space": "invalid_name",
+      "back\\slash": "invalid_name",
+      "deep/new\nline": "invalid_name",
       "\u00e9": "name_collision",
     });
     const stored = (await client.files.list({ vaultId })).files.map(({ name }) => name).sort();

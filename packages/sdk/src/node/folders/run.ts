@@ -26,8 +26,15 @@ import { ProgressCount, type Plan, type Work } from "./work.ts";
 export type FolderCall = "uploadFolder" | "downloadFolder" | "syncFolder";
 
 const DOWN: Fields<Omit<SyncFolderOptions, "direction" | "delete" | "maxDelete" | "padded">> = {
-  ...{ vaultId: true, folderId: true, overwrite: true, dryRun: true, lanes: true, journalDirectory: true },
-  ...{ signal: true, onProgress: true, filter: true },
+  vaultId: true,
+  folderId: true,
+  overwrite: true,
+  dryRun: true,
+  lanes: true,
+  journalDirectory: true,
+  signal: true,
+  onProgress: true,
+  filter: true,
 };
 const FIELDS: Readonly<Record<FolderCall, object>> = {
   uploadFolder: { ...DOWN, padded: true },
@@ -66,7 +73,17 @@ export async function runFolder(
   const remote = leaveOut(there, filter, left, { file: below, folder: below });
   for (const path of left) outcome.leaveOut(path);
   const work: Work = {
-    ...{ client, direction, place, root: top, local, remote, state, outcome, lanes, signal, dryRun },
+    client,
+    direction,
+    place,
+    root: top,
+    local,
+    remote,
+    state,
+    outcome,
+    lanes,
+    signal,
+    dryRun,
     isPublic: await isPublic(connection, place, signal),
     going: new Set(),
     progress: new ProgressCount(options.onProgress),
@@ -174,7 +191,8 @@ const REMOVAL: Readonly<Record<SyncFolderOptions["direction"], (work: Work) => R
       removals.all.map(({ path }) => path).filter((path) => items.has(path)),
     );
     return {
-      ...{ files: files ?? [], folders: folders ?? [] },
+      files: files ?? [],
+      folders: folders ?? [],
       run: () => removeAll(work, removals),
       foresee: () => noteRemoved(work, removals.all),
     };
@@ -259,8 +277,11 @@ async function isPublic(connection: Connection, place: RemotePlace, signal: Abor
 function countsOf({ outcome }: Work, { folders, transfers }: Plan, remove: number): FolderPlan {
   const count = (act: string): number => transfers.filter((transfer) => transfer.act === act).length;
   return {
-    ...{ create: count("created"), replace: count("replaced"), unchanged: outcome.files.length },
-    ...{ remove, folders: folders.length },
+    create: count("created"),
+    replace: count("replaced"),
+    unchanged: outcome.files.length,
+    remove,
+    folders: folders.length,
     bytes: transfers.reduce((sum, { size }) => sum + size, 0),
   };
 }

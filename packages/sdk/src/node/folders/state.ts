@@ -188,7 +188,9 @@ export class FolderState implements AsyncDisposable {
     } else {
       const [, , fileId, versionId, sha256, size, modified, changed, inode] = fields;
       this.files.set(path, {
-        ...{ fileId, versionId, sha256 },
+        fileId,
+        versionId,
+        sha256,
         mark: modified === "" ? null : { size, modified, changed, inode },
       });
     }

@@ -45,7 +45,11 @@ export async function openTree(tree: Readonly<Record<string, string>> = TREE) {
   const options = { vaultId, journalDirectory };
   return {
     ...service,
-    ...{ base, root, copy, vaultId, options },
+    base,
+    root,
+    copy,
+    vaultId,
+    options,
     /** Method and path of each request since the last call. */
     lines: () => service.sent.splice(0).map(({ method, url }) => `${method} ${new URL(url).pathname}`),
     client: service.connect({ retry: { baseDelayMs: 1, maxDelayMs: 2 } }),
@@ -58,8 +62,12 @@ export const codes = ({ failed }: Pick<FolderResult, "failed">): Record<string, 
   Object.fromEntries(failed.map(({ path, code }): [string, string] => [path, code]).sort());
 
 export const MANY = {
-  ...{ "a.txt": "one", "b.txt": "two", "c.txt": "three", "d.txt": "four" },
-  ...{ "deep/e.txt": "five", "deep/er/f.txt": "six" },
+  "a.txt": "one",
+  "b.txt": "two",
+  "c.txt": "three",
+  "d.txt": "four",
+  "deep/e.txt": "five",
+  "deep/er/f.txt": "six",
 };
 
 /** A tree that was sent, and a copy of it that came. */

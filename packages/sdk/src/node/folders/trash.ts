@@ -115,7 +115,9 @@ export class TrashRun implements AsyncDisposable {
     const names = new Map(files.map((file) => [file.place, randomUUID()]));
     const pathOf = (at: string): string => relative(root, at).split(sep).join("/");
     const written: z.infer<typeof contents> = {
-      ...{ coffer: "trash 1", root: relative(above, root), folders: folders.map(pathOf).sort() },
+      coffer: "trash 1",
+      root: relative(above, root),
+      folders: folders.map(pathOf).sort(),
       files: files.map(({ mark: { modified, size }, place: at }) => {
         return { name: names.get(at) ?? "", path: pathOf(at), size, modified };
       }),
@@ -174,7 +176,8 @@ export class TrashRun implements AsyncDisposable {
 /** What changed here since it was compared is nobody's to take away. */
 export function changedSince(place: string): SdkError {
   return new SdkError(`${place} changed since it was compared`, {
-    ...{ code: "source_changed", retryable: false },
+    code: "source_changed",
+    retryable: false,
     nextStep: "Call again: it compares the two anew.",
   });
 }

@@ -43,8 +43,12 @@ export interface Reading {
 export async function unlock(reading: Reading, start: FileStart): Promise<RangeKey> {
   const { vault, entry, file, statement, view } = reading;
   const question = {
-    ...{ vault: vault.objectId, view, fileId: file.id, versionId: file.versionId },
-    ...{ seen: vault.seen.version(file.id), entry },
+    vault: vault.objectId,
+    view,
+    fileId: file.id,
+    versionId: file.versionId,
+    seen: vault.seen.version(file.id),
+    entry,
   };
   const verified = await verifyVersion(
     vault.platform,

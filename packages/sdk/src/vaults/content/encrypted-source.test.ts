@@ -10,7 +10,10 @@ const PART_CHUNKS = 4;
 async function planFor(contentSize: number) {
   let request: EnvelopeRequest | null = null;
   const plan = await newFilePlan(webPlatform, {
-    ...{ fileId: crypto.randomUUID(), versionId: crypto.randomUUID(), contentSize, padded: false },
+    fileId: crypto.randomUUID(),
+    versionId: crypto.randomUUID(),
+    contentSize,
+    padded: false,
     envelopeOf: (asked) => ((request = asked), new Uint8Array(100)),
   });
   const asked = request as EnvelopeRequest | null;

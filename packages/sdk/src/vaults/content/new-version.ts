@@ -80,17 +80,26 @@ export async function beginVersion(
   const writing = await vault.writingKey(view, useOf(target));
   const fileId = target.kind === "file" ? crypto.randomUUID() : target.file.id;
   const plan = await newFilePlan(vault.platform, {
-    ...{ fileId, versionId: crypto.randomUUID(), contentSize: content.size, padded },
+    fileId,
+    versionId: crypto.randomUUID(),
+    contentSize: content.size,
+    padded,
     envelopeOf: (request) => makeEnvelope(vault.platform, writing.record, writing.key, request),
   });
   const partChunks = partChunksOf(partBytes);
   const keep = journal === undefined ? undefined : partJournal(journal, []);
   const encrypted = await encrypt(vault, plan, content, {
-    ...{ signal, partChunks, journal: keep },
+    signal,
+    partChunks,
+    journal: keep,
     beforeEnd: () => beforeEnd(writing.record),
   });
   const signed = await sign(vault, view, target, {
-    ...{ writing, fileId, plan, digest: encrypted.digest, size: content.size },
+    writing,
+    fileId,
+    plan,
+    digest: encrypted.digest,
+    size: content.size,
   });
   const begun = { ...signed, partChunks };
   if (journal !== undefined) await keepVersion(journal, begun);
@@ -159,13 +168,14 @@ async function sign(
   const wanted = { kind: "file", id, folderId, metadata, previous: before?.entry ?? null } as const;
   const prepared = await prepareEntry(vault, view, writing, wanted);
   const content = {
-    ...{ record: writing.record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment },
-    ...{
-      messageLength: plan.messageSize ?? 0,
-      digest,
-      previous: before?.version ?? null,
-      time: prepared.unsigned.time,
-    },
+    record: writing.record,
+    header: plan.header,
+    envelope: plan.envelope,
+    commitment: plan.keys.commitment,
+    messageLength: plan.messageSize ?? 0,
+    digest,
+    previous: before?.version ?? null,
+    time: prepared.unsigned.time,
   };
   const { version, entry } = await makeUploadStatements(view, await vault.author(view), content, prepared.unsigned);
   const shared = { version: toBase64(version.bytes), ...toShared(prepared, entry) };

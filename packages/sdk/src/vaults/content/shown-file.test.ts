@@ -4,17 +4,21 @@ import { parseShown } from "./shown-file.ts";
 const ID = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
 const OTHER = "0190a1b2-c3d4-7e5f-9a9b-0c1d2e3f4a5c";
 const FILE = {
-  ...{
-    id: ID,
-    versionId: OTHER,
-    revision: 1,
-    name: "",
-    size: 4096,
-    contentType: "text/plain",
-    sha256: "ab".repeat(32),
-  },
-  ...{ vaultId: OTHER, folderId: null, encrypted: true, trashedAt: null, createdBy: null, updatedBy: null },
-  ...{ createdAt: "2026-11-20T17:00:00.000Z", updatedAt: "2026-11-20T17:00:00.000Z" },
+  id: ID,
+  versionId: OTHER,
+  revision: 1,
+  name: "",
+  size: 4096,
+  contentType: "text/plain",
+  sha256: "ab".repeat(32),
+  vaultId: OTHER,
+  folderId: null,
+  encrypted: true,
+  trashedAt: null,
+  createdBy: null,
+  updatedBy: null,
+  createdAt: "2026-11-20T17:00:00.000Z",
+  updatedAt: "2026-11-20T17:00:00.000Z",
   shared: { version: "AAAA", entry: "AAAA", metadata: "AAAA", nameIndex: "ab".repeat(16) },
 };
 

@@ -240,7 +240,9 @@ async function resume(upload: Upload, view: VaultView, target: SharedUploadTarge
   const { begun, parts } = found;
   const { digest } = begun.statement;
   const source = encryptedSource(vault.platform, begun.plan, content.source, {
-    ...{ signal, partChunks: begun.partChunks, journal: partJournal(journal, parts) },
+    signal,
+    partChunks: begun.partChunks,
+    journal: partJournal(journal, parts),
     beforeEnd: () => requireNow(vault, begun.statement, { maxAge: 0 }),
     digest: digest.some((byte) => byte !== 0) ? digest : null,
   });
@@ -328,7 +330,14 @@ async function describe(
 ): Promise<UploadResult> {
   return {
     file: {
-      ...{ ...file, versionId, name, contentType, size, storedSize: file.size, encrypted: true, ...authorsOf(entry) },
+      ...file,
+      versionId,
+      name,
+      contentType,
+      size,
+      storedSize: file.size,
+      encrypted: true,
+      ...authorsOf(entry),
       tag: tagOf(shared),
     },
     bytes: size,

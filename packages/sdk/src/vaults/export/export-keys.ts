@@ -31,7 +31,9 @@ export class ExportKeys {
     this.#view = view;
     this.#wrap = sealVaultKeyWrap({
       client: chain.client,
-      ...{ network, fetch, clock },
+      network,
+      fetch,
+      clock,
       signer: {
         chainAddress: signer.chainAddress,
         signPersonalMessage: (bytes) => signer.signPersonalMessage(bytes),

@@ -70,7 +70,9 @@ const generation = z.string().check(z.regex(/^\d{1,20}$/));
 const member = z.object({ chainAddress: address, signingKey: z.string(), since: generation });
 
 const keyServerFacts = z.object({
-  ...{ objectId: address, weight: z.int(), publicKey: z.string() },
+  objectId: address,
+  weight: z.int(),
+  publicKey: z.string(),
   aggregatorUrl: z.optional(z.string()),
 });
 
@@ -86,17 +88,28 @@ export const manifest = z.object({
    * their own.
    */
   network: z.object({
-    ...{ network: z.string(), chainId: z.string(), packageDigest: z.string() },
-    ...{ originalPackageId: address, latestPackageId: address },
+    network: z.string(),
+    chainId: z.string(),
+    packageDigest: z.string(),
+    originalPackageId: address,
+    latestPackageId: address,
     keyServerSets: z.array(z.object({ threshold: z.int(), servers: z.array(keyServerFacts) })),
   }),
   /** The vault object when it was exported. A reader asks the chain again, which must not be behind it. */
   vault: z.object({
-    ...{ objectId: address, generation, floor: generation, plainNames: z.boolean(), owner: member },
+    objectId: address,
+    generation,
+    floor: generation,
+    /** The generation that the last rotation began with. */
+    base: z.optional(generation),
+    plainNames: z.boolean(),
+    owner: member,
     members: z.array(member),
     former: z.array(z.object({ ...member.shape, until: generation })),
   }),
-  ...{ files: z.int(), folders: z.int(), records: z.int() },
+  files: z.int(),
+  folders: z.int(),
+  records: z.int(),
   /** `digestItems` of all files, folders and records: nothing was taken away, added, or brought in from an older export. */
   items: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
 });

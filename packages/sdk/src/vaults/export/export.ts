@@ -343,27 +343,33 @@ function renderManifest(
 ): Manifest {
   const { network, chainId, originalPackageId, latestPackageId, packageDigest, keyServerSets } = configured;
   return {
-    ...{ format: "coffer-export", version: "2", ...facts },
+    format: "coffer-export",
+    version: "2",
+    ...facts,
     network: {
-      ...{ network, chainId, originalPackageId, latestPackageId, packageDigest },
+      network,
+      chainId,
+      originalPackageId,
+      latestPackageId,
+      packageDigest,
       // API keys of key servers stay here.
       keyServerSets: keyServerSets.map(({ threshold, servers }) => ({
         threshold,
         servers: servers.map(({ objectId, weight, publicKey, aggregatorUrl }) => ({
-          ...{ objectId, weight, publicKey },
+          objectId,
+          weight,
+          publicKey,
           ...(aggregatorUrl === undefined ? {} : { aggregatorUrl }),
         })),
       })),
     },
     vault: {
-      ...{
-        objectId,
-        generation: String(generation),
-        floor: String(floor),
-        base: String(base),
-        plainNames,
-        owner: toMember(owner),
-      },
+      objectId,
+      generation: String(generation),
+      floor: String(floor),
+      base: String(base),
+      plainNames,
+      owner: toMember(owner),
       members: members.map(toMember),
       former: former.map(toMember),
     },

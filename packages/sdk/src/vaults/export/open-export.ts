@@ -167,10 +167,15 @@ function openOffline(
   const objectId = bytesOf(vault.objectId);
   const pin = { origin, vaultId, shared: true, chainObjectId: vault.objectId, ownerAddress: null, chainId: null };
   return {
-    ...{ id: vaultId, pin, objectId, platform, seen: seenBy(rememberSeen()) },
+    id: vaultId,
+    pin,
+    objectId,
+    platform,
+    seen: seenBy(rememberSeen()),
     author: refuse,
     view: read,
-    ...{ writingKey: refuse, requireNewest: refuse },
+    writingKey: refuse,
+    requireNewest: refuse,
     forgetWritingKey: refuse,
     openKeys: (records) => keys.open(records),
     findKey: (record) => keys.find(record),

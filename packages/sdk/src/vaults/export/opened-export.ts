@@ -184,8 +184,13 @@ export class StoredExport implements OpenedExport {
     const { id, versionId, folderId, createdAt, updatedAt, trashedAt } = facts;
     const { metadata, statement } = await this.#open("file", facts, folderId);
     return {
-      ...{ id, versionId, ...metadata, folderId: statement.folderId },
-      ...{ createdAt, updatedAt, trashedAt },
+      id,
+      versionId,
+      ...metadata,
+      folderId: statement.folderId,
+      createdAt,
+      updatedAt,
+      trashedAt,
     };
   }
 

@@ -44,7 +44,10 @@ export async function checkVaultAccess(
   const object = await readObject(session, vaultId, service);
   const clock = checkClock(service, object);
   return {
-    ...{ vaultId, chainAddress: session.signer.chainAddress, endsAt: endOf(session, object), api: service.check },
+    vaultId,
+    chainAddress: session.signer.chainAddress,
+    endsAt: endOf(session, object),
+    api: service.check,
     chain:
       clock.state === "failed" && object instanceof SdkError
         ? unknown("Set the clock first.")

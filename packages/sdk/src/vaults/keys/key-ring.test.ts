@@ -34,7 +34,11 @@ it("answers no key for a record that its creator did not sign, also where a true
   const made = await newVaultKeyRecord(view, wrap, author);
   const { keyId, bytes, generation } = made.record;
   const listed = {
-    ...{ keyId: toHex(keyId), record: toBase64(bytes), generation: Number(generation), after: 0, current: true },
+    keyId: toHex(keyId),
+    record: toBase64(bytes),
+    generation: Number(generation),
+    after: 0,
+    current: true,
     createdAt: "2026-11-22T12:00:00.000Z",
   };
   const connection = connectionOf(
@@ -77,8 +81,15 @@ async function openPlaces() {
   const owner = { address: author.address, signingKey: signer.publicKey, since: 1n, endsAt: NO_END };
   const ending = { ...owner, address: new Uint8Array(32).fill(7), endsAt: END, until: null };
   const viewAt = (time: bigint): VaultView => ({
-    ...{ generation: 1n, floor: 0n, base: 1n, time, plainNames: false },
-    ...{ vault: new Uint8Array(32).fill(2), owner, members: [ending], former: [] },
+    generation: 1n,
+    floor: 0n,
+    base: 1n,
+    time,
+    plainNames: false,
+    vault: new Uint8Array(32).fill(2),
+    owner,
+    members: [ending],
+    former: [],
   });
   const wrap: VaultKeyWrap = {
     wrap: (key) => Promise.resolve(Uint8Array.of(...flip(key), 0)),
@@ -94,7 +105,11 @@ async function openPlaces() {
     laid.push(steps);
     const { after, generation, keyId } = parseRecord(Uint8Array.from(Buffer.from(record, "base64")));
     const key = {
-      ...{ keyId: toHex(keyId), record, generation: Number(generation), after: Number(after), current: true },
+      keyId: toHex(keyId),
+      record,
+      generation: Number(generation),
+      after: Number(after),
+      current: true,
       createdAt: "2026-11-22T12:00:00.000Z",
     };
     expect([replaces, kept.has(`${generation} ${after}`)]).toEqual([undefined, false]);

@@ -37,7 +37,11 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
   session.wrap().prepare();
   await viewer();
   return {
-    ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory, noteSigned) },
+    id: pin.vaultId,
+    pin,
+    objectId,
+    platform: session.platform,
+    seen: seenBy(memory, noteSigned),
     author: async (view) => authorBy(view ?? (await viewer())),
     view: viewer,
     writingKey: (view, use) =>

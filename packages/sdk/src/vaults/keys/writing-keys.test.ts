@@ -35,11 +35,22 @@ async function person(byte: number): Promise<Author> {
 const [me, other] = [await person(1), await person(2)];
 
 const entry = ({ address, signer }: Author) => ({
-  ...{ address, signingKey: signer.publicKey, since: 1n, endsAt: NO_END, until: null },
+  address,
+  signingKey: signer.publicKey,
+  since: 1n,
+  endsAt: NO_END,
+  until: null,
 });
 const VIEW: VaultView = {
-  ...{ vault: new Uint8Array(32).fill(0x5a), generation: 1n, floor: 0n, base: 1n, time: 0n, plainNames: false },
-  ...{ owner: entry(me), members: [entry(other)], former: [] },
+  vault: new Uint8Array(32).fill(0x5a),
+  generation: 1n,
+  floor: 0n,
+  base: 1n,
+  time: 0n,
+  plainNames: false,
+  owner: entry(me),
+  members: [entry(other)],
+  former: [],
 };
 /** The other one was never a member: one node made that up. */
 const HONEST: VaultView = { ...VIEW, members: [] };
@@ -68,8 +79,12 @@ const made = async (by: Author): Promise<VaultKeyRecord> => (await newVaultKeyRe
 async function transport(request: Request): Promise<Response> {
   if (request.url.includes("/keys/steps")) return Response.json({ steps: [], nextCursor: null });
   const listed = records.map((record, at) => ({
-    ...{ keyId: toHex(record.keyId), record: toBase64(record.bytes), generation: 1, after: 0 },
-    ...{ current: at === records.length - 1, createdAt: "2026-11-22T12:00:00.000Z" },
+    keyId: toHex(record.keyId),
+    record: toBase64(record.bytes),
+    generation: 1,
+    after: 0,
+    current: at === records.length - 1,
+    createdAt: "2026-11-22T12:00:00.000Z",
   }));
   if (request.method === "GET") return Response.json({ keys: listed, nextCursor: null });
   const body = (await request.json()) as { record: string; replaces?: string };
@@ -87,7 +102,8 @@ async function transport(request: Request): Promise<Response> {
 /** A process of this machine. */
 function newProcess({ isWitnessed = false } = {}) {
   const clock = {
-    ...{ now: () => performance.now(), random: () => 0 },
+    now: () => performance.now(),
+    random: () => 0,
     after: (ms: number, action: () => void) => {
       if (ms > 4_000) return () => undefined;
       now += ms;
@@ -99,16 +115,27 @@ function newProcess({ isWitnessed = false } = {}) {
   };
   const connection = connectionOf(
     createClient({
-      ...{ baseUrl: "http://127.0.0.1:1", transport, clock, retry: { limit: 0 }, credentials: { apiKey: "any" } },
+      baseUrl: "http://127.0.0.1:1",
+      transport,
+      clock,
+      retry: { limit: 0 },
+      credentials: { apiKey: "any" },
     }),
   );
   const chain = {
     network: isWitnessed ? { witnessUrls: ["x"] } : {},
-    ...{ newestShown: () => null, forgetVault: () => undefined },
+    newestShown: () => null,
+    forgetVault: () => undefined,
   };
   const signer = { chainAddress: `0x${toHex(me.address)}`, statements: me.signer };
   const session = {
-    ...{ connection, chain, pins, signer, platform: webPlatform, clock: () => now, wrap: () => wrap },
+    connection,
+    chain,
+    pins,
+    signer,
+    platform: webPlatform,
+    clock: () => now,
+    wrap: () => wrap,
   } as unknown as VaultSession;
   const numbers = openSeenNumbers(session, PIN);
   const ring = new KeyRing(session, PIN, { view: () => Promise.resolve(view), author: () => me, numbers });

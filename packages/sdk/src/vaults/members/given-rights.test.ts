@@ -31,7 +31,9 @@ const session = (): Pick<VaultSession, "chain" | "pins" | "clock"> => ({
 });
 
 const actOf = (outcome: VaultAct["outcome"]): VaultAct => ({
-  ...{ outcome, digest: null, warnings: [] },
+  outcome,
+  digest: null,
+  warnings: [],
   vault: { last } as VaultObject,
 });
 

@@ -78,7 +78,12 @@ async function findStore(connection: Connection): Promise<PinStore | null> {
 
 function pinsOf({ place: { origin } }: Connection, { chainId, vaults }: ToldVaults): VaultPin[] {
   return vaults.map(({ vaultId, chainObjectId, ownerAddress }) => ({
-    ...{ origin, vaultId, shared: true, chainObjectId, ownerAddress, chainId },
+    origin,
+    vaultId,
+    shared: true,
+    chainObjectId,
+    ownerAddress,
+    chainId,
   }));
 }
 

@@ -7,7 +7,11 @@ const NOW = 1_800_000_000_000;
 const LARGEST = 2n ** 64n - 1n;
 
 const sight = (generation: bigint, seconds: number, more: Partial<Sight> = {}): Sight => ({
-  ...{ generation, floor: 0n, plainNames: false, at: NOW + seconds * 1000, isWitnessed: false },
+  generation,
+  floor: 0n,
+  plainNames: false,
+  at: NOW + seconds * 1000,
+  isWitnessed: false,
   ...more,
 });
 

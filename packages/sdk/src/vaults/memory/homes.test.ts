@@ -6,7 +6,12 @@ import { rememberMemories } from "./seen.ts";
 
 const ORIGIN = "https://service.example";
 const pinOf = (more: Partial<VaultPin>): VaultPin => ({
-  ...{ origin: ORIGIN, vaultId: randomUUID(), shared: false, chainObjectId: null, ownerAddress: null, chainId: null },
+  origin: ORIGIN,
+  vaultId: randomUUID(),
+  shared: false,
+  chainObjectId: null,
+  ownerAddress: null,
+  chainId: null,
   ...more,
 });
 

@@ -11,8 +11,15 @@ const entry = { address: new Uint8Array(32), signingKey: new Uint8Array(0), sinc
 
 /** Generation 2, with one membership that ends. */
 const viewAt = (time: bigint, endsAt: bigint, until: bigint | null = null): VaultView => ({
-  ...{ vault: new Uint8Array(32), generation: 2n, floor: 0n, base: 0n, time, plainNames: false, owner: entry },
-  ...{ members: [{ ...entry, endsAt, until }], former: [] },
+  vault: new Uint8Array(32),
+  generation: 2n,
+  floor: 0n,
+  base: 0n,
+  time,
+  plainNames: false,
+  owner: entry,
+  members: [{ ...entry, endsAt, until }],
+  former: [],
 });
 
 function open(pins = memoryPins()) {
@@ -37,7 +44,8 @@ it("writes after the latest end that was reached, and never before one that any 
   expect(await open(pins).writingPlace(extended)).toEqual({ generation: 2n, after: FIRST });
   // Marked: the generation after it is another place.
   expect(await numbers.writingPlace({ ...viewAt(SECOND, FIRST, 2n), generation: 3n })).toEqual({
-    ...{ generation: 3n, after: 0n },
+    generation: 3n,
+    after: 0n,
   });
 });
 
@@ -54,7 +62,8 @@ it("writes after an end that a verified statement names, in every process, once 
   reader.noteSigned({ generation: 9n, after: SECOND });
   await reader.writingPlace(viewAt(SECOND, NO_END));
   expect(await pins.loadHighest(OBJECT)).toMatchObject({
-    ...{ generation: 0n, candidates: [{ generation: 2n, after: SECOND }] },
+    generation: 0n,
+    candidates: [{ generation: 2n, after: SECOND }],
   });
 });
 

@@ -241,7 +241,8 @@ export async function forgetNumbers(
 ): Promise<void> {
   chain.forgetVault(chainObjectId);
   await pins.changeHighest(chainObjectId, ({ plainNames, given, made }) => ({
-    ...{ generation: 0n, floor: 0n },
+    generation: 0n,
+    floor: 0n,
     // What was sent may still be executed, whatever the node says.
     ...(given !== undefined && { given }),
     ...(plainNames !== undefined && !isTold && { plainNames }),

@@ -68,8 +68,14 @@ export async function prepareEntry(
     : await encryptMetadata(vault.platform, key, place, wanted.metadata);
   return {
     unsigned: {
-      ...{ kind, id, folderId, metadata, previous, time: Date.now() },
-      ...{ record: view.plainNames ? null : record, place: record },
+      kind,
+      id,
+      folderId,
+      metadata,
+      previous,
+      time: Date.now(),
+      record: view.plainNames ? null : record,
+      place: record,
     },
     nameIndex: toHex(indexOf(view, key, folderId, wanted.metadata.name)),
   };

@@ -9,7 +9,13 @@ const address = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const entry = { signingKey: address(9), since: 1n };
 const ENDS_SOON = NOW + 20_000n;
 const seen: VaultView = {
-  ...{ vault: address(1), generation: 1n, floor: 1n, base: 1n, time: NOW, plainNames: false, former: [] },
+  vault: address(1),
+  generation: 1n,
+  floor: 1n,
+  base: 1n,
+  time: NOW,
+  plainNames: false,
+  former: [],
   owner: { ...entry, address: address(2), endsAt: NO_END },
   members: [
     { ...entry, address: address(3), endsAt: NO_END, until: null },

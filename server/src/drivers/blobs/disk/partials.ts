@@ -114,7 +114,11 @@ export class Partials {
     const before = partial.atomic ? (digest?.copy() ?? null) : null;
     const flush = (): Promise<void> => health.flush(content.flush());
     const writer = new BatchWriter({
-      ...{ file: content, position: partial.length, digest, pool, flush },
+      file: content,
+      position: partial.length,
+      digest,
+      pool,
+      flush,
       flushEvery: FLUSH_EVERY,
     });
     let durable = partial.length;

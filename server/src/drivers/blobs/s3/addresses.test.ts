@@ -9,8 +9,11 @@ import { signByHand } from "./test-signatures.ts";
 
 const KEY = "0a1b2c3d-blob";
 const PLACE = {
-  ...{ endpoint: "https://s3.example.com:9000", accessKeyId: "AKEY", secretAccessKey: "the secret of the store" },
-  ...{ bucket: "bucket", prefix: "in/" },
+  endpoint: "https://s3.example.com:9000",
+  accessKeyId: "AKEY",
+  secretAccessKey: "the secret of the store",
+  bucket: "bucket",
+  prefix: "in/",
 };
 
 async function addressWith(change: Partial<S3Settings>, origins: readonly string[]): Promise<string | null> {
@@ -28,7 +31,9 @@ it("is good for 60 seconds and for this blob alone, and never renders what is in
   expect(address.origin + address.pathname).toBe(`https://s3.example.com:9000/bucket/in/blobs/${KEY}`);
   const { "X-Amz-Date": date = "", "X-Amz-Signature": signature, ...others } = Object.fromEntries(address.searchParams);
   expect(others).toEqual({
-    ...{ "X-Amz-Algorithm": "AWS4-HMAC-SHA256", "X-Amz-Expires": "60", "X-Amz-SignedHeaders": "host" },
+    "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+    "X-Amz-Expires": "60",
+    "X-Amz-SignedHeaders": "host",
     "X-Amz-Credential": `AKEY/${date.slice(0, 8)}/us-east-1/s3/aws4_request`,
     "response-cache-control": "no-store",
     "response-content-disposition": "attachment",

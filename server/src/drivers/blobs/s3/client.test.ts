@@ -34,13 +34,25 @@ async function openStore(...answers: readonly Answer[]): Promise<Store> {
     await answer?.(request, response, await collect(request));
   });
   const settings: S3Settings = {
-    ...{ endpoint: server.baseUrl, bucket: "bucket", prefix: "", region: "here", pathStyle: true },
-    ...{ accessKeyId: "AKEY", secretAccessKey: "the secret of the store", sessionToken: null },
-    ...{ encryption: { method: "aws:kms", keyId: "key-1" }, bodies: null, redirect: null, trust: null },
+    endpoint: server.baseUrl,
+    bucket: "bucket",
+    prefix: "",
+    region: "here",
+    pathStyle: true,
+    accessKeyId: "AKEY",
+    secretAccessKey: "the secret of the store",
+    sessionToken: null,
+    encryption: { method: "aws:kms", keyId: "key-1" },
+    bodies: null,
+    redirect: null,
+    trust: null,
   };
   const client = new S3Client(settings, PATIENCE);
   return {
-    ...{ client, objects: new S3Objects(client, settings), settings, asked },
+    client,
+    objects: new S3Objects(client, settings),
+    settings,
+    asked,
     async [Symbol.asyncDispose]() {
       await client.close();
       await server[Symbol.asyncDispose]();

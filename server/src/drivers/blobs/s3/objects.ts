@@ -107,7 +107,10 @@ export class S3Objects {
         .map((name) => `<Object><Key>${escapeXml(name)}</Key></Object>`);
       const document = `<Delete><Quiet>true</Quiet>${objects.join("")}</Delete>`;
       const { text } = await this.#client.text({
-        ...{ operation: "delete-many", method: "POST", name: "", query: { delete: "" } },
+        operation: "delete-many",
+        method: "POST",
+        name: "",
+        query: { delete: "" },
         headers: { "content-md5": hash("md5", document, "base64") },
         body: bodyOfText(document),
       });
@@ -123,7 +126,9 @@ export class S3Objects {
   async *list(prefix: string): AsyncGenerator<FoundObject> {
     for (let token: string | null = ""; token !== null;) {
       const page: Element = await this.#page("list", {
-        ...{ "list-type": "2", prefix, "max-keys": PAGE },
+        "list-type": "2",
+        prefix,
+        "max-keys": PAGE,
         ...(token === "" ? {} : { "continuation-token": token }),
       });
       for (const found of all(page, "Contents")) {
@@ -138,7 +143,9 @@ export class S3Objects {
   async *listUploads(prefix: string): AsyncGenerator<FoundUpload> {
     for (let after: { key: string; id: string } | null = { key: "", id: "" }; after !== null;) {
       const page: Element = await this.#page("list-uploads", {
-        ...{ uploads: "", prefix, "max-uploads": PAGE },
+        uploads: "",
+        prefix,
+        "max-uploads": PAGE,
         ...(after.key === "" ? {} : { "key-marker": after.key, "upload-id-marker": after.id }),
       });
       for (const found of all(page, "Upload")) {
@@ -153,7 +160,10 @@ export class S3Objects {
   async beginUpload(name: string, mark: string): Promise<string> {
     const { text } = await this.#client.text(
       {
-        ...{ operation: "begin-upload", method: "POST", name, query: { uploads: "" } },
+        operation: "begin-upload",
+        method: "POST",
+        name,
+        query: { uploads: "" },
         headers: { ...this.#encryption, [MARK]: mark },
       },
       requireElement("begin-upload", "InitiateMultipartUploadResult"),
@@ -177,7 +187,10 @@ export class S3Objects {
   ): Promise<string> {
     const { text } = await this.#client.text(
       {
-        ...{ operation: "copy-part", method: "PUT", name, query: { partNumber: String(number), uploadId } },
+        operation: "copy-part",
+        method: "PUT",
+        name,
+        query: { partNumber: String(number), uploadId },
         headers: {
           "x-amz-copy-source": `/${this.#bucket}/${source}`,
           "x-amz-copy-source-range": `bytes=${String(from)}-${String(from + size - 1)}`,
@@ -199,7 +212,8 @@ export class S3Objects {
       const page = readXml(text);
       for (const part of all(page, "Part"))
         parts.push({
-          ...{ number: Number(textOf(part, "PartNumber")), etag: textOf(part, "ETag") },
+          number: Number(textOf(part, "PartNumber")),
+          etag: textOf(part, "ETag"),
           size: Number(textOf(part, "Size")),
         });
       if (textOf(page, "IsTruncated") !== "true") return parts;
@@ -214,7 +228,10 @@ export class S3Objects {
     );
     await this.#client.text(
       {
-        ...{ operation: "complete-upload", method: "POST", name, query: { uploadId } },
+        operation: "complete-upload",
+        method: "POST",
+        name,
+        query: { uploadId },
         headers: { "content-type": "application/xml", ...(onlyNew ? { "if-none-match": "*" } : {}) },
         body: bodyOfText(`<CompleteMultipartUpload>${listed.join("")}</CompleteMultipartUpload>`),
       },

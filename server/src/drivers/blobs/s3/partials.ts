@@ -40,8 +40,17 @@ export class Partials {
     if ((await objects.find(names.blob(key))) !== null) throw new Error("The key is taken");
     const now = clock.now();
     await rows.insertPartial(database, {
-      ...{ blob_key: key, writer: 1, length: 0, part_bytes: partBytesFor(length), next_part: 1, upload_id: null },
-      ...{ tail_bytes: 0, tail_number: 0, created_at: now, completed_at: null, sha256: null },
+      blob_key: key,
+      writer: 1,
+      length: 0,
+      part_bytes: partBytesFor(length),
+      next_part: 1,
+      upload_id: null,
+      tail_bytes: 0,
+      tail_number: 0,
+      created_at: now,
+      completed_at: null,
+      sha256: null,
     });
     await rows.deleteReceipts(database, now - RECEIPTS_KEPT);
   }

@@ -15,7 +15,10 @@ async function pourMany(count: number): Promise<number> {
     const { rest, digest } = await pour(
       inChunks(BYTES, 65_536),
       {
-        ...{ signsBodies: true, sending: permits, nextSize: () => PART, inFlight: IN_FLIGHT },
+        signsBodies: true,
+        sending: permits,
+        nextSize: () => PART,
+        inFlight: IN_FLIGHT,
         async send() {
           sending += 1;
           most = Math.max(most, sending);

@@ -123,15 +123,23 @@ export class Dispatcher {
     if (payload === null) return [];
     const now = this.#deps.clock.now();
     return interested.map(({ id }) => ({
-      ...{
-        id: mintDeliveryId(now, change.sequence, this.#deps.random),
-        webhook_id: id,
-        message_id: messageIdOf(change.id),
-      },
-      ...{ event: change.action, sequence: change.sequence, payload },
-      ...{ trigger: "scheduled", status: "pending", attempts: 0, max_attempts: MAX_ATTEMPTS.event },
-      ...{ http_status: 0, last_error: "", next_attempt_at: now, lease_until: null },
-      ...{ last_attempt_at: null, completed_at: null, created_at: now },
+      id: mintDeliveryId(now, change.sequence, this.#deps.random),
+      webhook_id: id,
+      message_id: messageIdOf(change.id),
+      event: change.action,
+      sequence: change.sequence,
+      payload,
+      trigger: "scheduled",
+      status: "pending",
+      attempts: 0,
+      max_attempts: MAX_ATTEMPTS.event,
+      http_status: 0,
+      last_error: "",
+      next_attempt_at: now,
+      lease_until: null,
+      last_attempt_at: null,
+      completed_at: null,
+      created_at: now,
     }));
   }
 

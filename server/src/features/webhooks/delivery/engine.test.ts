@@ -164,7 +164,9 @@ describe("an endpoint", () => {
     expect(answer.body["delivery"]).toMatchObject({ status: "success", attempts: 1, maxAttempts: 1 });
     const { active, failure_count, last_delivery_status } = await test.webhook(webhookId);
     expect({ active, failure_count, last_delivery_status }).toEqual({
-      ...{ active: 0, failure_count: 0, last_delivery_status: "success" },
+      active: 0,
+      failure_count: 0,
+      last_delivery_status: "success",
     });
   });
 });

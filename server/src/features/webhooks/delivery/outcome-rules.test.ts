@@ -24,8 +24,11 @@ function outcome(failure: WebhookFailure | null, more: Partial<WebhookOutcome> =
 }
 
 const well: EndpointState = {
-  ...{ active: 1, failure_count: 0, failing_since: null },
-  ...{ last_delivery_at: null, last_delivery_status: "none" },
+  active: 1,
+  failure_count: 0,
+  failing_since: null,
+  last_delivery_at: null,
+  last_delivery_status: "none",
 };
 const failed = endAttempt({ attempts: 10, max_attempts: 10 }, outcome("timeout"), moment);
 
@@ -88,10 +91,15 @@ describe("an attempt", () => {
 
   it("that nobody finished is due at once, and was the last one when it was the tenth", () => {
     expect(endInterrupted({ attempts: 9, max_attempts: 10 }, NOW)).toMatchObject({
-      ...{ status: "pending", next_attempt_at: NOW, last_error: "interrupted", http_status: 0 },
+      status: "pending",
+      next_attempt_at: NOW,
+      last_error: "interrupted",
+      http_status: 0,
     });
     expect(endInterrupted({ attempts: 10, max_attempts: 10 }, NOW)).toMatchObject({
-      ...{ status: "failed", next_attempt_at: null, completed_at: NOW },
+      status: "failed",
+      next_attempt_at: null,
+      completed_at: NOW,
     });
   });
 });
@@ -106,7 +114,10 @@ describe("an endpoint", () => {
     expect(followBlameless(twice, failed, NOW + 3)).toMatchObject({ failure_count: 4, failing_since: NOW, active: 1 });
     const success = endAttempt({ attempts: 1, max_attempts: 10 }, outcome(null), moment);
     expect(followAttempt(twice, success, NOW + 3).state).toMatchObject({
-      ...{ failure_count: 0, failing_since: null, last_delivery_status: "success", last_delivery_at: NOW + 3 },
+      failure_count: 0,
+      failing_since: null,
+      last_delivery_status: "success",
+      last_delivery_at: NOW + 3,
     });
   });
 

@@ -134,13 +134,20 @@ async function endDeliveries(
   await insertAttempts(
     transaction,
     ended.map(({ delivery, outcome, at }) => ({
-      ...{ delivery_id: delivery.id, number: delivery.attempts, trigger: delivery.trigger, at },
-      ...{ http_status: outcome.httpStatus, error: outcome.failure ?? "" },
-      ...{ duration: Math.round(outcome.duration), response_body: outcome.responseBody },
+      delivery_id: delivery.id,
+      number: delivery.attempts,
+      trigger: delivery.trigger,
+      at,
+      http_status: outcome.httpStatus,
+      error: outcome.failure ?? "",
+      duration: Math.round(outcome.duration),
+      response_body: outcome.responseBody,
     })),
   );
   return ended.map(({ delivery, url, end }) => ({
-    ...{ webhookId: delivery.webhook_id, url, end },
+    webhookId: delivery.webhook_id,
+    url,
+    end,
     isTest: delivery.trigger === "test",
   }));
 }
@@ -184,8 +191,12 @@ async function announceDisabled(deps: Settling, act: AccountAct, { id }: Webhook
   await recordWebhookChange(act, null, id, "webhook.disabled");
   if (!(await takeMailTurn(act, act.account.id, now))) return;
   await insertMailRequest(act, {
-    ...{ id: deps.random.uuid(), purpose: "webhook-disabled", email: act.account.email },
-    ...{ attempts: 0, not_before: now, created_at: now },
+    id: deps.random.uuid(),
+    purpose: "webhook-disabled",
+    email: act.account.email,
+    attempts: 0,
+    not_before: now,
+    created_at: now,
   });
 }
 
@@ -207,8 +218,14 @@ async function recordInterruption(deps: Settling, transaction: Queries, delivery
   if (!(await writeEnds(transaction, { ids: [id], attempts }, end)).has(id)) return false;
   await insertAttempts(transaction, [
     {
-      ...{ delivery_id: id, number: attempts, trigger: delivery.trigger, at: delivery.last_attempt_at ?? now },
-      ...{ http_status: 0, error: INTERRUPTED, duration: 0, response_body: "" },
+      delivery_id: id,
+      number: attempts,
+      trigger: delivery.trigger,
+      at: delivery.last_attempt_at ?? now,
+      http_status: 0,
+      error: INTERRUPTED,
+      duration: 0,
+      response_body: "",
     },
   ]);
   for (;;) {

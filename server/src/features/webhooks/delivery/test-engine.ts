@@ -63,7 +63,11 @@ export async function openTestEngine(options: TestEngineOptions = {}): Promise<T
   const { id: accountId, key } = await app.signUp();
   const engine = new Engine(deps);
   return {
-    ...{ app, deps, engine, key, accountId },
+    app,
+    deps,
+    engine,
+    key,
+    accountId,
     sent: receivers.sent,
     answer: (by) => void (receivers.answer = by),
     run: (which = engine) => runUntilIdle(which),

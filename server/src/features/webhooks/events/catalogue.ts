@@ -17,8 +17,13 @@ const ADDRESS = `0x${"2a".repeat(32)}`;
 const OCCURRED_AT = Date.UTC(2026, 10, 20, 17);
 
 const file: EventObject<"file.uploaded"> = {
-  ...{ type: "file", id: ID, vaultId: VAULT_ID, folderId: null },
-  ...{ versionId: "16fd2706-8baf-433b-82eb-8c7fada847da", size: 5_242_880, encrypted: false },
+  type: "file",
+  id: ID,
+  vaultId: VAULT_ID,
+  folderId: null,
+  versionId: "16fd2706-8baf-433b-82eb-8c7fada847da",
+  size: 5_242_880,
+  encrypted: false,
 };
 const folder: EventObject<"folder.created"> = { type: "folder", id: ID, vaultId: VAULT_ID, parentId: null };
 const vault: EventObject<"vault.created"> = { type: "vault", id: VAULT_ID, vaultType: "public" };

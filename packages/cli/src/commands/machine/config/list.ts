@@ -10,14 +10,20 @@ export default command({
   run: async (context) => {
     const { former, profile, configFile } = await profileOf(context);
     const values = {
-      ...{ profile, "base-url": former?.baseUrl ?? null, "network-file": former?.networkFile ?? null },
+      profile,
+      "base-url": former?.baseUrl ?? null,
+      "network-file": former?.networkFile ?? null,
       "content-origins": former?.contentOrigins?.join(" ") ?? null,
       "install-line": former?.installLine ?? null,
-      ...{ "key-store": former?.keyStore ?? null, ...secretState(former) },
+      "key-store": former?.keyStore ?? null,
+      ...secretState(former),
     };
     const items = Object.entries(values).map(([name, value]) => ({ name, value }));
     return listing({
-      ...{ name: "values", items, rest: { configFile }, empty: "" },
+      name: "values",
+      items,
+      rest: { configFile },
+      empty: "",
       columns: [
         { title: "name", of: ({ name }) => name },
         { title: "value", of: ({ value }) => value ?? "-" },

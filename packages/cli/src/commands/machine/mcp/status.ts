@@ -25,7 +25,8 @@ export default command({
       (await chosenHosts(context, client, true)).map((host) => installState(host, entry)),
     );
     return listing({
-      ...{ name: "clients", empty: "" },
+      name: "clients",
+      empty: "",
       items: states.map(({ host, state, problem }) => ({
         client: host.id,
         title: host.title,

@@ -23,7 +23,10 @@ export default command({
       };
     });
     return listing({
-      ...{ name: "profiles", items, rest: { configFile }, empty: "There are no profiles. Next: coffer login" },
+      name: "profiles",
+      items,
+      rest: { configFile },
+      empty: "There are no profiles. Next: coffer login",
       columns: [
         { title: "", of: ({ isDefault }) => (isDefault ? "*" : "") },
         { title: "name", of: ({ name }) => name },

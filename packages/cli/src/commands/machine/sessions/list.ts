@@ -11,7 +11,10 @@ export default command({
   run: async ({ client, signal }, { limit, cursor }) => {
     const { sessions, nextCursor } = await (await client()).sessions.list({ limit, cursor }, { signal });
     return listing({
-      ...{ name: "sessions", items: sessions, rest: { nextCursor }, empty: "There are no sessions." },
+      name: "sessions",
+      items: sessions,
+      rest: { nextCursor },
+      empty: "There are no sessions.",
       columns: [
         { title: "", of: ({ current }) => (current ? "*" : "") },
         { title: "id", of: ({ id }) => id },

@@ -81,7 +81,9 @@ async function hasSharedVaults({ client, signal }: Context): Promise<boolean> {
 
 function shown(keys: readonly ApiKey[], { agent, effect }: Revoked, isPartial: boolean): Document {
   const memberships = (agent?.memberships ?? []).map(({ vaultId, outcome, generation }) => ({
-    ...{ vaultId, outcome, generation: Number(generation) },
+    vaultId,
+    outcome,
+    generation: Number(generation),
   }));
   const lines = [
     ...keys.map(({ id }) => `API key ${id}: revoked`),

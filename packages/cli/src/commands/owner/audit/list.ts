@@ -25,7 +25,9 @@ export default command({
       since: since === undefined ? null : boundOf(context, "--since", since),
       by: by ?? null,
       ...(action === undefined ? {} : { action }),
-      ...{ limit: all ? Number.MAX_SAFE_INTEGER : limit, cursor: cursor ?? null, skip: 0 },
+      limit: all ? Number.MAX_SAFE_INTEGER : limit,
+      cursor: cursor ?? null,
+      skip: 0,
       mostPages: Number.MAX_SAFE_INTEGER,
     });
     return partListing(

@@ -22,7 +22,8 @@ export default command({
   },
   run: async (context, { url, events, description, toFile }) => {
     const wish = {
-      ...{ url, events: parseEvents(events ?? ["*"]) },
+      url,
+      events: parseEvents(events ?? ["*"]),
       ...(description === undefined ? {} : { description }),
     };
     const client = await context.client();

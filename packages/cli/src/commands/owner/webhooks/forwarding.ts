@@ -40,7 +40,9 @@ export async function forward(
   const headers = {
     "content-type": "application/json",
     "user-agent": "coffer-cli/webhooks",
-    ...{ "webhook-id": message.id, "webhook-timestamp": sentAt, "webhook-signature": `v1,${signature}` },
+    "webhook-id": message.id,
+    "webhook-timestamp": sentAt,
+    "webhook-signature": `v1,${signature}`,
   };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
   const facts = { event: message.event.type, messageId: message.id };

@@ -30,8 +30,11 @@ export default command({
     const { world } = context;
     const secrets = (await read(context, secretFile)).toString("utf8").trim();
     const delivered = {
-      ...{ secrets, headers: headersOf(await headerLines(context, header)), now: () => world.now() },
-      ...{ body: await read(context, body), toleranceSeconds: tolerance },
+      secrets,
+      headers: headersOf(await headerLines(context, header)),
+      now: () => world.now(),
+      body: await read(context, body),
+      toleranceSeconds: tolerance,
     };
     const { verifyWebhook, WebhookVerificationError } = await import("@coffer/sdk/webhooks");
     try {
