@@ -3,8 +3,8 @@
 // "no violations" about sources that its compiler could not read.
 
 const inServer = (directory) => `^server/src/${directory}`;
-/** Tests, and the `test-….ts` and `live-service.ts` files that set a service up for the tests next to them. */
-const TESTS = "(\\.test|/test-[a-z-]+|/live-service)\\.ts$";
+/** Tests, and the `.test-kit.ts` and `live-service.ts` files that set a service up for the tests next to them. */
+const TESTS = "(\\.test|\\.test-kit|/live-service)\\.ts$";
 /** `store.ts`, `rules.ts` and what is named after them, such as `queue-store.ts`, in features and in jobs. */
 const STORES = inServer("(features|jobs)/.*\\bstore\\.ts$");
 const RULES = inServer("(features|jobs)/.*\\brules\\.ts$");
@@ -21,13 +21,13 @@ const FLOORS = {
   "packages/crypto": [],
   "packages/chain": ["packages/crypto", "packages/contract"],
   "packages/sdk": ["packages/contract", "packages/crypto", "packages/chain"],
-  "packages/localnet": ["packages/chain"],
+  "dev/localnet": ["packages/chain"],
   "packages/tasks": ["packages/sdk", "packages/contract"],
   "packages/mcp": ["packages/tasks", "packages/sdk", "packages/contract"],
   // It depends on the tool server, whose program it starts, and imports nothing of it.
   "packages/cli": ["packages/tasks", "packages/sdk", "packages/contract"],
   server: ["packages/contract"],
-  "packages/devstack": ["server", "packages/localnet", "packages/sdk", "packages/mcp", "packages/contract"],
+  "dev/devstack": ["server", "dev/localnet", "packages/sdk", "packages/mcp", "packages/contract"],
 };
 const PACKAGES = Object.keys(FLOORS).join("|");
 /** What every file of the repository that is in no package may import as well. */
@@ -64,7 +64,7 @@ const floorRules = Object.entries(FLOORS).map(([name, allowed]) =>
     `floor-of-${name.replace("packages/", "")}`,
     `${name} imports ${allowed.join(", ") || "no other package"}.`,
     { path: `^${name}/` },
-    { path: "^(packages/[^/]+|server)/", pathNot: `^(${[name, ...allowed].join("|")})/` },
+    { path: "^(packages/[^/]+|dev/(localnet|devstack)|server)/", pathNot: `^(${[name, ...allowed].join("|")})/` },
   ),
 );
 
@@ -94,7 +94,7 @@ module.exports = {
     forbid(
       "every-package-has-a-floor",
       "A package that FLOORS does not name is held to nothing.",
-      { path: `^(?!(${PACKAGES})/)(packages/[^/]+|server)/` },
+      { path: `^(?!(${PACKAGES})/)(packages/[^/]+|dev/(localnet|devstack)|server)/` },
       {},
     ),
     forbid(
@@ -106,14 +106,14 @@ module.exports = {
     forbid(
       "no-relative-escape",
       "A package reaches another by its name: a relative path goes around its exports.",
-      { path: "^(packages/[^/]+|server)/" },
+      { path: "^(packages/[^/]+|dev/(localnet|devstack)|server)/" },
       { path: "^(packages|server)/", pathNot: "^$1/", dependencyTypes: ["local"] },
     ),
     forbid(
       "no-relative-path-into-packages",
       "Tests, examples and scripts use packages by their names, through their exports.",
       // `coffer.mjs` is made of two programs, which export nothing.
-      { path: ROOT, pathNot: "^scripts/one-file-entry\\.ts$" },
+      { path: ROOT, pathNot: "^dev/scripts/one-file-entry\\.ts$" },
       { path: "^(packages|server)/", dependencyTypesNot: ["aliased-workspace"] },
     ),
     forbid(
@@ -129,7 +129,7 @@ module.exports = {
       "examples-can-be-copied",
       "An example uses published packages alone.",
       { path: "^examples/" },
-      { path: ["^(packages/(devstack|localnet)|server|test|bench|scripts|examples)/"] },
+      { path: ["^(dev|server|test|examples)/"] },
     ),
     forbid(
       "no-cycle",
@@ -170,8 +170,8 @@ module.exports = {
     ),
     forbid(
       "one-door-to-storage",
-      "server/src/storage.ts opens databases and blobs, for everybody; tests go through test-storage.ts.",
-      { pathNot: inServer("((test-)?storage\\.ts$|drivers/|schema/.*\\.test\\.ts$)") },
+      "server/src/storage.ts opens databases and blobs, for everybody; tests go through storage.test-kit.ts.",
+      { pathNot: inServer("(storage(\\.test-kit)?\\.ts$|drivers/|schema/.*\\.test\\.ts$)") },
       { path: inServer("drivers/(database|blobs)/([^/]+|sqlite/snapshot)\\.ts$") },
     ),
     forbid(
@@ -228,6 +228,6 @@ module.exports = {
     },
     doNotFollow: { path: "node_modules" },
     // Builds of ours: that sources do not import them is the linter's.
-    exclude: { path: "^(packages/[^/]+|server)/dist/" },
+    exclude: { path: "^(packages/[^/]+|dev/(localnet|devstack)|server)/dist/" },
   },
 };

@@ -22,10 +22,10 @@ const ENVIRONMENT_READERS = [
   "server/src/{config,main}.ts",
   "packages/sdk/src/node/{config,settings}.ts",
   "packages/{mcp,cli}/src/process.ts",
-  "packages/{devstack,localnet}/src/{start,main}.ts",
-  "packages/devstack/src/engines/**",
+  "dev/{devstack,localnet}/src/{start,main}.ts",
+  "dev/devstack/src/engines/**",
   // It starts the tool server as a program, with the few variables that a program needs.
-  "packages/devstack/src/tool-client.ts",
+  "dev/devstack/src/tool-client.ts",
 ];
 
 export default defineConfig(
@@ -90,8 +90,8 @@ export default defineConfig(
     },
   },
   {
-    files: ["packages/*/src/**/*.ts", "server/src/**/*.ts"],
-    ignores: [...TESTS, "**/test-*.ts", "**/live-service.ts", ...ENVIRONMENT_READERS],
+    files: ["packages/*/src/**/*.ts", "dev/{devstack,localnet}/src/**/*.ts", "server/src/**/*.ts"],
+    ignores: [...TESTS, "**/*.test-kit.ts", "**/live-service.ts", ...ENVIRONMENT_READERS],
     rules: {
       "no-restricted-properties": [
         "error",

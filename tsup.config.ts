@@ -75,7 +75,7 @@ const program = (name: string): Options => ({
  */
 const oneFile: Options = {
   name: "coffer.mjs",
-  entry: { coffer: path.join(import.meta.dirname, "scripts/one-file-entry.ts") },
+  entry: { coffer: path.join(import.meta.dirname, "dev/scripts/one-file-entry.ts") },
   outDir: path.join(directoryOf("cli"), "dist"),
   outExtension: () => ({ js: ".mjs" }),
   tsconfig: TSCONFIG,
@@ -132,7 +132,7 @@ function entriesOf(name: string): Record<string, string> {
 /** Every module but those of tests, by its path. */
 function modulesOf(name: string): Record<string, string> {
   const source = path.join(directoryOf(name), "src");
-  const modules = globSync("**/*.ts", { cwd: source, exclude: ["**/*.test.ts", "**/test-*.ts"] });
+  const modules = globSync("**/*.ts", { cwd: source, exclude: ["**/*.test.ts", "**/*.test-kit.ts"] });
   return Object.fromEntries(modules.map((file) => [file.replace(/\.ts$/, ""), path.join(source, file)]));
 }
 

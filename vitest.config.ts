@@ -1,18 +1,18 @@
 import { globSync, readFileSync } from "node:fs";
 import { matchesGlob } from "node:path";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
-import { SlowestFirst } from "./scripts/slowest-first.ts";
+import { SlowestFirst } from "./dev/scripts/slowest-first.ts";
 
 /** `npm run test:nightly`: randomised tests run the counts that are promised, instead of a few. */
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 
-const TESTS = ["packages/*/src/**/*.test.ts", "server/src/**/*.test.ts", "test/**/*.test.ts"];
+const TESTS = ["packages/*/src/**/*.test.ts", "dev/*/src/**/*.test.ts", "server/src/**/*.test.ts", "test/**/*.test.ts"];
 const NOWHERE = ["**/node_modules/**", "**/dist/**"];
 
 /**
  * What `npm run test:deep` runs, and `npm test` leaves out: whole programs that are started again and again, what is killed or
  * cut off at every step, browsers, most of what needs a chain and key servers, and journeys beyond one of each ground
- * (`test/acceptance/journeys/samples.ts`). `npx vitest run <file>` runs either kind.
+ * (`test/journeys/programs/samples.ts`). `npx vitest run <file>` runs either kind.
  */
 const DEEP = [
   "packages/cli/src/canary.test.ts",
@@ -20,7 +20,7 @@ const DEEP = [
   "packages/cli/src/examples.test.ts",
   "packages/cli/src/interrupts.test.ts",
   "packages/cli/src/random-lines.test.ts",
-  "packages/devstack/src/**/*.test.ts",
+  "dev/devstack/src/**/*.test.ts",
   "packages/mcp/src/interop.test.ts",
   "server/src/drivers/blobs/s3-ceph.test.ts",
   "server/src/drivers/blobs/s3-faults.test.ts",
@@ -30,9 +30,9 @@ const DEEP = [
   "server/src/schema/postgres-plans.test.ts",
   "server/src/operator/{backup,move}.test.ts",
   "server/src/races/two-processes.test.ts",
-  "test/acceptance/journeys-*.test.ts",
+  "test/journeys/journeys-*.test.ts",
   "test/any-answer/*.test.ts",
-  "test/attack/*.test.ts",
+  "test/security/attack/*.test.ts",
   "test/browser/*.test.ts",
   "test/chain/denials.test.ts",
   "test/chain/drawn-ends.test.ts",
@@ -65,7 +65,7 @@ const DEEP = [
   "test/engines/*.test.ts",
   "test/first-hours/*.test.ts",
   "test/fuzz/fuzz.test.ts",
-  "test/kill/*.test.ts",
+  "test/crash/*.test.ts",
   "test/mcp/acting-shared.test.ts",
   "test/mcp/canary.test.ts",
   "test/mcp/confirm*.test.ts",
@@ -93,7 +93,7 @@ const DEEP = [
   "test/signers/invites.test.ts",
   "test/signers/life.test.ts",
   "test/start*.test.ts",
-  "test/threats/*.test.ts",
+  "test/security/threats/*.test.ts",
 ];
 
 /** What neither run has, and `npm run test:nightly` does: the program that records the command line. */
@@ -101,11 +101,11 @@ const NIGHTLY = ["test/cli/recording.test.ts"];
 
 /** Programs that end with their process, and what looks at a whole process: each has one of its own, as has what replaces globals or the clock. */
 const ALONE = [
-  "packages/devstack/**",
+  "dev/devstack/**",
   "test/client-*.test.ts",
   "test/engines/**",
   "test/fuzz/**",
-  "test/kill/**",
+  "test/crash/**",
   "test/scan/**",
 ];
 const REPLACES = /\bvi\.(mock|doMock|stubGlobal|stubEnv|hoisted|useFakeTimers|resetModules)\(/;

@@ -2,9 +2,9 @@
 import { inProcessTransport } from "@coffer/sdk";
 import { nodeTransport } from "@coffer/sdk/node";
 import { fetchHandler, parseConfig, startServer, type RunningServer } from "@coffer/server";
-import { runOperator } from "./acceptance/kit/operator.ts";
-import { readMailedToken } from "./acceptance/kit/outbox.ts";
-import { delivery, PAYMENT_SECRET } from "./acceptance/kit/payments.ts";
+import { runOperator } from "./journeys/kit/operator.ts";
+import { readMailedToken } from "./journeys/kit/outbox.ts";
+import { delivery, PAYMENT_SECRET } from "./journeys/kit/payments.ts";
 import { makeDirectory } from "./kit/directory.ts";
 import type { Backstage } from "./suites/client-subject.ts";
 import { describeClient, type ClientSubject } from "./suites/client.ts";

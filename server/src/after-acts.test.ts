@@ -1,7 +1,7 @@
 /** An act that is committed is answered as done, whatever fails afterwards: who is told otherwise does it again. */
 import { expect, test } from "vitest";
-import { type AfterActs, afterActs } from "./test-after-acts.ts";
-import { openTestApp, type TestAnswer, type TestApp, type TestCall } from "./test-app.ts";
+import { type AfterActs, afterActs } from "./after-acts.test-kit.ts";
+import { openTestApp, type TestAnswer, type TestApp, type TestCall } from "./app.test-kit.ts";
 
 type Method = Parameters<TestApp["ask"]>[0];
 type Ask = (method: Method, path: string, call?: TestCall) => Promise<TestAnswer>;

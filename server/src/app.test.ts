@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fetchHandler } from "./http/in-process.ts";
 import { putMarkRow } from "./features/pairing/store.ts";
-import { openTestApp, type TestApp } from "./test-app.ts";
+import { openTestApp, type TestApp } from "./app.test-kit.ts";
 
 let service: TestApp;
 let port: number;

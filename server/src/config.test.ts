@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type Environment, isLoopbackHost, findUnread, parseConfig, renderUsage } from "./config.ts";
-import { PRODUCTION, problemsOf } from "./config/test-config.ts";
+import { PRODUCTION, problemsOf } from "./config/config.test-kit.ts";
 import { warningsOf } from "./config/warnings.ts";
 
 const KEY = PRODUCTION.SERVICE_MASTER_KEY;

@@ -8,9 +8,9 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { Service } from "kubernetes-models/v1";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { productionSecrets } from "../../test/acceptance/kit/production.ts";
+import { productionSecrets } from "../../test/journeys/kit/production.ts";
 import { findUnread, parseConfig } from "./config.ts";
-import { openTestApp } from "./test-app.ts";
+import { openTestApp } from "./app.test-kit.ts";
 
 /** What an operator fills in, or adds where nothing here can name it. */
 const { SERVICE_APP_URL: _, ...FILLED } = productionSecrets();

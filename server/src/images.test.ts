@@ -5,7 +5,7 @@ import path from "node:path";
 import { Copy, DockerfileParser, From } from "dockerfile-ast";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../test/kit/directory.ts";
-import { productionSecrets } from "../../test/acceptance/kit/production.ts";
+import { productionSecrets } from "../../test/journeys/kit/production.ts";
 import { findUnread, parseConfig } from "./config.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
@@ -88,7 +88,9 @@ describe("deploy/Dockerfile", () => {
   });
 
   it("installs by the manifests of all workspaces, which the lock file needs", () => {
-    const workspaces = globSync(["packages/*/package.json", "server/package.json"], { cwd: ROOT });
+    const workspaces = globSync(["packages/*/package.json", "dev/*/package.json", "server/package.json"], {
+      cwd: ROOT,
+    });
     expect(sources([stage("manifests")])).toEqual(
       expect.arrayContaining(["package.json", "package-lock.json", ".npmrc", ...workspaces]),
     );
@@ -148,7 +150,7 @@ it("all that starts the server gives Node the same options", () => {
   const options = scripts["server"]?.match(/--\S+/g) ?? [];
   expect(options).toEqual(["--conditions=coffer-source"]);
   expect(read("server/src/main.ts").split("\n", 1)).toEqual([`#!/usr/bin/env -S node ${options.join(" ")}`]);
-  expect(optionsIn("packages/devstack/src/scale/processes.ts")).toEqual(options);
+  expect(optionsIn("dev/devstack/src/scale/processes.ts")).toEqual(options);
 });
 
 describe("the units of deploy/", () => {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { requireMasterKey } from "./master-key.ts";
 import { systemRandom } from "./ports/random.ts";
 import { createAtRest } from "./secrets/at-rest.ts";
-import { openTestApp } from "./test-app.ts";
+import { openTestApp } from "./app.test-kit.ts";
 
 it("a server starts under the master key of its database alone, and past a row that is damaged", async () => {
   await using test = await openTestApp();

@@ -1,10 +1,10 @@
 /** A driver may roll an act back and run it again (ports/database.ts): whoever asks must not be able to tell. */
 import { afterEach, expect, test } from "vitest";
-import { openTestApp, type TestApp } from "./test-app.ts";
-import { rerunning } from "./test-rerunning.ts";
+import { openTestApp, type TestApp } from "./app.test-kit.ts";
+import { rerunning } from "./rerunning.test-kit.ts";
 import type { Principal } from "./handler.ts";
 import { verifyAccount } from "./features/audit/verify.ts";
-import { openTestEngine } from "./features/webhooks/delivery/test-engine.ts";
+import { openTestEngine } from "./features/webhooks/delivery/engine.test-kit.ts";
 import { recoverFailed } from "./features/webhooks/redelivering.ts";
 
 const opened: TestApp[] = [];

@@ -3,8 +3,8 @@ import { allOf } from "../../test/kit/bytes.ts";
 import { type BlobStore, BlobStoreFullError } from "./ports/blob-store.ts";
 import { systemRandom } from "./ports/random.ts";
 import { type NoteStorage, StorageWatch } from "./storage-watch.ts";
-import { openTestApp, type TestApp } from "./test-app.ts";
-import { wrapped } from "./test-wrapped.ts";
+import { openTestApp, type TestApp } from "./app.test-kit.ts";
+import { wrapped } from "./wrapped.test-kit.ts";
 
 type Line = Parameters<NoteStorage>[0];
 const SOON = { probeEvery: 5, probeAgain: 5, endAfter: 20 };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openTestApp } from "./test-app.ts";
+import { openTestApp } from "./app.test-kit.ts";
 
 it("ends with an error when its database or its log holds a secret that went through it", async () => {
   const stored = await openTestApp();

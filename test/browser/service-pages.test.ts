@@ -2,12 +2,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { freshEmail } from "../acceptance/kit/account.ts";
-import { expectStatus } from "../acceptance/kit/answers.ts";
-import { send } from "../acceptance/kit/http.ts";
-import { logIn, makeAccessCode, OTHER_PASSWORD, PASSWORD } from "../acceptance/kit/identity.ts";
-import { readMailedToken, readOutbox } from "../acceptance/kit/outbox.ts";
-import { startServerProcess, type ServerProcess } from "../acceptance/kit/server-process.ts";
+import { freshEmail } from "../journeys/kit/account.ts";
+import { expectStatus } from "../journeys/kit/answers.ts";
+import { send } from "../journeys/kit/http.ts";
+import { logIn, makeAccessCode, OTHER_PASSWORD, PASSWORD } from "../journeys/kit/identity.ts";
+import { readMailedToken, readOutbox } from "../journeys/kit/outbox.ts";
+import { startServerProcess, type ServerProcess } from "../journeys/kit/server-process.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { findSteadyPort } from "../kit/steady-port.ts";
 import { findChromium, requireChromium, startChromium } from "./chromium.ts";

@@ -3,7 +3,7 @@ import { parseNetworkConfiguration } from "@coffer/chain";
 import { openLocalnet } from "@coffer/localnet";
 import { generateChainKey } from "@coffer/sdk";
 import { expect, it } from "vitest";
-import { runChainJourney } from "../acceptance/journeys/chain.ts";
+import { runChainJourney } from "../journeys/programs/chain.ts";
 
 it("goes through a shared vault's life on the configured network and says what each act costs", async () => {
   let ahead = 0;

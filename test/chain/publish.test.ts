@@ -35,7 +35,8 @@ interface Ended {
   readonly stderr: string;
 }
 
-const publish = (args: readonly string[], key?: string): Promise<Ended> => run("scripts/chain-publish.ts", args, key);
+const publish = (args: readonly string[], key?: string): Promise<Ended> =>
+  run("dev/scripts/chain-publish.ts", args, key);
 
 function run(file: string, args: readonly string[], key?: string): Promise<Ended> {
   const { SERVICE_CHAIN_PRIVATE_KEY: _, ...env } = process.env;
@@ -97,8 +98,8 @@ it("publishes nothing on a chain that is not the named network", async () => {
 });
 
 it.each([
-  ["scripts/chain-publish.ts", "--key-servers FILE"],
-  ["packages/localnet/src/main.ts", "--directory DIR"],
+  ["dev/scripts/chain-publish.ts", "--key-servers FILE"],
+  ["dev/localnet/src/main.ts", "--directory DIR"],
 ])("%s tells its options, and refuses others in a sentence", async (program, option) => {
   expect(await run(program, ["--help"])).toMatchObject({
     code: 0,

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, it, type TestContext } from "vitest";
-import { CLI_PEER_MODULES } from "../../scripts/peers.ts";
+import { CLI_PEER_MODULES } from "../../dev/scripts/peers.ts";
 import { BUILT_COFFER, runProgram } from "../kit/coffer-program.ts";
 import { makeDirectory } from "../kit/directory.ts";
 

@@ -5,7 +5,7 @@
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runOperator } from "../acceptance/kit/operator.ts";
+import { runOperator } from "../journeys/kit/operator.ts";
 import { BUILT_COFFER } from "../kit/coffer-program.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { lineIn, openReader, type Reader, type Shown } from "../kit/reader.ts";

@@ -5,9 +5,9 @@ import { appendFileSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openScratch } from "../../bench/machine.ts";
-import { startSharedService, type SharedService } from "../../bench/service.ts";
-import { openServer } from "../../bench/tool-server.ts";
+import { openScratch } from "../../dev/bench/machine.ts";
+import { startSharedService, type SharedService } from "../../dev/bench/service.ts";
+import { openServer } from "../../dev/bench/tool-server.ts";
 import { BUILT_COFFER } from "../kit/coffer-program.ts";
 
 const FILE_MEBIBYTES = 512;

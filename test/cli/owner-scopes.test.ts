@@ -5,7 +5,7 @@ import { createClient, type Client, type Scope } from "@coffer/sdk";
 import { api, type EndpointDefinition } from "@coffer/contract";
 import { parseConfig, startServer, type RunningServer } from "@coffer/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWireTap, type WireTap } from "../acceptance/kit/wire-tap.ts";
+import { openWireTap, type WireTap } from "../journeys/kit/wire-tap.ts";
 import { coffer, type Ran } from "../kit/coffer.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { onlyDocument } from "./owner-scene.ts";

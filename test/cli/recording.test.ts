@@ -1,9 +1,9 @@
 /** The recording in the pages shows what the program does: the story is played again, and nothing that it shows may differ. */
 import { existsSync, readFileSync } from "node:fs";
 import { beforeAll, expect, it } from "vitest";
-import { toCast, toPicture } from "../../scripts/recording/cast.ts";
-import { play, type Played } from "../../scripts/recording/play.ts";
-import { CLI_PEER_MODULES } from "../../scripts/peers.ts";
+import { toCast, toPicture } from "../../dev/scripts/recording/cast.ts";
+import { play, type Played } from "../../dev/scripts/recording/play.ts";
+import { CLI_PEER_MODULES } from "../../dev/scripts/peers.ts";
 
 const file = (ending: string): string =>
   readFileSync(new URL(`../../docs/recordings/first-ten-minutes.${ending}`, import.meta.url), "utf8");

@@ -2,7 +2,7 @@
 import { chmod, copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { clockAhead } from "../acceptance/kit/clock-ahead.ts";
+import { clockAhead } from "../journeys/kit/clock-ahead.ts";
 import { COFFER, runInTerminal, runProgram, type ProgramRan, type Typed } from "../kit/coffer-program.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";

@@ -1,6 +1,6 @@
 /** Chain keys that sign for the service under test. */
 import type { ChainNetwork } from "@coffer/contract";
-import { newChainKey, type ChainKey } from "../acceptance/kit/chain.ts";
+import { newChainKey, type ChainKey } from "../journeys/kit/chain.ts";
 
 /** `network`: of the service; default: a local one on this machine, the main one elsewhere. */
 export function chainKeysFor(baseUrl: string, network?: ChainNetwork): () => ChainKey {

@@ -1,8 +1,8 @@
 import { api, endpointsOf } from "@coffer/contract";
 import { createFake } from "@coffer/sdk/testing";
 import { describe, expect, it } from "vitest";
-import { makeAccessCode } from "../acceptance/kit/identity.ts";
-import { openScratchServer } from "../kill/server-process.ts";
+import { makeAccessCode } from "../journeys/kit/identity.ts";
+import { openScratchServer } from "../crash/server-process.ts";
 import { uncoveredBy } from "./fake.ts";
 import { parseJson } from "./judge.ts";
 import { renderReport, type Report } from "./report.ts";

@@ -1,10 +1,10 @@
 /** The whole interface on a database behind a real PgBouncer in transaction mode, with rates that are shared. Deep. */
 import { expect, it } from "vitest";
-import { makeAccessCode } from "../acceptance/kit/identity.ts";
+import { makeAccessCode } from "../journeys/kit/identity.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { joinCluster, openPooler, skipWithout, whyNoPooler } from "../kit/engines.ts";
 import { createDatabase } from "../kit/postgres/databases.ts";
-import { startServerProcess } from "../kill/server-process.ts";
+import { startServerProcess } from "../crash/server-process.ts";
 import { renderReport } from "./report.ts";
 import { runConformance } from "./run.ts";
 

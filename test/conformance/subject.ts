@@ -1,6 +1,6 @@
 /** What every flow works on: an owner's key, a vault of its own, and a second account where one can be had. */
 import { api, type ChainNetwork, type EndpointDefinition } from "@coffer/contract";
-import type { ChainKey } from "../acceptance/kit/chain.ts";
+import type { ChainKey } from "../journeys/kit/chain.ts";
 import { chainKeysFor } from "./chain-keys.ts";
 import type { Conversation } from "./conversation.ts";
 import { StepFailed } from "./conversation.ts";

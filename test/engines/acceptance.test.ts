@@ -1,3 +1,3 @@
 import { runOnEngines } from "./on-engines.ts";
 
-runOnEngines("test/acceptance/http/*.test.ts");
+runOnEngines("test/journeys/http/*.test.ts");

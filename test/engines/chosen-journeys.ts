@@ -1,5 +1,5 @@
-import type { Ground, Journey } from "../acceptance/journeys/observable.ts";
-import { journeysOn } from "../acceptance/journeys/samples.ts";
+import type { Ground, Journey } from "../journeys/programs/observable.ts";
+import { journeysOn } from "../journeys/programs/samples.ts";
 
 /** The journeys of a ground that ask most of the server's storage; with `COFFER_TEST_COUNTS=full`, all of them. */
 export function chosenOn(ground: Ground, always: readonly string[]): Journey[] {

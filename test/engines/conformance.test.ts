@@ -1,9 +1,9 @@
 /** The whole interface on real engines. */
 import { expect, it } from "vitest";
-import { makeAccessCode } from "../acceptance/kit/identity.ts";
+import { makeAccessCode } from "../journeys/kit/identity.ts";
 import { renderReport } from "../conformance/report.ts";
 import { runConformance } from "../conformance/run.ts";
-import { openScratchServer } from "../kill/server-process.ts";
+import { openScratchServer } from "../crash/server-process.ts";
 import { onEngines } from "./on-engines.ts";
 
 onEngines(() => {

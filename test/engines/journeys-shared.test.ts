@@ -1,8 +1,8 @@
 /** Journeys of shared vaults whose servers keep nothing on their own disk here: those that ask most of the storage, or all of them in full counts. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { networkOpeners } from "../acceptance/journeys/programs.ts";
-import { failuresOf, LIMIT } from "../acceptance/journeys/samples.ts";
-import { openSharedService, type SharedService } from "../acceptance/kit/shared-service.ts";
+import { networkOpeners } from "../journeys/programs/programs.ts";
+import { failuresOf, LIMIT } from "../journeys/programs/samples.ts";
+import { openSharedService, type SharedService } from "../journeys/kit/shared-service.ts";
 import { chosenOn } from "./chosen-journeys.ts";
 import { onEngines } from "./on-engines.ts";
 

@@ -1,7 +1,7 @@
 /** Journeys of a stack whose servers keep nothing on their own disk here, chosen as in `journeys-shared.test.ts`. */
 import { expect, it } from "vitest";
-import { stackOpeners } from "../acceptance/journeys/programs.ts";
-import { failuresOf, LIMIT } from "../acceptance/journeys/samples.ts";
+import { stackOpeners } from "../journeys/programs/programs.ts";
+import { failuresOf, LIMIT } from "../journeys/programs/samples.ts";
 import { chosenOn } from "./chosen-journeys.ts";
 import { onEngines } from "./on-engines.ts";
 

@@ -1,3 +1,3 @@
 import { runOnEngines } from "./on-engines.ts";
 
-runOnEngines("test/permissions.test.ts");
+runOnEngines("test/security/permissions.test.ts");

@@ -6,9 +6,9 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:
 import { join } from "node:path";
 import { openToolClient } from "@coffer/devstack";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { readersEnvironment } from "../../scripts/pages/clone.ts";
-import { ROOT } from "../../scripts/pages/documents.ts";
-import { Terminal } from "../../scripts/pages/terminal.ts";
+import { readersEnvironment } from "../../dev/scripts/pages/clone.ts";
+import { ROOT } from "../../dev/scripts/pages/documents.ts";
+import { Terminal } from "../../dev/scripts/pages/terminal.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { clockThatIsSet, NO_FAKETIME, type SetClock } from "../operator/set-clock.ts";
 

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { chainKeySigner, createClient, Secret } from "@coffer/sdk";
 import { sharedVaults } from "@coffer/sdk/shared";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readersEnvironment } from "../../scripts/pages/clone.ts";
-import { blocksOf, ROOT } from "../../scripts/pages/documents.ts";
-import { programsOf } from "../../scripts/pages/programs.ts";
-import { Terminal } from "../../scripts/pages/terminal.ts";
+import { readersEnvironment } from "../../dev/scripts/pages/clone.ts";
+import { blocksOf, ROOT } from "../../dev/scripts/pages/documents.ts";
+import { programsOf } from "../../dev/scripts/pages/programs.ts";
+import { Terminal } from "../../dev/scripts/pages/terminal.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
 

@@ -1,8 +1,8 @@
 /** Thousands of valid and mutated requests over every operation; the server must answer each by the rules. */
 import { api, endpointsOf, HEADERS, type EndpointDefinition } from "@coffer/contract";
 import { createClient } from "@coffer/sdk";
-import { signUpWithCode } from "../acceptance/kit/identity.ts";
-import { readMailedToken } from "../acceptance/kit/outbox.ts";
+import { signUpWithCode } from "../journeys/kit/identity.ts";
+import { readMailedToken } from "../journeys/kit/outbox.ts";
 import { judge, type Received } from "../conformance/judge.ts";
 import { sampleBytes, sameBytes } from "../conformance/samples.ts";
 import { signUp, type SignedUp } from "../kit/signed-up.ts";

@@ -1,6 +1,6 @@
 /** What makes requests about people and secrets succeed: codes and tokens that were given out, a known password, signed events. */
 import type { EndpointDefinition } from "@coffer/contract";
-import { delivery } from "../acceptance/kit/payments.ts";
+import { delivery } from "../journeys/kit/payments.ts";
 import type { Kind, Fields, Sources } from "./pool.ts";
 
 const HOUR = 3_600_000;

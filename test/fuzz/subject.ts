@@ -1,8 +1,8 @@
 /** A server to fuzz: with an identity provider, mails that can be read, and access codes. */
-import { makeAccessCode } from "../acceptance/kit/identity.ts";
+import { makeAccessCode } from "../journeys/kit/identity.ts";
 import { openLocalProvider } from "../kit/identity-provider.ts";
-import { openWebhookSink } from "../acceptance/kit/webhook-sink.ts";
-import { openScratchServer } from "../kill/server-process.ts";
+import { openWebhookSink } from "../journeys/kit/webhook-sink.ts";
+import { openScratchServer } from "../crash/server-process.ts";
 import type { FuzzOptions } from "./run.ts";
 
 export type FuzzSubject = AsyncDisposable &

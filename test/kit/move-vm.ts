@@ -1,2 +1,2 @@
 /** The real Move VM, with the vault's package in it: what the local chain's interpreter is held against. */
-export { testPackage } from "../../scripts/move.ts";
+export { testPackage } from "../../dev/scripts/move.ts";

@@ -26,7 +26,7 @@ export function npmStart(args: string[], options: { cwd?: string; env?: Record<s
 
 /** What `npm start` runs, without npm, which hands on two signals only. */
 export function nodeStart(args: string[], env: Record<string, string>): Run {
-  const program = join(REPOSITORY, "packages", "devstack", "src", "start.ts");
+  const program = join(REPOSITORY, "dev", "devstack", "src", "start.ts");
   return start(process.execPath, ["--conditions=coffer-source", program, ...args], { env });
 }
 

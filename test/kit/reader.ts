@@ -5,7 +5,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { clockAhead } from "../acceptance/kit/clock-ahead.ts";
+import { clockAhead } from "../journeys/kit/clock-ahead.ts";
 import { runInTerminal, type Typed } from "./coffer-program.ts";
 import { makeDirectory } from "./directory.ts";
 

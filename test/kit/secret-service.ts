@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { CLI_PEER_MODULES } from "../../scripts/peers.ts";
+import { CLI_PEER_MODULES } from "../../dev/scripts/peers.ts";
 
 export interface SecretService extends AsyncDisposable {
   /** What programs need to reach it. */

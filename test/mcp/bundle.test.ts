@@ -1,7 +1,7 @@
 /** What a host asks its user for before it starts the bundle: `npm run bundle:mcp` packs and starts it. */
 import { TOOLS } from "@coffer/mcp";
 import { describe, expect, it } from "vitest";
-import { mcpbManifest } from "../../scripts/mcpb-manifest.ts";
+import { mcpbManifest } from "../../dev/scripts/mcpb-manifest.ts";
 
 describe("the bundle's manifest", () => {
   const made = mcpbManifest("1.2.3", ">=22", TOOLS) as {

@@ -172,7 +172,7 @@ const piece = fc.oneof(
 const hostile = fc
   .tuple(
     fc.constantFrom(
-      ...["", "/", "//", "./", "file://", "file:///", "FILE:", "http://h/", "data:,", "root/", "ABS/", "ABS/root/"],
+      ...["", "/", "//", ".//", "file://", "file:///", "FILE:", "http://h/", "data:,", "root/", "ABS/", "ABS/root/"],
       ...[
         "ABS/outside/",
         "/proc/self/cwd/",

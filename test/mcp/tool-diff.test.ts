@@ -1,6 +1,6 @@
 import { listTools, TOOLS } from "@coffer/mcp";
 import { expect, it } from "vitest";
-import { diffLists, type ListedTool } from "../../scripts/tool-diff.ts";
+import { diffLists, type ListedTool } from "../../dev/scripts/tool-diff.ts";
 
 const list = JSON.parse(JSON.stringify(listTools(TOOLS))) as ListedTool[];
 const changed = (name: string, change: (tool: ListedTool) => ListedTool): ListedTool[] =>

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { testPackage } from "../../scripts/move.ts";
+import { testPackage } from "../../dev/scripts/move.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const SOURCE = readFileSync(path.join(import.meta.dirname, "../../packages/chain/move/sources/vault.move"), "utf8");

@@ -3,7 +3,7 @@ import path from "node:path";
 import { decodeVaultObject, NO_END_ON_CHAIN, VAULT_OBJECT_FIELDS, VAULT_OBJECT_LIMITS } from "@coffer/contract";
 import { ABORT_CODES, abortName, FUNCTIONS, MODULE, PACKAGE_DIGEST } from "@coffer/chain/package";
 import { expect, it } from "vitest";
-import { COMPILED_FILE, compilePackage, renderCompiled, testPackage } from "../../scripts/move.ts";
+import { COMPILED_FILE, compilePackage, renderCompiled, testPackage } from "../../dev/scripts/move.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(path.join(ROOT, file), "utf8");

@@ -4,7 +4,7 @@ import { api } from "@coffer/contract";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { signUp } from "../kit/signed-up.ts";
-import { startServerProcess } from "../kill/server-process.ts";
+import { startServerProcess } from "../crash/server-process.ts";
 import { ask, eventually, readMetric, upload } from "./asking.ts";
 
 const OPEN_FILES = 96;

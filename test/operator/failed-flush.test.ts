@@ -3,7 +3,7 @@ import { api } from "@coffer/contract";
 import { it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { signUp } from "../kit/signed-up.ts";
-import { startServerProcess } from "../kill/server-process.ts";
+import { startServerProcess } from "../crash/server-process.ts";
 import { ask, eventually, readMetric, upload } from "./asking.ts";
 import { openFaultyDisk } from "./faulty-disk.ts";
 

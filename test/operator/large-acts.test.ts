@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { type ServerProcess, startServerProcess } from "../kill/server-process.ts";
+import { type ServerProcess, startServerProcess } from "../crash/server-process.ts";
 
 const FILES = 6_000;
 

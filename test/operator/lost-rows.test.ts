@@ -3,10 +3,10 @@ import { cpSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, expect, it } from "vitest";
-import { runOperator } from "../acceptance/kit/operator.ts";
+import { runOperator } from "../journeys/kit/operator.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { signUp } from "../kit/signed-up.ts";
-import { type LogLine, type ServerProcess, startServerProcess } from "../kill/server-process.ts";
+import { type LogLine, type ServerProcess, startServerProcess } from "../crash/server-process.ts";
 
 const FILES = 100;
 const DATABASE = ["coffer.sqlite", "coffer.sqlite-wal", "coffer.sqlite-shm"];

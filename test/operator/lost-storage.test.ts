@@ -7,7 +7,7 @@ import { api } from "@coffer/contract";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { signUp } from "../kit/signed-up.ts";
-import { startServerProcess, type ServerProcess } from "../kill/server-process.ts";
+import { startServerProcess, type ServerProcess } from "../crash/server-process.ts";
 import { ask, eventually, readMetric, upload } from "./asking.ts";
 import { openFaultyDisk } from "./faulty-disk.ts";
 

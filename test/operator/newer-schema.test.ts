@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { createDatabase } from "../kit/postgres/databases.ts";
 import { signUp } from "../kit/signed-up.ts";
-import { type ServerProcess, startServerProcess } from "../kill/server-process.ts";
+import { type ServerProcess, startServerProcess } from "../crash/server-process.ts";
 
 /** Of server/src/main.ts: this server is older than the schema. */
 const EXIT_OUTDATED = 76;

@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { cephStore, skipWithoutCeph } from "../kit/ceph/store.ts";
 import { makeDirectory } from "../kit/directory.ts";
-import { type ServerProcess, startServerProcess } from "../kill/server-process.ts";
+import { type ServerProcess, startServerProcess } from "../crash/server-process.ts";
 
 const MAIN = new URL("../../server/src/main.ts", import.meta.url).pathname;
 const HOUR = 3_600_000;

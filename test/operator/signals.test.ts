@@ -2,7 +2,7 @@
 import { Agent, request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { openScratchServer } from "../kill/server-process.ts";
+import { openScratchServer } from "../crash/server-process.ts";
 
 /** Whole seconds are the setting's unit. */
 const NOTICE_SECONDS = 2;

@@ -5,10 +5,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { engineSettings } from "../kit/engine-settings.ts";
-import { runOperator } from "../acceptance/kit/operator.ts";
+import { runOperator } from "../journeys/kit/operator.ts";
 import { signUp } from "../kit/signed-up.ts";
-import { openRowReader } from "../kill/row-reader.ts";
-import { type LogLine, type ServerProcess, startServerProcess } from "../kill/server-process.ts";
+import { openRowReader } from "../crash/row-reader.ts";
+import { type LogLine, type ServerProcess, startServerProcess } from "../crash/server-process.ts";
 import { clockAhead, clockThatIsSet, NO_FAKETIME } from "./set-clock.ts";
 
 const DAY = 86_400;

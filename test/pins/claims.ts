@@ -73,10 +73,13 @@ export function claimIdsIn(title: string): string[] {
 
 /** Every citation in the title of a test below `root`. */
 export function findCitations(root: string): Citation[] {
-  const files = globSync(["packages/*/src/**/*.test.ts", "server/src/**/*.test.ts", "test/**/*.test.ts"], {
-    cwd: root,
-    exclude: (name) => name === "node_modules" || name === "dist",
-  });
+  const files = globSync(
+    ["packages/*/src/**/*.test.ts", "dev/*/src/**/*.test.ts", "server/src/**/*.test.ts", "test/**/*.test.ts"],
+    {
+      cwd: root,
+      exclude: (name) => name === "node_modules" || name === "dist",
+    },
+  );
   return files.sort().flatMap((file) => citationsIn(file, readFileSync(join(root, file), "utf8")));
 }
 

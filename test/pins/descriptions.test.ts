@@ -2,7 +2,7 @@
 import { api } from "@coffer/contract";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import { expect, it } from "vitest";
-import { readContractTexts } from "../../scripts/contract-texts.ts";
+import { readContractTexts } from "../../dev/scripts/contract-texts.ts";
 
 type Json = Record<string, unknown>;
 interface Field {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { blocksOf, goneTests, PAGES, unseenFences } from "../../scripts/pages/documents.ts";
-import { programsOf } from "../../scripts/pages/programs.ts";
-import { Terminal } from "../../scripts/pages/terminal.ts";
+import { blocksOf, goneTests, PAGES, unseenFences } from "../../dev/scripts/pages/documents.ts";
+import { programsOf } from "../../dev/scripts/pages/programs.ts";
+import { Terminal } from "../../dev/scripts/pages/terminal.ts";
 import { makeDirectory } from "../kit/directory.ts";
 
 it("each block of the pages is run or says why not, and no shape of a block escapes [issue 19]", () => {

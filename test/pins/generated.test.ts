@@ -3,7 +3,7 @@ import path from "node:path";
 import { api } from "@coffer/contract";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import { expect, it } from "vitest";
-import { renderShipped } from "../../scripts/generated.ts";
+import { renderShipped } from "../../dev/scripts/generated.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 

@@ -2,16 +2,14 @@ import { readFileSync } from "node:fs";
 import { join, matchesGlob } from "node:path";
 import { describe, expect, it } from "vitest";
 import configuration from "../../vitest.config.ts";
-import { OBSERVABLES } from "../acceptance/journeys/observable-requirements.ts";
+import { OBSERVABLES } from "../journeys/programs/observable-requirements.ts";
 import { citationsIn, claimIdsIn, claimsIn, findCitations, tableRowsIn } from "./claims.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const page = readFileSync(join(ROOT, "docs/threat-model.md"), "utf8");
 const claims = claimsIn(page);
 /** What runs the observables of the journeys. */
-const JOURNEY_TESTS = ["journeys", "journeys-stack", "journeys-shared"].map(
-  (name) => `test/acceptance/${name}.test.ts`,
-);
+const JOURNEY_TESTS = ["journeys", "journeys-stack", "journeys-shared"].map((name) => `test/journeys/${name}.test.ts`);
 /** Journeys (`[J20]`) are cited in the same brackets: their letter begins no claim. */
 const letters = new Set(claims.map(({ id }) => id?.[0]));
 const citations = [

@@ -1,9 +1,9 @@
 /** Signing secrets of webhooks, and what deliveries carry, searched for in all that a production server leaves behind. */
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
-import { fieldsAt, textIn, type Fields } from "../acceptance/kit/answers.ts";
-import { useProductionService } from "../acceptance/kit/service.ts";
-import { openWebhooks } from "../acceptance/kit/webhooks.ts";
+import { fieldsAt, textIn, type Fields } from "../journeys/kit/answers.ts";
+import { useProductionService } from "../journeys/kit/service.ts";
+import { openWebhooks } from "../journeys/kit/webhooks.ts";
 import { recordedSecrets, recordSecret } from "../kit/secret-recorder.ts";
 import { readPlaces, requireNoSecrets } from "../kit/secret-scan.ts";
 

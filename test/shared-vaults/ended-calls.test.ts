@@ -2,7 +2,7 @@
 import { END_STEP } from "@coffer/contract";
 import { expect, test } from "vitest";
 import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
-import { ENDPOINTS, sampleOf, type Objects } from "../permissions/samples.ts";
+import { ENDPOINTS, sampleOf, type Objects } from "../security/permissions/samples.ts";
 
 let skew = 0;
 const clock = (): number => Date.now() + skew;

@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { startStack, type Stack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
-import { blocksOf, ROOT } from "../../scripts/pages/documents.ts";
-import { programsOf } from "../../scripts/pages/programs.ts";
+import { blocksOf, ROOT } from "../../dev/scripts/pages/documents.ts";
+import { programsOf } from "../../dev/scripts/pages/programs.ts";
 import { makeDirectory } from "../kit/directory.ts";
 
 const GUIDE = "packages/sdk/README.md";

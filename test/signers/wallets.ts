@@ -12,7 +12,7 @@ import {
 import { sharedVaults } from "@coffer/sdk/shared";
 import type { Signer as SuiSigner } from "@mysten/sui/cryptography";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
-import { makeAccessCode } from "../acceptance/kit/identity.ts";
+import { makeAccessCode } from "../journeys/kit/identity.ts";
 import type { LocalProvider } from "../kit/identity-provider.ts";
 import type { SharedStack } from "../kit/shared-stack.ts";
 import { SUI_SIGNERS } from "../kit/sui-signers.ts";

@@ -14,7 +14,7 @@ import {
   PACKAGE,
   VAULT,
   vaultBcs,
-} from "./test-node.ts";
+} from "./node.test-kit.ts";
 import { NO_END } from "@coffer/crypto";
 import { findMember, toVaultView } from "./vault-object.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { KNOWN_NETWORKS } from "./known-networks.ts";
 import { openPins } from "./pins.ts";
-import { changeLast, fakeNode, id, type NodeFake, NOW, OPEN, OWNER, VAULT, vaultBcs } from "./test-node.ts";
+import { changeLast, fakeNode, id, type NodeFake, NOW, OPEN, OWNER, VAULT, vaultBcs } from "./node.test-kit.ts";
 import { openVaultReader } from "./vault-reader.ts";
 
 const refusal = (code: string): unknown => expect.objectContaining({ name: "ChainError", code });

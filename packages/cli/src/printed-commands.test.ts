@@ -7,7 +7,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { expect, it } from "vitest";
-import { blocksOf, PAGES, ROOT } from "../../../scripts/pages/documents.ts";
+import { blocksOf, PAGES, ROOT } from "../../../dev/scripts/pages/documents.ts";
 import { placesOf } from "./all-commands.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
 import { kebab } from "./help-words.ts";
@@ -29,7 +29,7 @@ interface Found extends PrintedCommand {
   readonly place: string;
 }
 
-const sources = globSync("packages/{cli,mcp,tasks,devstack,sdk,localnet}/src/**/*.ts", {
+const sources = globSync(["packages/{cli,mcp,tasks,sdk}/src/**/*.ts", "dev/{devstack,localnet}/src/**/*.ts"], {
   cwd: ROOT,
   exclude: ["**/*.test.ts"],
 });

@@ -4,7 +4,7 @@
  * do not agree about newer code points. `\p{Assigned}` would go by the running ICU, so there is a table.
  */
 
-/** `scripts/assigned.ts` prints {@link RUNS} with a Node that has this version. Raise it with `engines`. */
+/** `dev/scripts/assigned.ts` prints {@link RUNS} with a Node that has this version. Raise it with `engines`. */
 export const UNICODE_VERSION = "16.0";
 
 /** How many code points from U+0000 on are not assigned, how many after them are, and so on, in base 36. */

@@ -6,7 +6,7 @@ import { concatBytes } from "./bytes.ts";
 import { ed25519StatementSigner, verifyEd25519, verifyEd25519Portably } from "./ed25519.ts";
 import { findNativeEd25519, webEd25519 } from "./native-ed25519.ts";
 import { SecretKey } from "./secret-key.ts";
-import { bitFlips } from "./test-vault.ts";
+import { bitFlips } from "./vault.test-kit.ts";
 
 const { n: L, p: P } = Point.CURVE();
 const SEED = new Uint8Array(32).fill(7);

@@ -19,7 +19,7 @@ import { nodePlatform } from "./node/platform.ts";
 import { webPlatform } from "./platform/web.ts";
 import { encodeSavedPart, encodeSavedPlan, parseSavedPart, parseSavedPlan } from "./resume.ts";
 import { DataKey } from "./secret-key.ts";
-import { collect, contentOf, planFile, reopened, type Planned } from "./test-files.ts";
+import { collect, contentOf, planFile, reopened, type Planned } from "./files.test-kit.ts";
 
 const readerOf =
   (content: Uint8Array): ReadContent =>

@@ -13,7 +13,7 @@ import { nodePlatform } from "./node/platform.ts";
 import { chunkNonce } from "./platform/platform.ts";
 import { webPlatform } from "./platform/web.ts";
 import { DataKey } from "./secret-key.ts";
-import { collect, collectUntilFailure, contentOf, FILE_ID, makeFile, planFile, VERSION_ID } from "./test-files.ts";
+import { collect, collectUntilFailure, contentOf, FILE_ID, makeFile, planFile, VERSION_ID } from "./files.test-kit.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 

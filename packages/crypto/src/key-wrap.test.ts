@@ -1,5 +1,5 @@
 import { describeKeyWrap } from "../../../test/suites/key-wrap.ts";
-import { OWNER, testKeyWrap, VAULT } from "./test-vault.ts";
+import { OWNER, testKeyWrap, VAULT } from "./vault.test-kit.ts";
 
 describeKeyWrap("the tests' double", async () => {
   const wrap = testKeyWrap("members");

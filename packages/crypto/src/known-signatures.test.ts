@@ -23,7 +23,7 @@ import {
   VAULT,
   VIEW,
   writeVersion,
-} from "./test-vault.ts";
+} from "./vault.test-kit.ts";
 import { seenEntry } from "./writing.ts";
 
 const ENTRY: EntryFields = { ...ENTRY_NOW, generation: 4n };

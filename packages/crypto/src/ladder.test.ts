@@ -7,7 +7,7 @@ import { isOnLadder, makeLadderStep, openLadderStep, parseLadderStep, type Ladde
 import type { VaultView } from "./membership.ts";
 import { webPlatform as platform } from "./platform/web.ts";
 import { signRecord } from "./records.ts";
-import { at, MEMBER, OWNER, REMOVED, STRANGER, VAULT, VIEW, viewIn, WRAP } from "./test-vault.ts";
+import { at, MEMBER, OWNER, REMOVED, STRANGER, VAULT, VIEW, viewIn, WRAP } from "./vault.test-kit.ts";
 import { randomVaultKey, VaultKey } from "./vault-key.ts";
 import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-keys.ts";
 

@@ -16,7 +16,7 @@ import {
 import { nameIndex, plainNameIndex } from "./name-index.ts";
 import { nodePlatform } from "./node/platform.ts";
 import { webPlatform } from "./platform/web.ts";
-import { at, bitFlips, failureOf, FILE_ID, FOLDER_ID, VAULT } from "./test-vault.ts";
+import { at, bitFlips, failureOf, FILE_ID, FOLDER_ID, VAULT } from "./vault.test-kit.ts";
 import { VaultKey } from "./vault-key.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 1000 : 100;

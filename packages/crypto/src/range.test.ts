@@ -8,7 +8,7 @@ import { CHUNK_BYTES } from "./platform/platform.ts";
 import { webPlatform } from "./platform/web.ts";
 import { openRangeReader, type RangeReaderOptions } from "./range.ts";
 import { ciphertextSize, MAX_CHUNKS, MAX_PLAINTEXT_BYTES } from "./sizes.ts";
-import { collect, collectUntilFailure, contentOf, makeFile, planFile } from "./test-files.ts";
+import { collect, collectUntilFailure, contentOf, makeFile, planFile } from "./files.test-kit.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const MEBIBYTE = 1024 * 1024;

@@ -28,7 +28,7 @@ import {
   WRAP,
   writeVersion,
   type WrittenVersion,
-} from "./test-vault.ts";
+} from "./vault.test-kit.ts";
 import { VaultKey } from "./vault-key.ts";
 import { newVaultKeyRecord, openVaultKeys } from "./vault-keys.ts";
 import { signVersionStatement } from "./version-statement.ts";

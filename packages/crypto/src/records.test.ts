@@ -21,7 +21,7 @@ import {
   VIEW,
   viewIn,
   WRAP,
-} from "./test-vault.ts";
+} from "./vault.test-kit.ts";
 import { randomVaultKey, VaultKey } from "./vault-key.ts";
 import { END_STEP_MS, NO_END } from "./place.ts";
 import { newVaultKeyRecord, openVaultKeys } from "./vault-keys.ts";

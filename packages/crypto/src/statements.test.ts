@@ -24,7 +24,7 @@ import {
   TIME,
   VAULT,
   VIEW,
-} from "./test-vault.ts";
+} from "./vault.test-kit.ts";
 import { parseVersionStatement, signVersionStatement, type VersionFields } from "./version-statement.ts";
 import { seenEntry, seenVersion } from "./writing.ts";
 

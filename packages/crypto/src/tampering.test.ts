@@ -10,7 +10,7 @@ import type { NewFile } from "./file-plan.ts";
 import { nodePlatform } from "./node/platform.ts";
 import { openRangeReader } from "./range.ts";
 import { DataKey } from "./secret-key.ts";
-import { collect, collectUntilFailure, contentOf, planFile } from "./test-files.ts";
+import { collect, collectUntilFailure, contentOf, planFile } from "./files.test-kit.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const BLOCK = 16400;

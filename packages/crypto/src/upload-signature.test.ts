@@ -33,7 +33,7 @@ import {
   VAULT,
   VIEW,
   writeVersion,
-} from "./test-vault.ts";
+} from "./vault.test-kit.ts";
 import { requireSiblings } from "./upload-signature.ts";
 import {
   JOINT_VERSION_STATEMENT_BYTES,

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
 import { createClient } from "./client.ts";
-import { BASE_URL, openService } from "./test-service.ts";
-import { VirtualClock } from "./test-transport.ts";
+import { BASE_URL, openService } from "./service.test-kit.ts";
+import { VirtualClock } from "./transport.test-kit.ts";
 
 vi.mock("./runtime.ts", () => ({ nodeVersion: () => null, canStreamRequests: () => false }));
 vi.mock("./native-crypto.ts", () => ({ nativeCrypto: () => null }));

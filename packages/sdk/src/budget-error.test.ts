@@ -1,6 +1,6 @@
 /** Budgets as a client meets them: nobody waits hours for one. */
 import { expect, it } from "vitest";
-import { failure, ID, json, scripted, VAULT } from "./test-transport.ts";
+import { failure, ID, json, scripted, VAULT } from "./transport.test-kit.ts";
 
 it("repeats a budget that renews within a minute, and no other", async () => {
   const renewing = (seconds: number) => {

@@ -3,7 +3,7 @@ import { filesGroup } from "@coffer/contract";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { ByteBody, Client } from "./index.ts";
-import { openService } from "./test-service.ts";
+import { openService } from "./service.test-kit.ts";
 
 const TEXT = "größer als 😀\n";
 const BYTES = new TextEncoder().encode(TEXT);

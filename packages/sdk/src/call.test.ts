@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AbortError, ApiError, ConnectionError, ContractError, TimeoutError } from "./errors.ts";
-import { failure, ID, json, scripted, silence, VAULT } from "./test-transport.ts";
+import { failure, ID, json, scripted, silence, VAULT } from "./transport.test-kit.ts";
 
 const OK = json({ vault: VAULT });
 const CREATED = json({ vault: VAULT }, 201);

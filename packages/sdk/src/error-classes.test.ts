@@ -30,7 +30,7 @@ import { KeychainSecret } from "./node/keychain.ts";
 import { ProfileMissingError } from "./node/profile-missing.ts";
 import { resolveSettings } from "./node/settings.ts";
 import { sessionCredentials } from "./session/credentials.ts";
-import { failure, ID, json, scripted, silence } from "./test-transport.ts";
+import { failure, ID, json, scripted, silence } from "./transport.test-kit.ts";
 import { notResumable, sourceChanged } from "./upload/source.ts";
 import { NEXT_STEPS, vaultError } from "./vaults/vault-error.ts";
 import { generationMoved } from "./vaults/service-view.ts";

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { everyPage, MOST_KEPT_PAGES, MOST_PAGES } from "./every-page.ts";
 import { ContractError } from "./errors.ts";
 import { paged } from "./pages.ts";
-import { VAULT } from "./test-transport.ts";
+import { VAULT } from "./transport.test-kit.ts";
 
 /** A service that has another page, with a new cursor, as long as its caller asks; it gives up long after the client should have. */
 function endless() {

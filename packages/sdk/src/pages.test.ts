@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { allOf } from "../../../test/kit/bytes.ts";
 import { ContractError } from "./errors.ts";
-import { ID, json, scripted, VAULT } from "./test-transport.ts";
+import { ID, json, scripted, VAULT } from "./transport.test-kit.ts";
 
 it("sends nothing before it is awaited, and once for all awaits of the same page", async () => {
   const { client, requests } = scripted([json({ vaults: [VAULT], nextCursor: null })]);

@@ -7,7 +7,7 @@ import { SdkError } from "./errors.ts";
 import { redactText, sanitizeCause } from "./redaction.ts";
 import { Secret } from "./secret.ts";
 import { sessionCredentials } from "./session/credentials.ts";
-import { ID, json, scripted } from "./test-transport.ts";
+import { ID, json, scripted } from "./transport.test-kit.ts";
 
 const secretBytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const key = secretBytes.map(renderKey);

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import type { Client } from "./index.ts";
 import { uploadFile } from "./node/index.ts";
-import { openService } from "./test-service.ts";
+import { openService } from "./service.test-kit.ts";
 
 const ID = "5f0c1d9e-0000-4000-8000-0123456789ab";
 

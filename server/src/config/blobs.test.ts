@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../config.ts";
-import { PRODUCTION, problemsOf } from "./test-config.ts";
+import { PRODUCTION, problemsOf } from "./config.test-kit.ts";
 
 const STORE = {
   SERVICE_BLOBS_URL: "https://store.example:9000/bucket/some/where",

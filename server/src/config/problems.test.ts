@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { CHAIN_NETWORKS } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../config.ts";
-import { PRODUCTION, problemsOf } from "./test-config.ts";
+import { PRODUCTION, problemsOf } from "./config.test-kit.ts";
 
 const PROVIDER = {
   SERVICE_IDP_ISSUER: "https://issuer.example",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readSmtpUrl } from "./smtp-url.ts";
-import { problemsOf } from "./test-config.ts";
+import { problemsOf } from "./config.test-kit.ts";
 
 const NO_TLS = { secure: false, requireTLS: false, ignoreTLS: true };
 const STARTTLS = { secure: false, requireTLS: true, ignoreTLS: false };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { enterProcess } from "./processes.ts";
-import { ofEachTest } from "../test-each.ts";
+import { ofEachTest } from "../each.test-kit.ts";
 
 const directory = ofEachTest(async () => ({ path: makeDirectory() }));
 

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { type File, MAX_PAGE } from "@coffer/contract";
 import { expect, test } from "vitest";
-import { purgeVault } from "./deletion/test-proofs.ts";
-import { newTestVault } from "../drivers/chain/test-chain.ts";
+import { purgeVault } from "./deletion/proofs.test-kit.ts";
+import { newTestVault } from "../drivers/chain/chain.test-kit.ts";
 import type { FileRow } from "../ports/tables.ts";
 import {
   encryptedFile,
@@ -15,13 +15,13 @@ import {
   put,
   type Writing,
   usageOf,
-} from "./files/test-shared-files.ts";
+} from "./files/shared-files.test-kit.ts";
 import { PIECE } from "./in-pieces.ts";
-import { publishKey } from "./shared-vaults/test-vaults.ts";
-import { answerOf, contextOf, openTestService } from "./test-service.ts";
+import { publishKey } from "./shared-vaults/vaults.test-kit.ts";
+import { answerOf, contextOf, openTestService } from "./service.test-kit.ts";
 import { finishTreeActs } from "./tree-acts/writing.ts";
 import { finishPurges } from "./vaults/purging.ts";
-import { ofEachTest } from "../test-each.ts";
+import { ofEachTest } from "../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

@@ -3,12 +3,12 @@ import { Readable } from "node:stream";
 import { jwtVerify, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import type { JwtKey } from "../config.ts";
-import { actionsOf, tryAccess } from "../features/auth/test-accounts.ts";
-import { addSession } from "../features/sessions/test-sessions.ts";
-import { openTestApp, type TestApp } from "../test-app.ts";
+import { actionsOf, tryAccess } from "../features/auth/accounts.test-kit.ts";
+import { addSession } from "../features/sessions/sessions.test-kit.ts";
+import { openTestApp, type TestApp } from "../app.test-kit.ts";
 import { createAuthenticator } from "./authentication.ts";
-import { ofEachTest } from "../test-each.ts";
-import { codeOf } from "../features/test-service.ts";
+import { ofEachTest } from "../each.test-kit.ts";
+import { codeOf } from "../features/service.test-kit.ts";
 
 const service = ofEachTest(openTestApp);
 

@@ -1,8 +1,8 @@
 /** Pages of other origins: nobody's by default, those that the operator names otherwise, and never more than what their key may do. */
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../config.ts";
-import { PRODUCTION } from "../config/test-config.ts";
-import { openTestApp, type TestApp } from "../test-app.ts";
+import { PRODUCTION } from "../config/config.test-kit.ts";
+import { openTestApp, type TestApp } from "../app.test-kit.ts";
 
 const CONSOLE = "https://console.example.test";
 const ELSEWHERE = "https://elsewhere.example.test";

@@ -2,7 +2,7 @@
 import { api, type Deprecation, type EndpointDefinition } from "@coffer/contract";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openTestApp, type TestApp } from "../test-app.ts";
+import { openTestApp, type TestApp } from "../app.test-kit.ts";
 
 const DEPRECATED: Deprecation = {
   since: "2026-11-01",

@@ -1,9 +1,9 @@
 /** The development mode of specification §5.6 beside sessions: headers count only where nothing else was said. */
 import { describe, expect, it } from "vitest";
-import { PRODUCTION } from "../config/test-config.ts";
-import { signUpWithPassword } from "../features/auth/test-accounts.ts";
-import { openTestApp, type TestApp, type TestCall } from "../test-app.ts";
-import { ofEachTest } from "../test-each.ts";
+import { PRODUCTION } from "../config/config.test-kit.ts";
+import { signUpWithPassword } from "../features/auth/accounts.test-kit.ts";
+import { openTestApp, type TestApp, type TestCall } from "../app.test-kit.ts";
+import { ofEachTest } from "../each.test-kit.ts";
 
 const service = ofEachTest(openTestApp);
 

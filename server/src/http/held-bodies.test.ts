@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { openLiveService } from "../features/live-service.ts";
 import { JsonBounds, MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../json-bounds.ts";
 import { ServiceError } from "../service-error.ts";
-import { openTestApp, type TestAnswer, type TestApp } from "../test-app.ts";
+import { openTestApp, type TestAnswer, type TestApp } from "../app.test-kit.ts";
 import { BodyRoom, FREE_BODY_BYTES } from "../limits/body-room.ts";
 
 const OPEN = endpointsOf(api).filter(({ auth, body }) => auth === "none" && body !== undefined && !isBytes(body));

@@ -1,10 +1,10 @@
 import { api } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import type { Deps } from "../deps.ts";
-import { openTestApp, type TestApp } from "../test-app.ts";
+import { openTestApp, type TestApp } from "../app.test-kit.ts";
 import { releaseEnded } from "../ports/leases.ts";
 import { createIdempotency, type Outcome, type Reservation } from "./idempotency.ts";
-import { ofEachTest } from "../test-each.ts";
+import { ofEachTest } from "../each.test-kit.ts";
 
 const service = ofEachTest(openTestApp);
 

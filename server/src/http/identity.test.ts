@@ -1,9 +1,9 @@
 /** What identity adds to the wire: aliases, challenges, answers that hold secrets. */
 import { api, endpointsOf } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
-import { PASSWORD, signUpWithPassword } from "../features/auth/test-accounts.ts";
-import { openTestApp } from "../test-app.ts";
-import { ofEachTest } from "../test-each.ts";
+import { PASSWORD, signUpWithPassword } from "../features/auth/accounts.test-kit.ts";
+import { openTestApp } from "../app.test-kit.ts";
+import { ofEachTest } from "../each.test-kit.ts";
 
 const service = ofEachTest(openTestApp);
 

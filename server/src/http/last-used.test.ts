@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { openTestApp } from "../test-app.ts";
-import { ofEachTest } from "../test-each.ts";
+import { openTestApp } from "../app.test-kit.ts";
+import { ofEachTest } from "../each.test-kit.ts";
 
 const test = ofEachTest(openTestApp);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openTestApp } from "../test-app.ts";
+import { openTestApp } from "../app.test-kit.ts";
 import { redact } from "./redaction.ts";
 
 describe("the log", () => {

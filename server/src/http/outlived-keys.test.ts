@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { openTestApp } from "../test-app.ts";
-import { ofEachTest } from "../test-each.ts";
+import { openTestApp } from "../app.test-kit.ts";
+import { ofEachTest } from "../each.test-kit.ts";
 
 const DAY = 24 * 3_600_000;
 

@@ -1,6 +1,6 @@
 /** Words that every object inherits, as keys of what a request brings in pairs: none is dropped without a word. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openTestApp, type TestApp } from "../test-app.ts";
+import { openTestApp, type TestApp } from "../app.test-kit.ts";
 
 const INHERITED = ["__proto__", "constructor", "toString", "hasOwnProperty"];
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request as openRequest } from "node:http";
 import { describe, expect, it } from "vitest";
 import { openLiveService } from "../features/live-service.ts";
-import { openTestApp, type TestApp, type TestCall } from "../test-app.ts";
+import { openTestApp, type TestApp, type TestCall } from "../app.test-kit.ts";
 
 const LOGIN = { json: { email: "nobody@example.test", password: "wrong password entirely" } };
 

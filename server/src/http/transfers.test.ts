@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { signUpWithPassword } from "../features/auth/test-accounts.ts";
+import { signUpWithPassword } from "../features/auth/accounts.test-kit.ts";
 import { ServiceError } from "../service-error.ts";
-import { openTestApp } from "../test-app.ts";
+import { openTestApp } from "../app.test-kit.ts";
 import { Transfers } from "./transfers.ts";
 
 /** Resolves when the transfer is cut. */

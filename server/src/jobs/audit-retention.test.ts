@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/kit/clock.ts";
-import { openTestLog, TEST_TIME, type TestLog } from "../features/audit/test-log.ts";
+import { openTestLog, TEST_TIME, type TestLog } from "../features/audit/log.test-kit.ts";
 import { removeOldEntries } from "./audit-retention.ts";
 
 const YEAR = 365 * 24 * 60 * 60_000;

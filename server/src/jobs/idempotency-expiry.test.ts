@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { ManualClock } from "../../../test/kit/clock.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { insertAccount } from "../../../test/kit/rows.ts";
-import { openTestDatabase } from "../test-storage.ts";
+import { openTestDatabase } from "../storage.test-kit.ts";
 import { expireIdempotency } from "./expiry.ts";
 
 it("answers kept for repeated requests go when their time is over", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { countRows, outcomeOf, refresh, signUpWithPassword, tryAccess } from "../features/auth/test-accounts.ts";
-import { openTestApp } from "../test-app.ts";
+import { countRows, outcomeOf, refresh, signUpWithPassword, tryAccess } from "../features/auth/accounts.test-kit.ts";
+import { openTestApp } from "../app.test-kit.ts";
 import { expireIdentity } from "./identity-expiry.ts";
 
 const DAY = 86_400_000;

@@ -17,9 +17,9 @@ import { deleteQueuedBlobs } from "./blob-deletions.ts";
 import { expireUploads } from "./expiry.ts";
 import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
-import { openMemoryBlobs, openTestDatabase } from "../test-storage.ts";
+import { openMemoryBlobs, openTestDatabase } from "../storage.test-kit.ts";
 import { claimContent } from "../features/quarantine/store.ts";
-import { inOrder, reopened, runningTimeOf } from "./test-jobs.ts";
+import { inOrder, reopened, runningTimeOf } from "./jobs.test-kit.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -6,14 +6,14 @@ import { parseConfig } from "../config.ts";
 import { requestMail } from "../features/mail-tokens/requests.ts";
 import { useMailToken } from "../features/mail-tokens/store.ts";
 import { hashMailToken } from "../features/mail-tokens/rules.ts";
-import { tokenIn } from "../features/mail-tokens/test-mail.ts";
+import { tokenIn } from "../features/mail-tokens/mail.test-kit.ts";
 import type { Database } from "../ports/database.ts";
 import { wrapDatabase } from "../ports/wrapped-database.ts";
 import { type Mail, MailError, type Mailer } from "../ports/mailer.ts";
 import { systemRandom } from "../ports/random.ts";
 import { mailJob, sendRequestedMails } from "./mail.ts";
-import { ofEachTest } from "../test-each.ts";
-import { openTestDatabase } from "../test-storage.ts";
+import { ofEachTest } from "../each.test-kit.ts";
+import { openTestDatabase } from "../storage.test-kit.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const SECOND = 1000;

@@ -6,13 +6,13 @@ import { addressFile } from "../../../test/kit/postgres/address.ts";
 import { createDatabase } from "../../../test/kit/postgres/databases.ts";
 import { parseConfig, placeOf } from "../config.ts";
 import { hashAccessCode, isUsableAccessCode, useAccessCode } from "../features/access-codes/store.ts";
-import { ON_POSTGRES, openTestDatabase, testAddress } from "../test-storage.ts";
+import { ON_POSTGRES, openTestDatabase, testAddress } from "../storage.test-kit.ts";
 import { startServer } from "../index.ts";
 import { systemClock } from "../ports/clock.ts";
 import { UsageError } from "./command.ts";
 import { findCommand, isCommandGroup, renderCommands } from "./commands.ts";
-import { runCommand } from "./test-operator.ts";
-import { ofEachTest } from "../test-each.ts";
+import { runCommand } from "./operator.test-kit.ts";
+import { ofEachTest } from "../each.test-kit.ts";
 
 /** With no database in it; on PostgreSQL with an empty one. */
 const directory = ofEachTest(async () => {

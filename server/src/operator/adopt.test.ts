@@ -6,8 +6,8 @@ import { inChunks } from "../../../test/kit/bytes.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { parseMark } from "../features/pairing/mark.ts";
 import { openBeside } from "../storage.ts";
-import { testAddress } from "../test-storage.ts";
-import { runAsked, runCommand } from "./test-operator.ts";
+import { testAddress } from "../storage.test-kit.ts";
+import { runAsked, runCommand } from "./operator.test-kit.ts";
 
 /** New rows beside a store that has a content which they do not name. */
 async function openScene(mark: string | null) {

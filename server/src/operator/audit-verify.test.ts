@@ -2,11 +2,11 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/kit/clock.ts";
-import { openTestLog, TEST_TIME, type TestLog } from "../features/audit/test-log.ts";
+import { openTestLog, TEST_TIME, type TestLog } from "../features/audit/log.test-kit.ts";
 import { removeOldEntries } from "../jobs/audit-retention.ts";
-import { ON_POSTGRES } from "../test-storage.ts";
+import { ON_POSTGRES } from "../storage.test-kit.ts";
 import { UsageError } from "./commands.ts";
-import { runCommand } from "./test-operator.ts";
+import { runCommand } from "./operator.test-kit.ts";
 
 let log: TestLog;
 beforeEach(async () => {

@@ -12,7 +12,7 @@ import { patternBytes } from "../../../test/kit/bytes.ts";
 import { cephStore, skipWithoutCeph } from "../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { findSystemPostgres, openCluster, skipWithout, whyNoBackupTools } from "../../../test/kit/engines.ts";
-import { type ServerProcess, startServerProcess } from "../../../test/kill/server-process.ts";
+import { type ServerProcess, startServerProcess } from "../../../test/crash/server-process.ts";
 
 const MAIN = new URL("../main.ts", import.meta.url).pathname;
 const execute = promisify(execFile);

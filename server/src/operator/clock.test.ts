@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { openTestLog } from "../features/audit/test-log.ts";
+import { openTestLog } from "../features/audit/log.test-kit.ts";
 import { checkClock, openRunningTime, RunningMarks } from "../jobs/running-time.ts";
-import { ofEachTest } from "../test-each.ts";
+import { ofEachTest } from "../each.test-kit.ts";
 import { UsageError } from "./command.ts";
-import { runCommand } from "./test-operator.ts";
+import { runCommand } from "./operator.test-kit.ts";
 
 const DAY = 86_400_000;
 const log = ofEachTest(openTestLog);

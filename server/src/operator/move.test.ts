@@ -8,7 +8,7 @@ import { patternBytes } from "../../../test/kit/bytes.ts";
 import { cephStore, skipWithoutCeph } from "../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { createDatabase } from "../../../test/kit/postgres/databases.ts";
-import { startServerProcess } from "../../../test/kill/server-process.ts";
+import { startServerProcess } from "../../../test/crash/server-process.ts";
 
 const MAIN = new URL("../main.ts", import.meta.url).pathname;
 const CONTENTS = [0, 5_000, 12 * 1024 * 1024 + 5].map((size, at) => patternBytes(`moved ${String(at)}`, size));

@@ -4,13 +4,13 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { allOf, inChunks } from "../../../test/kit/bytes.ts";
 import { fileRow } from "../../../test/kit/rows.ts";
 import { parseConfig } from "../config.ts";
-import { openTestLog } from "../features/audit/test-log.ts";
+import { openTestLog } from "../features/audit/log.test-kit.ts";
 import type { DeletionReason } from "../ports/quarantine-tables.ts";
 import { openBeside } from "../storage.ts";
-import { knownEnvironment } from "../test-storage.ts";
-import { ofEachTest } from "../test-each.ts";
+import { knownEnvironment } from "../storage.test-kit.ts";
+import { ofEachTest } from "../each.test-kit.ts";
 import { UsageError } from "./command.ts";
-import { runAsked, runCommand } from "./test-operator.ts";
+import { runAsked, runCommand } from "./operator.test-kit.ts";
 
 const HOUR = 60 * 60_000;
 const log = ofEachTest(openTestLog);

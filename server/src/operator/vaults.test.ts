@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { openTestLog } from "../features/audit/test-log.ts";
+import { openTestLog } from "../features/audit/log.test-kit.ts";
 import { UsageError } from "./command.ts";
-import { runCommand } from "./test-operator.ts";
-import { ofEachTest } from "../test-each.ts";
+import { runCommand } from "./operator.test-kit.ts";
+import { ofEachTest } from "../each.test-kit.ts";
 
 const log = ofEachTest(openTestLog);
 

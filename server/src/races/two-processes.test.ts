@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createDatabase } from "../../../test/kit/postgres/databases.ts";
 import { signUp } from "../../../test/kit/signed-up.ts";
-import { type Fleet, openFleet } from "../../../test/kill/accounts/fleet.ts";
-import { openRowReader, type RowReader } from "../../../test/kill/row-reader.ts";
-import { claimOf, newSigner } from "../features/invites/test-invites.ts";
-import { addSession } from "../features/sessions/test-sessions.ts";
+import { type Fleet, openFleet } from "../../../test/crash/accounts/fleet.ts";
+import { openRowReader, type RowReader } from "../../../test/crash/row-reader.ts";
+import { claimOf, newSigner } from "../features/invites/invites.test-kit.ts";
+import { addSession } from "../features/sessions/sessions.test-kit.ts";
 import { openDatabase } from "../storage.ts";
-import { openTestApp, type TestApp } from "../test-app.ts";
+import { openTestApp, type TestApp } from "../app.test-kit.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const TIMES = FULL ? 200 : 10;

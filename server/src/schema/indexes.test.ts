@@ -24,7 +24,7 @@ import { sumGivenUp, sumHeldBytes } from "../features/holds/store.ts";
 import { ENDINGS } from "../jobs/identity-expiry.ts";
 import { deleteEnded } from "../jobs/identity/store.ts";
 import type { Database, Queries } from "../ports/database.ts";
-import { openTestSqlite } from "../test-storage.ts";
+import { openTestSqlite } from "../storage.test-kit.ts";
 
 const directory = makeDirectory();
 let database: Database;

@@ -2,10 +2,10 @@
 import { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { openTestService, type TestService } from "../features/test-service.ts";
-import { openTestSqlite } from "../test-storage.ts";
-import { liveOn } from "./test-life.ts";
-import { type Filters, filtersOfContract } from "./test-lists.ts";
+import { openTestService, type TestService } from "../features/service.test-kit.ts";
+import { openTestSqlite } from "../storage.test-kit.ts";
+import { liveOn } from "./life.test-kit.ts";
+import { type Filters, filtersOfContract } from "./lists.test-kit.ts";
 
 let service: TestService;
 /** The text of each query, once; what stands in its values is no matter to its plan. */

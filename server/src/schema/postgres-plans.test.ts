@@ -4,14 +4,14 @@
  */
 import { Client, type QueryConfig } from "pg";
 import { beforeAll, expect, it, vi } from "vitest";
-import { makeAccessCode } from "../../../test/acceptance/kit/identity.ts";
+import { makeAccessCode } from "../../../test/journeys/kit/identity.ts";
 import { runConformance } from "../../../test/conformance/run.ts";
 import { createDatabase } from "../../../test/kit/postgres/databases.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { parseConfig, startServer } from "../index.ts";
-import { openTestService } from "../features/test-service.ts";
+import { openTestService } from "../features/service.test-kit.ts";
 import { openDatabase } from "../storage.ts";
-import { liveOn } from "./test-life.ts";
+import { liveOn } from "./life.test-kit.ts";
 
 vi.hoisted(() => (process.env["COFFER_TEST_DATABASE"] = "postgres"));
 

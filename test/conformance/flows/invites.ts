@@ -1,5 +1,5 @@
 import { api, isInviteCode, END_STEP, type CreatedInvite } from "@coffer/contract";
-import type { ChainKey } from "../../acceptance/kit/chain.ts";
+import type { ChainKey } from "../../journeys/kit/chain.ts";
 import { refusedWith, type Conversation } from "../conversation.ts";
 import type { Flow, Subject } from "../subject.ts";
 

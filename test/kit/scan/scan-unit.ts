@@ -24,7 +24,7 @@ export interface ScanOutcome {
 
 const PIECE = 16 * 1024 * 1024;
 /**
- * What is in a development stack's directory and no service's (`packages/devstack`): the configuration of its owner and of the
+ * What is in a development stack's directory and no service's (`dev/devstack`): the configuration of its owner and of the
  * agent of its main job, which hold their chain keys for them alone, and what the clients on that machine keep for themselves.
  */
 const OF_CLIENTS = /(?:^|\/)(?:client\/|(?:credentials|agent|demonstration)(?:-\d+)?\.json$)/;

@@ -13,7 +13,7 @@ import { sourceLauncher, startStack, type Stack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { createKeys, serveHttp } from "@coffer/mcp/http";
 import { spawnShell } from "../../kit/mcp-http.ts";
-import { installPeers, PEER_PROGRAMS } from "../../../scripts/peers.ts";
+import { installPeers, PEER_PROGRAMS } from "../../../dev/scripts/peers.ts";
 import { createFixtures } from "./fixtures.ts";
 
 const REVISIONS = ["2025-11-25", "2026-07-28"];

@@ -5,7 +5,7 @@ import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { encryptFile } from "../encrypt-file.ts";
 import { chunkCount, encryptPart } from "../file-part.ts";
 import { decryptFile } from "../decrypt-file.ts";
-import { collect, contentOf, planFile, reopened } from "../test-files.ts";
+import { collect, contentOf, planFile, reopened } from "../files.test-kit.ts";
 import { readContentOf, writePieces } from "./file-content.ts";
 import { nodePlatform } from "./platform.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import type { Client } from "../client.ts";
-import { openService } from "../test-service.ts";
+import { openService } from "../service.test-kit.ts";
 import { downloadFile } from "./download-file.ts";
 import { processMark, tagOf } from "./process-mark.ts";
 import { uploadFile } from "./upload-file.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { createClient, type Client } from "../client.ts";
 import { Secret } from "../secret.ts";
-import { openSessionService, type SessionService } from "../session/test-session-service.ts";
+import { openSessionService, type SessionService } from "../session/session-service.test-kit.ts";
 import { readConfig, writeConfig } from "./config.ts";
 import { savedSession } from "./saved-session.ts";
 import { resolveSettings } from "./settings.ts";

@@ -16,7 +16,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
-import { openService } from "../test-service.ts";
+import { openService } from "../service.test-kit.ts";
 import type { Middleware } from "../transports.ts";
 import { downloadFile } from "./download-file.ts";
 import { uploadFile } from "./upload-file.ts";

@@ -1,7 +1,7 @@
 /** The client's webhooks, against the fake service. */
 import { describe, expect, it } from "vitest";
 import type { Client } from "../client.ts";
-import { openService } from "../test-service.ts";
+import { openService } from "../service.test-kit.ts";
 import { createFake, type Fake, type Receive } from "../testing/index.ts";
 import { isEvent, verifyWebhook, type ReceivedEvent } from "../webhooks/index.ts";
 

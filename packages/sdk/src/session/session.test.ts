@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { createClient, type Client } from "../client.ts";
 import { SessionEndedError } from "../errors.ts";
 import { Secret } from "../secret.ts";
-import { VirtualClock } from "../test-transport.ts";
+import { VirtualClock } from "../transport.test-kit.ts";
 import type { Transport } from "../transports.ts";
 import { sessionCredentials, type SessionCredentials } from "./credentials.ts";
 import type { SessionOptions, StoredSession } from "./state.ts";
-import { openSessionService, type SessionService } from "./test-session-service.ts";
+import { openSessionService, type SessionService } from "./session-service.test-kit.ts";
 
 const BASE_URL = "http://coffer.test";
 const ACCESS_MS = 900_000;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { uploadFolder } from "../node/folders.ts";
-import { openService } from "../test-service.ts";
+import { openService } from "../service.test-kit.ts";
 import type { Middleware } from "../transports.ts";
 
 /** Notes how many files each batch has. */

@@ -1,6 +1,6 @@
 /**
  * What changing an allowlist does and does not do, in words. Results of the calls carry these texts.
- * docs/threat-model.md has them word for word (test/threats/removed-member.test.ts,
+ * docs/threat-model.md has them word for word (test/security/threats/removed-member.test.ts,
  * test/shared-vaults/handing-on.test.ts).
  */
 

@@ -265,7 +265,7 @@ const hostilePath = fc
       "",
       "/",
       "//",
-      "./",
+      ".//",
       "file://",
       "root/",
       "ABS/",

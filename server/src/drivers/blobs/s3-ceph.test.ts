@@ -11,7 +11,7 @@ import { secureSettingsOf, settingsOf } from "../../../../test/kit/ceph/s3-setti
 import { cephStore, skipWithoutCeph } from "../../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { describeBlobStore } from "../../../../test/suites/blob-store.ts";
-import { openTestDatabase } from "../../test-storage.ts";
+import { openTestDatabase } from "../../storage.test-kit.ts";
 import { S3Client } from "./s3/client.ts";
 import { PATIENCE } from "./s3/settings.ts";
 import { openS3Blobs } from "./s3.ts";

@@ -14,7 +14,7 @@ import { settingsOf } from "../../../../test/kit/ceph/s3-settings.ts";
 import { cephStore, skipWithoutCeph } from "../../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { type BlobStore, BlobStoreAwayError } from "../../ports/blob-store.ts";
-import { openTestDatabase } from "../../test-storage.ts";
+import { openTestDatabase } from "../../storage.test-kit.ts";
 import { openS3Blobs } from "./s3.ts";
 
 const MIB = 1024 * 1024;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { describeChain } from "../../../../test/suites/chain.ts";
 import type { ChainVault } from "../../ports/chain.ts";
 import { RememberedVaults } from "./remembered.ts";
-import { newTestVault, openTestChain } from "./test-chain.ts";
+import { newTestVault, openTestChain } from "./chain.test-kit.ts";
 
 const VAULT = `0x${"a".repeat(64)}`;
 const owner = { address: `0x${"1".repeat(64)}`, signingKey: new Uint8Array(32) };

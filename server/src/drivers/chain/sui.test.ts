@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { describeChain } from "../../../../test/suites/chain.ts";
 import { openSuiChain } from "./sui.ts";
-import { newTestVault } from "./test-chain.ts";
-import { openTestNode, renderVault, TEST_CHAIN, TEST_PACKAGE } from "./test-node.ts";
+import { newTestVault } from "./chain.test-kit.ts";
+import { openTestNode, renderVault, TEST_CHAIN, TEST_PACKAGE } from "./node.test-kit.ts";
 
 const config = { url: "https://node.example", packageId: TEST_PACKAGE, chainId: null };
 const VAULT = `0x${"a".repeat(64)}`;

@@ -6,7 +6,7 @@ import { makeCertificates } from "../../../../test/kit/certificates.ts";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { openCluster } from "../../../../test/kit/engines.ts";
 import { insertAccount } from "../../../../test/kit/rows.ts";
-import { startServerProcess } from "../../../../test/kill/server-process.ts";
+import { startServerProcess } from "../../../../test/crash/server-process.ts";
 import { findVersion, migrate } from "../../schema/migrate.ts";
 import { openPostgres } from "./postgres.ts";
 

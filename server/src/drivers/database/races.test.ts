@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { RACES } from "../../races/test-races.ts";
-import { openTestSqlite } from "../../test-storage.ts";
+import { RACES } from "../../races/races.test-kit.ts";
+import { openTestSqlite } from "../../storage.test-kit.ts";
 import type { Database } from "../../ports/database.ts";
-import { openReadCommitted, type Weakness } from "./test-read-committed.ts";
+import { openReadCommitted, type Weakness } from "./read-committed.test-kit.ts";
 import { describeRaces, openTrack, type OpenRaced } from "../../../../test/suites/database-races.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";

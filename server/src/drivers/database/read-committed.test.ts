@@ -1,10 +1,10 @@
 /** The double that races run on does what it says of PostgreSQL; test/suites/database-races.ts rests on it. */
 import { join } from "node:path";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
-import { openTestSqlite } from "../../test-storage.ts";
+import { openTestSqlite } from "../../storage.test-kit.ts";
 import { ConstraintError, type Database, type Queries } from "../../ports/database.ts";
 import { beforeEach, describe, expect, it } from "vitest";
-import { openReadCommitted } from "./test-read-committed.ts";
+import { openReadCommitted } from "./read-committed.test-kit.ts";
 import { accountRow, folderRow, insertAccount, vaultRow } from "../../../../test/kit/rows.ts";
 
 let database: Database;

@@ -11,7 +11,7 @@ import { describeMailer, failureOf, mailOf } from "../../../../test/suites/maile
 import { systemRandom } from "../../ports/random.ts";
 import { diskFileSystem } from "../blobs/disk/file-system.ts";
 import { openOutbox } from "./outbox.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const scratch = ofEachTest(async () => ({ path: makeDirectory() }));
 

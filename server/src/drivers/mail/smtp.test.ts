@@ -5,7 +5,7 @@ import { ManualClock } from "../../../../test/kit/clock.ts";
 import { describeMailer, failureOf, mailOf } from "../../../../test/suites/mailer.ts";
 import { systemRandom } from "../../ports/random.ts";
 import { openSmtp, type SmtpOptions } from "./smtp.ts";
-import { openRawServer, openSmtpServer } from "./test-smtp-server.ts";
+import { openRawServer, openSmtpServer } from "./smtp-server.test-kit.ts";
 
 /** Far more than loopback needs, far less than a test may take. */
 const TIMEOUTS = { connect: 5000, greeting: 5000, idle: 5000, whole: 10_000 };

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
-import { productionSecrets } from "../../../../test/acceptance/kit/production.ts";
+import { productionSecrets } from "../../../../test/journeys/kit/production.ts";
 import { readMail } from "../../../../test/suites/mailer-message.ts";
 import { type Environment, parseConfig, startServer } from "../../index.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { openSmtpServer } from "./test-smtp-server.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { openSmtpServer } from "./smtp-server.test-kit.ts";
 
 const directory = ofEachTest(async () => ({ path: makeDirectory() }));
 let logged: string;

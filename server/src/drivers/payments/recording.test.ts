@@ -6,7 +6,7 @@ import { describePaymentProvider } from "../../../../test/suites/payment-provide
 import { type PaymentProvider, PaymentUnavailableError } from "../../ports/payment-provider.ts";
 import { openTestPayments, signPaymentEvent } from "./recording.ts";
 import { isSigned, signParts } from "./standard-webhooks.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const secret = `whsec_${Buffer.from("secret of the tests, 32 bytes ok").toString("base64")}`;
 const NOW = Date.UTC(2026, 10, 20, 12);

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { wrapped } from "../../test-wrapped.ts";
+import { wrapped } from "../../wrapped.test-kit.ts";
 import { ManualClock } from "../../../../test/kit/clock.ts";
 import type { Principal } from "../../handler.ts";
 import type { Database } from "../../ports/database.ts";
 import { systemRandom } from "../../ports/random.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { parseConfig } from "../../config.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { openTestLog } from "../audit/test-log.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { openTestLog } from "../audit/log.test-kit.ts";
 import { actAs, type ActDeps, actOn, actOnAll } from "./act.ts";
 
 const log = ofEachTest(openTestLog);

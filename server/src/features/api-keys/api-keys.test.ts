@@ -9,12 +9,12 @@ import {
   SCOPES,
 } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
-import { openTestApp, type TestAnswer } from "../../test-app.ts";
+import { openTestApp, type TestAnswer } from "../../app.test-kit.ts";
 import { toTimestamp } from "../timestamps.ts";
-import { logInAgain, signUpWithPassword } from "../auth/test-accounts.ts";
-import type { TestSigner } from "../chain-proofs/test-signer.ts";
-import { claimOf, errorCodeOf, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { logInAgain, signUpWithPassword } from "../auth/accounts.test-kit.ts";
+import type { TestSigner } from "../chain-proofs/signer.test-kit.ts";
+import { claimOf, errorCodeOf, newSigner, redeem, TEST_PLACE } from "../invites/invites.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const HOUR = 3_600_000;
 

@@ -5,10 +5,10 @@
 import { AGENT_SCOPES, renderKeyAddressText, renderLinkText, type Scope, SCOPES } from "@coffer/contract";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+import { openTestApp, type TestAnswer, type TestApp } from "../../app.test-kit.ts";
 import { toTimestamp } from "../timestamps.ts";
-import type { TestSigner } from "../chain-proofs/test-signer.ts";
-import { claimOf, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
+import type { TestSigner } from "../chain-proofs/signer.test-kit.ts";
+import { claimOf, newSigner, redeem, TEST_PLACE } from "../invites/invites.test-kit.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 400 : 20;
 const HOUR = 3_600_000;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { type AuditEvent, checkAuditChain } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
-import { openTestApp } from "../../test-app.ts";
-import { noteChanges } from "../changes/test-changes.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { openTestApp } from "../../app.test-kit.ts";
+import { noteChanges } from "../changes/changes.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestApp);
 const owner = ofEachTest(() => service.signUp());

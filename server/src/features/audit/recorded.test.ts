@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { api, type AuditEvent, type EndpointDefinition } from "@coffer/contract";
 import { expect, it } from "vitest";
-import { newTestVault } from "../../drivers/chain/test-chain.ts";
-import { openTestApp } from "../../test-app.ts";
-import { openSigner } from "../chain-proofs/test-signer.ts";
-import { signRecord } from "../shared-vaults/test-statements.ts";
+import { newTestVault } from "../../drivers/chain/chain.test-kit.ts";
+import { openTestApp } from "../../app.test-kit.ts";
+import { openSigner } from "../chain-proofs/signer.test-kit.ts";
+import { signRecord } from "../shared-vaults/statements.test-kit.ts";
 import { verifyAccount } from "./verify.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 import { batchForm, FORM_TYPE } from "../../../../test/kit/batch-form.ts";
 
 const service = ofEachTest(openTestApp);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ChangeRow } from "../../ports/tables.ts";
-import { ON_POSTGRES } from "../../test-storage.ts";
-import { openTestLog, type TestLog } from "./test-log.ts";
+import { ON_POSTGRES } from "../../storage.test-kit.ts";
+import { openTestLog, type TestLog } from "./log.test-kit.ts";
 
 const ROWS = 6;
 let log: TestLog;

@@ -1,7 +1,7 @@
 import type { AuditEvent } from "@coffer/contract";
 import { describe, expect, it, vi } from "vitest";
-import { openTestApp, type TestApp } from "../../test-app.ts";
-import { addSession } from "../sessions/test-sessions.ts";
+import { openTestApp, type TestApp } from "../../app.test-kit.ts";
+import { addSession } from "../sessions/sessions.test-kit.ts";
 import { logIn } from "./log-in.ts";
 import { verifyPassword } from "./passwords.ts";
 import {
@@ -14,8 +14,8 @@ import {
   refresh,
   signUpWithPassword,
   tryAccess,
-} from "./test-accounts.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "./accounts.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestApp);
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { openTestApp } from "../../test-app.ts";
-import { between } from "../../test-between.ts";
-import { logInAgain, signUpWithPassword } from "./test-accounts.ts";
+import { openTestApp } from "../../app.test-kit.ts";
+import { between } from "../../between.test-kit.ts";
+import { logInAgain, signUpWithPassword } from "./accounts.test-kit.ts";
 import { resetPassword } from "./reset.ts";
 import { hashMailToken, MAIL_TOKEN_LIFE } from "../mail-tokens/rules.ts";
 import { useMailToken } from "../mail-tokens/store.ts";
-import { mailToken } from "../mail-tokens/test-mail.ts";
+import { mailToken } from "../mail-tokens/mail.test-kit.ts";
 import { verifyEmail } from "../mail-tokens/verification.ts";
 
 describe("a mailed token that is over between the look and the use", () => {

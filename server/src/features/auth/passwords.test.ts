@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../service-error.ts";
 import { COMMON_PHRASES } from "./common-phrases.ts";
 import { hashPassword, requireStrongPassword, verifyPassword } from "./passwords.ts";
-import { PASSWORD } from "./test-accounts.ts";
+import { PASSWORD } from "./accounts.test-kit.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 2_000 : 100;
 const CONTEXT = { email: "alice.long@example.test", name: "Alice Long" };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { parseConfig } from "../../config.ts";
-import { openTestDatabase } from "../../test-storage.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { openTestDatabase } from "../../storage.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 import { ServiceError } from "../../service-error.ts";
 import { beginSignIn, forgetSignIns, noteFailedSignIn, noteSignIn } from "./sign-in-delays.ts";
-import { ageSignIns } from "./test-accounts.ts";
+import { ageSignIns } from "./accounts.test-kit.ts";
 
 const HOME = "192.0.2.1";
 const AWAY = "203.0.113.1";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openTestApp, type TestApp } from "../../test-app.ts";
+import { openTestApp, type TestApp } from "../../app.test-kit.ts";
 import { hashAccessCode } from "../access-codes/store.ts";
 import {
   actionsOf,
@@ -10,8 +10,8 @@ import {
   signUpWithPassword,
   tally,
   tryAccess,
-} from "./test-accounts.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "./accounts.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestApp);
 

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { verifyAccount } from "../audit/verify.ts";
-import { bodyOf, codeOf } from "../test-service.ts";
+import { bodyOf, codeOf } from "../service.test-kit.ts";
 import { collectEvent } from "./events.ts";
-import { openTestBilling, type TestBilling } from "./test-billing.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { openTestBilling, type TestBilling } from "./billing.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const SKEW = 5 * 60_000;
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";

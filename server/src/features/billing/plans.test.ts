@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { openTestBilling, type Owner } from "./test-billing.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { openTestBilling, type Owner } from "./billing.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const HOUR = 3_600_000;
 const service = ofEachTest(() => openTestBilling({ environment: { SERVICE_FREE_STORAGE_BYTES: "10" } }));

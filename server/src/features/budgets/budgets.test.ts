@@ -2,9 +2,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { batchForm, FORM_TYPE } from "../../../../test/kit/batch-form.ts";
 import { expireVersions } from "../../jobs/expiry.ts";
-import { openTestApp, type TestAnswer } from "../../test-app.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { claimOf, errorCodeOf, newSigner, redeem } from "../invites/test-invites.ts";
+import { openTestApp, type TestAnswer } from "../../app.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { claimOf, errorCodeOf, newSigner, redeem } from "../invites/invites.test-kit.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { endOfSlot, slotOf } from "./rules.ts";
 

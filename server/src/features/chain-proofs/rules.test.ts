@@ -9,8 +9,8 @@ import { ChainUnavailableError, ClockSkewError, OtherChainError } from "../../po
 import type { MessageSignatures } from "../../ports/message-signatures.ts";
 import { ServiceError } from "../../service-error.ts";
 import { requireFresh, requireProof } from "./rules.ts";
-import { digestOf, openSigner, serialize } from "./test-signer.ts";
-import { codeOf } from "../test-service.ts";
+import { digestOf, openSigner, serialize } from "./signer.test-kit.ts";
+import { codeOf } from "../service.test-kit.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 15;
 

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { openTestDatabase } from "../../test-storage.ts";
+import { openTestDatabase } from "../../storage.test-kit.ts";
 import type { Principal } from "../../handler.ts";
 import type { Database } from "../../ports/database.ts";
-import { openTestLog } from "../audit/test-log.ts";
+import { openTestLog } from "../audit/log.test-kit.ts";
 import { toAuditEvent } from "./events.ts";
 import { type Change, listChangesAfter } from "./store.ts";
-import { noteChanges } from "./test-changes.ts";
+import { noteChanges } from "./changes.test-kit.ts";
 import { actOn } from "../account/act.ts";
 import { systemClock } from "../../ports/clock.ts";
 import { systemRandom } from "../../ports/random.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const log = ofEachTest(openTestLog);
 

@@ -3,12 +3,18 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { DELETION_MINUTES, type DeletionOf } from "@coffer/contract";
 import { describe, expect, test } from "vitest";
 import { SUI_SIGNERS } from "../../../../test/kit/sui-signers.ts";
-import { newTestVault } from "../../drivers/chain/test-chain.ts";
+import { newTestVault } from "../../drivers/chain/chain.test-kit.ts";
 import type { Principal } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import { openSigner } from "../chain-proofs/test-signer.ts";
-import { nextVersion, openWriting, put, replace } from "../files/test-shared-files.ts";
-import { addMember, addPerson, agentOf, openSharedVault, type TestSharedVault } from "../shared-vaults/test-vaults.ts";
+import { openSigner } from "../chain-proofs/signer.test-kit.ts";
+import { nextVersion, openWriting, put, replace } from "../files/shared-files.test-kit.ts";
+import {
+  addMember,
+  addPerson,
+  agentOf,
+  openSharedVault,
+  type TestSharedVault,
+} from "../shared-vaults/vaults.test-kit.ts";
 import {
   codeOf,
   contextOf,
@@ -17,7 +23,7 @@ import {
   openTestService,
   outcomes,
   type TestService,
-} from "../test-service.ts";
+} from "../service.test-kit.ts";
 import {
   type Act,
   challenge,
@@ -27,8 +33,8 @@ import {
   prove,
   type ProofOptions,
   textOf,
-} from "./test-proofs.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "./proofs.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 const scene = ofEachTest(() => openScene(service));

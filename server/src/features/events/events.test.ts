@@ -3,11 +3,11 @@ import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promi
 import { EventSource, Agent } from "undici";
 import { beforeEach, describe, expect, it } from "vitest";
 import { fetchHandler } from "../../http/in-process.ts";
-import { openTestApp } from "../../test-app.ts";
-import { openAgain, signUpWithPassword } from "../auth/test-accounts.ts";
+import { openTestApp } from "../../app.test-kit.ts";
+import { openAgain, signUpWithPassword } from "../auth/accounts.test-kit.ts";
 import { MAX_FEEDS } from "./open-feeds.ts";
-import { addChange, type ReadBlock, readBlocks, takeIds } from "./test-feed.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { addChange, type ReadBlock, readBlocks, takeIds } from "./feed.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(() =>
   openTestApp({

@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { eventSchema } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import type { Queries } from "../../ports/database.ts";
-import { openTestLog } from "../audit/test-log.ts";
+import { openTestLog } from "../audit/log.test-kit.ts";
 import { removeEntries } from "../audit/store.ts";
 import { BATCH, openFeed } from "./feed.ts";
 import { Heads, type Pause } from "./heads.ts";
-import { addChange, type ReadBlock, readBlocks, takeIds } from "./test-feed.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { wrapped } from "../../test-wrapped.ts";
+import { addChange, type ReadBlock, readBlocks, takeIds } from "./feed.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { wrapped } from "../../wrapped.test-kit.ts";
 
 const log = ofEachTest(openTestLog);
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { openTestLog } from "../audit/test-log.ts";
+import { openTestLog } from "../audit/log.test-kit.ts";
 import { systemRandom } from "../../ports/random.ts";
 import type { Queries } from "../../ports/database.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 import { actOn } from "../account/act.ts";
 import { Heads, type Pause, waking } from "./heads.ts";
-import { addChange } from "./test-feed.ts";
-import { wrapped } from "../../test-wrapped.ts";
+import { addChange } from "./feed.test-kit.ts";
+import { wrapped } from "../../wrapped.test-kit.ts";
 
 const log = ofEachTest(openTestLog);
 const NEVER = new AbortController().signal;

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import type { Principal } from "../../handler.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { addPerson } from "../shared-vaults/test-vaults.ts";
-import { answerOf, codeOf, contextOf, openTestService, storeFile } from "../test-service.ts";
-import { entryOf, nextEntry, openWriting, put } from "./test-shared-files.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { addPerson } from "../shared-vaults/vaults.test-kit.ts";
+import { answerOf, codeOf, contextOf, openTestService, storeFile } from "../service.test-kit.ts";
+import { entryOf, nextEntry, openWriting, put } from "./shared-files.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

@@ -6,9 +6,9 @@ import { batchForm, FORM_TYPE, type FormPart } from "../../../../test/kit/batch-
 import type { Principal } from "../../handler.ts";
 import { deleteQueuedBlobs } from "../../jobs/blob-deletions.ts";
 import { sweepOrphans } from "../../jobs/sweep.ts";
-import { jobsOf } from "../../jobs/test-jobs.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";
+import { jobsOf } from "../../jobs/jobs.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../service.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 const DAY = 24 * 60 * 60_000;

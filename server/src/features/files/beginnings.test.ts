@@ -2,10 +2,10 @@ import { hash, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { collect } from "../../../../test/kit/bytes.ts";
-import { openMemoryBlobs } from "../../test-storage.ts";
-import { codeOf } from "../test-service.ts";
+import { openMemoryBlobs } from "../../storage.test-kit.ts";
+import { codeOf } from "../service.test-kit.ts";
 import { holdingToHeader, holdingToVersion, requireSignedSize, requireStoredVersion } from "./beginnings.ts";
-import { encryptedFile } from "./test-shared-files.ts";
+import { encryptedFile } from "./shared-files.test-kit.ts";
 
 const numRuns = process.env["COFFER_TEST_COUNTS"] === "full" ? 2000 : 60;
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, storeFile } from "../test-service.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, storeFile } from "../service.test-kit.ts";
 import { etagOf } from "./rules.ts";
 import { revisionTagOf } from "../items/conditions.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { collect } from "../../../../test/kit/bytes.ts";
 import { Reply } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import { bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+import { bodyOf, codeOf, contextOf, openTestService, type TestService } from "../service.test-kit.ts";
 import { renderDisposition } from "./disposition.ts";
 import { parseRange } from "./ranges.ts";
 import { etagOf } from "./rules.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 const file = ofEachTest(() => store());

@@ -15,7 +15,7 @@ import { openProviders } from "../../providers.ts";
 import { systemClock } from "../../ports/clock.ts";
 import { systemRandom } from "../../ports/random.ts";
 import { openStorage } from "../../storage.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const stack = ofEachTest(openStack);
 

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { collect } from "../../../../test/kit/bytes.ts";
 import { ServiceError } from "../../service-error.ts";
-import { bodyOf, codeOf } from "../test-service.ts";
+import { bodyOf, codeOf } from "../service.test-kit.ts";
 import { isMultipart, openMultipart } from "./multipart.ts";
 
 const TYPE = "multipart/form-data; boundary=frontier";

@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
 import { expireVersions } from "../../jobs/expiry.ts";
 import { sweepOrphans } from "../../jobs/sweep.ts";
-import { deleteADayLater, jobsOf } from "../../jobs/test-jobs.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { answerOf, bodyOf, codeOf, contextOf, insertTestKey, openTestService } from "../test-service.ts";
+import { deleteADayLater, jobsOf } from "../../jobs/jobs.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { answerOf, bodyOf, codeOf, contextOf, insertTestKey, openTestService } from "../service.test-kit.ts";
 
 const DAY = 24 * 60 * 60_000;
 const service = ofEachTest(openTestService);

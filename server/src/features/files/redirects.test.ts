@@ -4,11 +4,11 @@ import { recordSecret } from "../../../../test/kit/secret-recorder.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
 import { systemClock } from "../../ports/clock.ts";
 import { Reply } from "../../handler.ts";
-import { openMemoryBlobs } from "../../test-storage.ts";
-import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { contextOf, openTestService } from "../test-service.ts";
-import { openWriting, put } from "./test-shared-files.ts";
+import { openMemoryBlobs } from "../../storage.test-kit.ts";
+import { openTestApp, type TestAnswer, type TestApp } from "../../app.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { contextOf, openTestService } from "../service.test-kit.ts";
+import { openWriting, put } from "./shared-files.test-kit.ts";
 
 const ORIGIN = "https://s3.example.com";
 const FOLLOWS = { "coffer-content-origins": `https://other.example ${ORIGIN}` };

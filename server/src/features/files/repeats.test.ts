@@ -1,7 +1,7 @@
 /** A change that is sent twice, because its answer was lost: the second time does nothing to what others made of it since. */
 import { beforeEach, expect, it } from "vitest";
-import { openTestApp, type TestAnswer } from "../../test-app.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { openTestApp, type TestAnswer } from "../../app.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestApp);
 let key = "";

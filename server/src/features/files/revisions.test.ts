@@ -1,10 +1,10 @@
 /** What changes the revision of a file or folder, what does not, and whom it lets win. */
 import { expect, test } from "vitest";
 import { Reply } from "../../handler.ts";
-import { answerOf, bodyOf, contextOf, openTestService, outcomes } from "../test-service.ts";
+import { answerOf, bodyOf, contextOf, openTestService, outcomes } from "../service.test-kit.ts";
 import { etagOf } from "./rules.ts";
 import { revisionTagOf } from "../items/conditions.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

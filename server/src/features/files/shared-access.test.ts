@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { addPerson, agentOf, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
-import { answerOf, codeOf, contextOf, openTestService } from "../test-service.ts";
+import { addPerson, agentOf, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/vaults.test-kit.ts";
+import { answerOf, codeOf, contextOf, openTestService } from "../service.test-kit.ts";
 import {
   contentOf,
   countBlobs,
@@ -12,8 +12,8 @@ import {
   put,
   replace,
   send,
-} from "./test-shared-files.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "./shared-files.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 const writing = ofEachTest(() => openWriting(service));

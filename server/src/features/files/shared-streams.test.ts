@@ -3,12 +3,12 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { allOf } from "../../../../test/kit/bytes.ts";
-import { newTestVault } from "../../drivers/chain/test-chain.ts";
-import { openTestApp, type TestApp } from "../../test-app.ts";
-import { openSigner, type TestSigner } from "../chain-proofs/test-signer.ts";
-import { signRecord } from "../shared-vaults/test-statements.ts";
-import type { TestSharedVault, TestPerson } from "../shared-vaults/test-vaults.ts";
-import { type EncryptedFile, encryptedFile, entryOf, headersOf, tied, versionOf } from "./test-shared-files.ts";
+import { newTestVault } from "../../drivers/chain/chain.test-kit.ts";
+import { openTestApp, type TestApp } from "../../app.test-kit.ts";
+import { openSigner, type TestSigner } from "../chain-proofs/signer.test-kit.ts";
+import { signRecord } from "../shared-vaults/statements.test-kit.ts";
+import type { TestSharedVault, TestPerson } from "../shared-vaults/vaults.test-kit.ts";
+import { type EncryptedFile, encryptedFile, entryOf, headersOf, tied, versionOf } from "./shared-files.test-kit.ts";
 
 interface Person extends TestSigner {
   readonly key: string;

@@ -1,9 +1,17 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { END_STEP } from "@coffer/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { signRecord, signTogether } from "../shared-vaults/test-statements.ts";
-import { agentOf } from "../shared-vaults/test-vaults.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import { signRecord, signTogether } from "../shared-vaults/statements.test-kit.ts";
+import { agentOf } from "../shared-vaults/vaults.test-kit.ts";
+import {
+  answerOf,
+  bodyOf,
+  codeOf,
+  contextOf,
+  openTestService,
+  outcomes,
+  type TestService,
+} from "../service.test-kit.ts";
 import {
   contentOf,
   countBlobs,
@@ -20,8 +28,8 @@ import {
   usageOf,
   versionOf,
   type Writing,
-} from "./test-shared-files.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "./shared-files.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 import { ServiceError } from "../../service-error.ts";
 
 const service = ofEachTest(openTestService);

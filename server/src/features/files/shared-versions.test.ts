@@ -3,11 +3,11 @@ import type { SharedEntry } from "@coffer/contract";
 import { describe, expect, test } from "vitest";
 import { expireUploads, expireVersions } from "../../jobs/expiry.ts";
 import { sweepOrphans } from "../../jobs/sweep.ts";
-import { deleteADayLater, jobsOf } from "../../jobs/test-jobs.ts";
+import { deleteADayLater, jobsOf } from "../../jobs/jobs.test-kit.ts";
 import { purgeTrash } from "../../jobs/trash-purge.ts";
-import { agentOf, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
-import { deleteFileForGood, emptyTrash, prove } from "../deletion/test-proofs.ts";
-import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../test-service.ts";
+import { agentOf, publishKey, type TestPerson } from "../shared-vaults/vaults.test-kit.ts";
+import { deleteFileForGood, emptyTrash, prove } from "../deletion/proofs.test-kit.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../service.test-kit.ts";
 import { KEPT_OF_AUTHOR } from "../items/keeping.ts";
 import {
   contentOf,
@@ -22,8 +22,8 @@ import {
   tied,
   usageOf,
   versionOf,
-} from "./test-shared-files.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "./shared-files.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 const writing = ofEachTest(() => openWriting(service));

@@ -3,9 +3,17 @@ import { expect, test } from "vitest";
 import { collect } from "../../../../test/kit/bytes.ts";
 import type { IncomingBytes } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
-import { countBlobs, usageOf } from "./test-shared-files.ts";
-import { ofEachTest } from "../../test-each.ts";
+import {
+  answerOf,
+  bodyOf,
+  codeOf,
+  contextOf,
+  openTestService,
+  outcomes,
+  type TestService,
+} from "../service.test-kit.ts";
+import { countBlobs, usageOf } from "./shared-files.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

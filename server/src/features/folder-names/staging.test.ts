@@ -11,10 +11,10 @@ import {
   send,
   versionOf,
   type Writing,
-} from "../files/test-shared-files.ts";
-import { addMember, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
-import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../test-service.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "../files/shared-files.test-kit.ts";
+import { addMember, publishKey, type TestPerson } from "../shared-vaults/vaults.test-kit.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../service.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { answerOf, codeOf, contextOf, openTestService, outcomes, storeFile } from "../test-service.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes, storeFile } from "../service.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

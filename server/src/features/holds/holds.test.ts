@@ -1,12 +1,12 @@
 /** What unfinished uploads hold: rows that all processes count, never more than one held file's worth beyond the quota. */
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
-import { ON_POSTGRES, openMemoryBlobs } from "../../test-storage.ts";
+import { ON_POSTGRES, openMemoryBlobs } from "../../storage.test-kit.ts";
 import type { IncomingBytes } from "../../handler.ts";
 import { deleteQueuedBlobs } from "../../jobs/blob-deletions.ts";
-import { jobsOf } from "../../jobs/test-jobs.ts";
+import { jobsOf } from "../../jobs/jobs.test-kit.ts";
 import { filesHandlers } from "../files/handlers.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../service.test-kit.ts";
 
 const MIB = 1024 * 1024;
 const QUOTA = 10 * MIB;

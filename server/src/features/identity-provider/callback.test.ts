@@ -1,10 +1,18 @@
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { openTestApp } from "../../test-app.ts";
-import { actionsOf, addAccessCode, countRows, outcomeOf, signUpWithPassword } from "../auth/test-accounts.ts";
+import { openTestApp } from "../../app.test-kit.ts";
+import { actionsOf, addAccessCode, countRows, outcomeOf, signUpWithPassword } from "../auth/accounts.test-kit.ts";
 import { openAccount } from "../account/opening.ts";
-import { ADA, callBack, comeBack, makeEphemeral, openSignInApp, readAccount, type SignInApp } from "./test-sign-ins.ts";
-import { ofEachTest } from "../../test-each.ts";
+import {
+  ADA,
+  callBack,
+  comeBack,
+  makeEphemeral,
+  openSignInApp,
+  readAccount,
+  type SignInApp,
+} from "./sign-ins.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const app = ofEachTest(openSignInApp);
 

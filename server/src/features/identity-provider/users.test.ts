@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { between } from "../../test-between.ts";
+import { between } from "../../between.test-kit.ts";
 import { hashAccessCode } from "../access-codes/codes.ts";
-import { addAccessCode } from "../auth/test-accounts.ts";
-import { openTestService } from "../test-service.ts";
+import { addAccessCode } from "../auth/accounts.test-kit.ts";
+import { openTestService } from "../service.test-kit.ts";
 import { withUser } from "./users.ts";
 
 it.each([true, false])(

@@ -4,7 +4,7 @@ import { openDevelopmentProver } from "../../drivers/prover/development.ts";
 import { openHostedProver } from "../../drivers/prover/hosted.ts";
 import { suiZklogin } from "../../drivers/zklogin/sui.ts";
 import { type Prover, ProverUnavailableError } from "../../ports/zklogin.ts";
-import { countRows, outcomeOf, tryAccess } from "../auth/test-accounts.ts";
+import { countRows, outcomeOf, tryAccess } from "../auth/accounts.test-kit.ts";
 import { rememberToken, useToken } from "./sign-ins.ts";
 import {
   ADA,
@@ -16,8 +16,8 @@ import {
   readAccount,
   signIn,
   stepOne,
-} from "./test-sign-ins.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "./sign-ins.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const app = ofEachTest(openSignInApp);
 

@@ -2,7 +2,7 @@ import { computeZkLoginAddress } from "@mysten/sui/zklogin";
 import { describe, expect, it, vi } from "vitest";
 import { suiZklogin } from "../../drivers/zklogin/sui.ts";
 import type { Prover } from "../../ports/zklogin.ts";
-import { actionsOf, addAccessCode, countRows, outcomeOf } from "../auth/test-accounts.ts";
+import { actionsOf, addAccessCode, countRows, outcomeOf } from "../auth/accounts.test-kit.ts";
 import {
   ADA,
   auth,
@@ -15,8 +15,8 @@ import {
   signIn,
   type SignInApp,
   stepOne,
-} from "./test-sign-ins.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "./sign-ins.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const app = ofEachTest(openSignInApp);
 

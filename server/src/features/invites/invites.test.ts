@@ -1,9 +1,9 @@
 import { AGENT_SCOPES, INVITE_SCANNING_REGEX, isInviteCode, SCOPES } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import type { Deps } from "../../deps.ts";
-import { openTestApp } from "../../test-app.ts";
-import { claimOf, errorCodeOf, makeInvite, newSigner, redeem } from "./test-invites.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { openTestApp } from "../../app.test-kit.ts";
+import { claimOf, errorCodeOf, makeInvite, newSigner, redeem } from "./invites.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const HOUR = 3_600_000;
 const LIMITED = { SERVICE_MAX_INVITES: "3" };

@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import type { Database } from "../../ports/database.ts";
-import { openTestApp, type TestApp } from "../../test-app.ts";
-import { openTestDatabase } from "../../test-storage.ts";
-import { claimOf, errorCodeOf, makeInvite, newSigner, redeem } from "./test-invites.ts";
+import { openTestApp, type TestApp } from "../../app.test-kit.ts";
+import { openTestDatabase } from "../../storage.test-kit.ts";
+import { claimOf, errorCodeOf, makeInvite, newSigner, redeem } from "./invites.test-kit.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const CODES = FULL ? 200 : 4;

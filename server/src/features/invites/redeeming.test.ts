@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { MAX_CLOCK_SKEW, renderInviteCode, renderLinkText } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
-import { openTestApp } from "../../test-app.ts";
-import { between } from "../../test-between.ts";
+import { openTestApp } from "../../app.test-kit.ts";
+import { between } from "../../between.test-kit.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { redeemInvite } from "./redeeming.ts";
-import { type Claim, claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "./test-invites.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { type Claim, claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "./invites.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const HOUR = 3_600_000;
 

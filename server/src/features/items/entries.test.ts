@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
 import { expireEntries } from "../../jobs/expiry.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { openWriting, put } from "../files/test-shared-files.ts";
-import { answerOf, bodyOf, codeOf, contextOf, insertTestKey, openTestService } from "../test-service.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { openWriting, put } from "../files/shared-files.test-kit.ts";
+import { answerOf, bodyOf, codeOf, contextOf, insertTestKey, openTestService } from "../service.test-kit.ts";
 
 const DAY = 24 * 60 * 60_000;
 const service = ofEachTest(openTestService);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ofEachTest } from "../../test-each.ts";
-import { answerOf, codeOf, contextOf, openTestService, storeFile } from "../test-service.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { answerOf, codeOf, contextOf, openTestService, storeFile } from "../service.test-kit.ts";
 import { MOST_ALIKE } from "./id-prefix.ts";
 
 const service = ofEachTest(openTestService);

@@ -5,8 +5,8 @@ import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { fileRow, folderRow, insertAccount } from "../../../../test/kit/rows.ts";
 import type { Database } from "../../ports/database.ts";
 import type { FileRow, FolderRow } from "../../ports/tables.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { openTestDatabase } from "../../test-storage.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { openTestDatabase } from "../../storage.test-kit.ts";
 import { findItem } from "../reach/store.ts";
 import { deleteItem, updateItem } from "./store.ts";
 

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SUI_SIGNERS } from "../../../../test/kit/sui-signers.ts";
 import { ChainUnavailableError } from "../../ports/chain.ts";
 import type { MessageSignatures, SignatureVerdict } from "../../ports/message-signatures.ts";
-import { openTestApp, type TestApp } from "../../test-app.ts";
+import { openTestApp, type TestApp } from "../../app.test-kit.ts";
 import { toTimestamp } from "../timestamps.ts";
-import { errorCodeOf, TEST_PLACE } from "../invites/test-invites.ts";
+import { errorCodeOf, TEST_PLACE } from "../invites/invites.test-kit.ts";
 
 /** What the chain's node answers to zkLogin signatures; null: it is away. */
 let verdict: SignatureVerdict | null;

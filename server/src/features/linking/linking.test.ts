@@ -1,13 +1,13 @@
 import { Readable } from "node:stream";
 import { renderDeletionText, renderKeyAddressText, renderLinkText } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
-import { newTestVault } from "../../drivers/chain/test-chain.ts";
-import { openTestApp, type TestAnswer } from "../../test-app.ts";
+import { newTestVault } from "../../drivers/chain/chain.test-kit.ts";
+import { openTestApp, type TestAnswer } from "../../app.test-kit.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { MOST_LIVE } from "../chain-proofs/challenges.ts";
-import type { TestSigner } from "../chain-proofs/test-signer.ts";
-import { claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
-import { ofEachTest } from "../../test-each.ts";
+import type { TestSigner } from "../chain-proofs/signer.test-kit.ts";
+import { claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "../invites/invites.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openTestApp, type TestApp } from "../../test-app.ts";
+import { openTestApp, type TestApp } from "../../app.test-kit.ts";
 import {
   actionsOf,
   logInAgain,
@@ -8,10 +8,10 @@ import {
   refresh,
   signUpWithPassword,
   tryAccess,
-} from "../auth/test-accounts.ts";
+} from "../auth/accounts.test-kit.ts";
 import { MAIL_TOKEN_LIFE, mintMailToken } from "./rules.ts";
-import { mailToken, runMailJob, tokenIn } from "./test-mail.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { mailToken, runMailJob, tokenIn } from "./mail.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestApp);
 

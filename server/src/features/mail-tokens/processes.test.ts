@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { insertAccount } from "../../../../test/kit/rows.ts";
 import { systemRandom } from "../../ports/random.ts";
-import { openTestDatabase } from "../../test-storage.ts";
+import { openTestDatabase } from "../../storage.test-kit.ts";
 import { mintMailToken } from "./rules.ts";
 import { insertMailToken, useMailToken } from "./store.ts";
 

@@ -1,11 +1,11 @@
 import { END_STEP } from "@coffer/contract";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { between } from "../../test-between.ts";
-import { contentOf, newUpload, openWriting, put, send } from "../files/test-shared-files.ts";
-import { addMember, addPerson, openSharedVault } from "../shared-vaults/test-vaults.ts";
-import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../test-service.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { between } from "../../between.test-kit.ts";
+import { contentOf, newUpload, openWriting, put, send } from "../files/shared-files.test-kit.ts";
+import { addMember, addPerson, openSharedVault } from "../shared-vaults/vaults.test-kit.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../service.test-kit.ts";
 import { FRESHNESS } from "../reach/freshness.ts";
 import { tellEnds } from "./ending.ts";
 

@@ -7,9 +7,9 @@ import {
   openSharedVault,
   type TestPerson,
   type TestSharedVault,
-} from "../shared-vaults/test-vaults.ts";
-import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../test-service.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "../shared-vaults/vaults.test-kit.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../service.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 const shared = ofEachTest(() => openSharedVault(service));

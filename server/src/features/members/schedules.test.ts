@@ -2,8 +2,8 @@
 import { END_STEP } from "@coffer/contract";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { addMember, addPerson, openSharedVault, type TestPerson } from "../shared-vaults/test-vaults.ts";
-import { codeOf, contextOf, openTestService } from "../test-service.ts";
+import { addMember, addPerson, openSharedVault, type TestPerson } from "../shared-vaults/vaults.test-kit.ts";
+import { codeOf, contextOf, openTestService } from "../service.test-kit.ts";
 import { FRESHNESS } from "../reach/freshness.ts";
 import { tellEnds } from "./ending.ts";
 

@@ -1,7 +1,7 @@
 import { TUS_VERSION } from "@coffer/contract";
 import { describe, expect, test } from "vitest";
-import { deleteVault, prove } from "../deletion/test-proofs.ts";
-import { newTestVault } from "../../drivers/chain/test-chain.ts";
+import { deleteVault, prove } from "../deletion/proofs.test-kit.ts";
+import { newTestVault } from "../../drivers/chain/chain.test-kit.ts";
 import {
   newUpload,
   nextVersion,
@@ -11,14 +11,28 @@ import {
   send,
   type Upload,
   type Writing,
-} from "../files/test-shared-files.ts";
-import { addMember, addPerson, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
-import { between } from "../../test-between.ts";
+} from "../files/shared-files.test-kit.ts";
+import {
+  addMember,
+  addPerson,
+  openSharedVault,
+  publishKey,
+  type TestPerson,
+} from "../shared-vaults/vaults.test-kit.ts";
+import { between } from "../../between.test-kit.ts";
 import { membersHandlers } from "../members/handlers.ts";
 import { ownershipHandlers } from "./handlers.ts";
 import { sumHeldBytes } from "../holds/store.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
-import { ofEachTest } from "../../test-each.ts";
+import {
+  answerOf,
+  bodyOf,
+  codeOf,
+  contextOf,
+  openTestService,
+  outcomes,
+  type TestService,
+} from "../service.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

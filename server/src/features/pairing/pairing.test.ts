@@ -8,7 +8,7 @@ import { type BlobStore, BlobStoreAwayError } from "../../ports/blob-store.ts";
 import type { Database } from "../../ports/database.ts";
 import { systemRandom } from "../../ports/random.ts";
 import type { StoreMarkRow } from "../../ports/store-mark-tables.ts";
-import { openMemoryBlobs, openTestDatabase } from "../../test-storage.ts";
+import { openMemoryBlobs, openTestDatabase } from "../../storage.test-kit.ts";
 import { adopt, busyUntil, countContents, findPair } from "./adoption.ts";
 import { parseMark, renderMark } from "./mark.ts";
 import { doubtOf, findDoubt, type Pairing, PairingError, readMark, renewMark, requirePair } from "./pairing.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ChainUnavailableError, ClockSkewError } from "../../ports/chain.ts";
 import { DatabaseFullError } from "../../ports/database.ts";
-import { codeOf, openTestService, type TestService } from "../test-service.ts";
+import { codeOf, openTestService, type TestService } from "../service.test-kit.ts";
 import { findActingAddress, readVaultFor, requireMember, requireShared, requireWriter } from "./access.ts";
 import { readChainVault } from "./chain-vaults.ts";
 import {
@@ -11,8 +11,8 @@ import {
   openSharedVault,
   type TestPerson,
   type TestSharedVault,
-} from "../shared-vaults/test-vaults.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "../shared-vaults/vaults.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 const shared = ofEachTest(() => openSharedVault(service));

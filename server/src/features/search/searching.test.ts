@@ -2,13 +2,13 @@ import { rankName, searchWords } from "@coffer/contract";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
 import type { FileRow } from "../../ports/tables.ts";
-import { ON_POSTGRES } from "../../test-storage.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ON_POSTGRES } from "../../storage.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 import { insertFile } from "../files/store.ts";
-import { openWriting, put } from "../files/test-shared-files.ts";
+import { openWriting, put } from "../files/shared-files.test-kit.ts";
 import { listWaiting, putWaiting } from "../search-index/store.ts";
 import { moveVault } from "../ownership/store.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../service.test-kit.ts";
 import type { SearchQuery } from "./searching.ts";
 
 const service = ofEachTest(openTestService);

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { openTestApp, type TestApp } from "../../test-app.ts";
-import { refresh, tryAccess } from "../auth/test-accounts.ts";
+import { openTestApp, type TestApp } from "../../app.test-kit.ts";
+import { refresh, tryAccess } from "../auth/accounts.test-kit.ts";
 import { expireIdentity } from "../../jobs/identity-expiry.ts";
-import { addAccount, addSession } from "./test-sessions.ts";
+import { addAccount, addSession } from "./sessions.test-kit.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 400 : 60;
 const MINUTE = 60_000;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createLimits } from "../../limits/limits.ts";
-import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+import { openTestApp, type TestAnswer, type TestApp } from "../../app.test-kit.ts";
 import { ServiceError } from "../../service-error.ts";
-import { actionsOf, countRows, openAgain, outcomeOf, refresh, tally, tryAccess } from "../auth/test-accounts.ts";
+import { actionsOf, countRows, openAgain, outcomeOf, refresh, tally, tryAccess } from "../auth/accounts.test-kit.ts";
 import { endSessions } from "./store.ts";
 import { refreshSession } from "./refreshing.ts";
-import { addSession, ORIGIN } from "./test-sessions.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { addSession, ORIGIN } from "./sessions.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestApp);
 

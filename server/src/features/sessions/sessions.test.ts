@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { openTestApp, type TestApp } from "../../test-app.ts";
-import { actionsOf, openAgain, outcomeOf, refresh, tryAccess } from "../auth/test-accounts.ts";
+import { openTestApp, type TestApp } from "../../app.test-kit.ts";
+import { actionsOf, openAgain, outcomeOf, refresh, tryAccess } from "../auth/accounts.test-kit.ts";
 import { logOut } from "./ending.ts";
-import { addAccount, addSession, ORIGIN } from "./test-sessions.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { addAccount, addSession, ORIGIN } from "./sessions.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestApp);
 

@@ -2,10 +2,18 @@ import { randomUUID } from "node:crypto";
 import { TUS_PART_TYPE, TUS_VERSION } from "@coffer/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
-import { entryOf, headersOf, newUpload, nextEntry, nextVersion, openWriting, put } from "../files/test-shared-files.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
-import { addMember, addPerson, agentOf, openSharedVault, publishKey, type TestPerson } from "./test-vaults.ts";
-import { signRecord } from "./test-statements.ts";
+import {
+  entryOf,
+  headersOf,
+  newUpload,
+  nextEntry,
+  nextVersion,
+  openWriting,
+  put,
+} from "../files/shared-files.test-kit.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../service.test-kit.ts";
+import { addMember, addPerson, agentOf, openSharedVault, publishKey, type TestPerson } from "./vaults.test-kit.ts";
+import { signRecord } from "./statements.test-kit.ts";
 
 const SPOKEN = { "tus-resumable": TUS_VERSION } as const;
 const rendered = (values: object): string =>

@@ -3,8 +3,8 @@ import { Point, verify } from "@noble/ed25519";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { digestOf, isSignedMessage } from "../chain-proofs/ed25519.ts";
-import { openSigner, SMALL_ORDER } from "../chain-proofs/test-signer.ts";
-import { signRecord } from "./test-statements.ts";
+import { openSigner, SMALL_ORDER } from "../chain-proofs/signer.test-kit.ts";
+import { signRecord } from "./statements.test-kit.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 20;
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { END_STEP } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
-import { newTestVault } from "../../drivers/chain/test-chain.ts";
+import { newTestVault } from "../../drivers/chain/chain.test-kit.ts";
 import { ServiceError } from "../../service-error.ts";
-import { openSigner } from "../chain-proofs/test-signer.ts";
+import { openSigner } from "../chain-proofs/signer.test-kit.ts";
 import type { Writer } from "../reach/access.ts";
 import { parseEntryStatement, parseKeyRecord, parseVersionStatement, ZERO_DIGEST } from "./statements.ts";
 import {
@@ -23,7 +23,7 @@ import {
   signTogether,
   signVersion,
   type VersionToSign,
-} from "./test-statements.ts";
+} from "./statements.test-kit.ts";
 
 const signer = openSigner(new Uint8Array(32).fill(1));
 const other = openSigner(new Uint8Array(32).fill(2));

@@ -2,12 +2,20 @@
 import { expect, test } from "vitest";
 import { expireVersions } from "../../jobs/expiry.ts";
 import { purgeTrash } from "../../jobs/trash-purge.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { ON_POSTGRES } from "../../test-storage.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, storeFile, type TestService } from "../test-service.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { ON_POSTGRES } from "../../storage.test-kit.ts";
+import {
+  answerOf,
+  bodyOf,
+  codeOf,
+  contextOf,
+  openTestService,
+  storeFile,
+  type TestService,
+} from "../service.test-kit.ts";
 import { finishPurges } from "../vaults/purging.ts";
-import { watchWriter } from "./test-large-account.ts";
-import { oneStep } from "./test-steps.ts";
+import { watchWriter } from "./large-account.test-kit.ts";
+import { oneStep } from "./steps.test-kit.ts";
 import { finishTreeActs } from "./writing.ts";
 
 const ROWS = 6;

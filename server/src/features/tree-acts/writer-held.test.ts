@@ -1,11 +1,11 @@
 /** How long one account's large acts hold the only writer of SQLite, and for how many rows. The full count is that of issue 47. */
 import { expect, test } from "vitest";
-import { answerOf, contextOf, openTestService, storeFile, type TestService } from "../test-service.ts";
-import { openTestSqlite } from "../../test-storage.ts";
+import { answerOf, contextOf, openTestService, storeFile, type TestService } from "../service.test-kit.ts";
+import { openTestSqlite } from "../../storage.test-kit.ts";
 import { finishPastRemovals } from "../files/past-removal.ts";
 import { finishPurges } from "../vaults/purging.ts";
 import { finishRetentionChanges } from "../vaults/retention.ts";
-import { fillFolder, fillPast, watchWriter } from "./test-large-account.ts";
+import { fillFolder, fillPast, watchWriter } from "./large-account.test-kit.ts";
 import { finishTreeActs } from "./writing.ts";
 
 const FILES = process.env["COFFER_TEST_COUNTS"] === "full" ? 355_000 : 2_500;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { openMemoryBlobs } from "../../test-storage.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";
+import { openMemoryBlobs } from "../../storage.test-kit.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../service.test-kit.ts";
 import { renderMetadata } from "./metadata.ts";
 
 test.each(["vault", "folder", "file"] as const)(

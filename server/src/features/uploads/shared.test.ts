@@ -11,11 +11,11 @@ import {
   tied,
   type Upload,
   type Writing,
-} from "../files/test-shared-files.ts";
-import { newTestVault } from "../../drivers/chain/test-chain.ts";
-import { between } from "../../test-between.ts";
-import { addMember, agentOf, addPerson, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+} from "../files/shared-files.test-kit.ts";
+import { newTestVault } from "../../drivers/chain/chain.test-kit.ts";
+import { between } from "../../between.test-kit.ts";
+import { addMember, agentOf, addPerson, publishKey, type TestPerson } from "../shared-vaults/vaults.test-kit.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../service.test-kit.ts";
 import { membersHandlers } from "../members/handlers.ts";
 import { uploadsHandlers } from "./handlers.ts";
 import { sumHeldBytes } from "../holds/store.ts";

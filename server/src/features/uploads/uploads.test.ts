@@ -1,11 +1,19 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { allOf, collect } from "../../../../test/kit/bytes.ts";
-import { openMemoryBlobs } from "../../test-storage.ts";
+import { openMemoryBlobs } from "../../storage.test-kit.ts";
 import { ServiceError } from "../../service-error.ts";
 import { actAs } from "../account/act.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
-import { create, type CreateOptions, head, headersOf, PART, patch, TUS } from "./test-uploads.ts";
+import {
+  answerOf,
+  bodyOf,
+  codeOf,
+  contextOf,
+  openTestService,
+  outcomes,
+  type TestService,
+} from "../service.test-kit.ts";
+import { create, type CreateOptions, head, headersOf, PART, patch, TUS } from "./uploads.test-kit.ts";
 
 const HOUR = 3_600_000;
 

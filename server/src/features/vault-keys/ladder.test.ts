@@ -1,11 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { MAX_STEPS } from "@coffer/contract";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 import { parseKeyRecord } from "../shared-vaults/statements.ts";
-import { signRecord } from "../shared-vaults/test-statements.ts";
-import { addMember, addPerson, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
-import { answerOf, codeOf, contextOf, openTestService } from "../test-service.ts";
+import { signRecord } from "../shared-vaults/statements.test-kit.ts";
+import {
+  addMember,
+  addPerson,
+  openSharedVault,
+  publishKey,
+  type TestPerson,
+} from "../shared-vaults/vaults.test-kit.ts";
+import { answerOf, codeOf, contextOf, openTestService } from "../service.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 const shared = ofEachTest(() => openSharedVault(service));

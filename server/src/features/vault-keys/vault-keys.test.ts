@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
 import { ConstraintError } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
-import { between } from "../../test-between.ts";
-import { digestOfBase64, type RecordToSign, signRecord } from "../shared-vaults/test-statements.ts";
+import { between } from "../../between.test-kit.ts";
+import { digestOfBase64, type RecordToSign, signRecord } from "../shared-vaults/statements.test-kit.ts";
 import {
   addMember,
   addPerson,
@@ -13,10 +13,10 @@ import {
   publishKey,
   type TestPerson,
   type TestSharedVault,
-} from "../shared-vaults/test-vaults.ts";
-import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../test-service.ts";
+} from "../shared-vaults/vaults.test-kit.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../service.test-kit.ts";
 import { vaultKeysHandlers } from "./handlers.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 const shared = ofEachTest(() => openSharedVault(service));

@@ -1,11 +1,11 @@
 /** How long a vault keeps versions and entries, changed over many rows: whoever looks sees all of the change, whenever its writer is killed. */
 import { expect, test } from "vitest";
 import { expireEntries, expireVersions } from "../../jobs/expiry.ts";
-import { ofEachTest } from "../../test-each.ts";
-import { ON_POSTGRES } from "../../test-storage.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";
-import { watchWriter } from "../tree-acts/test-large-account.ts";
-import { oneStep } from "../tree-acts/test-steps.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
+import { ON_POSTGRES } from "../../storage.test-kit.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../service.test-kit.ts";
+import { watchWriter } from "../tree-acts/large-account.test-kit.ts";
+import { oneStep } from "../tree-acts/steps.test-kit.ts";
 import { finishPurges } from "./purging.ts";
 import { finishRetentionChanges } from "./retention.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { newTestVault } from "../../drivers/chain/test-chain.ts";
+import { newTestVault } from "../../drivers/chain/chain.test-kit.ts";
 import type { Principal } from "../../handler.ts";
 import type { Database } from "../../ports/database.ts";
-import { signEntry, signVersion } from "../shared-vaults/test-statements.ts";
-import { purgeVault } from "../deletion/test-proofs.ts";
+import { signEntry, signVersion } from "../shared-vaults/statements.test-kit.ts";
+import { purgeVault } from "../deletion/proofs.test-kit.ts";
 import {
   addMember,
   addPerson,
@@ -12,9 +12,9 @@ import {
   placeVault,
   publishKey,
   type TestPerson,
-} from "../shared-vaults/test-vaults.ts";
-import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
-import { ofEachTest } from "../../test-each.ts";
+} from "../shared-vaults/vaults.test-kit.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../service.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

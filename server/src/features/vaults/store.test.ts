@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { makeDirectory } from "../../../../test/kit/directory.ts";
 import { insertAccount, vaultRow } from "../../../../test/kit/rows.ts";
-import { openTestDatabase } from "../../test-storage.ts";
+import { openTestDatabase } from "../../storage.test-kit.ts";
 import { findVault } from "../reach/store.ts";
 import { insertVault, markPurged, updateVault } from "./store.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ServiceError } from "../../service-error.ts";
-import { answerOf, codeOf, contextOf, openTestService, storeFile } from "../test-service.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { answerOf, codeOf, contextOf, openTestService, storeFile } from "../service.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

@@ -3,11 +3,19 @@ import { TRASH_DAYS } from "@coffer/contract";
 import { describe, expect, test } from "vitest";
 import { purgeTrash } from "../../jobs/trash-purge.ts";
 import type { Principal } from "../../handler.ts";
-import { deleteVault as deleteShared, prove } from "../deletion/test-proofs.ts";
-import { openWriting, put } from "../files/test-shared-files.ts";
-import { agentOf } from "../shared-vaults/test-vaults.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { deleteVault as deleteShared, prove } from "../deletion/proofs.test-kit.ts";
+import { openWriting, put } from "../files/shared-files.test-kit.ts";
+import { agentOf } from "../shared-vaults/vaults.test-kit.ts";
+import {
+  answerOf,
+  bodyOf,
+  codeOf,
+  contextOf,
+  openTestService,
+  outcomes,
+  type TestService,
+} from "../service.test-kit.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

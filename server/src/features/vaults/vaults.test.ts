@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wrapped } from "../../test-wrapped.ts";
+import { wrapped } from "../../wrapped.test-kit.ts";
 import type { Principal } from "../../handler.ts";
 import {
   answerOf,
@@ -9,9 +9,9 @@ import {
   outcomes,
   storeFile,
   type TestService,
-} from "../test-service.ts";
+} from "../service.test-kit.ts";
 import { vaultsHandlers } from "./handlers.ts";
-import { ofEachTest } from "../../test-each.ts";
+import { ofEachTest } from "../../each.test-kit.ts";
 
 const service = ofEachTest(openTestService);
 

@@ -1,7 +1,7 @@
 import { EVENT_KINDS, eventSchema, type EventKind } from "@coffer/contract";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
-import { openTestApp, type TestApp } from "../../test-app.ts";
+import { openTestApp, type TestApp } from "../../app.test-kit.ts";
 import { renderPayload } from "./payload.ts";
 
 let test: TestApp;

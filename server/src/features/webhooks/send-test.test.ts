@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Principal } from "../../handler.ts";
 import type { WebhookOutcome, WebhookSender } from "../../ports/webhook-sender.ts";
-import { openTestApp } from "../../test-app.ts";
+import { openTestApp } from "../../app.test-kit.ts";
 import { listDeliveries } from "./deliveries-store.ts";
 import { sendTest, TESTS_AT_ONCE, TestRoom } from "./send-test.ts";
 

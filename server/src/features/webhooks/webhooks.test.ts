@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { WebhookOutcome, WebhookSender } from "../../ports/webhook-sender.ts";
-import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+import { openTestApp, type TestAnswer, type TestApp } from "../../app.test-kit.ts";
 import { signMessage } from "./signing.ts";
 
 const OK: WebhookOutcome = { httpStatus: 200, failure: null, retryAfter: null, responseBody: "fine", duration: 12.4 };

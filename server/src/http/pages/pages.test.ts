@@ -7,9 +7,9 @@ import {
   logInAgain,
   PASSWORD,
   signUpWithPassword,
-} from "../../features/auth/test-accounts.ts";
-import { mailToken } from "../../features/mail-tokens/test-mail.ts";
-import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+} from "../../features/auth/accounts.test-kit.ts";
+import { mailToken } from "../../features/mail-tokens/mail.test-kit.ts";
+import { openTestApp, type TestAnswer, type TestApp } from "../../app.test-kit.ts";
 
 const BASE = "https://coffer.example/base";
 const NEW_PASSWORD = "kettle orbit marble twelve";

@@ -7,7 +7,7 @@ import { written } from "../../result.ts";
 import { shellWord } from "../../shell-word.ts";
 import type { World } from "../../world.ts";
 
-const START = join("packages", "devstack", "src", "start.ts");
+const START = join("dev", "devstack", "src", "start.ts");
 
 export default command({
   brief: "Start the whole stack of a clone: service, local chain, key servers",

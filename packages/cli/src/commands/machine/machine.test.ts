@@ -195,7 +195,7 @@ describe("dev", () => {
     expect(inside.code).toBe(0);
     expect(inside.programs[0]?.args).toEqual([
       "--conditions=coffer-source",
-      join(ROOT, "packages/devstack/src/start.ts"),
+      join(ROOT, "dev/devstack/src/start.ts"),
       "--port",
       "0",
       "--once",

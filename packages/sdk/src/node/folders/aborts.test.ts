@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
-import { openService } from "../../test-service.ts";
+import { openService } from "../../service.test-kit.ts";
 import type { Middleware } from "../../transports.ts";
 import { downloadFolder, uploadFolder } from "../folders.ts";
 

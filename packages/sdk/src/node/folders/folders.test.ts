@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Middleware } from "../../transports.ts";
 import { downloadFolder, syncFolder, uploadFolder } from "../folders.ts";
-import { acts, codes, fill, OLD, openTree, read, TREE } from "./test-tree.ts";
+import { acts, codes, fill, OLD, openTree, read, TREE } from "./tree.test-kit.ts";
 
 const MIB = 1024 * 1024;
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");

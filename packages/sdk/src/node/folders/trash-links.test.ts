@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Middleware } from "../../transports.ts";
 import { restoreRemoved, syncFolder } from "../folders.ts";
-import { codes, FALSE_DEEP, fill, hiding, MANY, mirrored, read, robbed, WITHOUT_DEEP } from "./test-tree.ts";
+import { codes, FALSE_DEEP, fill, hiding, MANY, mirrored, read, robbed, WITHOUT_DEEP } from "./tree.test-kit.ts";
 
 describe("links in the tree and in the trash [S35]", () => {
   it("lead no removal anywhere: a folder of the tree becomes one after it was looked at [S35]", async () => {

@@ -29,7 +29,7 @@ import {
   read,
   robbed,
   WITHOUT_DEEP,
-} from "./test-tree.ts";
+} from "./tree.test-kit.ts";
 import { clearTrash } from "./trash.ts";
 import { isLocalTrash } from "./trash-name.ts";
 

@@ -2,10 +2,10 @@
 import { expect, it } from "vitest";
 import { settingsOf } from "../../../../../test/kit/ceph/s3-settings.ts";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
-import { openTestDatabase } from "../../../test-storage.ts";
+import { openTestDatabase } from "../../../storage.test-kit.ts";
 import { openS3Blobs } from "../s3.ts";
 import type { S3Settings } from "./settings.ts";
-import { signByHand } from "./test-signatures.ts";
+import { signByHand } from "./signatures.test-kit.ts";
 
 const KEY = "0a1b2c3d-blob";
 const PLACE = {

@@ -10,7 +10,7 @@ import { S3Objects } from "./objects.ts";
 import { readObject } from "./reading.ts";
 import { S3Refusal } from "./refusal.ts";
 import type { S3Settings } from "./settings.ts";
-import { signByHand } from "./test-signatures.ts";
+import { signByHand } from "./signatures.test-kit.ts";
 
 const PATIENCE = { attempts: 4, within: 5_000, firstWait: 1, longestWait: 4, silence: 300 };
 const CODED = (code: string): string => `<?xml version="1.0"?><Error><Code>${code}</Code></Error>`;

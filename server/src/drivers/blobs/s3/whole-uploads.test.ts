@@ -7,7 +7,7 @@ import { settingsOf } from "../../../../../test/kit/ceph/s3-settings.ts";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { listenOnLoopback } from "../../../../../test/kit/loopback.ts";
 import type { BlobStore } from "../../../ports/blob-store.ts";
-import { openTestDatabase } from "../../../test-storage.ts";
+import { openTestDatabase } from "../../../storage.test-kit.ts";
 import { openS3Blobs } from "../s3.ts";
 import { PATIENCE, type S3Settings } from "./settings.ts";
 

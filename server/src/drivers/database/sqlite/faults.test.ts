@@ -10,7 +10,7 @@ import { migrate } from "../../../schema/migrate.ts";
 import { type Database, DatabaseFullError, DatabaseUnavailableError, prepared } from "../../../ports/database.ts";
 import type { StorageFault } from "../../../ports/storage-faults.ts";
 import { openSqlite } from "../sqlite.ts";
-import { ofEachTest } from "../../../test-each.ts";
+import { ofEachTest } from "../../../each.test-kit.ts";
 
 const run = promisify(execFile);
 const MIB = 1024 * 1024;

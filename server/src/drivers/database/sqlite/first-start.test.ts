@@ -4,7 +4,7 @@ import { setImmediate as turnOfTheLoop, setTimeout as sleep } from "node:timers/
 import { expect, test } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
 import { migrate } from "../../../schema/migrate.ts";
-import { ofEachTest } from "../../../test-each.ts";
+import { ofEachTest } from "../../../each.test-kit.ts";
 import { openSqlite } from "../sqlite.ts";
 
 const place = ofEachTest(async () => ({ path: join(makeDirectory(), "coffer.db") }));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { wrapped } from "../../../test-wrapped.ts";
+import { wrapped } from "../../../wrapped.test-kit.ts";
 import type { Database, Queries } from "../../../ports/database.ts";
 import { Dispatcher } from "./dispatch.ts";
-import { openTestEngine, type TestEngine } from "./test-engine.ts";
-import { ofEachTest } from "../../../test-each.ts";
+import { openTestEngine, type TestEngine } from "./engine.test-kit.ts";
+import { ofEachTest } from "../../../each.test-kit.ts";
 
 const test = ofEachTest(openTestEngine);
 

@@ -3,8 +3,8 @@ import { createAtRest } from "../../../secrets/at-rest.ts";
 import { liveSecrets } from "../secrets.ts";
 import { Engine } from "./engine.ts";
 import { removeEndedSecrets } from "./retention.ts";
-import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./test-engine.ts";
-import { ofEachTest } from "../../../test-each.ts";
+import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./engine.test-kit.ts";
+import { ofEachTest } from "../../../each.test-kit.ts";
 
 const test = ofEachTest(openTestEngine);
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { sendRequestedMails } from "../../../jobs/mail.ts";
 import { WAITS } from "./outcome-rules.ts";
-import { failing, ok, openTestEngine } from "./test-engine.ts";
-import { ofEachTest } from "../../../test-each.ts";
+import { failing, ok, openTestEngine } from "./engine.test-kit.ts";
+import { ofEachTest } from "../../../each.test-kit.ts";
 
 const test = ofEachTest(openTestEngine);
 

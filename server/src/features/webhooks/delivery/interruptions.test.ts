@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { lookPause } from "../../../ports/news.ts";
 import { CLAIM_MARGIN, claimsOf, endClaims } from "./queue-store.ts";
-import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./test-engine.ts";
-import { wrapped } from "../../../test-wrapped.ts";
-import { ofEachTest } from "../../../test-each.ts";
+import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./engine.test-kit.ts";
+import { wrapped } from "../../../wrapped.test-kit.ts";
+import { ofEachTest } from "../../../each.test-kit.ts";
 
 const test = ofEachTest(openTestEngine);
 

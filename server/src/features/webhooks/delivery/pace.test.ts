@@ -1,7 +1,7 @@
 /** On PostgreSQL all processes keep the pace of an endpoint together. */
 import { sql } from "kysely";
 import { expect, it, vi } from "vitest";
-import { openTestEngine, type TestEngine } from "./test-engine.ts";
+import { openTestEngine, type TestEngine } from "./engine.test-kit.ts";
 
 vi.hoisted(() => (process.env["COFFER_TEST_DATABASE"] = "postgres"));
 

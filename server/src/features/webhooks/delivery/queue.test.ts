@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { removeOldDeliveries } from "./retention.ts";
-import { type Answer, failing, ok, openTestEngine } from "./test-engine.ts";
-import { wrapped } from "../../../test-wrapped.ts";
-import { ofEachTest } from "../../../test-each.ts";
+import { type Answer, failing, ok, openTestEngine } from "./engine.test-kit.ts";
+import { wrapped } from "../../../wrapped.test-kit.ts";
+import { ofEachTest } from "../../../each.test-kit.ts";
 
 const test = ofEachTest(openTestEngine);
 

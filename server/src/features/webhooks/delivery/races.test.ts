@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MAX_ATTEMPTS } from "@coffer/contract";
-import { failing, ok, openTestEngine, type TestEngine } from "./test-engine.ts";
+import { failing, ok, openTestEngine, type TestEngine } from "./engine.test-kit.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const HOUR = 3_600_000;

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { openReceiver, type Receiver } from "../../../../../test/suites/webhook-receivers.ts";
 import { openWebhookSender } from "../../../drivers/webhook-sender/undici.ts";
-import { openTestEngine, type TestEngine } from "./test-engine.ts";
+import { openTestEngine, type TestEngine } from "./engine.test-kit.ts";
 
 const HOUR = 3_600_000;
 /** Real milliseconds: more than a busy machine takes. */

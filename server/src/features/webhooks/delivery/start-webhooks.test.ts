@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { wrapped } from "../../../test-wrapped.ts";
+import { wrapped } from "../../../wrapped.test-kit.ts";
 import { systemClock } from "../../../ports/clock.ts";
 import { startWebhooks } from "./start-webhooks.ts";
-import { ok, openTestEngine } from "./test-engine.ts";
-import { ofEachTest } from "../../../test-each.ts";
+import { ok, openTestEngine } from "./engine.test-kit.ts";
+import { ofEachTest } from "../../../each.test-kit.ts";
 
 const test = ofEachTest(openTestEngine);
 
