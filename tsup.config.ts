@@ -63,7 +63,9 @@ const program = (name: string): Options => ({
   clean: false,
   removeNodeProtocol: false,
   // For CommonJS packages in the bundle.
-  banner: { js: 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);' },
+  banner: {
+    js: 'import { createRequire as requireFrom } from "node:module";\nconst require = requireFrom(import.meta.url);',
+  },
   esbuildOptions: (options) => {
     options.conditions = ["coffer-source"];
   },

@@ -174,22 +174,19 @@ describe("a vault that somebody of another account reads [S29]", () => {
 it.each([
   ["read into a conversation", "file_read", {}],
   ["downloaded", "file_download", { dest: "got.txt" }],
-])(
-  "content of a shared vault that was %s goes to no place that the service reads [S29 S29 T3]",
-  async (_, tool, args) => {
-    const closed = await owner.vaults.create({ name: `Closed ${tool}`, type: "shared" });
-    const { file } = await owner.files.upload({ vaultId: closed.id, name: "secret.txt", body: "secret" });
-    await using tools = await open({}, stack.credentialsFile, ["--reveal-shared-text"]);
-    await tools.call("file_list", { vaultId: closed.id });
-    const write = () => tools.call("file_write", { name: `${tool}.txt`, text: "x", vaultId });
-    const named = tool === "file_read" ? { file: file.id } : { files: [file.id] };
-    expect((await tools.call(tool, { ...named, ...args })).code).toBeNull();
-    expect((await write()).code).toBe("confirmation_required");
-    expect((await tools.call("file_search", { query: "secret" })).code).toBe("confirmation_required");
-    expect((await tools.call("file_search", { query: "secret", vaultId: closed.id })).facts["complete"]).toBe(true);
-    expect((await tools.call("file_write", { name: "y.txt", text: "y", vaultId: closed.id })).code).toBeNull();
-  },
-);
+])("content of a shared vault that was %s goes to no place that the service reads [S29 T3]", async (_, tool, args) => {
+  const closed = await owner.vaults.create({ name: `Closed ${tool}`, type: "shared" });
+  const { file } = await owner.files.upload({ vaultId: closed.id, name: "secret.txt", body: "secret" });
+  await using tools = await open({}, stack.credentialsFile, ["--reveal-shared-text"]);
+  await tools.call("file_list", { vaultId: closed.id });
+  const write = () => tools.call("file_write", { name: `${tool}.txt`, text: "x", vaultId });
+  const named = tool === "file_read" ? { file: file.id } : { files: [file.id] };
+  expect((await tools.call(tool, { ...named, ...args })).code).toBeNull();
+  expect((await write()).code).toBe("confirmation_required");
+  expect((await tools.call("file_search", { query: "secret" })).code).toBe("confirmation_required");
+  expect((await tools.call("file_search", { query: "secret", vaultId: closed.id })).facts["complete"]).toBe(true);
+  expect((await tools.call("file_write", { name: "y.txt", text: "y", vaultId: closed.id })).code).toBeNull();
+});
 
 it("the record holds every call with its outcome, and no argument", async () => {
   const directory = join(stack.dataDirectory, "client", "taint", "audit");

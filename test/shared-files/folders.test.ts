@@ -62,7 +62,7 @@ interface Shown {
   folderId: string | null;
 }
 
-test("a place that is not that of the signed entry removes nothing here, for a member and for one who reads no more [S35 S35]", async () => {
+test("a place that is not that of the signed entry removes nothing here, for a member and for one who reads no more [S35]", async () => {
   const { client } = stack.owner;
   const mirror = await stack.invite("mirror");
   const base = makeDirectory();

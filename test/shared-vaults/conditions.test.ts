@@ -89,7 +89,7 @@ const taskOf = (client: Client): Task => ({
 });
 
 describe("two writers who name the same state: one wins, the other is told so", () => {
-  test("with expectedVersion of the tools, as a version and as a tag [S36 S36]", async () => {
+  test("with expectedVersion of the tools, as a version and as a tag [S36]", async () => {
     const at = meeting();
     for (const field of ["versionId", "tag"] as const)
       expect(
@@ -178,7 +178,7 @@ describe("two writers who name the same state: one wins, the other is told so", 
     expect(told).toEqual(ONE_WINS);
   });
 
-  test("restore: under another name, of a kept version, and under the old entry after a rename [S36 S36]", async () => {
+  test("restore: under another name, of a kept version, and under the old entry after a rename [S36]", async () => {
     const at = meeting();
     const named = await rounds(async () => {
       const { id, tag: ifMatch } = await newFile();
@@ -204,7 +204,7 @@ describe("two writers who name the same state: one wins, the other is told so", 
     expect(await owner.files.restore(file.id, {}, { vaultId, ifMatch: tag })).toMatchObject({ trashedAt: null, tag });
   });
 
-  test("batches: each item under its own condition [S36 S36]", async () => {
+  test("batches: each item under its own condition [S36]", async () => {
     const at = meeting();
     const { id: folderId } = await owner.folders.create({ vaultId, name: "batches" });
     const told = await rounds(async () => {
@@ -293,7 +293,7 @@ describe("after a lost answer", () => {
     },
   );
 
-  test("nothing is done again where the service does not show whether it was: the outcome is unknown [S36 S36]", async () => {
+  test("nothing is done again where the service does not show whether it was: the outcome is unknown [S36]", async () => {
     const { id } = await newFile();
     const lies = [hiding("files.versions", "versions"), hiding("files.entries", "entries")];
     const content = losing(replacing(id, "theirs", "and theirs"), { isKeyed: false, lies });
@@ -328,7 +328,7 @@ describe("after a lost answer", () => {
 });
 
 describe("a service that lies about conditions", () => {
-  test("cannot put a change after another state: it may tell two writers that they are done, and is found out [S36 S36]", async () => {
+  test("cannot put a change after another state: it may tell two writers that they are done, and is found out [S36]", async () => {
     const { id, tag: ifMatch } = await newFile();
     const isDone: Middleware = async (request, send) => {
       const sent = request.clone();
@@ -358,7 +358,7 @@ describe("a service that lies about conditions", () => {
     expect(await versionsOf(id)).toEqual(["theirs", "before"]);
   });
 
-  test("cannot have a change follow what its caller has not seen, by showing another state under the expected version [S36 S36]", async () => {
+  test("cannot have a change follow what its caller has not seen, by showing another state under the expected version [S36]", async () => {
     const file = await newFile();
     await owner.files.replace(file.id, { vaultId, body: "theirs" });
     const lie = lyingOfFiles<File>((said) => (said.id === file.id ? { ...said, versionId: file.versionId } : said));
