@@ -1,6 +1,7 @@
 // Sets the repository up: installs the packages of the lock file, makes sure that npm scripts find Node 24, and builds
-// the tool server that MCP client configurations name, and the command line, with the packages that they import. Runs before `npm start` and `npm test`, on any Node >= 20, so it is
-// plain JavaScript without dependencies. Everything it says goes to stderr: stdout belongs to the command that follows.
+// the tool server that MCP client configurations name, the command line, and the OpenAPI document that servers answer. Runs before `npm start`
+// and `npm test`, on any Node >= 20, so it is plain JavaScript without dependencies. Everything it says goes to stderr: stdout belongs to the
+// command that follows.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {

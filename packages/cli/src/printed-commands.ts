@@ -1,6 +1,6 @@
 /**
- * `@coffer/cli/printed-commands`: commands of `coffer` in a text that people read: what a program printed, or a text of the sources. Each is read by the command line's own parser,
- * as it would be after a paste.
+ * `@coffer/cli/printed-commands`: the commands of `coffer` in a text that people read, whether a program printed it or it stands in the
+ * sources. The command line's own parser reads each, as it would after a paste.
  */
 import { readLine } from "./reading.ts";
 import { COMMAND_NAMES } from "./invocation.ts";
