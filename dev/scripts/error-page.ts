@@ -3,16 +3,12 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { api, endpointsOf, ERROR_FACTS, type ErrorCode, ERRORS, errorsOf } from "@coffer/contract";
 import { createClient, inProcessTransport } from "@coffer/sdk";
-import { format } from "prettier";
 
 const source = path.join(import.meta.dirname, "../../packages/sdk/src");
 const folder = path.join(import.meta.dirname, "../../docs/generated");
 
 mkdirSync(folder, { recursive: true });
-writeFileSync(
-  path.join(folder, "errors.md"),
-  await format(await renderErrors(), { parser: "markdown", proseWrap: "preserve" }),
-);
+writeFileSync(path.join(folder, "errors.md"), await renderErrors());
 
 async function renderErrors(): Promise<string> {
   const codes = Object.keys(ERRORS) as ErrorCode[];

@@ -1,10 +1,10 @@
 /** What is made from the tools and the commands, and is committed. `npm run generate` writes it, and test/pins/generated.test.ts compares. */
 import { renderManPage } from "@coffer/cli/man-page";
 import { listTools, TOOLS } from "@coffer/mcp";
-import { format } from "prettier";
+import { format } from "oxfmt";
 
-const json = (value: unknown) =>
-  format(JSON.stringify(value), { parser: "json", printWidth: 120, objectWrap: "collapse" });
+const json = async (value: unknown) =>
+  (await format("any.json", JSON.stringify(value), { printWidth: 120, objectWrap: "collapse" })).code;
 
 /** Sources and files of packages: path below the repository's root → text. */
 export async function renderShipped(): Promise<Readonly<Record<string, string>>> {

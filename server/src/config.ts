@@ -127,7 +127,8 @@ export interface IdentityProviderConfig {
 }
 
 export type ProverConfig =
-  { readonly kind: "development" } | { readonly kind: "hosted"; readonly url: string; readonly apiKey: string };
+  | { readonly kind: "development" }
+  | { readonly kind: "hosted"; readonly url: string; readonly apiKey: string };
 
 /** The embedded test provider; `secret` signs its events (Standard Webhooks `whsec_`). */
 export interface PaymentConfig {

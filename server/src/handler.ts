@@ -121,7 +121,8 @@ type Answer<E extends EndpointDefinition> = Output<E, OutgoingBytes>;
 
 /** `takesIdempotencyKey` of the contract, for types. */
 type TakesIdempotencyKey =
-  { readonly method: "POST"; readonly effect: "create"; readonly auth: "credential" } | { readonly keyed: true };
+  | { readonly method: "POST"; readonly effect: "create"; readonly auth: "credential" }
+  | { readonly keyed: true };
 
 type AnswerOf<E extends EndpointDefinition> = E extends TakesIdempotencyKey
   ? Recorded<Answer<E>> | (E extends { otherStatuses: readonly number[] } ? Recorded<undefined> : never)

@@ -3,7 +3,26 @@ import type { Context } from "./context.ts";
 import type { Result } from "./result.ts";
 
 type Letter =
-  "a" | "b" | "c" | "d" | "e" | "f" | "g" | "i" | "k" | "l" | "m" | "o" | "p" | "r" | "s" | "t" | "u" | "w" | "x" | "z";
+  | "a"
+  | "b"
+  | "c"
+  | "d"
+  | "e"
+  | "f"
+  | "g"
+  | "i"
+  | "k"
+  | "l"
+  | "m"
+  | "o"
+  | "p"
+  | "r"
+  | "s"
+  | "t"
+  | "u"
+  | "w"
+  | "x"
+  | "z";
 
 export interface Flag<Value> {
   readonly kind: "switch" | "text" | "texts" | "verbatim" | "choice";

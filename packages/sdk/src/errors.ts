@@ -316,7 +316,9 @@ type InputErrorCode<E> =
   | (E extends { body: infer Body } ? (Body extends BytesMarker ? never : "malformed_json" | "body_too_large") : never);
 
 type RepeatErrorCode<E> =
-  "idempotency_in_progress" | "idempotency_mismatch" | (E extends { secretResponse: true } ? "already_created" : never);
+  | "idempotency_in_progress"
+  | "idempotency_mismatch"
+  | (E extends { secretResponse: true } ? "already_created" : never);
 
 /** An error whose code the endpoint declares: one of {@link EndpointErrorCode}, in the class of that code. */
 export type EndpointError<E extends EndpointDefinition> = ErrorOf<EndpointErrorCode<E>>;

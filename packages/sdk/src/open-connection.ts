@@ -23,7 +23,11 @@ export interface DevelopmentCredentials {
  * nothing is sent.
  */
 export type Credentials =
-  { readonly apiKey: string | Secret } | Secret | SessionCredentials | DevelopmentCredentials | null;
+  | { readonly apiKey: string | Secret }
+  | Secret
+  | SessionCredentials
+  | DevelopmentCredentials
+  | null;
 
 /**
  * Acts as the owner of an account without any secret, on a service in development (`SERVICE_ENV=development`) on this machine. Another

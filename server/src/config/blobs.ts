@@ -3,7 +3,8 @@ import { isLoopbackHost } from "./loopback.ts";
 import type { Values } from "./values.ts";
 
 export type BlobsConfig =
-  { readonly kind: "disk"; readonly directory: string; readonly reserveBytes: number } | S3BlobsConfig;
+  | { readonly kind: "disk"; readonly directory: string; readonly reserveBytes: number }
+  | S3BlobsConfig;
 
 /** The secrets are in no log. */
 export interface S3BlobsConfig {

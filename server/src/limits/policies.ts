@@ -4,7 +4,15 @@ import type { RateSettings } from "../config.ts";
 
 /** Each has its quota in {@link RateSettings} and its window in {@link policiesOf}. */
 export type Bucket =
-  "mail" | "mailAddress" | "login" | "signup" | "idp" | "anonymous" | "refresh" | "general" | "webhookTest";
+  | "mail"
+  | "mailAddress"
+  | "login"
+  | "signup"
+  | "idp"
+  | "anonymous"
+  | "refresh"
+  | "general"
+  | "webhookTest";
 
 /** `quota` requests in `window` seconds, at most `burst` of them at once. */
 export interface Policy {

@@ -18,7 +18,8 @@ export interface Committee {
 }
 
 type MemberAnswer = { readonly party: number } & (
-  { readonly keys: readonly GrantedKey[] } | { readonly refusal: KeyServerError }
+  | { readonly keys: readonly GrantedKey[] }
+  | { readonly refusal: KeyServerError }
 );
 
 /** Asks members until enough answers are right, and puts those together; it sees no key itself. */

@@ -49,7 +49,8 @@ export interface IdentityProviderZkloginAuthInputByIdToken extends Extract<
 
 /** Input of `identityProvider.zkloginAuth`. */
 export type IdentityProviderZkloginAuthInput =
-  IdentityProviderZkloginAuthInputByCode | IdentityProviderZkloginAuthInputByIdToken;
+  | IdentityProviderZkloginAuthInputByCode
+  | IdentityProviderZkloginAuthInputByIdToken;
 
 /** Input of `development.signup`. */
 export interface DevelopmentSignupInput extends Body<typeof api.development.signup> {}

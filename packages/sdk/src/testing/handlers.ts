@@ -40,7 +40,9 @@ type Answer<E extends EndpointDefinition> = Output<E, Uint8Array | ReadableStrea
  * (204, 304).
  */
 export type Outcome<E extends EndpointDefinition> =
-  Answer<E> | Reply<Answer<E>> | (E extends { otherStatuses: readonly number[] } ? Reply<undefined> : never);
+  | Answer<E>
+  | Reply<Answer<E>>
+  | (E extends { otherStatuses: readonly number[] } ? Reply<undefined> : never);
 
 export type Handler<E extends EndpointDefinition, Context> = (
   input: Input<E>,

@@ -9,7 +9,8 @@ import { requireSameNetwork, vaultSession } from "./vault-session.ts";
 
 /** One of the two: the vault, or a file or a version of one by their ids alone. */
 export type Deleted =
-  { readonly act: Exclude<DeletionOf["act"], DeletedFile["act"]>; readonly vaultId: string } | DeletedFile;
+  | { readonly act: Exclude<DeletionOf["act"], DeletedFile["act"]>; readonly vaultId: string }
+  | DeletedFile;
 interface DeletedFile {
   readonly act: "delete-file" | "delete-version";
   readonly fileId: string;

@@ -27,7 +27,12 @@ export interface Delivered {
  * - `bad_payload`: not the raw body, or signed but not an event
  */
 export type VerificationReason =
-  "missing_header" | "bad_timestamp" | "too_old" | "too_new" | "no_match" | "bad_payload";
+  | "missing_header"
+  | "bad_timestamp"
+  | "too_old"
+  | "too_new"
+  | "no_match"
+  | "bad_payload";
 
 /** Answer such a request with 400 and do nothing else. Holds no secret, signature or body. */
 export class WebhookVerificationError extends Error {

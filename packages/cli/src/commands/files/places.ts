@@ -99,7 +99,8 @@ export async function fileAt(task: Task, given: string, vault: string | undefine
 
 /** null: the top of the vault. */
 export type Found =
-  { readonly vaultId: string; readonly item: Item } | { readonly vaultId: string; readonly item: null };
+  | { readonly vaultId: string; readonly item: Item }
+  | { readonly vaultId: string; readonly item: null };
 
 /** A file, a folder, or the top of a vault. */
 export async function whatIsAt(task: Task, given: string, vault: string | undefined): Promise<Found> {
