@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { matchesGlob } from "node:path";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 import { SlowestFirst } from "./dev/scripts/slowest-first.ts";
+import { OWN_CURVE_VARIABLE } from "./test/kit/quick-curve.ts";
 
 /** `npm run test:nightly`: randomised tests run the counts that are promised, instead of a few. */
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
@@ -99,6 +100,14 @@ const DEEP = [
 /** What neither run has, and `npm run test:nightly` does: the program that records the command line. */
 const NIGHTLY = ["test/cli/recording.test.ts"];
 
+/** Tests of Seal's own arithmetic, and of what key servers answer. All others compute with the quicker one (`test/kit/quick-curve.ts`). */
+const SEAL = [
+  "{packages/chain,dev/localnet}/src/**/*.test.ts",
+  "test/{chain,localnet}/*.test.ts",
+  "test/shared-vaults/key-servers.test.ts",
+  "test/security/threats/chain-and-key-servers.test.ts",
+];
+
 /** Programs that end with their process, and what looks at a whole process: each has one of its own, as has what replaces globals or the clock. */
 const ALONE = [
   "dev/devstack/**",
@@ -122,11 +131,21 @@ const alone = new Set(
 
 /** Files of one tier share processes, one file after the other, so that modules are loaded once; those of `alone` do not. */
 function projectsOf(tier: string, files: string[]): TestProjectConfiguration[] {
+  const seal = new Set(find(SEAL, []));
   const project = (name: string, include: string[], settings = {}): TestProjectConfiguration[] =>
     include.length === 0 ? [] : [{ extends: true, test: { name: `${tier}${name}`, include, ...settings } }];
-  const together = files.filter((file) => !alone.has(file));
-  const separate = files.filter((file) => alone.has(file));
-  return [...project("", together, { isolate: false }), ...project("-alone", separate)];
+  const others = files.filter((file) => !seal.has(file));
+  const together = others.filter((file) => !alone.has(file));
+  const separate = others.filter((file) => alone.has(file));
+  return [
+    ...project("", together, { isolate: false }),
+    ...project("-alone", separate),
+    ...project(
+      "-seal",
+      files.filter((file) => seal.has(file)),
+      { isolate: false, env: { [OWN_CURVE_VARIABLE]: "1" } },
+    ),
+  ];
 }
 
 // Read and written by the runner, its workers and every program that tests start: parsed and compiled once, not each time.
