@@ -72,6 +72,7 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   const metrics = createMetrics(api, transfers, { ...deps, watch });
   const authenticator = createAuthenticator(deps);
   const idempotency = createIdempotency(deps);
+  app.addHook("onClose", () => idempotency.close());
   const { settings } = deps;
   const { stopping, log } = options;
   const shared = settings.sharesRates ? sharedRates(deps.database) : null;

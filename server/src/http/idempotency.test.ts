@@ -93,6 +93,16 @@ describe("through the app", () => {
     expect(await countVaults(service, key)).toBe(2);
   });
 
+  it("no lease is left when the app has closed, and none is renewed", async () => {
+    const { key } = await service.signUp();
+    const call = { key, headers: { "idempotency-key": "once" }, json: { name: "One", type: "public" } };
+    await service.ask("POST", "/api/vaults", call);
+    await service.app.close();
+    const { database } = service.deps;
+    const held = database.build.selectFrom("leases").select("name").where("holder", "is not", null);
+    expect(await database.all(held)).toEqual([]);
+  });
+
   it("a commit that fails leaves neither effect nor answer, and the repeat runs", async () => {
     let failing = false;
     await using service = await openTestApp({

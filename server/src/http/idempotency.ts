@@ -38,6 +38,8 @@ export type Outcome =
 export interface Idempotency {
   /** Rejects with `idempotency_in_progress`, `idempotency_mismatch` or `already_created`. */
   reserve(endpoint: EndpointDefinition, accountId: string, key: string, payload: Payload): Promise<Outcome>;
+  /** After the last request: others need not wait for this process's lease to run out. */
+  close(): Promise<void>;
 }
 
 interface Slot {
@@ -66,6 +68,7 @@ export function createIdempotency(deps: Needs): Idempotency {
         throw error;
       }
     },
+    close: () => running.close(),
   };
 }
 
@@ -102,6 +105,12 @@ class RunningOwners {
     if (lease !== null && !lease.signal.aborted) return;
     if (this.#lease === current) this.#lease = this.#leases.acquire(leaseOf(this.#instance));
     await this.#lease;
+  }
+
+  async close(): Promise<void> {
+    const lease = await this.#lease.catch(() => null);
+    // A database that is away keeps the lease until it runs out.
+    await lease?.release().catch(() => undefined);
   }
 
   /** This process's own lease. */
