@@ -117,16 +117,6 @@ function isCiphertext(content: Buffer): boolean {
   return content.subarray(0, 8).equals(Buffer.from("934346520d0a1a0a", "hex"));
 }
 
-export const asked =
-  (resource: "webhooks" | "apiKeys", act: (run: Run, id: string) => Promise<{ readonly id: string }>): Method =>
-  async (run) => {
-    const { world, draw, blame } = run;
-    const id = draw.pick(resource === "webhooks" ? world.webhookIds : world.keyIds);
-    const answered = await act(run, id);
-    if (answered.id !== id) blame(`${answered.id} was answered for ${id}`);
-    return undefined;
-  };
-
 /** Of what knows no item of a vault: that it pins nothing and sends nothing of a vault is held against all of them. */
 export const plain =
   (act: (run: Run) => PromiseLike<unknown>): Method =>
