@@ -35,7 +35,7 @@ async function call(endpoint: EndpointDefinition, { client, world, draw, blame }
   const named = Object.keys(drawn).filter((name) => ids[name] !== undefined && endpoint.method !== "DELETE");
   const params = { ...drawn, ...Object.fromEntries(named.map((name) => [name, draw.pick(ids[name] ?? [])])) };
   const input = { params, query: drawFrom(endpoint.query, draw), body: drawFrom(endpoint.body, draw) };
-  const answer: unknown = await client.call(endpoint, input as never);
+  const answer: unknown = await client.call(endpoint, input);
   const [id] = Object.values(params);
   for (const answered of Object.values(answer ?? {}))
     if (hasId(answered) && endpoint.path.endsWith("Id}") && answered.id !== id)
