@@ -134,7 +134,8 @@ async function runVitest(files: readonly string[]): Promise<Counts> {
     const file = path.join(scratch, "results.json");
     const reporters = ["default", path.join(ROOT, "dev/scripts/vitest-results.ts")].map((name) => `--reporter=${name}`);
     const vitest = path.join(ROOT, "node_modules", "vitest", "vitest.mjs");
-    const code = await runNode([vitest, "run", ...reporters, ...files], {
+    // Four at a time on two processors: many wait for programs that they killed or started.
+    const code = await runNode([vitest, "run", "--maxWorkers=4", ...reporters, ...files], {
       COFFER_TEST_COUNTS: "full",
       COFFER_TEST_RESULTS: file,
     });
