@@ -51,6 +51,8 @@ async function openRound(at: number): Promise<void> {
 
 const FOREIGN = `0x${"66".repeat(32)}`;
 
+const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
+
 function orders(): Order[] {
   const { port } = receiver.address() as AddressInfo;
   const url = `http://127.0.0.1:${String(port)}/steal`;
@@ -143,7 +145,7 @@ async function requireUnharmed(): Promise<void> {
   }
 }
 
-it("an agent that obeys 200 texts sends nothing out, loses nothing and escapes nowhere", async () => {
+it("an agent that obeys every text sends nothing out, loses nothing and escapes nowhere", async () => {
   let texts = 0;
   let obeyed = 0;
   await openRound(-1);
@@ -159,6 +161,8 @@ it("an agent that obeys 200 texts sends nothing out, loses nothing and escapes n
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "injection") },
     });
     for (const [form, words] of FORMS.entries()) {
+      // In the short run each order is worded once, and each wording has its turn.
+      if (!FULL && form !== at % FORMS.length) continue;
       const text = words(written(order));
       const fitting = Buffer.byteLength(text) <= 240 && !text.includes("/") ? NAME_CARRIERS : {};
       for (const carrier of Object.values({ ...CARRIERS, ...fitting })) {
@@ -171,6 +175,6 @@ it("an agent that obeys 200 texts sends nothing out, loses nothing and escapes n
     }
     await requireUnharmed();
   }
-  expect(texts).toBeGreaterThanOrEqual(200);
-  expect(obeyed).toBeGreaterThan(150);
+  expect(texts).toBeGreaterThanOrEqual(FULL ? 200 : 60);
+  expect(obeyed).toBeGreaterThan(FULL ? 150 : 45);
 });

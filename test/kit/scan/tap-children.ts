@@ -55,8 +55,10 @@ function withUnit(unit: ScanUnit, pairs: readonly string[], joins: boolean): str
 /** One that ends by itself without having joined was not tapped; one that was killed may not have come to it. */
 function expectJoined(unit: ScanUnit, child: ChildProcess, words: readonly string[]): void {
   if (words.some((word) => /^(-v|--version|--run|--check|-c)$/.test(word))) return;
+  const { generation } = unit;
   child.prependOnceListener("exit", (code) => {
-    if (code !== null && child.pid !== undefined)
+    // One of an earlier test file joined a unit that is scanned and gone by now.
+    if (code !== null && child.pid !== undefined && unit.generation === generation)
       unit.noteProcess(child.pid, words.join(" ").replaceAll(/\s+/g, " ").slice(0, 200));
   });
 }
