@@ -4,7 +4,7 @@ import { createContext, type Context } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { failureText, reportOf, usage, type FailureReport } from "./failure.ts";
 import { globalsOf } from "./globals.ts";
-import { shellWord } from "./shell-word.ts";
+import { argumentWord, flagWord } from "./shell-word.ts";
 import { splitPlace } from "./split-place.ts";
 import { asInvoked, ofProfile } from "./invocation.ts";
 import { isTaken, OutputLost } from "./output.ts";
@@ -60,18 +60,20 @@ function withNames(report: FailureReport, { command, flags, args }: Parsed): Fai
       ? flag
       : (given("VAULT") ?? (typeof first === "string" ? (splitPlace(first)?.vault ?? null) : null));
   const file = given("FILE");
-  const nextStep = report.nextStep
-    .replaceAll(/\bVAULT\b/g, vault === null ? "VAULT" : quoted(vault))
-    .replaceAll(
-      /\bFILE\b/g,
-      file === null ? "FILE" : `${quoted(file)}${typeof flag === "string" ? ` --vault ${quoted(flag)}` : ""}`,
-    );
+  const visible = (text: string): string => untrusted(text).visible();
+  const ofVault = (text: string): string =>
+    vault === null
+      ? text
+      : text
+          .replaceAll(/(--vaults?) VAULT\b/g, (_, name: string) => flagWord(name, visible(vault)))
+          .replaceAll(/\bVAULT\b/g, () => argumentWord(visible(vault)));
+  const ofFile = (text: string): string => {
+    if (file === null) return text;
+    const within = typeof flag === "string" ? `${flagWord("--vault", visible(flag))} ` : "";
+    return text.replaceAll(/\bFILE\b/g, () => within + argumentWord(visible(file)));
+  };
+  const nextStep = ofFile(ofVault(report.nextStep));
   return { ...report, nextStep };
-}
-
-/** A word as a shell takes it. */
-function quoted(text: string): string {
-  return shellWord(untrusted(text).visible());
 }
 
 /** How far a transfer of several files was. */

@@ -121,7 +121,10 @@ const noProfile = (name: string): Omit<FailureReport, "requestId" | "trace"> => 
   code: "not_configured",
   message: `There is no profile ${name}`,
   retryable: false,
-  nextStep: `coffer profiles list, or coffer login --profile ${shellWord(name)}`,
+  // A name that begins with a dash is none.
+  nextStep: name.startsWith("-")
+    ? "coffer profiles list"
+    : `coffer profiles list, or coffer login --profile ${shellWord(name)}`,
   exit: exitOf("not_configured"),
 });
 

@@ -1,6 +1,6 @@
 /** How the reader started this program: the next steps that it prints begin so, and run as they are pasted. */
 import { dirname } from "node:path";
-import { shellWord } from "./shell-word.ts";
+import { flagWord, shellWord } from "./shell-word.ts";
 import type { Environment } from "./world.ts";
 
 /** The name that is on the PATH once the package is installed. */
@@ -19,13 +19,13 @@ export function invocationOf(env: Environment, script: string, isOneFile: boolea
 
 /** The same with the profile that the line named: without it, the next one would work with other keys. */
 export const ofProfile = (invocation: string, profile: string | undefined): string =>
-  profile === undefined ? invocation : `${invocation}${PROFILE}${shellWord(profile)}`;
+  profile === undefined ? invocation : `${invocation} ${flagWord("--profile", profile)}`;
 
-const PROFILE = " --profile ";
+const PROFILE = / --profile[ =]/;
 
 /** The text with its commands as the reader can run them. Sentences that only have the name in them stay. A text that names a profile means that one. */
 export function asInvoked(text: string, invocation: string): string {
-  const [program = invocation] = text.includes(PROFILE) ? invocation.split(PROFILE) : [invocation];
+  const [program = invocation] = PROFILE.test(text) ? invocation.split(PROFILE) : [invocation];
   return program === INSTALLED ? text : text.replaceAll(COMMANDS, () => `${program} `);
 }
 

@@ -28,7 +28,7 @@ export interface PrintedCommand {
 const QUOTED = String.raw`(?:'[^']*'|[^\s']+)`;
 const PROGRAM = String.raw`(?:coffer|npm (?:--prefix ${QUOTED} )?run -s coffer --|node (?:'[^']*'|\S+\/coffer\.mjs))`;
 const NAMES = `(?:--help|${COMMAND_NAMES.join("|")})(?![\\w-])`;
-const COMMAND = new RegExp(`(?<![\\w./-])${PROGRAM} (?:--profile ${QUOTED} )?(?=${NAMES})`, "g");
+const COMMAND = new RegExp(`(?<![\\w./-])${PROGRAM} (?:--profile[ =]${QUOTED} )?(?=${NAMES})`, "g");
 const WORD = /(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\\.|[^\s"'\\`])+/y;
 /** What a reader puts in: VAULT, VAULT:PATH. */
 export const PLACEHOLDER = /^[A-Z]{2,}(?:[:,][A-Z]*)*$/;

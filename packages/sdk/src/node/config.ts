@@ -64,7 +64,7 @@ export interface ConfigChanges {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const LOCK_WAIT_MS = 5_000;
-const profileName = z.string().check(z.regex(/^[\w.-]{1,64}$/, "Invalid profile name"));
+const profileName = z.string().check(z.regex(/^[\w.][\w.-]{0,63}$/, "Invalid profile name"));
 const storedSession = z.looseObject({
   refreshToken: z.string().check(z.minLength(1)),
   accessToken: z.optional(z.string()),

@@ -6,7 +6,7 @@ import { command, count, text, toggle } from "../../declarations.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
 import { listing, written, type Column, type Result, type Shown } from "../../result.ts";
-import { shellWord } from "../../shell-word.ts";
+import { flagWord } from "../../shell-word.ts";
 import { timeText } from "../../terminal/visible.ts";
 import { shown } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
@@ -62,7 +62,7 @@ export default command({
 /** The flags that choose changes, for the line that goes on. The number is later than any `--since`. */
 const sameAgain = (flags: Readonly<Record<string, string | number | undefined>>): string =>
   Object.entries(flags)
-    .map(([name, value]) => (value === undefined ? "" : ` --${name} ${shellWord(String(value))}`))
+    .map(([name, value]) => (value === undefined ? "" : ` ${flagWord(`--${name}`, String(value))}`))
     .join("");
 
 /** Groups of kinds, and the kinds. */

@@ -2,7 +2,7 @@ import { downloadFolderTo, downloadOne, findVersion, untrusted, type DownloadPla
 import { argument, command, optionalArgument, text, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
 import { done } from "../../result.ts";
-import { shellWord } from "../../shell-word.ts";
+import { argumentWord } from "../../shell-word.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { localPaths } from "./local-paths.ts";
 import { VAULT, whatIsAt } from "./places.ts";
@@ -34,7 +34,7 @@ export default command({
     if (dest === "-" || dest === "/dev/stdout")
       throw usage(
         "A download is a file of this machine, and no stream",
-        `coffer cat ${shellWord(untrusted(named).visible())}`,
+        `coffer cat ${argumentWord(untrusted(named).visible())}`,
       );
     const { allowed, paths } = localPaths(context.world, [dest]);
     const { item, vaultId } = await whatIsAt(context.task, named, vault);

@@ -14,7 +14,7 @@ import type { File, Folder } from "@coffer/sdk";
 import type { Task } from "@coffer/tasks";
 import { text } from "../../declarations.ts";
 import { CommandFailure, usage } from "../../failure.ts";
-import { shellWord } from "../../shell-word.ts";
+import { argumentWord } from "../../shell-word.ts";
 import { splitPlace } from "../../split-place.ts";
 
 /** A place in a vault, or an id that needs none. */
@@ -73,7 +73,7 @@ export async function orListOf<Outcome>(vault: string | undefined, look: () => P
       candidates,
       cause,
       ...(detail === null ? {} : { detail }),
-      nextStep: `coffer ls ${shellWord(`${shown}:`)}`,
+      nextStep: `coffer ls ${argumentWord(`${shown}:`)}`,
     });
   }
 }

@@ -12,7 +12,7 @@ import {
 import { argument, choice, command, text, toggle } from "../../declarations.ts";
 import { CommandFailure, usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
-import { shellWord } from "../../shell-word.ts";
+import { flagWord } from "../../shell-word.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { plain } from "./items.ts";
 import { localPaths } from "./local-paths.ts";
@@ -92,10 +92,10 @@ async function refusePlaces(
     const place = splitPlace(word);
     if (place === null && given.length === 1) throw await missing(word, path, allowed);
     if (place === null) continue;
-    const [vault, folder] = [place.vault, place.path].map((each) => shellWord(untrusted(each).visible()));
+    const [vault, folder] = [place.vault, place.path].map((each) => untrusted(each).visible());
     throw usage(
       `${untrusted(word).visible()} is no file of this machine, and the vault is named by --vault`,
-      `coffer upload PATH --vault ${String(vault)}${place.path === "" ? "" : ` --folder ${String(folder)}`}`,
+      `coffer upload PATH ${flagWord("--vault", vault ?? "")}${place.path === "" ? "" : ` ${flagWord("--folder", folder ?? "")}`}`,
     );
   }
 }

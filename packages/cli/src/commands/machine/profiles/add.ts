@@ -20,7 +20,8 @@ export default command({
   args: [argument("name", "Letters, digits, dots, dashes and underscores")] as const,
   run: async (context, { networkFile: network }, [name]) => {
     const { world, globals } = context;
-    if (!/^[\w.-]{1,64}$/.test(name)) throw usage(`${name} is no name for a profile`, "coffer profiles add --help");
+    if (!/^[\w.][\w.-]{0,63}$/.test(name))
+      throw usage(`${name} is no name for a profile`, "coffer profiles add --help");
     const place = await findProfile({ env: world.env, profile: name, baseUrl: globals.baseUrl });
     if (place.former !== null)
       throw new CommandFailure("name_exists", {
