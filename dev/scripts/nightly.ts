@@ -25,7 +25,12 @@ const SUITES: Readonly<Record<string, Suite>> = {
   peers: { whole: ["test/cli/recording"] },
   formats: { counted: ["packages/{chain,contract,crypto}/src/**/*", "dev/localnet/src/**/*", "test/{chain,move}/*"] },
   clients: {
-    counted: ["packages/{cli,mcp,sdk,tasks}/src/**/*", "test/signers/*", "test/mcp/*", "test/shared-vaults/scale*"],
+    counted: [
+      "packages/{cli,mcp,sdk,tasks}/src/**/*",
+      "test/signers/*",
+      "test/{cli,mcp}/*",
+      "test/shared-vaults/scale*",
+    ],
   },
   server: {
     counted: [

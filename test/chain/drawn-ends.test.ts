@@ -21,7 +21,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
-const SCHEDULES = FULL ? 40 : 10;
+const SCHEDULES = FULL ? 40 : 6;
 const SERVERS = [0, 1, 2] as const;
 /** Of the key servers, in milliseconds. */
 const STALENESS = 120_000;
