@@ -103,10 +103,10 @@ function blameRow({ world, blame }: Run, id: unknown, shown: unknown, vaultId?: 
 }
 
 /** Rows show the beginnings of ids: each stands for the one item that begins so. */
-function blameRows(run: Run, { facts }: ToolAnswer, table: string, vaultId?: string): void {
+function blameRows(run: Run, { facts }: ToolAnswer, table: string, vaultId?: string, idAt = 0): void {
   const rows = facts[table];
   for (const row of Array.isArray(rows) ? (rows as unknown[][]) : []) {
-    const items = [...run.world.truth.items.keys()].filter((id) => id.startsWith(String(row[0])));
+    const items = [...run.world.truth.items.keys()].filter((id) => id.startsWith(String(row[idAt])));
     blameRow(run, items.length === 1 ? items[0] : null, row.at(-1), vaultId);
   }
 }
@@ -136,7 +136,12 @@ const plain =
   };
 
 export const TOOL_METHODS: Readonly<Record<string, Method>> = {
-  change_list: plain("change_list"),
+  change_list: async (run) => {
+    const answer = await (await run.tools()).call("change_list", {});
+    return () => {
+      blameRows(run, answer, "changes", undefined, 2);
+    };
+  },
   access_list: plain("access_list", (run) => ({ vaultId: vaultOf(run) })),
   access_grant: plain("access_grant", (run) => ({ name: run.draw.word("g"), vaultIds: [vaultOf(run)] })),
   access_revoke: plain("access_revoke", () => ({ who: "0b6d5e0e" })),
