@@ -50,7 +50,9 @@ const SUITES: Readonly<Record<string, Suite>> = {
     ],
   },
   kills: { counted: ["test/crash/*"] },
-  campaigns: { whole: ["test/any-answer", "test/security/attack", "test/fuzz"] },
+  campaigns: { whole: ["test/any-answer", "test/security/attack/attack", "test/fuzz"] },
+  // With nothing beside it.
+  timing: { whole: ["test/security/attack/sign-in-timing"] },
   journeys: { whole: ["test/journeys/journeys", "test/engines"] },
   pages: { script: ["check:pages", "--all"] },
 };

@@ -8,8 +8,8 @@ export type Kind =
   /** Codes and tokens: of invites, sign-ups, sessions, mails, started sign-ins and challenges. */
   | ("inviteCode" | "accessCode" | "refreshToken" | "verifyToken" | "resetToken" | "state" | "nonce")
   | ("email" | "accountId")
-  /** `delivery` is the part of a path that names one with its endpoint. */
-  | ("webhookId" | "webhookUrl" | "delivery");
+  /** `delivery` and `version` are the parts of a path that name one with its endpoint or its file. */
+  | ("webhookId" | "webhookUrl" | "delivery" | "version");
 
 export interface Pool {
   add(kind: Kind, value: string): void;
@@ -70,6 +70,7 @@ export function openPool(untouched: ReadonlySet<string>): Pool {
           for (const object of Array.isArray(content) ? content.slice(0, 3) : [content]) addObject(kind, object);
       }
       for (const delivery of deliveriesIn(value, target)) add("delivery", delivery);
+      for (const version of versionsIn(value, target)) add("version", version);
       if ("key" in value) addObject("keyId", value);
       if ("code" in value) addObject("inviteId", value);
     },
@@ -85,6 +86,14 @@ function deliveriesIn(value: object, target: string): string[] {
   return found.flatMap((one) =>
     typeof one === "object" && one !== null && "id" in one ? [`${webhookId}/deliveries/${String(one.id)}`] : [],
   );
+}
+
+/** The current one is the first: kept ones can be restored and deleted. */
+function versionsIn(value: object, target: string): string[] {
+  const fileId = /^\/api\/files\/([0-9a-f-]{36})\/versions/.exec(target)?.[1];
+  const { versions } = value as { versions?: unknown };
+  if (fileId === undefined || !Array.isArray(versions)) return [];
+  return versions.slice(1, 4).map((one: { versionId: string }) => `${fileId}/versions/${one.versionId}`);
 }
 
 function harvestHeaders(headers: Headers, add: (kind: Kind, value: string) => void): void {

@@ -10,7 +10,7 @@ import { drawEvent, signEvent, telling } from "./secrets.ts";
 import { batchForm, FORM_TYPE } from "../kit/batch-form.ts";
 
 export function validMessage(e: EndpointDefinition, sources: Sources): Message {
-  const params = withDelivery(section(e.params, sources), sources);
+  const params = withVersion(withDelivery(section(e.params, sources), sources), sources);
   const drawn = likely(e, section(e.query, sources), sources.draw);
   const query = new URLSearchParams(textFields(telling(e, drawn, sources)));
   const body = drawBody(e, sources);
@@ -32,6 +32,15 @@ function withDelivery(params: Fields, { draw, pool }: Sources): Fields {
   if (known === undefined) return params;
   const [webhookId, , deliveryId] = known.split("/");
   return { ...params, webhookId, deliveryId };
+}
+
+/** A version is found under its own file alone. */
+function withVersion(params: Fields, { draw, pool }: Sources): Fields {
+  const name = ["versionId", "sourceId"].find((each) => each in params);
+  const known = name !== undefined && draw.chance(0.8) ? pool.draw("version", draw) : undefined;
+  if (name === undefined || known === undefined) return params;
+  const [fileId, , id] = known.split("/");
+  return { ...params, fileId, [name]: id };
 }
 
 function section(schema: z.core.$ZodType | undefined, sources: Sources): Fields {
