@@ -51,7 +51,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
   },
   kills: { counted: ["test/crash/*"] },
   campaigns: { whole: ["test/any-answer", "test/security/attack/attack", "test/fuzz"] },
-  // With nothing beside it.
+  // Alone, since whatever runs beside it changes what it measures.
   timing: { whole: ["test/security/attack/sign-in-timing"] },
   journeys: { whole: ["test/journeys/journeys", "test/engines"] },
   pages: { script: ["check:pages", "--all"] },

@@ -121,7 +121,7 @@ const noProfile = (name: string): Omit<FailureReport, "requestId" | "trace"> => 
   code: "not_configured",
   message: `There is no profile ${name}`,
   retryable: false,
-  // A name that begins with a dash is none.
+  // No profile has a name that begins with a dash.
   nextStep: name.startsWith("-")
     ? "coffer profiles list"
     : `coffer profiles list, or coffer login --profile ${shellWord(name)}`,

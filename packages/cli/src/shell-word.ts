@@ -2,10 +2,10 @@
 export const shellWord = (text: string): string =>
   /^[\w@%+:,./-][\w@%+=:,./~-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** A flag with its value: one that begins with a dash is no flag of its own. */
+/** A flag with its value. `=` keeps a value that begins with a dash from being read as a flag. */
 export const flagWord = (flag: string, value: string): string =>
   `${flag}${value.startsWith("-") ? "=" : " "}${shellWord(value)}`;
 
-/** The last words of a line. */
+/** An argument at the end of a line. `--` keeps one that begins with a dash from being read as a flag. */
 export const argumentWord = (text: string): string =>
   text.startsWith("-") ? `-- ${shellWord(text)}` : shellWord(text);

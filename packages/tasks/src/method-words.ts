@@ -18,7 +18,7 @@ export const METHOD_WORDS: Readonly<Record<string, Words>> = {
   "vaults.offerOwnership": { command: "coffer vaults offer VAULT ADDRESS" },
   "vaults.rotate": { command: "coffer vaults rotate VAULT" },
   "vaults.setSigningKey": { command: "coffer vaults set-signing-key VAULT" },
-  "vaults.trust": { command: "coffer vaults trust VAULT --object OBJECT --owner ADDRESS" },
+  "vaults.trust": { command: "coffer vaults trust --object OBJECT --owner ADDRESS VAULT" },
   "vaults.trustOwner": { command: "coffer vaults trust-owner VAULT ADDRESS" },
 };
 

@@ -11,7 +11,7 @@ import { startServerProcess, type ServerProcess } from "../../journeys/kit/serve
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const CALLS = FULL ? 500 : 40;
-/** Which of the sorted times are compared. In the short run most calls wait for a processor. */
+/** The quantile that is compared: the median, or in the short run, where most calls wait for a processor, the quickest tenth. */
 const PART = FULL ? 0.5 : 0.1;
 /** How far the two may be apart. A few calls beside other tests show that neither leaves out a step, such as hashing the password, and no more. */
 const MOST = FULL ? 0.05 : 1;
@@ -47,7 +47,7 @@ it("a reset mail is asked for as quickly for an address that has an account as f
   expect(await difference("/api/auth/forgot-password", 200, {})).toBeLessThan(MOST);
 });
 
-/** Between the times that a `PART` of the calls stays below, for both addresses, as a part of the lower one. */
+/** How far the two addresses are apart at the quantile `PART`, relative to the lower one. */
 async function difference(path: string, status: number, fields: object): Promise<number> {
   const taken = { known: [] as number[], unknown: [] as number[] };
   for (let at = -WARMING; at < CALLS; at += 1)

@@ -22,7 +22,7 @@ export default command({
   },
   args: [argument("file", "VAULT:PATH or an id")] as const,
   run: async (context, { force, range, vault, version }, [named]) => {
-    if (context.globals.json) throw usage("cat writes bytes, and no JSON", "coffer download FILE --json");
+    if (context.globals.json) throw usage("cat writes bytes, and no JSON", "coffer download --json FILE");
     const file = await fileAt(context.task, named, vault);
     const versionId = version === undefined ? {} : { versionId: await findVersionOf(context, file, version) };
     const client = await context.client();

@@ -92,10 +92,11 @@ async function refusePlaces(
     const place = splitPlace(word);
     if (place === null && given.length === 1) throw await missing(word, path, allowed);
     if (place === null) continue;
-    const [vault, folder] = [place.vault, place.path].map((each) => untrusted(each).visible());
+    const visible = (text: string): string => untrusted(text).visible();
+    const folder = place.path === "" ? "" : ` ${flagWord("--folder", visible(place.path))}`;
     throw usage(
       `${untrusted(word).visible()} is no file of this machine, and the vault is named by --vault`,
-      `coffer upload PATH ${flagWord("--vault", vault ?? "")}${place.path === "" ? "" : ` ${flagWord("--folder", folder ?? "")}`}`,
+      `coffer upload PATH ${flagWord("--vault", visible(place.vault))}${folder}`,
     );
   }
 }

@@ -21,7 +21,7 @@ export default command({
     if (name === undefined && to === undefined)
       throw usage("Nothing is to be changed", "pass --name NAME, --to PLACE, or both");
     const { folder } = await folderAt(task, named, vault);
-    if (folder === null) throw usage("This is the top of a vault", "coffer vaults update VAULT --name NAME");
+    if (folder === null) throw usage("This is the top of a vault", "coffer vaults update --name NAME VAULT");
     const item: Item = { kind: "folder", id: folder.id, folder };
     const place = to === undefined ? undefined : await placeOf(task, to, vault);
     const into =

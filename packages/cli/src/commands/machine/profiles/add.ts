@@ -17,7 +17,7 @@ export default command({
       placeholder: "FILE",
     }),
   },
-  args: [argument("name", "Letters, digits, dots, dashes and underscores")] as const,
+  args: [argument("name", "Letters, digits, dots, dashes and underscores, with no dash first")] as const,
   run: async (context, { networkFile: network }, [name]) => {
     const { world, globals } = context;
     if (!/^[\w.][\w.-]{0,63}$/.test(name))
