@@ -1,6 +1,11 @@
-/** Endpoints that know nothing of a vault: their methods pass on what they are given. Each is called with what its schemas accept, and is held to the ids that it asked for. */
+/**
+ * Endpoints that know nothing of a vault: their methods pass on what they are given. Each is called with what its schemas accept, and an answer
+ * must have the id that was asked for.
+ */
 import { api, type EndpointDefinition, endpointsOf, isBytes } from "@coffer/contract";
+import { SdkError } from "@coffer/sdk";
 import * as fc from "fast-check";
+import * as z from "zod/mini";
 import { arbitraryOf } from "../fuzz/arbitrary.ts";
 import type { Draw } from "./draw.ts";
 import type { Method, Run } from "./method.ts";
@@ -34,8 +39,16 @@ async function call(endpoint: EndpointDefinition, { client, world, draw, blame }
   // What ends a key or a webhook ends one that is not there.
   const named = Object.keys(drawn).filter((name) => ids[name] !== undefined && endpoint.method !== "DELETE");
   const params = { ...drawn, ...Object.fromEntries(named.map((name) => [name, draw.pick(ids[name] ?? [])])) };
-  const input = { params, query: drawFrom(endpoint.query, draw), body: drawFrom(endpoint.body, draw) };
-  const answer: unknown = await client.call(endpoint, input);
+  const sections = { params, query: drawFrom(endpoint.query, draw), body: drawFrom(endpoint.body, draw) };
+  // A section that the endpoint does not have is refused before anything is sent.
+  const input = Object.fromEntries(
+    Object.entries(sections).filter(([name]) => endpoint[name as keyof typeof sections] !== undefined),
+  );
+  const answer: unknown = await client.call(endpoint, input).catch((error: unknown) => {
+    if (error instanceof SdkError && error.code === "invalid_request")
+      throw new TypeError("the drawn input was not sent", { cause: error });
+    throw error;
+  });
   const [id] = Object.values(params);
   for (const answered of Object.values(answer ?? {}))
     if (hasId(answered) && endpoint.path.endsWith("Id}") && answered.id !== id)
@@ -46,7 +59,7 @@ async function call(endpoint: EndpointDefinition, { client, world, draw, blame }
 function drawFrom(schema: EndpointDefinition["body"] | EndpointDefinition["query"], draw: Draw): object {
   if (schema === undefined || isBytes(schema)) return {};
   const [value] = fc.sample(arbitraryOf(schema), { numRuns: 1, seed: draw.below(2 ** 31) });
-  return value as object;
+  return z.decode(schema, value) as object;
 }
 
 function hasId(value: unknown): value is { readonly id: string } {
