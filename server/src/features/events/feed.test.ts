@@ -164,9 +164,10 @@ describe("[D6-event-feed D1-changes-readers] the feed", () => {
     const before = timers();
     await feed.next();
     const waiting = feed.next();
-    while (timers() === before) await nextTurn();
+    while (timers() <= before) await nextTurn();
     stop.abort();
     expect(await waiting).toEqual({ done: true, value: undefined });
-    expect(timers()).toBe(before);
+    // Timers of others, such as those of a pool's connections, may have ended meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 });
