@@ -28,7 +28,8 @@ const SUITES: Readonly<Record<string, Suite>> = {
     counted: [
       "packages/{cli,mcp,sdk,tasks}/src/**/*",
       "test/signers/*",
-      "test/{cli,mcp}/*",
+      "test/{cli,mcp,shipped}/*",
+      "test/start*",
       "test/shared-vaults/scale*",
     ],
   },

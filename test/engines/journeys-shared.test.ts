@@ -15,7 +15,7 @@ onEngines(() => {
     /** Rejects when a chain key is found on the wire, in a row, in an object or in the log of the service. */
     afterAll(() => service[Symbol.asyncDispose](), LIMIT);
 
-    it.each(chosenOn("network", ["J7", "J10", "J23"]))(
+    it.each(chosenOn("network", ["J7", "J23"]))(
       "$name: $title",
       async (journey) => expect(await failuresOf(journey, networkOpeners(service, journey.name))).toEqual([]),
       LIMIT,

@@ -6,7 +6,7 @@ import { chosenOn } from "./chosen-journeys.ts";
 import { onEngines } from "./on-engines.ts";
 
 onEngines(() => {
-  it.each(chosenOn("stack", ["J4", "J7", "J9", "J20"]))(
+  it.each(chosenOn("stack", ["J7", "J9", "J20"]))(
     "$name: $title, on PostgreSQL and an S3 store",
     async (journey) => expect(await failuresOf(journey, stackOpeners(journey.name))).toEqual([]),
     LIMIT,

@@ -21,7 +21,7 @@ const MIB = 1024 * 1024;
 const SMALL = patternBytes("small", 200_000);
 const LARGE = patternBytes("large", 18 * MIB + 7);
 /** With full counts each request meets each fault. */
-const STEP = process.env["COFFER_TEST_COUNTS"] === "full" ? 1 : 16;
+const STEP = process.env["COFFER_TEST_COUNTS"] === "full" ? 1 : 24;
 const PATIENCE = { attempts: 4, within: 10_000, firstWait: 5, longestWait: 20, silence: 2_000 };
 
 interface Scene extends AsyncDisposable {
