@@ -6,7 +6,8 @@ import { warningsOf } from "./config/warnings.ts";
 import type { Deps } from "./deps.ts";
 import { openMailer } from "./drivers/mail/open.ts";
 import { openWebhookSender } from "./drivers/webhook-sender/undici.ts";
-import { type Readiness, VERSION } from "./features/system/handlers.ts";
+import { BUILD, describeBuild, VERSION } from "./build.ts";
+import type { Readiness } from "./features/system/handlers.ts";
 import { type LineSink, type Log, logFault, openLog, renderError } from "./http/log.ts";
 import { followUnused } from "./http/unused-connections.ts";
 import { openProviders } from "./providers.ts";
@@ -32,7 +33,8 @@ export {
 export type { Deps } from "./deps.ts";
 export { fetchHandler } from "./http/in-process.ts";
 export { OutdatedServerError } from "./ports/database.ts";
-export { VERSION };
+export { describeBuild };
+export { readEnvFile } from "./config/env-file.ts";
 
 export interface RunningServer {
   /** `http://127.0.0.1:8787`, without a trailing slash. */
@@ -110,7 +112,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     // Mails lead to this service, on a port that was only now chosen.
     if (settings.appUrl.endsWith(":0")) Object.assign(settings, { appUrl: baseUrlOf(address) });
     const recoveryMs = performance.now() - began;
-    log.events.info({ event: "listening", ...address, recoveryMs, mode: config.mode, version: VERSION });
+    log.events.info({ event: "listening", ...address, recoveryMs, mode: config.mode, version: VERSION, build: BUILD });
     const { outdated } = database.schemaGuard;
     void outdated.then((error) => noteOutdated(error, readiness, log));
     let closed: Promise<void> | null = null;

@@ -70,7 +70,7 @@ it("what cannot be done is status 1, in one line", async () => {
   const { status, out, said } = await run(["access-codes", "list"]);
   expect([status, out]).toEqual([1, ""]);
   expect(said).toMatch(
-    /^coffer-server could not do that: there is no database \S+coffer\.sqlite, check SERVICE_DATA_DIR\n$/,
+    /^coffer-server could not do that: there is no database \S+coffer\.sqlite\. .*check SERVICE_DATA_DIR or name its settings with --env-file\n$/,
   );
 });
 

@@ -4,13 +4,15 @@ import { createInterface } from "node:readline/promises";
 import {
   type CloseOptions,
   ConfigError,
+  describeBuild,
   findUnread,
   OutdatedServerError,
+  type Environment,
   parseConfig,
+  readEnvFile,
   renderUsage,
   type RunningServer,
   startServer,
-  VERSION,
 } from "./index.ts";
 import { findCommand, isCommandGroup, renderCommands, UsageError } from "./operator/commands.ts";
 
@@ -29,10 +31,11 @@ await main(process.argv.slice(2));
 
 async function main(words: readonly string[]): Promise<void> {
   if (words.includes("--help") || words.includes("-h")) return print(renderHelp(words));
-  if (words.includes("--version")) return print(`${VERSION}\n`);
+  if (words.includes("--version")) return print(`${describeBuild()}\n`);
   try {
-    if (words.length > 0) process.exitCode = await runCommand(words);
-    else await serve();
+    const { environment, rest } = readEnvironment(words);
+    if (rest.length > 0 && rest.join(" ") !== "serve") process.exitCode = await runCommand(rest, environment);
+    else await serve(environment);
   } catch (error) {
     if (error instanceof ConfigError) return fail(`${error.message}\n`, EX_CONFIG);
     if (error instanceof UsageError) return fail(`${error.message}\n`, EX_USAGE);
@@ -45,10 +48,22 @@ async function main(words: readonly string[]): Promise<void> {
   }
 }
 
-async function serve(): Promise<void> {
+/** The settings that `--env-file` names, and those of the environment, which win. */
+function readEnvironment(words: readonly string[]): { readonly environment: Environment; readonly rest: string[] } {
+  const [first = "", ...others] = words;
+  const [, joined] = /^--env-file(?:=(.*))?$/s.exec(first) ?? [];
+  if (!first.startsWith("--env-file")) return { environment: process.env, rest: [...words] };
+  const file = joined ?? others.shift();
+  if (file === undefined || file === "") throw new UsageError("--env-file: name the file with the server's settings");
+  const { values, warning } = readEnvFile(file);
+  if (warning !== null) process.stderr.write(`${warning}\n`);
+  return { environment: { ...values, ...process.env }, rest: others };
+}
+
+async function serve(environment: Environment): Promise<void> {
   process.on("SIGHUP", stayOnHangUp);
-  const config = parseConfig(process.env);
-  const unread = findUnread(process.env);
+  const config = parseConfig(environment);
+  const unread = findUnread(environment);
   if (unread.length > 0)
     process.stderr.write(`coffer-server does not know ${unread.join(", ")}; --help lists its settings\n`);
   const server = await startServer(config);
@@ -67,7 +82,7 @@ async function endOnceLost(server: RunningServer): Promise<void> {
   process.exit(EX_IOERR);
 }
 
-async function runCommand(words: readonly string[]): Promise<number> {
+async function runCommand(words: readonly string[], environment: Environment): Promise<number> {
   const found = findCommand(words);
   if (found === null && isCommandGroup(words)) throw new UsageError(renderHelp(words).trimEnd());
   if (found === null) {
@@ -76,7 +91,7 @@ async function runCommand(words: readonly string[]): Promise<number> {
     );
   }
   const note = (text: string): void => void process.stderr.write(text);
-  return found.command.run(parseConfig(process.env), found.options, { out: print, note, ask });
+  return found.command.run(parseConfig(environment), found.options, { out: print, note, ask });
 }
 
 async function ask(question: string): Promise<string | null> {
@@ -94,9 +109,10 @@ function renderHelp(words: readonly string[]): string {
   if (isCommandGroup(named)) return `Usage: coffer-server <command>\n\n${renderCommands(named)}`;
   return `coffer-server: the reference backend of the Coffer service
 
-Usage: coffer-server [--help | --version | <command>]
+Usage: coffer-server [--env-file <file>] [--help | --version | serve | <command>]
 
-Without a command, the server starts. Commands for operators:
+The word serve, or no command, starts the server. --env-file names a file with its settings, such as /etc/coffer/server.env; what the environment sets
+as well counts as the environment has it. Commands for operators:
 ${renderCommands()}
 ${renderUsage()}`;
 }

@@ -137,7 +137,9 @@ export function openDatabase(
 export async function openExisting(config: Address): Promise<Database> {
   if (await hasDatabase(config)) return openDatabase(config);
   const setting = config.database.kind === "sqlite" ? "SERVICE_DATA_DIR" : "SERVICE_DATABASE_URL";
-  throw new Error(`there is no database ${placeOf(config.database)}, check ${setting}`);
+  throw new Error(
+    `there is no database ${placeOf(config.database)}. A server makes it when it first starts; if one runs, check ${setting} or name its settings with --env-file`,
+  );
 }
 
 export async function hasDatabase(config: Address): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** Prometheus metrics of one app. Labels are endpoint ids and status classes: never anything a caller can make up. */
 import { endpointsOf, type Api } from "@coffer/contract";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import { BUILD, VERSION } from "../build.ts";
 import type { Deps } from "../deps.ts";
 import type { SystemParts } from "../features/system/handlers.ts";
 import { DURATION_BOUNDS, Durations } from "../ports/durations.ts";
@@ -30,6 +31,7 @@ export function createMetrics(
 ): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "coffer_" });
+  registerBuild(registry);
   const tallies = new Map<string, Tally>();
   for (const id of [...endpointsOf(api).map((endpoint) => endpoint.id), UNMATCHED]) tallies.set(id, emptyTally());
   const bytes = { in: 0, out: 0 };
@@ -143,6 +145,15 @@ function registerDurations<Label extends string>(
         );
     },
   });
+}
+
+function registerBuild(registry: Registry): void {
+  new Gauge({
+    name: "coffer_build_info",
+    help: "Always 1: the labels say what runs",
+    labelNames: ["version", "build", "node"],
+    registers: [registry],
+  }).set({ version: VERSION, build: BUILD, node: process.versions.node }, 1);
 }
 
 function registerBytes(registry: Registry, bytes: { readonly in: number; readonly out: number }): void {

@@ -6,7 +6,7 @@ import { requireOrigin } from "../features/origin/origin.ts";
 import { systemClock } from "../ports/clock.ts";
 import { systemRandom } from "../ports/random.ts";
 import { type Config, placeOf } from "../config.ts";
-import { hasDatabase, isServed, openDatabase, openExisting } from "../storage.ts";
+import { isServed, openExisting } from "../storage.ts";
 import { type OperatorCommand, type Streams, UsageError } from "./command.ts";
 import { FLAG, read, TEXT, usageError } from "./options.ts";
 
@@ -29,8 +29,7 @@ export const createAccessCodes: OperatorCommand = {
       expiresInDays: parseNumber("--expires-in-days", values["expires-in-days"], MAX_DAYS),
       note: parseNote(values.note),
     };
-    if (!(await hasDatabase(config))) streams.note(`Making a new database, ${placeOf(config.database)}\n`);
-    await using database = await openDatabase(config);
+    await using database = await openExisting(config);
     await requireOrigin(database, config);
     noteUnserved(config, streams);
     const made = await addAccessCode({ database, clock: systemClock, random: systemRandom }, wanted);

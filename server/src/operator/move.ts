@@ -1,7 +1,7 @@
 /** `coffer-server move`: all data to other storage, such as from SQLite and disk to PostgreSQL and S3, and back. */
-import { readFileSync } from "node:fs";
-import { isDeepStrictEqual, parseEnv } from "node:util";
+import { isDeepStrictEqual } from "node:util";
 import { type Config, parseConfig, placeOf, placeOfBlobs } from "../config.ts";
+import { readEnvFile } from "../config/env-file.ts";
 import { listContents } from "../features/moving/blobs.ts";
 import { cancelMove, MoveError, moveAll, type Side } from "../features/moving/moving.ts";
 import { countRows } from "../features/moving/rows-store.ts";
@@ -24,19 +24,21 @@ export const moveData: OperatorCommand = {
   async run(environment, words, streams) {
     const options = { from: TEXT, to: TEXT, "dry-run": FLAG, cancel: FLAG };
     const { values } = read(moveData, words, options);
-    const from = values.from === undefined ? environment : settingsIn(values.from);
+    const from = values.from === undefined ? environment : settingsIn(values.from, streams);
     if (!(await hasDatabase(from))) throw new Error(`there is no database ${placeOf(from.database)} to move from`);
     if (values.cancel === true) return cancel(from, streams);
     if (values.to === undefined) throw usageError(moveData, "the settings of the new storage are missing");
-    const to = settingsIn(values.to);
+    const to = settingsIn(values.to, streams);
     const problem = problemOf(from, to);
     if (problem !== null) throw usageError(moveData, problem);
     return values["dry-run"] === true ? tryOut(from, to, streams) : move(from, to, streams);
   },
 };
 
-function settingsIn(path: string): Config {
-  return parseConfig(parseEnv(readFileSync(path, "utf8").replace(/^\ufeff/, "")));
+function settingsIn(path: string, streams: Streams): Config {
+  const { values, warning } = readEnvFile(path);
+  if (warning !== null) streams.note(`${warning}\n`);
+  return parseConfig(values);
 }
 
 function problemOf(from: Config, to: Config): string | null {

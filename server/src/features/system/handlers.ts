@@ -4,13 +4,12 @@ import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, Reply } from "../../handler.ts";
 import { openRunningTime } from "../../jobs/running-time.ts";
 import { DatabaseUnavailableError } from "../../ports/database.ts";
+import { VERSION } from "../../build.ts";
 import { ServiceError } from "../../service-error.ts";
 import { isStopped } from "../pairing/store.ts";
 import { STORAGE_PARTS, type StoragePart, type StorageState, type StorageWatch } from "../../storage-watch.ts";
 
 const require = createRequire(import.meta.url);
-
-export const VERSION = "0.1.0";
 
 /** What the process says of itself; anything but `ready` is 503. */
 export interface Readiness {
