@@ -1,6 +1,7 @@
 /** The process at the shell: what it says about words that are wrong, where, and with which exit status. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -29,6 +30,14 @@ async function run(
   });
   expect((await readdir(directory)).length > 0).toBe(leavesFiles);
   return outcome;
+}
+
+/** As a server's first start leaves it: with a database. */
+async function startOnce(env: Readonly<Record<string, string>>): Promise<void> {
+  const child = spawn(process.execPath, PROGRAM, { env, stdio: ["ignore", "ignore", "pipe"] });
+  for await (const piece of child.stderr) if (String(piece).includes("listens on")) break;
+  child.kill("SIGTERM");
+  await once(child, "exit");
 }
 
 it("an unknown command is a usage error, and names the commands alone", async () => {
@@ -98,7 +107,7 @@ it("a database that was made in development is not served in production, nor the
     ["production", "development"],
   ] as const) {
     const data = { SERVICE_DATA_DIR: makeDirectory() };
-    expect((await run(["access-codes", "create"], { ...modes[made], ...data })).status).toBe(0);
+    await startOnce({ SERVICE_PORT: "0", ...modes[made], ...data });
     for (const words of [[], ["access-codes", "create"]]) {
       const { status, out, said } = await run(words, { ...modes[other], ...data });
       expect([status, out]).toEqual([78, ""]);

@@ -42,13 +42,11 @@ describe("a data directory", () => {
   it.each(["/proc/nowhere", "/proc", "/sys/nowhere/data"])(
     "that cannot be made ends the start: %s",
     async (directory) => {
-      for (const words of [[], ["access-codes", "create"]]) {
-        const { status, said } = await run({ SERVICE_DATA_DIR: directory }, ...words);
-        expect(status).toBe(1);
-        expect(said).toContain(directory);
-        expect(said).toMatch(/E(?:NOENT|PERM|ACCES|ROFS): .*SERVICE_DATA_DIR/);
-        expect(said.trimEnd().split("\n").length).toBeLessThanOrEqual(2);
-      }
+      const { status, said } = await run({ SERVICE_DATA_DIR: directory });
+      expect(status).toBe(1);
+      expect(said).toContain(directory);
+      expect(said).toMatch(/E(?:NOENT|PERM|ACCES|ROFS): .*SERVICE_DATA_DIR/);
+      expect(said.trimEnd().split("\n").length).toBeLessThanOrEqual(2);
     },
   );
 
