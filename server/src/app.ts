@@ -45,6 +45,12 @@ export interface AppOptions {
   readonly stopping: AbortSignal;
   /** Absent: nobody watches the storage. */
   readonly watch?: Pick<StorageWatch, "has" | "isLost">;
+  /** Only reads are answered. */
+  readonly isTrial?: boolean;
+}
+
+export function refusalOfTrial(): ServiceError {
+  return new ServiceError("unavailable", "This server tries a backup out: it answers reads, and takes no changes");
 }
 
 const UNWATCHED: Pick<StorageWatch, "has" | "isLost"> = { isLost: false, has: () => false };
@@ -68,7 +74,7 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   const crossOrigin = openCrossOrigin(deps.settings.corsOrigins);
   const app = createServer(deps, options.log, crossOrigin);
   const transfers = new Transfers(deps.settings.timing.recheck);
-  const { watch = UNWATCHED } = options;
+  const { watch = UNWATCHED, isTrial = false } = options;
   const metrics = createMetrics(api, transfers, { ...deps, watch });
   const authenticator = createAuthenticator(deps);
   const idempotency = createIdempotency(deps);
@@ -98,6 +104,7 @@ export function buildApp(deps: Deps, options: AppOptions): App {
     log.events.info({ event: "cut", requestId, endpoint, errorCode, bytesOut, keyId: principal?.keyId ?? null });
   });
   observeRequests(app, log, metrics, crossOrigin);
+  if (isTrial) refuseChanges(app);
   answerFailures(app);
   const feeds = openFeeds(app);
   const heads = new Heads(deps);
@@ -105,7 +112,7 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   const handlers = createHandlers({ ...deps, database: waking(deps.database, heads), ...parts });
   implement(app, api, handlers, pipeline);
   if (settings.servesPages) servePages(app, { ...pipeline, auth: handlers.auth });
-  flushKeyNotes(app, deps, authenticator, log);
+  if (!isTrial) flushKeyNotes(app, deps, authenticator, log);
   stopping.addEventListener("abort", () => transfers.abortAll(), { once: true });
   return app;
 }
@@ -179,6 +186,13 @@ function observeRequests(
     metrics.observe(request.call, reply.raw.statusCode, elapsed);
     logRequest(log, request, reply, elapsed);
     done();
+  });
+}
+
+function refuseChanges(app: FastifyInstance): void {
+  app.addHook("onRequest", (request, _reply, done) => {
+    if (request.method === "GET" || request.method === "HEAD") done();
+    else done(refusalOfTrial());
   });
 }
 

@@ -209,6 +209,17 @@ function assemble(values: Values): Config {
   };
 }
 
+/** The same service with its rows in SQLite and its contents on the disk, in that directory. */
+export function onDirectory(config: Config, directory: string): Config {
+  const reserveBytes = config.blobs.kind === "disk" ? config.blobs.reserveBytes : 0;
+  return {
+    ...config,
+    dataDirectory: directory,
+    database: { kind: "sqlite", path: `${directory}/coffer.sqlite` },
+    blobs: { kind: "disk", directory: `${directory}/blobs`, reserveBytes },
+  };
+}
+
 function assembleChain({ chainUrl: url, chainPackage: packageId, chainId }: Values): ChainConfig | null {
   return url === "" ? null : { url, packageId, chainId: chainId === "" ? null : chainId };
 }

@@ -1,6 +1,6 @@
 /** The server as a library: start one on an address, or call an app in process. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type App, buildApp } from "./app.ts";
+import { type App, buildApp, refusalOfTrial } from "./app.ts";
 import type { Config } from "./config.ts";
 import { warningsOf } from "./config/warnings.ts";
 import type { Deps } from "./deps.ts";
@@ -16,7 +16,9 @@ import { startJobs } from "./jobs/start-jobs.ts";
 import { startWebhooks } from "./features/webhooks/delivery/start-webhooks.ts";
 import { requireMasterKey } from "./master-key.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
+import type { Database } from "./ports/database.ts";
 import { systemRandom } from "./ports/random.ts";
+import { wrapDatabase } from "./ports/wrapped-database.ts";
 import { openStorage, type Storage } from "./storage.ts";
 import { type NoteStorage, StorageWatch } from "./storage-watch.ts";
 
@@ -63,6 +65,8 @@ export interface StartOptions {
   readonly logSink?: LineSink;
   /** In the place of the system's. What it is ahead of that has passed for waits and limits, too. Milliseconds since 1970. */
   readonly clock?: () => number;
+  /** Only reads are answered, on this machine alone. No job runs, and nothing is sent. */
+  readonly trial?: boolean;
 }
 
 /** How long aborted requests may take to answer before their connections are cut. */
@@ -75,6 +79,7 @@ const IDLE_SWEEP = 50;
  * everything released, when storage cannot be opened or the address is taken (`EADDRINUSE`).
  */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
+  const isTrial = options.trial === true;
   const log = openLog(config.log.level, options.logSink);
   const stack = new AsyncDisposableStack();
   const began = performance.now();
@@ -82,13 +87,14 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   for (const { event, message } of warningsOf(config)) log.events.warn({ event }, message);
   try {
     const settings = { ...config.settings };
-    const providers = openProviders({ ...config, settings }, clock);
+    const outside = isTrial ? { chain: null, identityProvider: null, prover: null, payments: null } : {};
+    const providers = openProviders({ ...config, ...outside, settings }, clock);
     if (providers.chain !== null) stack.use(providers.chain);
     const watch = new StorageWatch(storageLog(log));
     const { database, blobs, places } = stack.use(await openWatched(config, { watch, log, clock }));
-    await checkClock({ database, clock, log: jobLog(log) });
+    if (!isTrial) await checkClock({ database, clock, log: jobLog(log) });
     const deps: Deps = {
-      database,
+      database: isTrial ? readOnly(database) : database,
       blobs,
       mailer: stack.use(await openMailer(config.mail, { clock, random: systemRandom })),
       webhookSender: stack.use(openWebhookSender(config.settings.webhooks, { clock })),
@@ -99,16 +105,16 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     await requireMasterKey(deps);
     const stopping = new AbortController();
     const readiness: { state: Readiness["state"] } = { state: "starting" };
-    const app = buildApp(deps, { log, readiness, stopping: stopping.signal, watch });
+    const app = buildApp(deps, { log, readiness, stopping: stopping.signal, watch, isTrial });
     stack.defer(() => app.close());
-    stack.defer(startJobs({ ...deps, log: jobLog(log) }, places));
-    const stopWebhooks = startWebhooks({ ...deps, log: jobLog(log) });
+    if (!isTrial) stack.defer(startJobs({ ...deps, log: jobLog(log) }, places));
+    const stopWebhooks = isTrial ? noWebhooks : startWebhooks({ ...deps, log: jobLog(log) });
     stack.defer(() => stopWebhooks(ABORT_GRACE));
     stack.defer(watch.watch(deps));
     const closeUnused = followUnused(app.server);
-    await app.listen(config.listen);
+    await app.listen(isTrial ? { host: "127.0.0.1", port: 0 } : config.listen);
     readiness.state = "ready";
-    const address = addressOf(app, config.listen.host);
+    const address = addressOf(app, isTrial ? "127.0.0.1" : config.listen.host);
     // Mails lead to this service, on a port that was only now chosen.
     if (settings.appUrl.endsWith(":0")) Object.assign(settings, { appUrl: baseUrlOf(address) });
     const recoveryMs = performance.now() - began;
@@ -143,6 +149,14 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     throw error;
   }
 }
+
+/** Whatever writes to it fails: what a trial serves stays as it was restored. */
+function readOnly(database: Database): Database {
+  const refuse = (): Promise<never> => Promise.reject(refusalOfTrial());
+  return wrapDatabase(database, { act: refuse, transaction: refuse, run: refuse });
+}
+
+const noWebhooks = (): Promise<void> => Promise.resolve();
 
 /** Time that passes on it is no jump of the clock. */
 function clockBy(now: () => number): Clock {

@@ -3,6 +3,7 @@
 import { createInterface } from "node:readline/promises";
 import {
   type CloseOptions,
+  type Config,
   ConfigError,
   describeBuild,
   findUnread,
@@ -91,7 +92,20 @@ async function runCommand(words: readonly string[], environment: Environment): P
     );
   }
   const note = (text: string): void => void process.stderr.write(text);
-  return found.command.run(parseConfig(environment), found.options, { out: print, note, ask });
+  return found.command.run(parseConfig(environment), found.options, { out: print, note, ask, serveTrial });
+}
+
+/** Until SIGINT or SIGTERM. */
+async function serveTrial(config: Config): Promise<number> {
+  const server = await startServer(config, { trial: true });
+  process.stderr.write(
+    `coffer-server tries the backup out on ${server.baseUrl}, with the keys of then: reads only, nothing is sent. Ctrl-C ends it\n`,
+  );
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(undefined));
+  await promise;
+  await server.close();
+  return 0;
 }
 
 async function ask(question: string): Promise<string | null> {

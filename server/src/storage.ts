@@ -2,10 +2,21 @@
  * The one door to storage, for the server, the operator's commands and the tests' kits (test-storage.ts). Nobody else opens a
  * driver of databases or blobs (.dependency-cruiser.cjs), so what must be done at each opening is done here.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { type Config, type DatabaseConfig, placeOf, placeOfBlobs } from "./config.ts";
-import { openDiskBlobs } from "./drivers/blobs/disk.ts";
+import { openDiskBlobs, readDiskBlobs } from "./drivers/blobs/disk.ts";
 import { openS3Blobs, type S3BlobsOptions } from "./drivers/blobs/s3.ts";
 import type { FileSystem } from "./drivers/blobs/disk/file-system.ts";
 import { openPostgres } from "./drivers/database/postgres.ts";
@@ -95,6 +106,56 @@ export async function openForMove(
   const blobs = opened.use(await openBlobs(config.blobs, database, {}));
   const all = opened.move();
   return { database, blobs, alone: entry.alone, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** Files of a backup. Its layout is that of a data directory, and no server serves from it. */
+const ROWS = "coffer.sqlite";
+const CONTENTS = "blobs";
+
+/** A new database for the rows of a backup, and a new store for its contents. The directory is for its owner alone. */
+export async function createBackup(directory: string): Promise<Pick<Storage, "database" | "blobs"> & AsyncDisposable> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (readdirSync(directory).length > 0) throw new Error(`${directory} is not empty: name a new directory`);
+  await using opened = new AsyncDisposableStack();
+  const config = { kind: "sqlite", path: join(directory, ROWS) } as const;
+  const database = opened.use(await openMigrated(config, { reserveBytes: 0 }));
+  const blobs = opened.use(await openDiskBlobs({ directory: join(directory, CONTENTS) }));
+  const all = opened.move();
+  return { database, blobs, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+export async function digestBackup(directory: string): Promise<string> {
+  const digest = createHash("sha256");
+  for await (const chunk of createReadStream(join(directory, ROWS)) as AsyncIterable<Buffer>) digest.update(chunk);
+  return digest.digest("hex");
+}
+
+/** The rows of a backup with the newest schema, in a copy that goes with it, and its contents, which are only read. */
+export async function openBackup(
+  directory: string,
+  { rowsSha256, scratch }: { readonly rowsSha256: string; readonly scratch: string },
+): Promise<{ readonly rows: Database; readonly contents: Pick<BlobStore, "open"> } & AsyncDisposable> {
+  if ((await digestBackup(directory)) !== rowsSha256)
+    throw new Error(`${join(directory, ROWS)} is not what the backup wrote: take another copy of it`);
+  await using opened = new AsyncDisposableStack();
+  mkdirSync(scratch, { recursive: true, mode: 0o700 });
+  const own = mkdtempSync(join(scratch, "restore-"));
+  opened.defer(() => rmSync(own, { recursive: true, force: true }));
+  const path = join(own, ROWS);
+  await pipeline(createReadStream(join(directory, ROWS)), createWriteStream(path, { mode: 0o600 }));
+  const rows = opened.use(await openMigrated({ kind: "sqlite", path }, { reserveBytes: 0 }));
+  const all = opened.move();
+  const contents = readDiskBlobs(join(directory, CONTENTS));
+  return { rows, contents, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** Contents of a store that another service has, or had: nothing is written there. */
+export async function openContents(
+  config: Config["blobs"],
+  database: Database,
+): Promise<Pick<BlobStore, "open" | "openDeleted"> & AsyncDisposable> {
+  if (config.kind === "s3") return openBlobs(config, database, {});
+  return { ...readDiskBlobs(config.directory), [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
 function enter({ dataDirectory }: Pick<Config, "dataDirectory">): ProcessEntry {

@@ -368,6 +368,6 @@ export const eventsGroup = {
     }),
     status: 200,
     output: bytes("text/event-stream"),
-    errors: [],
+    errors: ["cursor_expired"],
   }),
 } as const;

@@ -1,8 +1,10 @@
 /** `coffer-server audit verify`: checks the audit log in the database file, beside the running server or without it. */
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { AuditLink } from "@coffer/contract";
 import { findEntryOfNobody, listAccountIds } from "../features/audit/store.ts";
 import { type AccountCheck, verifyAccount } from "../features/audit/verify.ts";
+import { parseHeads } from "../features/backup/heads.ts";
 import { findVersion, refuseEarlier } from "../schema/migrate.ts";
 import type { DatabaseReader } from "../ports/database.ts";
 import { explainDatabase } from "../storage-trouble.ts";
@@ -22,11 +24,11 @@ const PROGRESS_EVERY = 100_000;
  * or inserted.
  * A chain in the same database protects against edits of rows. It does not protect against somebody who can write the
  * whole database and computes every hash again. The output therefore names the newest entry and its hash. Noted
- * elsewhere and passed later as `--expect`, it shows that too.
+ * elsewhere and passed later as `--expect`, or the `heads.txt` of a backup as `--heads`, it shows that too.
  */
 export const auditVerify: OperatorCommand = {
   words: "audit verify",
-  options: "[--account <id> [--expect <sequence>:<hash>]] [--json]",
+  options: "[--account <id> [--expect <sequence>:<hash>] | --heads <file>] [--json]",
   about:
     "Checks every audit log and names the first altered entry. Exits with 0 if all are intact, 1 if one was altered, 2 if it could not check.",
   async run(config, options, streams) {
@@ -46,22 +48,35 @@ export const auditVerify: OperatorCommand = {
 
 interface Wanted {
   readonly account: string | undefined;
-  readonly expect: AuditLink | undefined;
+  /** By account, the entries that were noted elsewhere. */
+  readonly expected: ReadonlyMap<string, AuditLink>;
   readonly json: boolean;
 }
 
 function parseOptions(options: readonly string[]): Wanted {
-  const { account, expect, json = false } = readWords(options);
-  if (expect === undefined) return { account, expect: undefined, json };
+  const { account, expect, heads, json = false } = readWords(options);
+  if (heads !== undefined && (account !== undefined || expect !== undefined))
+    throw new UsageError("--heads names accounts and entries by itself: leave --account and --expect out");
+  if (heads !== undefined) return { account, expected: readHeads(heads), json };
+  if (expect === undefined) return { account, expected: new Map(), json };
   const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(expect) ?? [];
   if (account === undefined || hash === undefined) {
     throw new UsageError("--expect needs <sequence>:<hash> as this command prints it, and --account with the id");
   }
-  return { account, expect: { sequence: Number(sequence), hash }, json };
+  return { account, expected: new Map([[account, { sequence: Number(sequence), hash }]]), json };
 }
 
-function readWords(options: readonly string[]): { account?: string; expect?: string; json?: boolean } {
-  const known = { account: { type: "string" }, expect: { type: "string" }, json: { type: "boolean" } } as const;
+function readHeads(file: string): ReadonlyMap<string, AuditLink> {
+  try {
+    return parseHeads(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new UsageError(`--heads ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function readWords(options: readonly string[]) {
+  const text = { type: "string" } as const;
+  const known = { account: text, expect: text, heads: text, json: { type: "boolean" } } as const;
   try {
     return parseArgs({ args: [...options], options: known, strict: true, allowPositionals: false }).values;
   } catch (error) {
@@ -73,8 +88,10 @@ function readWords(options: readonly string[]): { account?: string; expect?: str
 async function verify(database: DatabaseReader, wanted: Wanted, streams: Streams): Promise<number> {
   const counts = { accounts: 0, entries: 0, altered: 0, unchecked: 0 };
   const print = wanted.json ? renderJson : renderLine;
+  const missing = new Set(wanted.expected.keys());
   for await (const accountId of accountsOf(database, wanted.account)) {
-    const options = { expect: wanted.expect, onProgress: progressOf(streams) };
+    missing.delete(accountId);
+    const options = { expect: wanted.expected.get(accountId), onProgress: progressOf(streams) };
     const check = await database.snapshot((queries) => verifyAccount(queries, accountId, options));
     if (check === null) {
       streams.note(`There is no account ${accountId}\n`);
@@ -84,7 +101,19 @@ async function verify(database: DatabaseReader, wanted: Wanted, streams: Streams
     counts.entries += check.entries;
     if (check.fault !== null) counts.altered += 1;
     streams.out(print(accountId, check));
-    if (isUnchecked(check, wanted)) counts.unchecked += 1;
+    if (isUnchecked(check, options.expect)) counts.unchecked += 1;
+  }
+  for (const accountId of missing) {
+    const fault = {
+      sequence: wanted.expected.get(accountId)?.sequence ?? 0,
+      id: null,
+      kind: "missing",
+      reason: "the account is gone",
+    } as const;
+    streams.out(
+      wanted.json ? `${JSON.stringify({ accountId, intact: false, fault })}\n` : renderFault(accountId, fault),
+    );
+    counts.altered += 1;
   }
   if (wanted.account === undefined) counts.altered += await reportNobody(database, wanted, streams);
   const outcome = counts.altered === 0 ? "intact" : `${counts.altered} altered`;
@@ -93,7 +122,8 @@ async function verify(database: DatabaseReader, wanted: Wanted, streams: Streams
   streams.note(`${entries} of ${accounts}: ${outcome}\n`);
   if (counts.altered > 0) return EXIT_ALTERED;
   if (counts.unchecked === 0) return EXIT_INTACT;
-  streams.note(`Entry ${wanted.expect?.sequence} is older than the log is kept: --expect could not be checked\n`);
+  const entry = wanted.account === undefined ? `Of ${counts.unchecked} logs the noted entry` : "The noted entry";
+  streams.note(`${entry} is older than the log is kept: it could not be checked\n`);
   return EXIT_UNREADABLE;
 }
 
@@ -132,7 +162,7 @@ async function reportNobody(database: DatabaseReader, { json }: Wanted, streams:
 }
 
 /** Not a success: somebody who rewrites a log can also claim that the entry was removed for its age. */
-function isUnchecked({ removed }: AccountCheck, { expect }: Wanted): boolean {
+function isUnchecked({ removed }: AccountCheck, expect: AuditLink | undefined): boolean {
   return expect !== undefined && expect.sequence < removed.sequence;
 }
 

@@ -1,33 +1,23 @@
 /**
- * Backups by the tools of the engines, as docs/guides/storage.md says it: copied while the service writes, and restored where everything
- * else is gone. Deep: see DEEP in vitest.config.ts.
+ * `backup` and `restore` as an operator runs them: while the service writes, and in another place after everything else is gone.
+ * Deep: see DEEP in vitest.config.ts.
  */
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { hash } from "node:crypto";
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { createInterface } from "node:readline";
 import { describe, expect, it } from "vitest";
 import { patternBytes } from "../../../test/kit/bytes.ts";
 import { cephStore, skipWithoutCeph } from "../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
-import { findSystemPostgres, openCluster, skipWithout, whyNoBackupTools } from "../../../test/kit/engines.ts";
+import { createDatabase } from "../../../test/kit/postgres/databases.ts";
 import { type ServerProcess, startServerProcess } from "../../../test/crash/server-process.ts";
 
 const MAIN = new URL("../main.ts", import.meta.url).pathname;
-const execute = promisify(execFile);
 
 type Settings = Readonly<Record<string, string>>;
-
-/** Where a service keeps everything, and an operator's tools for it. */
-interface Kept {
-  readonly settings: Settings;
-  backUpRows(): Promise<void>;
-  backUpContents(): Promise<void>;
-  destroy(): Promise<void>;
-  /** The settings of the service on what was restored. */
-  restore(): Promise<Settings>;
-}
 
 const WRITERS = 4;
 /** What is acknowledged before the backup begins, and again after it has ended. */
@@ -85,24 +75,55 @@ async function startWork(server: ServerProcess): Promise<Work> {
   };
 }
 
-async function backUpAndRestore(kept: Kept): Promise<void> {
-  const serve = ({ SERVICE_DATA_DIR: directory = "", ...environment }: Settings) =>
-    startServerProcess({ directory, environment });
-  let work: Work;
-  let promised: Map<string, string>;
-  {
-    await using server = await serve(kept.settings);
-    work = await startWork(server);
-    await work.more(FILES);
-    promised = new Map(work.acknowledged);
-    await kept.backUpRows();
-    await kept.backUpContents();
-    await work.more(FILES);
-    await server.end("SIGKILL");
-    await work.stop();
-  }
-  await kept.destroy();
-  const settings = await kept.restore();
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly said: string;
+}
+
+function launch(settings: Settings, words: readonly string[]) {
+  return spawn(process.execPath, ["--conditions=coffer-source", MAIN, ...words], {
+    env: { PATH: process.env["PATH"], SERVICE_ENV: "development", ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+async function run(settings: Settings, ...words: string[]): Promise<Ended> {
+  const child = launch(settings, words);
+  const text = { out: "", said: "" };
+  child.stdout.on("data", (chunk: Buffer) => (text.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (text.said += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...text };
+}
+
+async function succeed(settings: Settings, ...words: string[]): Promise<Ended> {
+  const ended = await run(settings, ...words);
+  if (ended.code !== 0)
+    throw new Error(`coffer-server ${words.join(" ")} ended with ${String(ended.code)}: ${ended.said}`);
+  return ended;
+}
+
+const serve = ({ SERVICE_DATA_DIR: directory = "", ...environment }: Settings) =>
+  startServerProcess({ directory, environment });
+
+/** A backup under load, after which the server is killed. */
+async function backUp(settings: Settings, ...options: string[]) {
+  const directory = join(makeDirectory(), "backup");
+  await using server = await serve(settings);
+  const work = await startWork(server);
+  await work.more(FILES);
+  const promised = new Map(work.acknowledged);
+  const { said } = await succeed(settings, "backup", directory, ...options);
+  await work.more(FILES);
+  await server.end("SIGKILL");
+  await work.stop();
+  return { directory, work, promised, said };
+}
+
+type BackedUp = Awaited<ReturnType<typeof backUp>>;
+
+async function requireRestored(settings: Settings, { work, promised, directory }: BackedUp): Promise<void> {
   await using server = await serve(settings);
   for (const [name, id] of promised) {
     const answer = await ask(server, work.key, "GET", `/api/files/${id}/content`);
@@ -110,7 +131,7 @@ async function backUpAndRestore(kept: Kept): Promise<void> {
     const bytes = Buffer.from(await answer.arrayBuffer());
     expect(hash("sha256", bytes, "hex"), name).toBe(hash("sha256", contentOf(name), "hex"));
   }
-  // What was acknowledged between both copies is whole, too, or not there at all.
+  // What was acknowledged after the rows were copied is whole, too, or not there at all.
   for (const [name, id] of work.acknowledged) {
     const answer = await ask(server, work.key, "GET", `/api/files/${id}/content`);
     const bytes = Buffer.from(await answer.arrayBuffer());
@@ -119,87 +140,150 @@ async function backUpAndRestore(kept: Kept): Promise<void> {
   expect((await ask(server, work.key, "POST", "/api/files?name=later", Buffer.from("later"))).status).toBe(201);
   const found = (await (await ask(server, work.key, "GET", "/api/files/search?q=file")).json()) as { files: unknown[] };
   expect(found.files.length).toBeGreaterThan(0);
+  // A client that has seen more than was restored begins again.
+  const ahead = await ask(server, work.key, "GET", "/api/changes?after=1000000");
+  expect(ahead.status).toBe(410);
+  expect((await ask(server, work.key, "GET", "/api/events?after=1000000")).status).toBe(410);
   await server.waitForLine((line) => line.job === "start-up");
   expect(server.log.filter((line) => line["msg"] === "files without content")).toEqual([]);
   await server.end("SIGTERM");
-  const environment = { PATH: process.env["PATH"], SERVICE_ENV: "development", ...settings };
-  const verify = [...["--conditions=coffer-source", MAIN], ...["audit", "verify"]];
-  await execute(process.execPath, verify, { env: environment });
+  await succeed(settings, "audit", "verify", "--heads", join(directory, "heads.txt"));
 }
 
-it("SQLite and disk come back from a copy of the file and of the directory", async () => {
-  const [directory, copy, fresh] = [makeDirectory(), makeDirectory(), makeDirectory()];
-  await backUpAndRestore({
-    settings: { SERVICE_DATA_DIR: directory },
-    async backUpRows() {
-      const program = `import { backup, DatabaseSync } from "node:sqlite";
-        await backup(new DatabaseSync(process.argv[1]), process.argv[2], { rate: 2 ** 31 - 1 });`;
-      const places = [join(directory, "coffer.sqlite"), join(copy, "coffer.sqlite")];
-      await execute(process.execPath, ["--input-type=module", "--eval", program, ...places]);
-    },
-    async backUpContents() {
-      await execute("cp", ["-R", join(directory, "blobs", "blobs"), join(copy, "blobs")]);
-    },
-    async destroy() {
-      rmSync(directory, { recursive: true, force: true });
-    },
-    async restore() {
-      cpSync(join(copy, "coffer.sqlite"), join(fresh, "coffer.sqlite"));
-      mkdirSync(join(fresh, "blobs"));
-      cpSync(join(copy, "blobs"), join(fresh, "blobs", "blobs"), { recursive: true });
-      return { SERVICE_DATA_DIR: fresh };
-    },
+async function large(): Promise<Settings & AsyncDisposable> {
+  const database = await createDatabase("empty");
+  const { endpoint, bucket, prefix, accessKeyId, secretAccessKey } = await cephStore();
+  return {
+    SERVICE_DATA_DIR: makeDirectory(),
+    SERVICE_DATABASE_URL: database.url,
+    SERVICE_BLOBS_URL: `${endpoint}/${bucket}/${prefix}`,
+    SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId,
+    SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey,
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+describe("SQLite and disk", () => {
+  it("come back in another directory", async () => {
+    const settings = { SERVICE_DATA_DIR: makeDirectory() };
+    const made = await backUp(settings);
+    expect(statSync(made.directory).mode & 0o777).toBe(0o700);
+    rmSync(settings.SERVICE_DATA_DIR, { recursive: true });
+    const data = join(makeDirectory(), "restored");
+    const restored = await succeed(settings, "restore", made.directory, "--data", data);
+    expect(restored.said).toContain("memberships and deletions are as they were on");
+    await requireRestored({ SERVICE_DATA_DIR: data }, made);
+    expect(readdirSync(data).filter((name) => name.startsWith("restore-"))).toEqual([]);
+  });
+
+  it("are served by no server from the backup itself, nor before a restore is complete", async () => {
+    const settings = { SERVICE_DATA_DIR: makeDirectory() };
+    const made = await backUp(settings);
+    await expect(serve({ SERVICE_DATA_DIR: made.directory })).rejects.toThrow("These are the rows of a backup");
+    const data = join(makeDirectory(), "restored");
+    // A broken disk of the backup: found before anything is served.
+    const child = launch(settings, ["restore", made.directory, "--data", data]);
+    createInterface({ input: child.stderr }).once("line", () => child.kill("SIGKILL"));
+    await once(child, "close");
+    await expect(serve({ SERVICE_DATA_DIR: data })).rejects.toThrow("is not complete: run it again");
+    await succeed(settings, "restore", made.directory, "--data", data);
+    await requireRestored({ SERVICE_DATA_DIR: data }, made);
+    const again = await run(settings, "restore", made.directory, "--data", data);
+    expect([again.code, again.said]).toEqual([1, expect.stringContaining("has data of its own")]);
+  });
+
+  it("are tried out on loopback: reads are answered, changes refused, and nothing is changed", async () => {
+    const settings = { SERVICE_DATA_DIR: makeDirectory() };
+    const made = await backUp(settings);
+    const data = join(makeDirectory(), "trial");
+    const child = launch(settings, ["restore", made.directory, "--data", data, "--trial"]);
+    const lines = createInterface({ input: child.stderr });
+    let baseUrl = "";
+    for await (const line of lines) {
+      baseUrl = /tries the backup out on (http:\/\/127\.0\.0\.1:\d+),/.exec(line)?.[1] ?? "";
+      if (baseUrl !== "") break;
+    }
+    const server = { baseUrl } as ServerProcess;
+    const [[name, id] = ["", ""]] = made.promised;
+    const read = await ask(server, made.work.key, "GET", `/api/files/${id}/content`);
+    expect(Buffer.from(await read.arrayBuffer()).equals(contentOf(name))).toBe(true);
+    const changes = [
+      ["POST", "/api/files?name=refused"],
+      ["DELETE", `/api/files/${id}`],
+      ["PATCH", `/api/files/${id}`],
+      ["PUT", `/api/files/${id}/content`],
+      ["POST", "/api/auth/dev-signup"],
+    ] as const;
+    for (const [method, path] of changes) {
+      const refused = await ask(server, made.work.key, method, path, Buffer.from("{}"));
+      expect([method, refused.status, await refused.text()]).toEqual([
+        method,
+        503,
+        expect.stringContaining("tries a backup out"),
+      ]);
+    }
+    child.kill("SIGTERM");
+    expect((await once(child, "exit"))[0]).toBe(0);
+    await requireRestored({ SERVICE_DATA_DIR: data }, made);
+  });
+
+  it("say what the backup lacks, and end all keys where that is wanted", async () => {
+    const settings = { SERVICE_DATA_DIR: makeDirectory() };
+    const { directory, work, promised } = await backUp(settings);
+    const blobs = join(directory, "blobs", "blobs");
+    const [lost = ""] = readdirSync(blobs, { recursive: true, encoding: "utf8" }).filter((name) => name.length > 3);
+    rmSync(join(blobs, lost));
+    const data = join(makeDirectory(), "restored");
+    const restored = await succeed(settings, "restore", directory, "--data", data, "--end-keys");
+    expect(restored.said).toContain("1 contents are not in the backup");
+    await using server = await serve({ SERVICE_DATA_DIR: data });
+    const [id = ""] = promised.values();
+    expect((await ask(server, work.key, "GET", `/api/files/${id}`)).status).toBe(401);
+  });
+
+  it("refuse rows that are damaged, and a directory that has something in it", async () => {
+    const settings = { SERVICE_DATA_DIR: makeDirectory() };
+    const { directory } = await backUp(settings);
+    expect((await run(settings, "backup", directory)).said).toContain("is not empty");
+    const rows = join(directory, "coffer.sqlite");
+    const bytes = readFileSync(rows);
+    bytes[bytes.length - 100] = (bytes.at(-100) ?? 0) ^ 1;
+    writeFileSync(rows, bytes);
+    const refused = await run(settings, "restore", directory, "--data", join(makeDirectory(), "restored"));
+    expect([refused.code, refused.said]).toEqual([1, expect.stringContaining("is not what the backup wrote")]);
   });
 });
 
 describe("PostgreSQL and S3", () => {
-  it("come back from pg_dump and a copy of the prefix", async (context) => {
+  it("come back in another database and prefix, and in SQLite on a disk", async (context) => {
     skipWithoutCeph(context);
-    skipWithout(whyNoBackupTools(), context);
-    const { endpoint, bucket, prefix, accessKeyId, secretAccessKey } = await cephStore();
-    const bin = findSystemPostgres() ?? "";
-    await using cluster = await openCluster({ bin });
-    const copy = makeDirectory();
-    await cluster.run("CREATE DATABASE service");
-    const settings = {
-      SERVICE_DATA_DIR: makeDirectory(),
-      SERVICE_DATABASE_URL: cluster.urlOf("service"),
-      SERVICE_BLOBS_URL: `${endpoint}/${bucket}/${prefix}`,
-      SERVICE_BLOBS_ACCESS_KEY_ID: accessKeyId,
-      SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey,
-    };
-    const store = {
-      PATH: process.env["PATH"],
-      HOME: copy,
-      RCLONE_CONFIG_STORE_TYPE: "s3",
-      RCLONE_CONFIG_STORE_PROVIDER: "Ceph",
-      RCLONE_CONFIG_STORE_ENDPOINT: endpoint,
-      RCLONE_CONFIG_STORE_ACCESS_KEY_ID: accessKeyId,
-      RCLONE_CONFIG_STORE_SECRET_ACCESS_KEY: secretAccessKey,
-      RCLONE_S3_NO_CHECK_BUCKET: "true",
-    };
-    const rclone = (...words: string[]) => execute("rclone", words, { env: store });
-    const [objects, dump] = [`store:${bucket}/${prefix}`, join(copy, "rows.dump")];
-    await backUpAndRestore({
-      settings,
-      async backUpRows() {
-        const words = ["--format=custom", `--file=${dump}`, `--dbname=${settings.SERVICE_DATABASE_URL}`];
-        await execute(join(bin, "pg_dump"), words);
-      },
-      async backUpContents() {
-        await rclone("copy", objects, join(copy, "contents"));
-      },
-      async destroy() {
-        await cluster.run("DROP DATABASE service WITH (FORCE)");
-        await rclone("delete", objects);
-        expect((await rclone("lsf", "-R", "--files-only", objects)).stdout).toBe("");
-      },
-      async restore() {
-        await cluster.run("CREATE DATABASE restored");
-        await execute(join(bin, "pg_restore"), ["--no-owner", `--dbname=${cluster.urlOf("restored")}`, dump]);
-        await rclone("copy", join(copy, "contents"), objects);
-        return { ...settings, SERVICE_DATA_DIR: makeDirectory(), SERVICE_DATABASE_URL: cluster.urlOf("restored") };
-      },
-    });
+    await using settings = await large();
+    const made = await backUp(settings);
+    await using fresh = await large();
+    await succeed(fresh, "restore", made.directory);
+    await requireRestored(fresh, made);
+    const data = join(makeDirectory(), "restored");
+    await succeed(fresh, "restore", made.directory, "--data", data);
+    await requireRestored({ SERVICE_DATA_DIR: data }, made);
+  });
+
+  it("come back from a list, out of the store that has the contents", async (context) => {
+    skipWithoutCeph(context);
+    await using settings = await large();
+    const made = await backUp(settings, "--list");
+    expect(made.said).toContain("while the bucket keeps their versions");
+    expect(readdirSync(join(made.directory, "blobs", "blobs"), { recursive: true }).length).toBe(256);
+    await using fresh = await large();
+    expect((await run(fresh, "restore", made.directory)).said).toContain("only lists its contents");
+    const old = join(makeDirectory(), "old.env");
+    writeFileSync(
+      old,
+      Object.entries({ SERVICE_ENV: "development", ...settings })
+        .map(([name, value]) => `${name}=${String(value)}\n`)
+        .join(""),
+      { mode: 0o600 },
+    );
+    await succeed(fresh, "restore", made.directory, "--contents", old);
+    await requireRestored(fresh, made);
   });
 });

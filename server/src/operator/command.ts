@@ -10,6 +10,8 @@ export interface Streams {
   note(text: string): void;
   /** Asks at the terminal; null: nobody is there to be asked. */
   ask(question: string): Promise<string | null>;
+  /** Serves reads on loopback until it is stopped; the exit status. */
+  serveTrial(config: Config): Promise<number>;
 }
 
 export interface OperatorCommand {

@@ -2,10 +2,12 @@
 import { createAccessCodes, listAllAccessCodes, revokeAccessCodes } from "./access-codes.ts";
 import { adoptStore } from "./adopt.ts";
 import { auditVerify } from "./audit-verify.ts";
+import { backUp } from "./backup.ts";
 import { confirmClockNow } from "./clock.ts";
 import type { OperatorCommand } from "./command.ts";
 import { moveData } from "./move.ts";
 import { listOfQuarantine, purgeOfQuarantine, restoreOfQuarantine } from "./quarantine.ts";
+import { restore } from "./restore.ts";
 import { sweepStore } from "./sweep.ts";
 import { deleteVaults } from "./vaults.ts";
 
@@ -16,6 +18,8 @@ const COMMANDS: readonly OperatorCommand[] = [
   listAllAccessCodes,
   revokeAccessCodes,
   auditVerify,
+  backUp,
+  restore,
   deleteVaults,
   adoptStore,
   moveData,

@@ -87,6 +87,8 @@ export interface BlobStore extends AsyncDisposable {
    * buffers. Ending the iteration early releases everything; an iteration that never begins holds nothing.
    */
   open(key: BlobKey, range?: BlobRange): Promise<AsyncIterable<Uint8Array> | null>;
+  /** The same of a blob that was deleted, where the store keeps what was; null: it does not. */
+  openDeleted?(key: BlobKey): Promise<AsyncIterable<Uint8Array> | null>;
   delete(key: BlobKey): Promise<void>;
   /** Deletes and discards: nothing is left under the keys. Answers those for which it failed, with the reason. */
   removeAll(keys: readonly BlobKey[]): Promise<ReadonlyMap<BlobKey, unknown>>;

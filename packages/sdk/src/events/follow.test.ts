@@ -120,11 +120,6 @@ describe("following events", () => {
     }
   });
 
-  it("follows a service that was restored from a backup: its numbers come again", async () => {
-    const tape = scripted([connection("end", begin(9), render(10)), connection("hang", begin(3), render(4))]);
-    expect(await take(tape, 2, { after: 9 })).toEqual([10, 4]);
-  });
-
   it("passes on kinds that it does not know", async () => {
     const tape = scripted([connection("hang", begin(0), render(1, "galaxy.moved"))]);
     const { value } = await tape.client.events.follow({ after: 0 }).next();

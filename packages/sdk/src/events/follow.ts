@@ -10,7 +10,10 @@ import { createSseParser, type SseBlock } from "./sse-parser.ts";
 
 /** For the event feed. */
 export interface FollowOptions {
-  /** The `data.sequence` that you handled last: the feed begins with what came after it. Default: with events from now on. */
+  /**
+   * The `data.sequence` that you handled last: the feed begins with what came after it. Default: with events from now on. The feed ends with
+   * `cursor_expired` where the service does not have that number any more, since it was restored from a backup.
+   */
   readonly after?: number | undefined;
   /** Ends the feed when it aborts. Default: it goes on. */
   readonly signal?: AbortSignal | undefined;
@@ -79,7 +82,7 @@ async function* oneConnection(feed: Feed): AsyncGenerator<ReceivedEvent, void, u
 /** The event of a block, unless it was given out before; null if there is none. */
 function takeBlock(feed: Feed, { id, data }: SseBlock): ReceivedEvent | null {
   if (data === null) {
-    // A place without an event: where this connection begins. It is lower than asked for after a backup was restored.
+    // A place without an event: where this connection begins.
     if (id !== null) feed.place = parsePlace(id);
     return null;
   }

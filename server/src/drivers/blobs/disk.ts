@@ -48,6 +48,19 @@ export async function openDiskBlobs(options: DiskBlobsOptions): Promise<BlobStor
   return new DiskBlobStore(files, layout, new Health(onFault));
 }
 
+/** Contents of a directory that is only read: a backup may lie on a medium that takes no writes. */
+export function readDiskBlobs(directory: string): Pick<BlobStore, "open"> {
+  const [layout, pool] = [layoutOf(directory), new BufferPool(BUFFERS)];
+  return {
+    async open(key) {
+      assertKey(key);
+      const path = layout.blob(key);
+      const facts = await diskFileSystem.facts(path);
+      return facts === null ? null : readRange(diskFileSystem, path, 0, facts.size, pool);
+    },
+  };
+}
+
 async function makeDirectories(files: FileSystem, layout: Layout): Promise<void> {
   for (const directory of layout.directories) await files.makeDirectory(directory);
   for (const parent of [join(layout.temporaries, ".."), join(layout.temporaries, "..", "blobs")])

@@ -137,6 +137,13 @@ class S3BlobStore implements BlobStore {
     return readObject(this.#objects, this.#names.blob(key), range);
   }
 
+  async openDeleted(key: BlobKey): Promise<AsyncIterable<Uint8Array> | null> {
+    assertKey(key);
+    const name = this.#names.blob(key);
+    const version = await this.#objects.findVersion(name);
+    return version === null ? null : readObject(this.#objects, name, undefined, version);
+  }
+
   async addressOf(key: BlobKey, origins: readonly string[]): Promise<string | null> {
     assertKey(key);
     if (!this.#gives || !origins.includes(this.#client.origin)) return null;

@@ -1,6 +1,7 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, Reply } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 import { visibleVaults } from "./changes.ts";
 import { openFeed } from "./feed.ts";
 import type { FeedPlace, OpenFeeds } from "./open-feeds.ts";
@@ -24,9 +25,10 @@ export const eventsHandlers = (deps: Needs): GroupHandlers<typeof api.events> =>
     try {
       const head = await findHead(deps.database, accountId);
       const seen = headers["last-event-id"] ?? query.after ?? head;
-      // A reader ahead of this data saw it before a restore from a backup: its numbers come again.
+      // A reader ahead of this data saw it before a backup was restored: its numbers come again, for other changes.
+      if (seen > head) throw new ServiceError("cursor_expired");
       const vaultIds = visibleVaults(context.principal);
-      const feed = openFeed(deps, { accountId, after: Math.min(seen, head), vaultIds, signal: place.signal });
+      const feed = openFeed(deps, { accountId, after: seen, vaultIds, signal: place.signal });
       return new Reply(inPlace(feed, place), { headers: HEADERS });
     } catch (error) {
       place[Symbol.dispose]();

@@ -6,7 +6,8 @@ import type { Queries } from "../../ports/database.ts";
 export interface Content {
   readonly blob_key: string;
   readonly size: number;
-  readonly sha256: string;
+  /** null: nobody has counted it. */
+  readonly sha256: string | null;
 }
 
 const PAGE = 500;
@@ -31,6 +32,23 @@ export async function* listContents(queries: Queries): AsyncGenerator<Content> {
     }
 }
 
+/** What is to be deleted, and can still be put back. */
+export async function* listQuarantined(queries: Queries): AsyncGenerator<Content> {
+  for (let after = ""; ;) {
+    const query = queries.build
+      .selectFrom("blob_quarantine")
+      .select(["blob_key", "bytes"])
+      .where("deleting", "=", 0)
+      .where("blob_key", ">", after)
+      .orderBy("blob_key")
+      .limit(PAGE);
+    const page: { readonly blob_key: string; readonly bytes: number }[] = await queries.all(query);
+    for (const { blob_key, bytes } of page) yield { blob_key, size: bytes, sha256: null };
+    if (page.length < PAGE) return;
+    after = page.at(-1)?.blob_key ?? "";
+  }
+}
+
 export interface Copied {
   copied: number;
   /** They were there from an earlier, unfinished move. */
@@ -38,33 +56,53 @@ export interface Copied {
   bytes: number;
 }
 
-/** Rejects for a content that is gone, or is not what its row says. It is not in the target then. */
+/** Where contents are read. */
+export type ContentSource = Pick<BlobStore, "open" | "openDeleted">;
+
+interface CopyOptions {
+  readonly told: (content: Content) => void;
+  /** Takes contents that are gone, or are not what their rows say; by default one of them ends the copy. */
+  readonly lost?: (content: Content) => void;
+}
+
+/** @throws LostContentError for a content that is gone, or is not what its row says. It is not in the target then. */
 export async function copyContents(
   contents: AsyncIterable<Content>,
-  source: BlobStore,
+  source: ContentSource,
   target: BlobStore,
-  told: (content: Content) => void,
+  { told, lost }: CopyOptions,
 ): Promise<Copied> {
   const total: Copied = { copied: 0, found: 0, bytes: 0 };
   await each(contents, async (content) => {
     if ((await target.open(content.blob_key, { offset: 0, length: 0 })) !== null) total.found += 1;
-    else {
-      await copyOne(content, source, target);
-      total.copied += 1;
-      total.bytes += content.size;
-    }
+    else
+      try {
+        await copyOne(content, source, target);
+        total.copied += 1;
+        total.bytes += content.size;
+      } catch (error) {
+        if (lost === undefined || !(error instanceof LostContentError)) throw error;
+        lost(content);
+      }
     told(content);
   });
   return total;
 }
 
-async function copyOne(content: Content, source: BlobStore, target: BlobStore): Promise<void> {
-  const bytes = await source.open(content.blob_key);
-  if (bytes === null) throw new Error(`The content ${content.blob_key} is not in the old store`);
-  const receipt = await target.put(content.blob_key, bytes, { length: content.size });
-  if (receipt.size === content.size && receipt.sha256 === content.sha256) return;
-  await target.delete(content.blob_key);
-  throw new Error(`The content ${content.blob_key} of the old store is not what its row says`);
+/** The source does not have what a row names. */
+export class LostContentError extends Error {
+  override readonly name = "LostContentError";
+}
+
+async function copyOne(content: Content, source: ContentSource, target: BlobStore): Promise<void> {
+  const { blob_key: key, size, sha256 } = content;
+  const bytes = (await source.open(key)) ?? (await source.openDeleted?.(key)) ?? null;
+  if (bytes === null) throw new LostContentError(`The content ${key} is not in the old store`);
+  if (sha256 === null) return void (await target.put(key, bytes));
+  const receipt = await target.put(key, bytes, { length: size });
+  if (receipt.size === size && receipt.sha256 === sha256) return;
+  await target.delete(key);
+  throw new LostContentError(`The content ${key} of the old store is not what its row says`);
 }
 
 /** Reads every byte in the target again. */

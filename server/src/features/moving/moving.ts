@@ -9,7 +9,8 @@ import type { Database } from "../../ports/database.ts";
 import { type Lease, openLeases } from "../../ports/leases.ts";
 import type { Random } from "../../ports/random.ts";
 import { claimStore, isStoreEmpty } from "../pairing/pairing.ts";
-import { type Content, copyContents, listContents, verifyContents } from "./blobs.ts";
+import { copyContents, listContents, verifyContents } from "./blobs.ts";
+import { progressOf } from "./progress.ts";
 import { copyRows, countRows, digestRows } from "./rows-store.ts";
 import { endMove, findMove, putMove } from "./state.ts";
 import { MOVED } from "./tables.ts";
@@ -43,7 +44,6 @@ export interface Moved {
   readonly contents: number;
 }
 
-const PROGRESS_EVERY = 2_000;
 const ASKED_WITHIN = 6_000;
 
 export async function moveAll(moving: Moving): Promise<Moved> {
@@ -103,13 +103,13 @@ async function holdStill({
 }
 
 /** The new pair has an id of its own from the beginning on, so that a try that was broken off is recognised. */
-async function requireNewStore(to: Side, parts: Pick<Moving, "clock" | "random">): Promise<void> {
+export async function requireNewStore(to: Side, parts: Pick<Moving, "clock" | "random">): Promise<void> {
   const isNew = (await to.blobs.readMark()) !== null || (await isStoreEmpty(to.blobs));
   if (!isNew || !(await claimStore({ ...to, ...parts }, null)))
     throw new MoveError(`The store of ${to.place} has contents of its own: name a new prefix or directory`);
 }
 
-async function isEmpty(database: Database): Promise<boolean> {
+export async function isEmpty(database: Database): Promise<boolean> {
   for (const table of MOVED) if ((await countRows(database, table)) > 0) return false;
   return true;
 }
@@ -117,7 +117,7 @@ async function isEmpty(database: Database): Promise<boolean> {
 async function copyAll({ from, to, sharesBlobs, say }: Moving): Promise<void> {
   if (!sharesBlobs) {
     const progress = progressOf(say, "contents");
-    const copied = await copyContents(listContents(from.database), from.blobs, to.blobs, progress.content);
+    const copied = await copyContents(listContents(from.database), from.blobs, to.blobs, { told: progress.content });
     say(`${String(copied.copied)} contents copied (${String(copied.bytes)} bytes), ${String(copied.found)} were there`);
   }
   for (const table of MOVED) {
@@ -159,24 +159,4 @@ async function finish({ from, to, sharesBlobs, clock, random }: Moving): Promise
     );
   await putMove(from.database, { ...move, state: "left", at: clock.now() });
   await endMove(to.database);
-}
-
-function progressOf(say: Moving["say"], what: string) {
-  let [rows, bytes, said] = [0, 0, performance.now()];
-  const tell = (): void => {
-    if (performance.now() - said < PROGRESS_EVERY) return;
-    said = performance.now();
-    say(`${what}: ${String(rows)}${bytes === 0 ? "" : `, ${String(Math.round(bytes / 1024 ** 2))} MiB`}`);
-  };
-  return {
-    rows: (count: number): void => {
-      rows += count;
-      tell();
-    },
-    content: ({ size }: Content): void => {
-      rows += 1;
-      bytes += size;
-      tell();
-    },
-  };
 }

@@ -23,7 +23,7 @@ export async function countRows(queries: Queries, table: MovedTable): Promise<nu
 
 /** Answers how many rows it sent, and reports each page. */
 export async function copyRows(
-  source: Database,
+  source: Queries,
   target: Database,
   table: MovedTable,
   told: (rows: number) => void,

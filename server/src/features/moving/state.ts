@@ -22,6 +22,12 @@ export async function requireHere(queries: Queries): Promise<void> {
   const move = await findMove(queries);
   if (move === null) return;
   const when = new Date(move.at).toISOString();
+  if (move.id.startsWith("backup:"))
+    throw new Error(
+      `These are the rows of a backup of ${move.other}: coffer-server restore brings them back elsewhere`,
+    );
+  if (move.id.startsWith("restore:"))
+    throw new Error(`The restore from ${move.other} that began on ${when} is not complete: run it again to finish it`);
   if (move.state === "left")
     throw new Error(`The data moved to ${move.other} on ${when}. Start the server with the settings of that storage`);
   const end = "Run the same `move` again to finish it";

@@ -14,7 +14,7 @@ const READ = { attempts: 3, within: 2_000 } as const;
 
 /** null: there is none. */
 export async function readMarkObject(objects: S3Objects, name: string): Promise<Found | null> {
-  const answer = await objects.get(name, 0, null, null, READ);
+  const answer = await objects.get(name, 0, null, null, { patience: READ });
   if (answer === null) return null;
   return { text: await readText(answer), etag: header(answer, "etag") };
 }

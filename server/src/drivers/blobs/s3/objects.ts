@@ -79,7 +79,7 @@ export class S3Objects {
     from: number,
     length: number | null,
     etag: string | null,
-    patience?: Pick<Patience, "attempts" | "within">,
+    { patience, version }: { patience?: Pick<Patience, "attempts" | "within">; version?: string | undefined } = {},
   ): Promise<S3Answer | null> {
     const end = length === null ? "" : String(from + length - 1);
     const isWhole = from === 0 && length === null;
@@ -87,11 +87,19 @@ export class S3Objects {
       ...(isWhole ? {} : { range: `bytes=${String(from)}-${end}` }),
       ...(etag === null ? {} : { "if-match": etag }),
     };
-    const asked: S3Request = { operation: "get", method: "GET", name, headers, expected: [404, 416] };
+    const query = version === undefined ? {} : { versionId: version };
+    const asked: S3Request = { operation: "get", method: "GET", name, query, headers, expected: [404, 416] };
     const answer = await this.#client.ask(asked, patience);
     if (answer.status !== 404) return answer;
     await readText(answer);
     return null;
+  }
+
+  /** The newest version of an object that may have been deleted; null: the bucket keeps none. */
+  async findVersion(name: string): Promise<string | null> {
+    const page = await this.#page("list-versions", { versions: "", prefix: name, "max-keys": PAGE });
+    const found = all(page, "Version").find((version) => textOf(version, "Key") === name);
+    return found === undefined ? null : textOf(found, "VersionId");
   }
 
   async delete(name: string): Promise<void> {

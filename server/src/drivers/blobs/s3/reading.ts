@@ -8,26 +8,28 @@ const BREAKS = 4;
 /** An iteration that has not begun by then is taken to be none: it holds no connection. Milliseconds. */
 const UNREAD_FOR = 5_000;
 
-/** null: there is no such object. */
+/** null: there is no such object. @param version one that was replaced or deleted, in a bucket that keeps them. */
 export async function readObject(
   objects: S3Objects,
   name: string,
   range: { readonly offset: number; readonly length: number } | undefined,
+  version?: string,
 ): Promise<AsyncIterable<Uint8Array> | null> {
   const offset = range?.offset ?? 0;
   if (range?.length === 0) return (await objects.find(name)) === null ? null : nothing();
-  const answer = await objects.get(name, offset, range?.length ?? null, null);
+  const answer = await objects.get(name, offset, range?.length ?? null, null, { version });
   if (answer === null) return null;
   if (answer.status === 416) {
     await readText(answer);
     return nothing();
   }
   const place = placeOf(answer, offset);
-  return new ObjectReader(objects, { name, ...place, etag: header(answer, "etag") }, answer);
+  return new ObjectReader(objects, { name, version, ...place, etag: header(answer, "etag") }, answer);
 }
 
 interface Wanted {
   readonly name: string;
+  readonly version: string | undefined;
   readonly offset: number;
   readonly end: number;
   readonly etag: string;
@@ -87,8 +89,8 @@ class ObjectReader implements AsyncIterable<Uint8Array> {
   }
 
   async #goOn(offset: number): Promise<S3Answer> {
-    const { name, end, etag } = this.#wanted;
-    const answer = await this.#objects.get(name, offset, end - offset, etag === "" ? null : etag);
+    const { name, version, end, etag } = this.#wanted;
+    const answer = await this.#objects.get(name, offset, end - offset, etag === "" ? null : etag, { version });
     if (answer?.status !== 206) {
       answer?.body.destroy();
       throw new Error(`The object ${name} is gone while it was read`);
