@@ -26,7 +26,7 @@ import { PasteError, Terminal } from "./pages/terminal.ts";
 /** Commands that serve until they are stopped, and what they say when they are ready. */
 const SERVING = [
   { command: /^npm start$/, ready: /up until Ctrl-C/ },
-  { command: /\bnpm run server\)?$/, ready: /coffer-server listens on/ },
+  { command: /\bnpm run server(?: -- --env-file \S+)?\)?$/, ready: /coffer-server listens on/ },
   { command: /^npm run localnet\b/, ready: /"grpcUrl"/ },
   { command: /\bcoffer-mcp --http\b/, ready: /listening at/ },
 ] as const;

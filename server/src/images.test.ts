@@ -156,7 +156,7 @@ describe("the units of deploy/", () => {
     expect(config.dataDirectory).toBe(`/var/lib/${unit["Service.StateDirectory"]?.[0] ?? ""}`);
     expect(Number(unit["Service.TimeoutStopSec"]?.[0])).toBeGreaterThan(config.settings.timing.shutdownGrace / 1_000);
     expect(unit["Service.ExecStart"]).toEqual(["/opt/coffer/bin/coffer-server"]);
-    expect(unit["Service.DynamicUser"]).toEqual(["yes"]);
+    expect([unit["Service.User"], unit["Service.Group"]]).toEqual([["coffer"], ["coffer"]]);
     expect(unit["Service.EnvironmentFile"]).toEqual(["/etc/coffer/server.env"]);
   });
 

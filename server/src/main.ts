@@ -1,5 +1,6 @@
 #!/usr/bin/env -S node --conditions=coffer-source
 /** The process: environment → config → server or operator's command → exit status. */
+import { statSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import {
   type CloseOptions,
@@ -92,7 +93,18 @@ async function runCommand(words: readonly string[], environment: Environment): P
     );
   }
   const note = (text: string): void => void process.stderr.write(text);
-  return found.command.run(parseConfig(environment), found.options, { out: print, note, ask, serveTrial });
+  const config = parseConfig(environment);
+  refuseRoot(config);
+  return found.command.run(config, found.options, { out: print, note, ask, serveTrial });
+}
+
+/** What root writes into the data directory of another user stops the server, which cannot read it. */
+function refuseRoot({ dataDirectory }: Config): void {
+  const owner = statSync(dataDirectory, { throwIfNoEntry: false })?.uid ?? 0;
+  if (process.getuid?.() !== 0 || owner === 0) return;
+  throw new UsageError(
+    `${dataDirectory} belongs to user ${String(owner)}: run commands as that user, such as runuser -u coffer -- coffer-server …`,
+  );
 }
 
 /** Until SIGINT or SIGTERM. */

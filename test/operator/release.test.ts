@@ -9,6 +9,7 @@ import { makeDirectory } from "../kit/directory.ts";
 import { productionSecrets } from "../journeys/kit/production.ts";
 import { signUpWithCode } from "../journeys/kit/identity.ts";
 import { nodeProgram } from "../shipped/nodes.ts";
+import { release } from "./released.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
@@ -16,11 +17,6 @@ const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 let released: string;
 let installation: string;
 let program: string;
-
-function release(to: string): string {
-  const script = path.join(ROOT, "dev/scripts/release-server.ts");
-  return execFileSync(process.execPath, [script, "--to", to], { encoding: "utf8" }).trim();
-}
 
 beforeAll(() => {
   released = release(makeDirectory());

@@ -40,11 +40,18 @@ export class Terminal implements AsyncDisposable {
   /** Nothing that a reader started stays when this process is ended. */
   readonly #onExit = (): void => signal(this.#child.pid, "SIGTERM");
 
-  /** A paste fails after `patience` milliseconds, and when the signal aborts. */
-  constructor(cwd: string, env: NodeJS.ProcessEnv, patience: number, stop: AbortSignal = NEVER) {
+  /** A paste fails after `patience` milliseconds, and when the signal aborts. `through` starts the shell, such as `unshare --mount`. */
+  constructor(
+    cwd: string,
+    env: NodeJS.ProcessEnv,
+    patience: number,
+    stop: AbortSignal = NEVER,
+    through: readonly string[] = [],
+  ) {
     this.#patience = patience;
+    const [program = "bash", ...words] = [...through, "bash", "-c", LOOP];
     // A group of its own, so that a signal reaches what runs in it.
-    this.#child = spawn("bash", ["-c", LOOP], {
+    this.#child = spawn(program, words, {
       cwd,
       env,
       detached: true,

@@ -21,7 +21,8 @@ export function readEnvFile(path: string): EnvFile {
   } catch (error) {
     throw new ConfigError([`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`]);
   }
-  const others = (mode & 0o077) !== 0;
+  // Its group may read it: the server's own user is in it, where root owns the file.
+  const others = (mode & 0o027) !== 0;
   return {
     values: parseEnvFile(text, path),
     warning: others ? `${path} has secrets and others can read it: chmod 600 ${path}` : null,
