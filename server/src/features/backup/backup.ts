@@ -37,7 +37,7 @@ export async function backUpRows(
     let rows = 0;
     for (const table of MOVED) {
       const progress = progressOf(say, table.name);
-      await copyRows(queries, into, table, progress.rows);
+      await copyRows(queries, into, table, progress.rows, { isServed: false });
       rows += await compare(queries, into, table);
     }
     const heads: string[] = [];

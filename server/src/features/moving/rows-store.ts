@@ -21,12 +21,13 @@ export async function countRows(queries: Queries, table: MovedTable): Promise<nu
   return (await queries.first(query))?.count ?? 0;
 }
 
-/** Answers how many rows it sent, and reports each page. */
+/** Answers how many rows it sent, and reports each page. `isServed`: false where nobody will search. */
 export async function copyRows(
   source: Queries,
   target: Database,
   table: MovedTable,
   told: (rows: number) => void,
+  { isServed = true } = {},
 ): Promise<number> {
   let sent = 0;
   for (let after = await lastOf(target, table); ;) {
@@ -38,7 +39,7 @@ export async function copyRows(
             .insertInto(table.name)
             .values([...page]),
         );
-        if (table.name === "files") await indexAgain(transaction, page.filter(isIndexed));
+        if (isServed && table.name === "files") await indexAgain(transaction, page.filter(isIndexed));
       });
     sent += page.length;
     told(page.length);
