@@ -7,14 +7,11 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database, Queries } from "../../ports/database.ts";
 import { type Content, copyContents, listContents, listQuarantined } from "../moving/blobs.ts";
 import { copyRows, digestRows } from "../moving/rows-store.ts";
-import { putMove } from "../moving/state.ts";
+import { BACKUP, putMove } from "../moving/state.ts";
 import { MOVED } from "../moving/tables.ts";
 import type { Paired } from "../pairing/pairing.ts";
 import { progressOf } from "../moving/progress.ts";
 import { listHeads } from "./heads.ts";
-
-/** What a server reads that is started on the rows of a backup (moving/state.ts). */
-export const BACKUP_PREFIX = "backup:";
 
 export interface RowsOfBackup {
   readonly rows: number;
@@ -28,7 +25,7 @@ export async function backUpRows(
   into: Database,
   { id, clock, say }: { readonly id: string; readonly clock: Pick<Clock, "now">; readonly say: (line: string) => void },
 ): Promise<RowsOfBackup> {
-  await putMove(into, { id: BACKUP_PREFIX + id, state: "arriving", other: from.places.rows, at: clock.now() });
+  await putMove(into, { id: BACKUP + id, state: "arriving", other: from.places.rows, at: clock.now() });
   let hasBegun = false;
   return from.database.snapshot(async (queries) => {
     // Another snapshot is another moment.

@@ -8,11 +8,8 @@ import { copyContents, listContents, listQuarantined, verifyContents } from "../
 import { isEmpty, requireNewStore, type Side } from "../moving/moving.ts";
 import { progressOf } from "../moving/progress.ts";
 import { copyRows, digestRows } from "../moving/rows-store.ts";
-import { findMove, putMove } from "../moving/state.ts";
+import { findMove, putMove, RESTORE } from "../moving/state.ts";
 import { MOVED } from "../moving/tables.ts";
-
-/** What a server reads that is started before the restore is complete (moving/state.ts). */
-export const RESTORE_PREFIX = "restore:";
 
 /** Whoever is signed in, or is about to be, and mails that are on their way. */
 const ENDED: readonly (keyof Tables)[] = [
@@ -82,7 +79,7 @@ export async function restoreAll(restoring: Restoring): Promise<Restored> {
 }
 
 async function begin({ backup, to, clock, random }: Restoring): Promise<void> {
-  const id = RESTORE_PREFIX + backup.id;
+  const id = RESTORE + backup.id;
   const found = await findMove(to.database);
   const isOurs = found?.state === "arriving" && found.id === id;
   if (!isOurs && (found !== null || !(await isEmpty(to.database))))
