@@ -1,9 +1,11 @@
 /** The driver on a real store. What is wrong with a store is in s3/*.test.ts. */
+import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { createServer } from "node:tls";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { AwsClient } from "aws4fetch";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { collect, inChunks } from "../../../../test/kit/bytes.ts";
 import { type Certificate, makeCertificates } from "../../../../test/kit/certificates.ts";
@@ -38,6 +40,27 @@ describe("on Ceph", () => {
       },
     };
   }
+
+  it("a deleted blob can be read where the bucket keeps versions, and is null where it does not", async () => {
+    const settings = { ...settingsOf(await cephStore()), bucket: `versions-${randomUUID()}` };
+    const { accessKeyId, secretAccessKey, region } = settings;
+    const store = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3" });
+    const bucket = `${settings.endpoint}/${settings.bucket}`;
+    await store.fetch(bucket, { method: "PUT" });
+    await using database = await openTestDatabase(makeDirectory());
+    await using blobs = openS3Blobs({ settings, database });
+    const removed = async (key: string): Promise<string | null> => {
+      await blobs.put(key, inChunks(Buffer.from(key), 5));
+      await blobs.delete(key);
+      expect(await blobs.open(key)).toBeNull();
+      const bytes = await blobs.openDeleted?.(key);
+      return bytes == null ? null : (await collect(bytes)).toString();
+    };
+    expect(await removed("not-kept-at-all")).toBeNull();
+    const body = "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>";
+    expect((await store.fetch(`${bucket}?versioning`, { method: "PUT", body })).status).toBe(200);
+    expect(await removed("kept-as-a-version")).toBe("kept-as-a-version");
+  });
 
   it("an address of a blob ends when its time is over", async () => {
     const client = new S3Client(settingsOf(await cephStore()), PATIENCE);
