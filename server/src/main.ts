@@ -100,8 +100,9 @@ async function runCommand(words: readonly string[], environment: Environment): P
 
 /** What root writes into the data directory of another user stops the server, which cannot read it. */
 function refuseRoot({ dataDirectory }: Config): void {
+  if (process.getuid?.() !== 0) return;
   const owner = statSync(dataDirectory, { throwIfNoEntry: false })?.uid ?? 0;
-  if (process.getuid?.() !== 0 || owner === 0) return;
+  if (owner === 0) return;
   throw new UsageError(
     `${dataDirectory} belongs to user ${String(owner)}: run commands as that user, such as runuser -u coffer -- coffer-server …`,
   );

@@ -26,7 +26,9 @@ interface Stage {
 type Built = ReadonlyMap<string, string>;
 
 const stages: Stage[] = [];
-for (const instruction of DockerfileParser.parse(readFileSync(path.join(ROOT, "deploy/Dockerfile"), "utf8")).getInstructions())
+for (const instruction of DockerfileParser.parse(
+  readFileSync(path.join(ROOT, "deploy/Dockerfile"), "utf8"),
+).getInstructions())
   if (instruction instanceof From)
     stages.push({ name: instruction.getBuildStage() ?? "", image: instruction.getImage() ?? "", instructions: [] });
   else (stages.at(-1)?.instructions as Instruction[]).push(instruction);
@@ -46,15 +48,21 @@ function runIn(tree: Built, script: string, environment: Readonly<Record<string,
   const mounts = [...tree].map(([place, own]) => `mkdir -p ${place}; mount --bind ${own} ${place}`);
   const text = ["set -eu", "mount --make-rprivate /", ...mounts, script].join("\n");
   const env = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", HOME: "/root", ...environment };
-  const ended = spawnSync("unshare", ["--mount", "sh", "-c", text], { env: { ...npmSettings(), ...env }, encoding: "utf8" });
-  if (ended.status !== 0) throw new Error(`${script}\nended with ${String(ended.status)}: ${ended.stdout}${ended.stderr}`);
+  const ended = spawnSync("unshare", ["--mount", "sh", "-c", text], {
+    env: { ...npmSettings(), ...env },
+    encoding: "utf8",
+  });
+  if (ended.status !== 0)
+    throw new Error(`${script}\nended with ${String(ended.status)}: ${ended.stdout}${ended.stderr}`);
   return ended.stdout;
 }
 
 /** Packages come from where they come from on this machine. */
 function npmSettings(): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) => (/^npm_config_/i.test(name) && value !== undefined ? [[name, value]] : [])),
+    Object.entries(process.env).flatMap(([name, value]) =>
+      /^npm_config_/i.test(name) && value !== undefined ? [[name, value]] : [],
+    ),
   );
 }
 
@@ -67,7 +75,8 @@ function build(name: string): Built {
   for (const own of tree.values()) mkdirSync(own, { recursive: true });
   mkdirSync(path.join(scratch, "usr/local/bin"), { recursive: true });
   const before = stages.some((stage) => stage.name === image) ? build(image) : null;
-  if (before !== null) for (const [place, own] of before) cpSync(own, tree.get(place) ?? "", { recursive: true, verbatimSymlinks: true });
+  if (before !== null)
+    for (const [place, own] of before) cpSync(own, tree.get(place) ?? "", { recursive: true, verbatimSymlinks: true });
   else if (image.startsWith("node:")) symlinkSync(process.execPath, path.join(scratch, "usr/local/bin/node"));
   let directory = before === null ? "/" : "/app";
   for (const instruction of instructions) {
@@ -81,7 +90,8 @@ function build(name: string): Built {
         copy(tree, instruction as Copy, directory);
         break;
       case "ADD":
-        for (const file of globSync(String(words[0]), { cwd: ROOT })) runIn(tree, `tar -xzf ${path.join(ROOT, file)} -C ${words[1] ?? ""}`);
+        for (const file of globSync(String(words[0]), { cwd: ROOT }))
+          runIn(tree, `tar -xzf ${path.join(ROOT, file)} -C ${words[1] ?? ""}`);
         break;
       case "RUN":
         runIn(tree, `cd ${directory}\n${instruction.getRawArgumentsContent() ?? ""}`);
@@ -93,13 +103,23 @@ function build(name: string): Built {
 
 function copy(tree: Built, instruction: Copy, directory: string): void {
   const words = wordsOf(instruction);
-  const from = instruction.getFlags().find((flag) => flag.getName() === "from")?.getValue() ?? null;
+  const from =
+    instruction
+      .getFlags()
+      .find((flag) => flag.getName() === "from")
+      ?.getValue() ?? null;
   const to = path.posix.resolve(directory, words.at(-1) ?? "");
   for (const source of words.slice(0, -1)) {
     const place = from === null ? path.join(ROOT, source) : hostPath(build(from), source);
     if (!existsSync(place)) throw new Error(`${source} is not there to be copied`);
-    const target = hostPath(tree, words.at(-1)?.endsWith("/") === true && !source.endsWith("/") ? path.posix.join(to, path.basename(source)) : to);
-    cpSync(place, target, { recursive: true, filter: (file) => !/\/(?:node_modules|\.git)(?:\/|$)/.test(file.slice(ROOT.length)) });
+    const target = hostPath(
+      tree,
+      words.at(-1)?.endsWith("/") === true && !source.endsWith("/") ? path.posix.join(to, path.basename(source)) : to,
+    );
+    cpSync(place, target, {
+      recursive: true,
+      filter: (file) => !/\/(?:node_modules|\.git)(?:\/|$)/.test(file.slice(ROOT.length)),
+    });
   }
 }
 
@@ -132,5 +152,7 @@ it("makes an image whose server starts as user 1000 with its own Node, and write
 it("makes an image whose command line runs as user 1000 [issue 51]", (context) => {
   skipWithoutNamespaces(context);
   if (!FULL) context.skip("installs all packages: runs in the full counts (npm run test:nightly)");
-  expect(runIn(build("cli"), "setpriv --reuid=1000 --regid=1000 --clear-groups coffer --version")).toMatch(/\d+\.\d+\.\d+/);
+  expect(runIn(build("cli"), "setpriv --reuid=1000 --regid=1000 --clear-groups coffer --version")).toMatch(
+    /\d+\.\d+\.\d+/,
+  );
 }, 600_000);

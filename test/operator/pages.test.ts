@@ -24,8 +24,13 @@ function machineIn(scratch: string): string {
     "mount --make-rprivate /",
     "ip link set lo up",
     `cp -a /etc ${scratch}/etc && mount --bind ${scratch}/etc /etc`,
-    ...own.map((directory, at) => `mkdir -p ${directory} ${scratch}/own-${String(at)} && mount --bind ${scratch}/own-${String(at)} ${directory}`),
+    ...own.map(
+      (directory, at) =>
+        `mkdir -p ${directory} ${scratch}/own-${String(at)} && mount --bind ${scratch}/own-${String(at)} ${directory}`,
+    ),
     "mkdir /usr/local/bin",
+    // The scan of tests loads from the checkout, and writes as root.
+    "unset NODE_OPTIONS",
   ].join("\n");
 }
 
@@ -70,13 +75,15 @@ it("every block of the operator's page runs as printed, on a machine with nothin
   if (!allowed) context.skip("this user may not have a mount namespace");
   const [scratch, downloads] = [makeDirectory(), makeDirectory()];
   release(downloads);
-  const blocks = blocksOf("docs/guides/operator.md").filter(({ notRun }) => notRun?.detail.includes("operator/pages.test.ts"));
+  const blocks = blocksOf("docs/guides/operator.md").filter(({ notRun }) =>
+    notRun?.detail.includes("operator/pages.test.ts"),
+  );
   const env = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/root", LANG: "C.UTF-8" };
   await using terminal = new Terminal(downloads, env, PATIENCE_MS, undefined, THROUGH);
   await terminal.paste(machineIn(scratch));
   let printed = "";
   for (const block of blocks) printed += await follow(terminal, block);
-  expect(blocks.length).toBeGreaterThan(7);
+  expect(blocks.length).toBeGreaterThan(6);
   expect(printed).toMatch(/coffer-server \d+\.\d+\.\d+ \(build [0-9a-f]+, Node v\d+/);
   expect(printed).toContain("backup: done");
   await terminal.paste("systemctl() { :; }\n" + likeSystemd("systemctl stop coffer-server"));

@@ -93,7 +93,7 @@ async function run(directory: string, { manifest, target, source, endKeys, strea
   await using stored = source === null ? null : await openContents(source.blobs, backup.rows);
   await using storage = await openForMove(target);
   if (!storage.alone) throw new RestoreError("A server uses this data directory: stop it, and restore again");
-  return restoreAll({
+  return await restoreAll({
     backup: { id, place: `the backup ${directory}`, rows: backup.rows, contents: stored ?? backup.contents },
     to: { ...storage, place: `${placeOf(target.database)} with ${placeOfBlobs(target.blobs)}` },
     ...{ endKeys, clock: systemClock, random: systemRandom, say },
