@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import path from "node:path";
-import { Copy, DockerfileParser, From, type Instruction } from "dockerfile-ast";
+import { type Copy, DockerfileParser, From, type Instruction } from "dockerfile-ast";
 import { beforeAll, expect, it, type TestContext } from "vitest";
 import { productionSecrets } from "../journeys/kit/production.ts";
 import { makeDirectory } from "../kit/directory.ts";
@@ -41,7 +41,7 @@ beforeAll(() => {
 }, 180_000);
 
 const wordsOf = (instruction: Instruction): string[] =>
-  instruction.getArguments().map((each) => String(each.getValue()));
+  instruction.getArguments().map((each) => each.getValue());
 
 /** Runs as root, with the directories of the stage in their places. */
 function runIn(tree: Built, script: string, environment: Readonly<Record<string, string>> = {}) {
@@ -90,7 +90,7 @@ function build(name: string): Built {
         copy(tree, instruction as Copy, directory);
         break;
       case "ADD":
-        for (const file of globSync(String(words[0]), { cwd: ROOT }))
+        for (const file of globSync(words[0] ?? "", { cwd: ROOT }))
           runIn(tree, `tar -xzf ${path.join(ROOT, file)} -C ${words[1] ?? ""}`);
         break;
       case "RUN":

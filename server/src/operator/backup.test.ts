@@ -21,7 +21,7 @@ type Settings = Readonly<Record<string, string>>;
 
 const WRITERS = 4;
 /** What is acknowledged before the backup begins, and again after it has ended. */
-const FILES = 24;
+const FILES = 12;
 const SIZES = [0, 900, 70_000, 300_000, 6 * 1024 * 1024 + 7];
 
 const contentOf = (name: string): Buffer =>
@@ -279,7 +279,7 @@ describe("PostgreSQL and S3", () => {
     writeFileSync(
       old,
       Object.entries({ SERVICE_ENV: "development", ...settings })
-        .map(([name, value]) => `${name}=${String(value)}\n`)
+        .map(([name, value]) => `${name}=${value}\n`)
         .join(""),
       { mode: 0o600 },
     );

@@ -1,5 +1,5 @@
 /** What a backup says of itself, in `backup.json`. It is written last: a directory without it holds no complete backup. */
-import { z } from "zod";
+import * as z from "zod/mini";
 
 const manifest = z.object({
   format: z.literal(1),
@@ -8,19 +8,19 @@ const manifest = z.object({
   /** The release that made it, and the schema of its rows. */
   version: z.string(),
   build: z.string(),
-  schema: z.int().positive(),
+  schema: z.int().check(z.positive()),
   /** Where the data were, without secrets. */
   of: z.object({ rows: z.string(), contents: z.string() }),
-  rows: z.int().nonnegative(),
+  rows: z.int().check(z.nonnegative()),
   /** The SHA-256 of `coffer.sqlite`, lower-case hex. */
-  rowsSha256: z.string().regex(/^[0-9a-f]{64}$/),
+  rowsSha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
   /** `listed`: the rows name them, and only their store has them. */
   contents: z.enum(["copied", "listed"]),
   /** How many contents the rows name, and their bytes. Zero where they are only listed. */
-  copied: z.int().nonnegative(),
-  bytes: z.int().nonnegative(),
+  copied: z.int().check(z.nonnegative()),
+  bytes: z.int().check(z.nonnegative()),
   /** Contents that the rows name, and that the store did not have. */
-  missing: z.int().nonnegative(),
+  missing: z.int().check(z.nonnegative()),
 });
 
 export type Manifest = Readonly<z.infer<typeof manifest>>;
