@@ -40,8 +40,7 @@ beforeAll(() => {
   archive = release(path.join(ROOT, "server/dist"));
 }, 180_000);
 
-const wordsOf = (instruction: Instruction): string[] =>
-  instruction.getArguments().map((each) => each.getValue());
+const wordsOf = (instruction: Instruction): string[] => instruction.getArguments().map((each) => each.getValue());
 
 /** Runs as root, with the directories of the stage in their places. */
 function runIn(tree: Built, script: string, environment: Readonly<Record<string, string>> = {}) {

@@ -12,14 +12,15 @@ import { makeDirectory } from "../kit/directory.ts";
 import { release } from "./released.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
-const THROUGH = ["unshare", "--mount", "--net"];
+/** Whatever was started in it ends with its first process. */
+const THROUGH = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
 const PATIENCE_MS = 60_000;
 /** Commands that serve until they are stopped, and what they say when they are ready. */
 const SERVING = [{ command: /--trial$/m, ready: /tries the backup out on http/ }];
 
 /** A machine with nothing of Coffer on it, on which everything else is as here. */
 function machineIn(scratch: string): string {
-  const own = ["/opt", "/var/lib", "/var/backups", "/usr/local", "/root", ROOT];
+  const own = ["/opt", "/var/lib", "/var/backups", "/usr/local", "/root", "/mnt", ROOT];
   return [
     "mount --make-rprivate /",
     "ip link set lo up",
@@ -29,6 +30,7 @@ function machineIn(scratch: string): string {
         `mkdir -p ${directory} ${scratch}/own-${String(at)} && mount --bind ${scratch}/own-${String(at)} ${directory}`,
     ),
     "mkdir /usr/local/bin",
+    "mount -t tmpfs -o size=256m tmpfs /var/lib",
     // The scan of tests loads from the checkout, and writes as root.
     "unset NODE_OPTIONS",
   ].join("\n");
@@ -49,7 +51,7 @@ function likeSystemd(line: string): string {
     `install --directory --owner=${of("User")} --group=${of("Group")} --mode=${of("StateDirectoryMode")} /var/lib/${of("StateDirectory")}`,
     `cd ${of("WorkingDirectory")}`,
     // The shell reads the file as systemd does: it takes no line that both would read differently.
-    `(set -a; . ${of("EnvironmentFile")}; exec runuser -u ${of("User")} -- env ${of("Environment")} ${of("ExecStart")}) >/tmp/unit.log 2>&1 & unit=$!`,
+    `(set -a; . ${of("EnvironmentFile")}; exec setsid setpriv --reuid=${of("User")} --regid=${of("Group")} --init-groups env ${of("Environment")} ${of("ExecStart")}) >/tmp/unit.log 2>&1 & unit=$!`,
     "cd - >/dev/null",
   ].join("\n");
 }
@@ -71,7 +73,7 @@ async function follow(terminal: Terminal, { code, place }: Block): Promise<strin
 }
 
 it("every block of the operator's page runs as printed, on a machine with nothing else of Coffer [issue 51]", async (context) => {
-  const allowed = spawnSync("unshare", ["--mount", "--net", "true"]).status === 0 && process.getuid?.() === 0;
+  const allowed = spawnSync("unshare", [...THROUGH.slice(1), "true"]).status === 0 && process.getuid?.() === 0;
   if (!allowed) context.skip("this user may not have a mount namespace");
   const [scratch, downloads] = [makeDirectory(), makeDirectory()];
   release(downloads);
@@ -82,9 +84,14 @@ it("every block of the operator's page runs as printed, on a machine with nothin
   await using terminal = new Terminal(downloads, env, PATIENCE_MS, undefined, THROUGH);
   await terminal.paste(machineIn(scratch));
   let printed = "";
-  for (const block of blocks) printed += await follow(terminal, block);
+  for (const block of blocks) {
+    // The disk of the service is nearly full when its data leave it.
+    if (block.headings.at(-1) === "Move")
+      await terminal.paste("fallocate --length=230M /var/lib/other-data; df /var/lib");
+    printed += await follow(terminal, block);
+  }
   expect(blocks.length).toBeGreaterThan(6);
   expect(printed).toMatch(/coffer-server \d+\.\d+\.\d+ \(build [0-9a-f]+, Node v\d+/);
   expect(printed).toContain("backup: done");
-  await terminal.paste("systemctl() { :; }\n" + likeSystemd("systemctl stop coffer-server"));
+  expect(printed).toMatch(/move: done: \d+ rows/);
 }, 300_000);
