@@ -60,7 +60,7 @@ describe("a file of settings [issue 51]", () => {
   it("is a warning where others can read it, and an error where nobody can", () => {
     const file = path.join(makeDirectory(), "server.env");
     writeFileSync(file, "A=1\n");
-    chmodSync(file, 0o640);
+    chmodSync(file, 0o644);
     expect(readEnvFile(file).warning).toBe(`${file} has secrets and others can read it: chmod 600 ${file}`);
     chmodSync(file, 0o600);
     expect(readEnvFile(file)).toEqual({ values: { A: "1" }, warning: null });
