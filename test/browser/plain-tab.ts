@@ -1,4 +1,4 @@
-/** A tab of a phone in which no script runs: what it does is typed and pressed, what it shows is read from its document. */
+/** A tab of a phone, in which no script has to run: what it does is typed and pressed, what it shows is read from its document. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Chromium } from "./chromium.ts";
 
@@ -14,6 +14,8 @@ export interface PlainTab {
   /** Every request that left the tab, as it was sent. */
   readonly requests: readonly { readonly url: string; readonly headers: Readonly<Record<string, string>> }[];
   goTo(url: string): Promise<void>;
+  /** What the browser shows as the page's address, with its fragment. */
+  address(): Promise<string>;
   /** Into the field of this name. */
   type(name: string, text: string): Promise<void>;
   /** Presses Enter on what the selector names, and waits for the page that comes. */
@@ -27,7 +29,10 @@ export interface PlainTab {
   readonly width: number;
 }
 
-export async function openPlainTab({ devtools }: Chromium): Promise<PlainTab> {
+export async function openPlainTab(
+  { devtools }: Chromium,
+  { runsScripts }: { readonly runsScripts: boolean },
+): Promise<PlainTab> {
   const { targetId } = await devtools.call("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await devtools.call("Target.attachToTarget", { targetId, flatten: true });
   const session = String(sessionId);
@@ -53,7 +58,7 @@ export async function openPlainTab({ devtools }: Chromium): Promise<PlainTab> {
       });
   });
   for (const domain of ["Page", "Log", "Network", "DOM"]) await call(`${domain}.enable`);
-  await call("Emulation.setScriptExecutionDisabled", { value: true });
+  await call("Emulation.setScriptExecutionDisabled", { value: !runsScripts });
   await call("Emulation.setDeviceMetricsOverride", PHONE);
   const waitForLoad = async (before: number): Promise<void> => {
     const deadline = performance.now() + LOAD_MS;
@@ -76,6 +81,10 @@ export async function openPlainTab({ devtools }: Chromium): Promise<PlainTab> {
       const before = loads;
       await call("Page.navigate", { url });
       await waitForLoad(before);
+    },
+    async address() {
+      const { currentIndex, entries } = await call("Page.getNavigationHistory");
+      return (entries as readonly { readonly url: string }[])[Number(currentIndex)]?.url ?? "";
     },
     async type(name, text) {
       await focus(`[name="${name}"]`);

@@ -71,6 +71,9 @@ describe("the log", () => {
     ];
     for (const secret of secrets) expect(redact(`before ${secret} after`)).toBe("before [redacted] after");
     expect(redact("GET /api/auth/idp?accessCode=a-b&x=1")).toBe("GET /api/auth/idp?accessCode=[redacted]&x=1");
+    expect(redact("https://coffer.example/verify-email#token=short")).toBe(
+      "https://coffer.example/verify-email#token=[redacted]",
+    );
     expect(redact("/callback?code=a%20b&state=c#d")).toBe("/callback?code=[redacted]&state=[redacted]#d");
     expect(redact("smtp://user:pass@mail.example:25")).toBe("smtp://user:[redacted]@mail.example:25");
     expect(redact("Basic dXNlcjpwYXNz")).toBe("Basic [redacted]");

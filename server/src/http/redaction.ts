@@ -27,7 +27,7 @@ const PLACES: readonly RegExp[] = [
   new RegExp(String.raw`(?<="(?:${NAMES})"\s*:\s*")(?:[^"\\]|\\.)*`, "g"),
   // JSON inside a text of JSON.
   new RegExp(String.raw`(?<=\\"(?:${NAMES})\\"\s*:\s*\\")(?:(?!\\").)*`, "g"),
-  new RegExp(String.raw`(?<=(?:^|[?&\s"'])(?:${NAMES})=)[^&\s"'#]+`, "g"),
+  new RegExp(String.raw`(?<=(?:^|[?&#\s"'])(?:${NAMES})=)[^&\s"'#]+`, "g"),
   /(?<=:\/\/[^\s/@:]*:)[^\s/@]+(?=@)/g,
 ];
 

@@ -16,7 +16,7 @@ export interface OutboxMail {
 const ARRIVAL_LIMIT = 60_000;
 const LOOK_AGAIN = 50;
 /** 256 bits in base64url. */
-const LINK = /\/(verify-email|reset-password)\?token=([\w-]{43})\b/;
+const LINK = /\/(verify-email|reset-password)#token=([\w-]{43})\b/;
 
 /** The mails so far, oldest first; `to`: only those for this address. `dataDirectory` is SERVICE_DATA_DIR. */
 export async function readOutbox(dataDirectory: string, to?: string): Promise<OutboxMail[]> {

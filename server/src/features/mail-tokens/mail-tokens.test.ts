@@ -116,7 +116,7 @@ describe("asking for a mail", () => {
     for (const [page, token] of Object.entries(tokens)) {
       const mail = service.mails.find(({ text }) => text.includes(token));
       expect(mail?.to).toBe(email);
-      expect(mail?.text).toContain(`\n\nhttps://app.example.test/console/${page}?token=${token}\n\n`);
+      expect(mail?.text).toContain(`\n\nhttps://app.example.test/console/${page}#token=${token}\n\n`);
       expect(mail?.text).toContain(`\n\n${token}\n\n`);
       expect(mail?.text).toMatch(page === "verify-email" ? /for 24 hours from now/ : /for one hour from now/);
       expect(mail?.text).toMatch(/If you did not ask for this, ignore this mail/);

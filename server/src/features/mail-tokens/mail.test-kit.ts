@@ -14,7 +14,7 @@ export function runMailJob(deps: Deps): Promise<void> {
 
 /** The token in a mail's link; fails when there is none. */
 export function tokenIn(mail: Mail | undefined): string {
-  const token = /\?token=([\w-]{43})\n/.exec(mail?.text ?? "")?.[1];
+  const token = /#token=([\w-]{43})\n/.exec(mail?.text ?? "")?.[1];
   if (token === undefined) throw new Error("the mail holds no link with a token");
   return token;
 }

@@ -7,7 +7,10 @@ import { MAIL_TOKEN_LIFE, type MailPurpose } from "./rules.ts";
 
 const HOUR = 3_600_000;
 
-/** `appUrl`: of the web application, without a trailing slash. */
+/**
+ * `appUrl`: of the web application, without a trailing slash. The token is the address's fragment: browsers send that to nobody, so it is in no
+ * log of a proxy.
+ */
 export function renderTokenMail(purpose: MailPurpose, appUrl: string, token: string): Omit<Mail, "to"> {
   const { path, subject, asked, wanted, ignored } = WORDS[purpose];
   const hours = MAIL_TOKEN_LIFE[purpose] / HOUR;
@@ -18,7 +21,7 @@ ${asked}
 
 Open this link to ${wanted}:
 
-${appUrl}/${path}?token=${token}
+${appUrl}/${path}#token=${token}
 
 Or give this token to the command line:
 

@@ -1,7 +1,7 @@
 /** The forms as data: which operation of the contract each is, what it asks for, and what it says (specification §4.2, §5.5). */
 import { api, type EndpointDefinition, PASSWORD_LENGTH } from "@coffer/contract";
 import type * as z from "zod/mini";
-import { markup, type Html } from "./html.ts";
+import { FRAGMENT_SCRIPT, markup, type Html } from "./html.ts";
 
 export interface Field {
   readonly name: string;
@@ -11,6 +11,8 @@ export interface Field {
   readonly hint?: string;
   /** Left out of the operation when it is empty. */
   readonly optional?: boolean;
+  /** The link of a mail brings it, behind its `#`. It is asked for where it did not come. */
+  readonly isInFragment?: boolean;
 }
 
 export interface Form {
@@ -23,8 +25,8 @@ export interface Form {
   readonly lead: string;
   readonly button: string;
   readonly fields: readonly Field[];
-  /** What the link brings: a parameter of the query, and the field that it fills. */
-  readonly fromLink?: { readonly parameter: string; readonly field: string; readonly hidden: boolean };
+  /** What a link's query brings: the parameter, and the field that it fills. */
+  readonly fromQuery?: { readonly parameter: string; readonly field: string };
   /** The page for a person whose link does not work. */
   readonly otherwise?: "forgot-password" | "resend-verification";
   readonly done: { readonly title: string; readonly text: string };
@@ -40,7 +42,14 @@ const newPassword = (name: string): Field => ({
   autocomplete: "new-password",
   hint: `${minimum} to ${maximum} characters; a few unrelated words do well.`,
 });
-const TOKEN = { parameter: "token", field: "token", hidden: true } as const;
+const TOKEN: Field = {
+  name: "token",
+  label: "Token",
+  type: "text",
+  autocomplete: "off",
+  hint: "It stands in the mail, below the link.",
+  isInFragment: true,
+};
 const ON_ITS_WAY = "If there is such an account, a mail with a link is on its way.";
 
 const MAILED: readonly Form[] = [
@@ -51,8 +60,7 @@ const MAILED: readonly Form[] = [
     endpoint: api.auth.verifyEmail,
     lead: "Confirm that this address is yours. The link works once.",
     button: "Confirm",
-    fields: [],
-    fromLink: TOKEN,
+    fields: [TOKEN],
     otherwise: "resend-verification",
     done: { title: "Your address is confirmed", text: "You can close this page." },
   },
@@ -63,8 +71,7 @@ const MAILED: readonly Form[] = [
     endpoint: api.auth.resetPassword,
     lead: "The new password takes the place of the old one, and every session ends.",
     button: "Set the password",
-    fields: [newPassword("newPassword")],
-    fromLink: TOKEN,
+    fields: [TOKEN, newPassword("newPassword")],
     otherwise: "forgot-password",
     done: {
       title: "Your new password is set",
@@ -114,7 +121,7 @@ function signUpForm(withCode: boolean): Form {
     lead: "Make an account at this Coffer service.",
     button: "Sign up",
     fields: [...(withCode ? [code] : []), EMAIL, { ...newPassword("password"), label: "Password" }, name],
-    ...(withCode ? { fromLink: { parameter: "code", field: "accessCode", hidden: false } } : {}),
+    ...(withCode ? { fromQuery: { parameter: "code", field: "accessCode" } } : {}),
     done: {
       title: "Your account is ready",
       text: "A mail with a link to confirm your address is on its way. Sign in from your program with this e-mail and password.",
@@ -131,18 +138,23 @@ export function renderForm(
   form: Form,
   { values, problem, base }: { values: ReadonlyMap<string, string>; problem: Html | null; base: string },
 ): Html {
-  const { fromLink, fields, lead, button, path } = form;
-  const hidden = fromLink?.hidden === true ? fromLink.field : null;
+  const { fields, lead, button, path } = form;
+  const fragment = fields.find(({ isInFragment }) => isInFragment === true);
+  // The answer has another address than a link has: browsers load nothing when only the part behind the `#` differs.
+  const target = fragment === undefined ? path : `${path}?sent`;
+  const isAsked = fragment !== undefined && (values.get(fragment.name) ?? "") === "";
   return markup`<p>${lead}</p>
     ${problem === null ? "" : markup`<p role="alert">${problem}</p>`}
-    <form method="post" action="${base}/${path}">
-      ${hidden === null ? "" : markup`<input type="hidden" name="${hidden}" value="${values.get(hidden) ?? ""}">`}
+    <form method="post" action="${base}/${target}">
       ${fields.map((field) => renderField(field, values.get(field.name) ?? ""))}
       <button>${button}</button>
-    </form>`;
+    </form>
+    ${isAsked ? FRAGMENT_SCRIPT : ""}`;
 }
 
-function renderField({ name, label, type, autocomplete, hint, optional }: Field, value: string): Html {
+function renderField(field: Field, value: string): Html {
+  const { name, label, type, autocomplete, hint, optional } = field;
+  if (field.isInFragment === true && value !== "") return markup`<input type="hidden" name="${name}" value="${value}">`;
   const shown = type === "password" ? "" : value;
   const required = optional === true ? "" : markup` required`;
   return markup`<label>${label}${hint === undefined ? "" : markup`<small>${hint}</small>`}

@@ -1,4 +1,4 @@
-/** HTML for pages without a script: everything that is put into a template is escaped, unless it was made by one. */
+/** HTML for pages that need no script: everything that is put into a template is escaped, unless it was made by one. */
 import { hash } from "node:crypto";
 
 /** Text that is safe between tags. Only {@link markup} makes one. */
@@ -40,6 +40,7 @@ body { margin: 0; padding: 1.5rem 1rem; }
 main { max-width: 26rem; margin: 0 auto; overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; line-height: 1.25; }
 label { display: block; margin: 1rem 0; font-weight: 600; }
+[hidden] { display: none; }
 small { display: block; font-weight: 400; }
 input { display: block; box-sizing: border-box; width: 100%; margin-top: .25rem; padding: .6rem; font: inherit; font-weight: 400;
   border: 1px solid GrayText; border-radius: .4rem; }
@@ -48,12 +49,32 @@ button { width: 100%; padding: .8rem; font: inherit; font-weight: 600; border: 0
 [role=alert] { padding: .75rem 1rem; border-left: .3rem solid #b91c1c; background: rgb(185 28 28 / .12); }
 `;
 
-/** No script runs, nothing is loaded, nobody frames the page, and its form leads back to this service. */
+/** Browsers send no server what stands behind the `#` of an address: so no log on the way has a mail's token. */
+const FRAGMENT = `
+const take = () => {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token === null) return;
+  const field = document.querySelector("[name=token]");
+  field.value = token;
+  field.parentElement.hidden = true;
+  history.replaceState(null, "", location.pathname + location.search);
+};
+take();
+addEventListener("hashchange", take);
+`;
+
+/** Puts the token of the page's address into its field, and takes it out of the address. Where no script runs, a person types it in. */
+export const FRAGMENT_SCRIPT = markup`<script>${new Html(FRAGMENT)}</script>`;
+
+const digestOf = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`;
+
+/** No script but ours runs, nothing is loaded, nobody frames the page, and its form leads back to this service. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy": [
     "default-src 'none'",
-    `style-src 'sha256-${hash("sha256", STYLE, "base64")}'`,
+    `script-src ${digestOf(FRAGMENT)}`,
+    `style-src ${digestOf(STYLE)}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

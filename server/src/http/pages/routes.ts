@@ -53,15 +53,15 @@ interface View {
 
 type Values = ReadonlyMap<string, string>;
 
-const LONGEST_FROM_LINK = 512;
+const LONGEST_FROM_QUERY = 512;
 
 function showForm({ form, base }: View, request: FastifyRequest, reply: FastifyReply): void {
-  const { fromLink } = form;
+  const { fromQuery } = form;
   const values = new Map<string, string>();
-  if (fromLink !== undefined) {
-    const given = queryOf(request).getAll(fromLink.parameter);
+  if (fromQuery !== undefined) {
+    const given = queryOf(request).getAll(fromQuery.parameter);
     const [value = ""] = given;
-    if (given.length === 1 && value.length <= LONGEST_FROM_LINK) values.set(fromLink.field, value);
+    if (given.length === 1 && value.length <= LONGEST_FROM_QUERY) values.set(fromQuery.field, value);
   }
   sendPage(request, reply, 200, renderPage(form.title, renderForm(form, { values, problem: null, base })));
 }
@@ -145,10 +145,9 @@ async function readForm(request: FastifyRequest, { settings, bodyRoom }: PagesOp
 }
 
 /** What the form has fields for, each once, and nothing else. An optional field that was left empty is left out. */
-function readFields({ fields, fromLink }: Form, sent: URLSearchParams): Values {
-  const hidden = fromLink?.hidden === true ? [fromLink.field] : [];
+function readFields({ fields }: Form, sent: URLSearchParams): Values {
   const optional = new Set(fields.filter((field) => field.optional === true).map(({ name }) => name));
-  const names = [...hidden, ...fields.map((field) => field.name)];
+  const names = fields.map((field) => field.name);
   if ([...sent.keys()].some((name) => !names.includes(name)))
     throw new ServiceError("validation_failed", "body: The form has no such field");
   const values = new Map<string, string>();
