@@ -31,6 +31,7 @@ import { hasEmptySegment } from "./http/paths.ts";
 import { readDescriptorLimit, Strangers } from "./http/strangers.ts";
 import { Transfers } from "./http/transfers.ts";
 import { Turns } from "./http/turns.ts";
+import { warnOfUnnamedProxies } from "./http/unnamed-proxies.ts";
 import { createUnmatched } from "./http/unmatched.ts";
 
 export type { Deps } from "./deps.ts";
@@ -104,6 +105,7 @@ export function buildApp(deps: Deps, options: AppOptions): App {
     log.events.info({ event: "cut", requestId, endpoint, errorCode, bytesOut, keyId: principal?.keyId ?? null });
   });
   observeRequests(app, log, metrics, crossOrigin);
+  warnOfUnnamedProxies(app, log, deps.clock);
   if (isTrial) refuseChanges(app);
   answerFailures(app);
   const feeds = openFeeds(app);
