@@ -3,7 +3,7 @@
  * not repeated.
  */
 import { type DatabaseConfig, placeOf } from "./config.ts";
-import { distrustOf } from "./drivers/distrust.ts";
+import { distrustOf, isWithoutTls } from "./drivers/distrust.ts";
 import { DatabaseUnavailableError, OutdatedServerError } from "./ports/database.ts";
 
 /** What nobody reads as a fault of the storage stays as it is. */
@@ -49,6 +49,8 @@ const HELD = new Set([5, 6]);
 
 function adviceOn(cause: unknown, { kind }: DatabaseConfig): string {
   const code = codeOf(cause);
+  if (kind === "postgres" && isWithoutTls(cause)) return SWITCH_ON_TLS;
+  if (kind === "postgres" && /, (?:no encryption|SSL off)$/.test(wordsOf(cause))) return ASK_FOR_TLS;
   if (kind === "postgres")
     return ADVICE[code] ?? "See that PostgreSQL runs and answers there, and check SERVICE_DATABASE_URL";
   if (DAMAGED.has(resultOf(cause)))
@@ -57,6 +59,12 @@ function adviceOn(cause: unknown, { kind }: DatabaseConfig): string {
   if (NO_ACCESS.test(code)) return "Let this user read and write there, or check SERVICE_DATA_DIR";
   return "Let this user read and write the file and its directory, or check SERVICE_DATA_DIR";
 }
+
+const SWITCH_ON_TLS =
+  "Set ssl = on and a certificate in its postgresql.conf. One on this machine can be reached by its socket instead, as ?host=/var/run/postgresql";
+/** `no pg_hba.conf entry for host …, no encryption`, as where all its lines say hostssl. */
+const ASK_FOR_TLS =
+  "This connection has no TLS: if that PostgreSQL takes none without it, add sslmode=verify-full to SERVICE_DATABASE_URL, else check the user and its pg_hba.conf";
 
 /** postgresql.org/docs/current/errcodes-appendix.html */
 const ADVICE: Readonly<Record<string, string>> = {

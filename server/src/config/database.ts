@@ -61,7 +61,7 @@ function addressProblems(name: string, value: string, mode: Values["mode"] | und
   // Everybody's rows travel there; the other modes of PostgreSQL's clients accept any certificate, or none.
   if (mode === "production" && !isHere && url.searchParams.get("sslmode") !== "verify-full")
     return [
-      `${name}: rows travel there; add ?sslmode=verify-full, and &sslrootcert=FILE for a certificate authority of your own`,
+      `${name}: rows would travel there without TLS, or to anybody who answers; add ?sslmode=verify-full, and &sslrootcert=FILE for a certificate authority of your own`,
     ];
   return [];
 }

@@ -80,5 +80,30 @@ it("refuses a certificate for another host, by name and by number, and a server 
     });
   }
   await using plain = openPostgres({ url: `${cluster.urlOf("postgres")}&sslmode=verify-full` });
-  await expect(plain.ping()).rejects.toMatchObject({ cause: { message: expect.stringContaining("not support SSL") } });
+  await expect(plain.ping()).rejects.toMatchObject({
+    name: "DatabaseUnavailableError",
+    message: expect.stringContaining("it takes no connections with TLS"),
+  });
+});
+
+it("says that TLS is missing: of a PostgreSQL that has none, and of an address that asks one for none which wants it [issue 51]", async (context) => {
+  const certificates = makeCertificates();
+  if (certificates === null) return context.skip("openssl is not installed");
+  const start = (SERVICE_DATABASE_URL: string) =>
+    startServerProcess({ directory: makeDirectory(), environment: { SERVICE_DATABASE_URL } });
+  await using plain = await openCluster();
+  await expect(start(`${plain.urlOf("postgres")}&sslmode=verify-full`)).rejects.toThrow(
+    /cannot be opened: it takes no connections with TLS, .*Set ssl = on and a certificate in its postgresql\.conf/,
+  );
+  await using strict = await openCluster({ certificate: certificates.good });
+  const rules = join(strict.directory, "data", "pg_hba.conf");
+  writeFileSync(rules, "local all all trust\nhostssl all all all trust\n");
+  await strict.run("SELECT pg_reload_conf()");
+  await vi.waitFor(
+    () =>
+      expect(start(`postgres://coffer@localhost:${String(strict.port)}/postgres`)).rejects.toThrow(
+        /cannot be opened: no pg_hba\.conf entry .*no encryption\. This connection has no TLS: .*sslmode=verify-full/,
+      ),
+    { timeout: 60_000 },
+  );
 });

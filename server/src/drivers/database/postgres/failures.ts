@@ -83,7 +83,7 @@ function unreadFile(error: unknown): string | null {
 
 /** What pg says without a code, when a connection ends or none can be had. */
 const WITHOUT_CODE =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|The server does not support SSL)/;
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout)/;
 const SYSTEM = /^E(?:CONN|PIPE|NOENT|TIMEDOUT|HOST|NET|AI_AGAIN|ACCES|PROTO)|^ENOTFOUND$/;
 
 function isConnectionFailure(error: unknown): boolean {
