@@ -147,6 +147,7 @@ function toInjected({ key, headers, json, payload }: TestCall) {
 
 function recordingMailer(mails: Mail[]): Mailer {
   return {
+    delivers: true,
     send: (mail) => {
       mails.push(mail);
       recordMail(mail.text);

@@ -21,7 +21,9 @@ const METRIC = /coffer_[a-z0-9_]+/g;
 const read = (name: string): string => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), "utf8");
 
 interface Compose {
-  readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;
+  readonly services: Readonly<
+    Record<string, { readonly environment?: Readonly<Record<string, string>>; readonly volumes: readonly string[] }>
+  >;
 }
 interface Rule {
   readonly alert: string;
@@ -59,8 +61,10 @@ describe("the settings in deploy/", () => {
     for (const environment of servers) {
       const all = { ...settingsOfFile(), ...FILLED, ...STORE, ...environment };
       expect(findUnread(all)).toEqual([]);
-      expect(parseConfig(all).database.kind).toBe("postgres");
+      const { database, settings } = parseConfig(all);
+      expect([database.kind, settings.trustedProxies]).toEqual(["postgres", ["172.30.0.0/24"]]);
     }
+    expect(settingsOfFile()).toMatchObject({ SERVICE_TRUSTED_PROXIES: "127.0.0.1" });
     expect(
       findUnread(
         Object.fromEntries(
@@ -79,7 +83,16 @@ describe("the settings in deploy/", () => {
     const all = { ...settingsOfFile(), ...FILLED, ...STORE, ...ADDED };
     const whole = { ...all, ...Object.fromEntries(env.map(({ name, value }) => [name, value ?? ""])) };
     expect(findUnread(whole)).toEqual([]);
-    expect(parseConfig(whole).database.kind).toBe("postgres");
+    const { database, settings } = parseConfig(whole);
+    expect([database.kind, settings.trustedProxies]).toEqual(["postgres", ["10.244.0.0/16"]]);
+  });
+
+  it("give the processes of Compose one outbox [issue 51]", () => {
+    const places = Object.values(compose.services).flatMap(({ environment, volumes }) => {
+      const directory = environment?.["SERVICE_DATA_DIR"];
+      return directory === undefined ? [] : [volumes.find((volume) => volume.endsWith(`:${directory}`))];
+    });
+    expect(places).toEqual(["data:/data", "data:/data"]);
   });
 });
 

@@ -13,7 +13,7 @@ export function warningsOf({ mode, mail, listen, settings }: Config): Warning[] 
   if (mail.kind === "outbox")
     warnings.push({
       event: "mail-stays-here",
-      message: "no SERVICE_SMTP_URL: mails are files in the data directory's outbox",
+      message: `no SERVICE_SMTP_URL: mails are files in ${mail.directory}, and nobody gets them; processes share that outbox only if they share the data directory`,
     });
   const addresses = { SERVICE_PUBLIC_URL: settings.publicUrl, SERVICE_APP_URL: settings.appUrl };
   for (const [name, address] of Object.entries(addresses)) {

@@ -27,7 +27,7 @@ export interface Metrics {
 export function createMetrics(
   api: Api,
   transfers: Transfers,
-  storage: Pick<Deps, "database" | "blobs" | "clock"> & Pick<SystemParts, "watch">,
+  storage: Pick<Deps, "database" | "blobs" | "clock" | "mailer"> & Pick<SystemParts, "watch">,
 ): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "coffer_" });
@@ -56,6 +56,7 @@ export function createMetrics(
   registerStorage(registry, storage);
   registerDatabase(registry, storage);
   registerBlobRequests(registry, storage);
+  registerMail(registry, storage);
   return {
     observe(call, status, milliseconds) {
       const tally = tallies.get(call.endpointId ?? UNMATCHED);
@@ -177,6 +178,14 @@ function registerTransfers(registry: Registry, transfers: Transfers): void {
     registers: [registry],
     collect: () => gauge.set(transfers.size),
   });
+}
+
+function registerMail(registry: Registry, { mailer }: Pick<Deps, "mailer">): void {
+  new Gauge({
+    name: "coffer_mail_delivered",
+    help: "1 when mails go to the server of SERVICE_SMTP_URL; 0: they are files in the data directory's outbox, and nobody gets them",
+    registers: [registry],
+  }).set(mailer.delivers ? 1 : 0);
 }
 
 /** Only a store that is elsewhere counts what it was asked. */

@@ -32,6 +32,7 @@ let lines: string[];
 let onSend: (mail: Mail) => Promise<void>;
 
 const mailer: Mailer = {
+  delivers: true,
   async send(mail) {
     await onSend(mail);
     mails.push(mail);

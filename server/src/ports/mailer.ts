@@ -11,6 +11,8 @@ export interface Mail {
  * synced). It rejects with {@link MailError} otherwise. A repeat sends again: there is no exactly-once in mail.
  */
 export interface Mailer extends AsyncDisposable {
+  /** False: mails stay on this machine, and nobody gets them who does not look there. */
+  readonly delivers: boolean;
   send(mail: Mail): Promise<void>;
 }
 

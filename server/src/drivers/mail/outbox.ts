@@ -47,6 +47,7 @@ async function removeAbandoned(files: FileSystem, { directory, clock }: OutboxOp
 }
 
 class Outbox implements Mailer {
+  readonly delivers = false;
   readonly #options: OutboxOptions;
   readonly #sender: Sender;
   readonly #files: FileSystem;

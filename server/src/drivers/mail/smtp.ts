@@ -38,6 +38,7 @@ export function openSmtp(options: SmtpOptions): Mailer {
 }
 
 class Smtp implements Mailer {
+  readonly delivers = true;
   readonly #options: SmtpOptions;
   readonly #sender: Sender;
   readonly #timeouts: SmtpTimeouts;

@@ -27,15 +27,22 @@ function post(baseUrl: string, path: string, body: unknown): Promise<Response> {
   return fetch(`${baseUrl}/api/auth/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
+async function delivers({ baseUrl }: { readonly baseUrl: string }): Promise<string | undefined> {
+  const metrics = await (await fetch(`${baseUrl}/metrics`)).text();
+  return /^coffer_mail_delivered (\d)$/m.exec(metrics)?.[1];
+}
+
 const warnings = () => logged.split("\n").filter((line) => line.includes("mail-stays-here"));
 
 describe("a server's mail", () => {
   it("is files in production without SMTP, which one line at the start says", async () => {
     {
-      await using _server = await start({ ...productionSecrets(), SERVICE_MAIL_FROM: "Coffer <sender@example.test>" });
+      await using server = await start({ ...productionSecrets(), SERVICE_MAIL_FROM: "Coffer <sender@example.test>" });
+      expect(await delivers(server)).toBe("0");
     }
     expect(warnings()).toHaveLength(1);
-    expect(JSON.parse(warnings()[0] ?? "")).toMatchObject({ level: 40, event: "mail-stays-here" });
+    const msg = expect.stringContaining(join(directory.path, "outbox"));
+    expect(JSON.parse(warnings()[0] ?? "")).toMatchObject({ level: 40, event: "mail-stays-here", msg });
     expect(logged).not.toContain("example.test");
   });
 
@@ -45,7 +52,7 @@ describe("a server's mail", () => {
     let links = "";
     {
       await using server = await start({ SERVICE_ENV: "development" });
-      links = `${server.baseUrl}/reset-password?token=`;
+      links = `${server.baseUrl}/reset-password#token=`;
       await post(server.baseUrl, "dev-signup", { email });
       await post(server.baseUrl, "forgot-password", { email });
       await post(server.baseUrl, "forgot-password", { email: "nobody@example.test" });
@@ -70,6 +77,7 @@ describe("a server's mail", () => {
     const url = `smtp://sender:hidden-word@127.0.0.1:${smtp.port}`;
     {
       await using server = await start({ SERVICE_ENV: "development", SERVICE_SMTP_URL: url });
+      expect(await delivers(server)).toBe("1");
       await post(server.baseUrl, "dev-signup", { email });
       await post(server.baseUrl, "forgot-password", { email });
       while (smtp.received.length === 0) await pause(20);
