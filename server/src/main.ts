@@ -35,9 +35,10 @@ async function main(words: readonly string[]): Promise<void> {
   if (words.includes("--help") || words.includes("-h")) return print(renderHelp(words));
   if (words.includes("--version")) return print(`${describeBuild()}\n`);
   try {
-    const { environment, rest } = readEnvironment(words);
-    if (rest.length > 0 && rest.join(" ") !== "serve") process.exitCode = await runCommand(rest, environment);
-    else await serve(environment);
+    const settings = readSettings(words);
+    const { rest } = settings;
+    if (rest.length > 0 && rest.join(" ") !== "serve") process.exitCode = await runCommand(rest, settings);
+    else await serve(settings.environment);
   } catch (error) {
     if (error instanceof ConfigError) return fail(`${error.message}\n`, EX_CONFIG);
     if (error instanceof UsageError) return fail(`${error.message}\n`, EX_USAGE);
@@ -50,16 +51,23 @@ async function main(words: readonly string[]): Promise<void> {
   }
 }
 
+interface GivenSettings {
+  readonly environment: Environment;
+  readonly envFile: string | null;
+  /** The words behind. */
+  readonly rest: readonly string[];
+}
+
 /** The settings that `--env-file` names, and those of the environment, which win. */
-function readEnvironment(words: readonly string[]): { readonly environment: Environment; readonly rest: string[] } {
+function readSettings(words: readonly string[]): GivenSettings {
   const [first = "", ...others] = words;
   const [, joined] = /^--env-file(?:=(.*))?$/s.exec(first) ?? [];
-  if (!first.startsWith("--env-file")) return { environment: process.env, rest: [...words] };
+  if (!first.startsWith("--env-file")) return { environment: process.env, envFile: null, rest: words };
   const file = joined ?? others.shift();
   if (file === undefined || file === "") throw new UsageError("--env-file: name the file with the server's settings");
   const { values, warning } = readEnvFile(file);
   if (warning !== null) process.stderr.write(`${warning}\n`);
-  return { environment: { ...values, ...process.env }, rest: others };
+  return { environment: { ...values, ...process.env }, envFile: file, rest: others };
 }
 
 async function serve(environment: Environment): Promise<void> {
@@ -84,7 +92,10 @@ async function endOnceLost(server: RunningServer): Promise<void> {
   process.exit(EX_IOERR);
 }
 
-async function runCommand(words: readonly string[], environment: Environment): Promise<number> {
+async function runCommand(
+  words: readonly string[],
+  { environment, envFile }: Pick<GivenSettings, "environment" | "envFile">,
+): Promise<number> {
   const found = findCommand(words);
   if (found === null && isCommandGroup(words)) throw new UsageError(renderHelp(words).trimEnd());
   if (found === null) {
@@ -94,8 +105,8 @@ async function runCommand(words: readonly string[], environment: Environment): P
   }
   const note = (text: string): void => void process.stderr.write(text);
   const config = parseConfig(environment);
-  refuseRoot(config);
-  return found.command.run(config, found.options, { out: print, note, ask, serveTrial });
+  if (found.command.changesSettings !== true) refuseRoot(config);
+  return found.command.run(config, found.options, { out: print, note, ask, serveTrial, envFile });
 }
 
 /** What root writes into the data directory of another user stops the server, which cannot read it. */

@@ -41,6 +41,8 @@ export interface StartOptions {
   readonly openFiles?: number;
   /** What starts it, such as `unshare --mount`: it becomes the server. */
   readonly through?: readonly string[];
+  /** The words behind the program, such as `--env-file`. */
+  readonly words?: readonly string[];
 }
 
 /** Starts `server/src/main.ts` and waits until it listens. Rejects with its log when it does not. */
@@ -120,9 +122,10 @@ export async function openScratchServer(more: Readonly<Record<string, string>> =
   };
 }
 
-function launch({ directory, environment = {}, port = 0, openFiles, through = [] }: StartOptions): ChildProcess {
-  const node = [...through, process.execPath, "--conditions=coffer-source", MAIN];
-  const [command = "", ...words] =
+function launch(options: StartOptions): ChildProcess {
+  const { directory, environment = {}, port = 0, openFiles, through = [], words = [] } = options;
+  const node = [...through, process.execPath, "--conditions=coffer-source", MAIN, ...words];
+  const [command = "", ...rest] =
     openFiles === undefined ? node : ["sh", "-c", `ulimit -n ${String(openFiles)} && exec "$@"`, "sh", ...node];
   const env = {
     PATH: process.env.PATH,
@@ -131,7 +134,7 @@ function launch({ directory, environment = {}, port = 0, openFiles, through = []
     SERVICE_PORT: String(port),
     ...environment,
   };
-  return spawn(command, words, { env, stdio: ["ignore", "ignore", "pipe"] });
+  return spawn(command, rest, { env, stdio: ["ignore", "ignore", "pipe"] });
 }
 
 function parseLine(text: string): LogLine | null {

@@ -2,7 +2,20 @@
  * A file of settings, as systemd (`EnvironmentFile=`), Docker (`--env-file`) and Compose (`env_file`) read it: those lines alone that all of them
  * read alike. Quotes, for instance, belong to the value for Docker, and do not for the others.
  */
-import { readFileSync, statSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { ConfigError } from "../config.ts";
 
 export interface EnvFile {
@@ -46,6 +59,45 @@ export function parseEnvFile(text: string, path: string): Record<string, string>
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values;
+}
+
+/**
+ * Sets a variable that the file sets already. All else in it stays as it is, byte for byte. Whoever reads meanwhile reads the old file or the new
+ * one, and so does who reads after a crash. The new one is for its owner alone.
+ */
+export function changeEnvFile(path: string, name: string, value: string): void {
+  const file = realpathSync(path);
+  const text = readFileSync(file, "utf8");
+  const line = new RegExp(`^${name}=.*$`, "m");
+  if (!line.test(text)) throw new Error(`${path} does not set ${name}`);
+  const { uid, gid } = statSync(file);
+  const partial = join(dirname(file), `.${randomUUID()}.part`);
+  try {
+    const descriptor = openSync(partial, "wx", 0o600);
+    try {
+      fchownSync(descriptor, uid, gid);
+      writeFileSync(
+        descriptor,
+        text.replace(line, () => `${name}=${value}`),
+      );
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(partial, file);
+  } finally {
+    rmSync(partial, { force: true });
+  }
+  flushDirectory(dirname(file));
+}
+
+function flushDirectory(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** What one of the three reads in another way. */

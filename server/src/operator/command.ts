@@ -12,6 +12,8 @@ export interface Streams {
   ask(question: string): Promise<string | null>;
   /** Serves reads on loopback until it is stopped; the exit status. */
   serveTrial(config: Config): Promise<number>;
+  /** The file of settings that `--env-file` named; null: all of them are in the environment. */
+  readonly envFile: string | null;
 }
 
 export interface OperatorCommand {

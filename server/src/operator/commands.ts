@@ -5,6 +5,7 @@ import { auditVerify } from "./audit-verify.ts";
 import { backUp } from "./backup.ts";
 import { confirmClockNow } from "./clock.ts";
 import type { OperatorCommand } from "./command.ts";
+import { addJwtKey, dropJwtKeys, promoteJwtKey } from "./jwt-keys.ts";
 import { moveData } from "./move.ts";
 import { listOfQuarantine, purgeOfQuarantine, restoreOfQuarantine } from "./quarantine.ts";
 import { restore } from "./restore.ts";
@@ -28,6 +29,9 @@ const COMMANDS: readonly OperatorCommand[] = [
   restoreOfQuarantine,
   purgeOfQuarantine,
   confirmClockNow,
+  addJwtKey,
+  promoteJwtKey,
+  dropJwtKeys,
 ];
 
 /** The command that `words` begins with, and the words after it; null when there is none. */

@@ -19,6 +19,7 @@ export async function runAsked(directory: string, answer: string | null, ...word
       out: (text) => void (said.out += text),
       note: (text) => void (said.note += text),
       ask: () => Promise.resolve(answer),
+      envFile: null,
       serveTrial: () => Promise.reject(new Error("no test serves a trial in this process")),
     },
   );
