@@ -145,7 +145,18 @@ it("all that starts the server gives Node the same options", () => {
 
 describe("the units of deploy/", () => {
   const text = read("deploy/coffer-server.service");
+  const oneOfSeveral = read("deploy/coffer-server@.service");
   const unit = parseUnit(text);
+
+  it("of several processes differ by their ports alone, and share user and directory [issue 51]", () => {
+    const several = parseUnit(oneOfSeveral);
+    const differ = [...new Set([...Object.keys(unit), ...Object.keys(several)])].filter(
+      (name) => String(unit[name]) !== String(several[name]),
+    );
+    expect(differ).toEqual(["Unit.Description", "Service.Environment", "Service.User"]);
+    expect(several["Service.Environment"]).toEqual([unit["Service.Environment"]?.[0]?.replace("8787", "%i")]);
+    expect(several["Service.User"]).toEqual(several["Service.StateDirectory"]);
+  });
 
   it("start the server with settings that it reads, and longer to stop than it takes", () => {
     const settings = Object.fromEntries(
@@ -164,12 +175,21 @@ describe("the units of deploy/", () => {
     if (spawnSync("systemd-analyze", ["--version"]).status !== 0) context.skip("systemd-analyze is not installed");
     // It asks whether the programs are there, so the ones of this machine stand for those of the unit.
     const file = path.join(makeDirectory(), "coffer-server.service");
-    const local = text.replaceAll("/opt/coffer/bin/coffer-server", process.execPath).replaceAll("/opt/coffer", ROOT);
+    const localized = (written: string): string =>
+      written.replaceAll("/opt/coffer/bin/coffer-server", process.execPath).replaceAll("/opt/coffer", ROOT);
+    const local = localized(text);
     const analyze = (...words: string[]) => spawnSync("systemd-analyze", [...words, file], { encoding: "utf8" });
     writeFileSync(file, local.replace("LockPersonality=yes", "LockPersonality=perhaps"));
     expect(analyze("verify").stderr).toContain("perhaps");
     writeFileSync(file, local);
     expect(analyze("verify")).toMatchObject({ status: 0, stderr: "" });
+    // As the instance of a port.
+    const template = path.join(path.dirname(file), "coffer-server@8787.service");
+    writeFileSync(template, localized(oneOfSeveral));
+    expect(spawnSync("systemd-analyze", ["verify", template], { encoding: "utf8" })).toMatchObject({
+      status: 0,
+      stderr: "",
+    });
     for (const name of ["coffer-sync.service", "coffer-sync.timer"]) {
       const other = path.join(path.dirname(file), name);
       writeFileSync(other, read(`deploy/${name}`).replaceAll("/usr/local/bin/coffer", process.execPath));

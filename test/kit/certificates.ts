@@ -40,6 +40,56 @@ export function makeCertificates(): TestCertificates | null {
   }
 }
 
+/** For `localhost`, signed by an authority of its own. */
+export interface SignedCertificate extends Certificate {
+  /** The authority's, to trust. */
+  readonly authority: string;
+}
+
+/** null where openssl is missing. */
+export function makeSignedCertificate(): SignedCertificate | null {
+  const directory = mkdtempSync(join(tmpdir(), "coffer-authority-"));
+  const run = (...words: string[]): void => {
+    execFileSync("openssl", words, { cwd: directory, stdio: "ignore" });
+  };
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  try {
+    writeFileSync(join(directory, "names.cnf"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+    run(
+      "req",
+      "-x509",
+      ...key,
+      "-keyout",
+      "ca-key.pem",
+      "-subj",
+      `/CN=${randomUUID()}`,
+      "-days",
+      "9000",
+      "-out",
+      "ca.pem",
+    );
+    run("req", "-new", ...key, "-keyout", "key.pem", "-subj", "/CN=localhost", "-out", "request.pem");
+    const signed = [
+      "-CA",
+      "ca.pem",
+      "-CAkey",
+      "ca-key.pem",
+      "-CAcreateserial",
+      "-days",
+      "9000",
+      "-extfile",
+      "names.cnf",
+    ];
+    run("x509", "-req", "-in", "request.pem", ...signed, "-out", "cert.pem");
+    const read = (name: string): string => readFileSync(join(directory, name), "utf8");
+    return { key: read("key.pem"), cert: read("cert.pem"), authority: read("ca.pem") };
+  } catch {
+    return null;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
 /** `openssl req` takes no date of the past; `openssl ca` does. */
 const AUTHORITY = [
   ...["[ca]", "default_ca=here", "[here]", "database=index.txt", "new_certs_dir=.", "rand_serial=yes"],

@@ -1,9 +1,13 @@
 export {
+  endDaemon,
   findSystemPostgres,
+  freePort,
+  isInstalled,
   joinCluster,
   openCluster,
   openPooler,
   type Pooler,
+  startDaemon,
   whyNoBackupTools,
   whyNoPooler,
 } from "@coffer/devstack/engines";
