@@ -154,16 +154,17 @@ describe("the units of deploy/", () => {
       (name) => String(unit[name]) !== String(several[name]),
     );
     expect(differ).toEqual(["Unit.Description", "Service.Environment", "Service.User"]);
-    expect(several["Service.Environment"]).toEqual([unit["Service.Environment"]?.[0]?.replace("8787", "%i")]);
+    const environment = unit["Service.Environment"] ?? [];
+    expect(several["Service.Environment"]).toEqual(environment.map((line) => line.replace("8787", "%i")));
     expect(several["Service.User"]).toEqual(several["Service.StateDirectory"]);
   });
 
   it("start the server with settings that it reads, and longer to stop than it takes", () => {
-    const settings = Object.fromEntries(
-      (unit["Service.Environment"]?.[0] ?? "").split(" ").map((each) => each.split("=") as [string, string]),
-    );
+    const given = (unit["Service.Environment"] ?? []).join(" ").split(" ");
+    const settings = Object.fromEntries(given.map((each) => each.split("=") as [string, string]));
     expect(findUnread(settings)).toEqual([]);
     const config = parseConfig({ ...SECRETS, ...settings });
+    expect(config.settings.trustedProxies).toEqual(["127.0.0.1"]);
     expect(config.dataDirectory).toBe(`/var/lib/${unit["Service.StateDirectory"]?.[0] ?? ""}`);
     expect(Number(unit["Service.TimeoutStopSec"]?.[0])).toBeGreaterThan(config.settings.timing.shutdownGrace / 1_000);
     expect(unit["Service.ExecStart"]).toEqual(["/opt/coffer/bin/coffer-server"]);
