@@ -148,12 +148,14 @@ describe("the units of deploy/", () => {
   const oneOfSeveral = read("deploy/coffer-server@.service");
   const unit = parseUnit(text);
 
-  it("of several processes differ by their ports alone, and share user and directory [issue 51]", () => {
+  it("of several processes differ by their ports, and share user, its namespace and directory [issue 51]", () => {
     const several = parseUnit(oneOfSeveral);
     const differ = [...new Set([...Object.keys(unit), ...Object.keys(several)])].filter(
       (name) => String(unit[name]) !== String(several[name]),
     );
-    expect(differ).toEqual(["Unit.Description", "Service.Environment", "Service.User"]);
+    // In user namespaces of their own they would take each other for dead.
+    expect(differ).toEqual(["Unit.Description", "Service.Environment", "Service.PrivateUsers", "Service.User"]);
+    expect(several["Service.PrivateUsers"]).toBeUndefined();
     const environment = unit["Service.Environment"] ?? [];
     expect(several["Service.Environment"]).toEqual(environment.map((line) => line.replace("8787", "%i")));
     expect(several["Service.User"]).toEqual(several["Service.StateDirectory"]);
