@@ -1,4 +1,4 @@
-/** The key of access tokens is exchanged by the steps that `jwt-keys` prints, while two processes serve from one database. */
+/** The key of access tokens is rotated by the steps that `jwt-keys` prints, while two processes serve from one database. */
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * `coffer-server --env-file FILE jwt-keys …`: exchanges the key that signs access tokens while several processes serve. Each step is one that a
+ * `coffer-server --env-file FILE jwt-keys …`: rotates the key that signs access tokens while several processes serve. Each step is one that a
  * process which has not taken it yet gets along with, so processes restart one after the other, and nobody is refused.
  */
 import { randomBytes } from "node:crypto";
@@ -24,12 +24,12 @@ export const addJwtKey: OperatorCommand = {
   words: "jwt-keys add",
   options: "",
   about:
-    "Exchanges the key of access tokens, first step: puts a new key behind those of SERVICE_JWT_KEYS in the file of --env-file. No key is shown.",
+    "Rotates the key of access tokens, first step: puts a new key behind those of SERVICE_JWT_KEYS in the file of --env-file. No key is shown.",
   run(config, words, streams) {
     read(addJwtKey, words, {});
     const file = requireFile(config, streams);
     const { keys } = file;
-    if (keys.length > 1) return refuse(streams, `${describe(file)}: an exchange is under way`, nextOf(file));
+    if (keys.length > 1) return refuse(streams, `${describe(file)}: a rotation is under way`, nextOf(file));
     const kid = `k${String(Math.max(...keys.map(numberOf)) + 1)}`;
     write(file, [...keys, { kid, entry: `${kid}:${randomBytes(SECRET_BYTES).toString("base64")}` }]);
     streams.note(`Added the key ${kid}. Nothing is signed with it yet\n`);
@@ -56,7 +56,7 @@ export const promoteJwtKey: OperatorCommand = {
 export const dropJwtKeys: OperatorCommand = {
   words: "jwt-keys drop",
   options: "[--now]",
-  about: `Last step, ${String(WAIT_MINUTES)} minutes after every process was restarted once more: removes the keys behind the first. --now does not wait, for a key that others know: whose token it signed has to refresh it.`,
+  about: `Third step, ${String(WAIT_MINUTES)} minutes after every process was restarted once more: removes the keys behind the first. --now does not wait, for a key that others know: whose token it signed has to refresh it.`,
   run(config, words, streams) {
     const { values } = read(dropJwtKeys, words, { now: FLAG });
     const file = requireFile(config, streams);
@@ -73,7 +73,7 @@ export const dropJwtKeys: OperatorCommand = {
       );
     write(file, [first]);
     streams.note(`Dropped ${others.map(({ kid }) => kid).join(" and ")}: ${first.kid} is the only key\n`);
-    return tell(streams, `${RESTART} That ends the exchange.`);
+    return tell(streams, `${RESTART} That ends the rotation.`);
   },
 };
 
