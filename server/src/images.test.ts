@@ -154,11 +154,10 @@ describe("the units of deploy/", () => {
       (name) => String(unit[name]) !== String(several[name]),
     );
     // In user namespaces of their own they would take each other for dead.
-    expect(differ).toEqual(["Unit.Description", "Service.Environment", "Service.PrivateUsers", "Service.User"]);
+    expect(differ).toEqual(["Unit.Description", "Service.Environment", "Service.PrivateUsers"]);
     expect(several["Service.PrivateUsers"]).toBeUndefined();
     const environment = unit["Service.Environment"] ?? [];
     expect(several["Service.Environment"]).toEqual(environment.map((line) => line.replace("8787", "%i")));
-    expect(several["Service.User"]).toEqual(several["Service.StateDirectory"]);
   });
 
   it("start the server with settings that it reads, and longer to stop than it takes", () => {

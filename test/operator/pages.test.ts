@@ -44,7 +44,7 @@ function likeSystemd(line: string): string {
   if (verb === "daemon-reload" || verb === "status") return ":";
   if (verb !== "enable" && verb !== "restart" && verb !== "start") throw new Error(`this test does not know: ${line}`);
   const unit = readFileSync(path.join(ROOT, "deploy/coffer-server.service"), "utf8");
-  const of = (name: string): string => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
+  const of = (name: string): string => [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value]) => value).join(" ");
   if (verb === "enable" && words.at(-1) !== `/opt/coffer/deploy/coffer-server.service`) throw new Error(line);
   return [
     verb === "restart" ? stop : ":",

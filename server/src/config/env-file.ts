@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import {
   closeSync,
+  fchmodSync,
   fchownSync,
   fsyncSync,
   openSync,
@@ -63,19 +64,20 @@ export function parseEnvFile(text: string, path: string): Record<string, string>
 
 /**
  * Sets a variable that the file sets already. All else in it stays as it is, byte for byte. Whoever reads meanwhile reads the old file or the new
- * one, and so does who reads after a crash. The new one is for its owner alone.
+ * one, and so does who reads after a crash. Its owner alone may write the new one, its group reads it where it could before, and nobody else does.
  */
 export function changeEnvFile(path: string, name: string, value: string): void {
   const file = realpathSync(path);
   const text = readFileSync(file, "utf8");
   const line = new RegExp(`^${name}=.*$`, "m");
   if (!line.test(text)) throw new Error(`${path} does not set ${name}`);
-  const { uid, gid } = statSync(file);
+  const { uid, gid, mode } = statSync(file);
   const partial = join(dirname(file), `.${randomUUID()}.part`);
   try {
     const descriptor = openSync(partial, "wx", 0o600);
     try {
       fchownSync(descriptor, uid, gid);
+      fchmodSync(descriptor, mode & 0o640);
       writeFileSync(
         descriptor,
         text.replace(line, () => `${name}=${value}`),

@@ -22,6 +22,8 @@ export interface OperatorCommand {
   /** Its options, as the usage shows them. */
   readonly options: string;
   readonly about: string;
+  /** It changes the settings file, which may be root's, and reads no data. */
+  readonly changesSettings?: true;
   /** Resolves with the exit status. Throws {@link UsageError} for unknown options. */
   run(config: Config, options: readonly string[], streams: Streams): Promise<number>;
 }

@@ -22,6 +22,7 @@ const RESTART = "Restart every process, one at a time, each once the one before 
 
 export const addJwtKey: OperatorCommand = {
   words: "jwt-keys add",
+  changesSettings: true,
   options: "",
   about:
     "Rotates the key of access tokens, first step: puts a new key behind those of SERVICE_JWT_KEYS in the file of --env-file. No key is shown.",
@@ -39,6 +40,7 @@ export const addJwtKey: OperatorCommand = {
 
 export const promoteJwtKey: OperatorCommand = {
   words: "jwt-keys promote",
+  changesSettings: true,
   options: "",
   about:
     "Second step, once every process was restarted: puts the new key first, which signs. The old one still counts.",
@@ -55,6 +57,7 @@ export const promoteJwtKey: OperatorCommand = {
 
 export const dropJwtKeys: OperatorCommand = {
   words: "jwt-keys drop",
+  changesSettings: true,
   options: "[--now]",
   about: `Third step, ${String(WAIT_MINUTES)} minutes after every process was restarted once more: removes the keys behind the first. --now does not wait, for a key that others know: whose token it signed has to refresh it.`,
   run(config, words, streams) {
