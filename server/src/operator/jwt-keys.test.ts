@@ -106,7 +106,7 @@ describe("jwt-keys [issue 51]", () => {
     expect(kidsIn()).toEqual(["new"]);
   });
 
-  it("leaves all else in the file as it is, for its owner alone, and follows a link to it", async () => {
+  it("leaves all else in the file as it is, hides it from others, and follows a link to it", async () => {
     fill(`one:${secret()}`);
     chmodSync(file, 0o644);
     const before = readFileSync(file, "utf8").split("\n");
@@ -118,7 +118,7 @@ describe("jwt-keys [issue 51]", () => {
     const after = readFileSync(real, "utf8").split("\n");
     const changed = before.flatMap((line, at) => (line === after[at] ? [] : [line.split("=")[0]]));
     expect([changed, after.length]).toEqual([["SERVICE_JWT_KEYS"], before.length]);
-    expect(statSync(real).mode & 0o777).toBe(0o600);
+    expect(statSync(real).mode & 0o777).toBe(0o640);
     expect(readdirSync(path.dirname(real))).toEqual(["server.env"]);
   });
 
