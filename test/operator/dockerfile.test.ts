@@ -3,13 +3,13 @@
  * directories that they write to are empty, and then what the image would start, as its user.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { type Copy, DockerfileParser, From, type Instruction } from "dockerfile-ast";
 import { beforeAll, expect, it, type TestContext } from "vitest";
 import { productionSecrets } from "../journeys/kit/production.ts";
 import { makeDirectory } from "../kit/directory.ts";
-import { release } from "./released.ts";
+import { releasedInto } from "./released.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
@@ -37,7 +37,9 @@ const built = new Map<string, Built>();
 let archive: string;
 
 beforeAll(() => {
-  archive = release(path.join(ROOT, "server/dist"));
+  const dist = path.join(ROOT, "server/dist");
+  for (const old of globSync("coffer-server-*.tar.gz", { cwd: dist })) rmSync(path.join(dist, old));
+  archive = releasedInto(dist);
 }, 180_000);
 
 const wordsOf = (instruction: Instruction): string[] => instruction.getArguments().map((each) => each.getValue());

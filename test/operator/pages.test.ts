@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { type Block, blocksOf } from "../../dev/scripts/pages/documents.ts";
 import { Terminal } from "../../dev/scripts/pages/terminal.ts";
 import { makeDirectory } from "../kit/directory.ts";
-import { release } from "./released.ts";
+import { releasedInto } from "./released.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
 /** Whatever was started in it ends with its first process. */
@@ -44,7 +44,8 @@ function likeSystemd(line: string): string {
   if (verb === "daemon-reload" || verb === "status") return ":";
   if (verb !== "enable" && verb !== "restart" && verb !== "start") throw new Error(`this test does not know: ${line}`);
   const unit = readFileSync(path.join(ROOT, "deploy/coffer-server.service"), "utf8");
-  const of = (name: string): string => [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value]) => value).join(" ");
+  const of = (name: string): string =>
+    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value]) => value).join(" ");
   if (verb === "enable" && words.at(-1) !== `/opt/coffer/deploy/coffer-server.service`) throw new Error(line);
   return [
     verb === "restart" ? stop : ":",
@@ -76,7 +77,7 @@ it("every block of the operator's page runs as printed, on a machine with nothin
   const allowed = spawnSync("unshare", [...THROUGH.slice(1), "true"]).status === 0 && process.getuid?.() === 0;
   if (!allowed) context.skip("this user may not have a mount namespace");
   const [scratch, downloads] = [makeDirectory(), makeDirectory()];
-  release(downloads);
+  releasedInto(downloads);
   const blocks = blocksOf("docs/guides/operator.md").filter(({ notRun }) =>
     notRun?.detail.includes("operator/pages.test.ts"),
   );

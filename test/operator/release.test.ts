@@ -9,7 +9,7 @@ import { makeDirectory } from "../kit/directory.ts";
 import { productionSecrets } from "../journeys/kit/production.ts";
 import { signUpWithCode } from "../journeys/kit/identity.ts";
 import { nodeProgram } from "../shipped/nodes.ts";
-import { release } from "./released.ts";
+import { release, releasedInto } from "./released.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
@@ -19,7 +19,7 @@ let installation: string;
 let program: string;
 
 beforeAll(() => {
-  released = release(makeDirectory());
+  released = releasedInto(makeDirectory());
   installation = path.join(makeDirectory(), "coffer");
   mkdirSync(installation);
   execFileSync("tar", ["-xzf", released, "-C", installation, "--strip-components=1", "--no-same-owner"]);
