@@ -1,4 +1,5 @@
 // `npm run chain:publish -- --help`: publishes the Move package, immutable, and prints the network configuration that clients pin.
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { fromSuiSigner, KNOWN_NETWORKS, publishPackage, type PublishTarget } from "@coffer/chain";
@@ -11,7 +12,7 @@ configuration that clients pin. SERVICE_CHAIN_PRIVATE_KEY is the suiprivkey1… 
   --grpc-url URL      The chain node. Default: the network's usual one. A localnet needs it.
   --key-servers FILE  JSON with sets of key servers, the one for writing first. Default: the network's own.
                       A localnet needs it: [{ "threshold": 2, "servers": [{ "objectId": "0x…", "weight": 1 }, …] }]
-  --out FILE          Also writes the configuration to this new file.
+  --out FILE          Also writes the configuration to this new file. SERVICE_CHAIN_FILE of the server names it.
   --help`;
 
 const values = parseOptions();
@@ -32,6 +33,7 @@ try {
   // Also where it cannot be written to the file: what was published must not be lost.
   process.stdout.write(text);
   console.error(`Published ${originalPackageId} in transaction ${digest}; nobody can change it any more.`);
+  console.error(`SHA-256 of the file, for a page of yours: ${createHash("sha256").update(text).digest("hex")}`);
   for (const { message } of warnings) console.error(message);
   if (out !== undefined) writeFileSync(out, text, { flag: "wx" });
 } catch (error) {

@@ -2,6 +2,7 @@
 import type { ChainNetwork } from "@coffer/contract";
 import { assembleDatabase, type DatabaseConfig } from "./config/database.ts";
 import { assembleBlobs, type BlobsConfig } from "./config/blobs.ts";
+import { readChainFile } from "./config/chain-file.ts";
 import { crossProblems, misspeltProblems, nodeProblems } from "./config/problems.ts";
 import { DEVELOPMENT_PAYMENT_SECRET, type JwtKey, readJwtKeys, readMasterKey } from "./config/secrets.ts";
 import { type Environment, readValues, splitList, type Values } from "./config/values.ts";
@@ -76,6 +77,8 @@ export interface Settings {
   readonly accessCodesRequired: boolean;
   /** Chain addresses and their signatures belong to this network. */
   readonly network: ChainNetwork;
+  /** The network file as clients get it, byte for byte; null: the operator named none. */
+  readonly networkFile: Uint8Array | null;
   /** Development only: an invite may be redeemed without the signature of the chain address. */
   readonly allowUnsignedRedeem: boolean;
   /** Where clients reach the service, without a trailing slash; null: only known for loopback (see http/origin.ts). */
@@ -184,13 +187,15 @@ export class ConfigError extends Error {
 
 /** Reads a configuration, or throws {@link ConfigError} with every problem. Unset or empty variables take defaults. */
 export function parseConfig(environment: Environment): Config {
-  const { values, problems } = readValues(environment);
+  const chainFile = readChainFile(environment);
+  const { values, problems } = readValues({ ...environment, ...chainFile.settings });
+  problems.push(...chainFile.problems);
   problems.push(...crossProblems(values), ...misspeltProblems(environment), ...nodeProblems(environment));
   if (problems.length > 0) throw new ConfigError(problems);
-  return assemble(values as Values);
+  return assemble(values as Values, chainFile.bytes);
 }
 
-function assemble(values: Values): Config {
+function assemble(values: Values, networkFile: Uint8Array | null): Config {
   const directory = values.dataDirectory;
   return {
     mode: values.mode,
@@ -205,7 +210,7 @@ function assemble(values: Values): Config {
     ...assembleDrivers(values),
     chain: assembleChain(values),
     log: { level: values.logLevel },
-    settings: assembleSettings(values),
+    settings: { ...assembleSettings(values), networkFile },
   };
 }
 
@@ -247,7 +252,7 @@ function assembleDrivers(values: Values): Pick<Config, "mail" | "identityProvide
   };
 }
 
-function assembleSettings(values: Values): Settings {
+function assembleSettings(values: Values): Omit<Settings, "networkFile"> {
   return {
     mode: values.mode,
     plans: {

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createVault, fromSuiSigner, openChain, parseNetworkConfiguration } from "@coffer/chain";
@@ -55,6 +56,7 @@ it("publishes and writes the configuration that clients pin, without the key", a
   const ended = await publish(args, keypair.getSecretKey());
   expect(ended, ended.stderr).toMatchObject({ code: 0 });
   expect(readFileSync(out, "utf8")).toBe(ended.stdout);
+  expect(ended.stderr).toContain(createHash("sha256").update(readFileSync(out)).digest("hex"));
   const configuration = parseNetworkConfiguration(JSON.parse(ended.stdout));
   expect(configuration).toMatchObject({ grpcUrl: url, packageDigest: PACKAGE_DIGEST });
   expect(configuration.keyServerSets).toEqual(localnet.network().keyServerSets);

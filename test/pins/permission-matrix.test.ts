@@ -158,7 +158,10 @@ const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit
   "changes.list": ["events:read", "filter"],
 };
 
-/** Decisions §1, "Unauthenticated operations", and the tus discovery request, which carries no data of anyone. */
+/**
+ * Decisions §1, "Unauthenticated operations", the tus discovery request, which carries no data of anyone, and the network file, which the
+ * operator gives to everybody.
+ */
 const OPEN = [
   "auth.signup",
   "auth.login",
@@ -181,6 +184,7 @@ const OPEN = [
   "system.health",
   "system.ready",
   "system.metrics",
+  "system.network",
   "system.openapi",
 ];
 

@@ -51,6 +51,18 @@ export const systemGroup = {
     output: bytes("text/plain"),
     errors: ["not_found"],
   }),
+  /**
+   * The network file: on which chain, package and key servers the shared vaults of this service are. Its own answer is no reason to believe
+   * it: compare the SHA-256 digest of the bytes with one that came another way. 404: the service names none.
+   */
+  network: endpoint({
+    ...open,
+    id: "system.network",
+    path: "/api/network",
+    status: 200,
+    output: bytes("application/json"),
+    errors: ["not_found"],
+  }),
   /** This contract as OpenAPI 3.1. */
   openapi: endpoint({
     ...open,

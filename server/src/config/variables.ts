@@ -223,6 +223,12 @@ export const VARIABLES = {
     ),
     inDevelopment: "localnet",
   },
+  chainFile: text(
+    "SERVICE_CHAIN_FILE",
+    z.string().check(z.maxLength(4096)),
+    "a file as npm run chain:publish writes it, without API keys",
+    "The network of shared vaults. The other SERVICE_CHAIN settings take their values from it, and GET /api/network gives it to anybody who asks.",
+  ),
   chainUrl: url(
     "SERVICE_CHAIN_URL",
     "The chain's gRPC node. The server asks it who may use a shared vault. Without it there are no shared vaults.",

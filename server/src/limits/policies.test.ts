@@ -11,6 +11,7 @@ const UNLIMITED = {
   "system.health": "a constant",
   "system.ready": "asked by supervisors",
   "system.metrics": "loopback or token",
+  "system.network": "a constant",
   "system.openapi": "a constant",
 };
 

@@ -229,6 +229,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "uploads.terminate": withTus,
   "trash.list": inVault,
   "trash.empty": inVault,
+  "system.network": { outcome: "not_found" },
   "system.openapi": {},
 };
 

@@ -22,7 +22,7 @@ export interface SystemParts {
   readonly metrics: { render(): Promise<{ text: string; contentType: string }> };
 }
 
-type Needs = Pick<Deps, "database" | "blobs"> & SystemParts;
+type Needs = Pick<Deps, "database" | "blobs" | "settings"> & SystemParts;
 
 export const systemHandlers = (deps: Needs): GroupHandlers<typeof api.system> => ({
   async health() {
@@ -47,7 +47,18 @@ export const systemHandlers = (deps: Needs): GroupHandlers<typeof api.system> =>
 
   async metrics() {
     const { text, contentType } = await deps.metrics.render();
-    return new Reply(single(text), { headers: { "Content-Type": contentType } });
+    return new Reply(single(Buffer.from(text)), { headers: { "Content-Type": contentType } });
+  },
+
+  async network() {
+    const { networkFile } = deps.settings;
+    if (networkFile === null)
+      throw new ServiceError(
+        "not_found",
+        "This service names no network, which shared vaults need: its operator sets SERVICE_CHAIN_FILE",
+      );
+    // A digest of the bytes is what clients compare: they leave as they are in the file.
+    return new Reply(single(networkFile), { headers: { "Content-Type": "application/json" } });
   },
 
   async openapi() {
@@ -92,6 +103,6 @@ function readOpenApi(): Record<string, unknown> {
   }
 }
 
-async function* single(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
+async function* single(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
