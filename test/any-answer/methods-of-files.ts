@@ -243,5 +243,9 @@ export const NODE_METHODS: Readonly<Record<string, Method>> = {
   syncFolder: wholeFolder((run, directory, place) =>
     node.syncFolder(run.client, directory, { ...place, direction: "up", delete: true }),
   ),
+  readServedNetwork: async ({ client }) => {
+    await node.readServedNetwork(client);
+    return undefined;
+  },
   exportVault: (run) => exported(run, (client, vaultId, directory) => node.exportVault(client, vaultId, directory)),
 };

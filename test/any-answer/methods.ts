@@ -48,6 +48,8 @@ export const LOCAL: ReadonlySet<string> = new Set([
     "isLocalTrash",
     "namesNotUtf8",
     "restoreRemoved",
+    "readNetworkFile",
+    "saveServedNetwork",
   ],
 ]);
 

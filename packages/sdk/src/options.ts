@@ -36,6 +36,11 @@ export interface SharedVaultOptions {
   readonly signer: Signer;
   /** Chain node, package and key servers: see `@coffer/chain`. May hold API keys of key servers. */
   readonly network: NetworkConfiguration;
+  /**
+   * SHA-256 of the network's file as its operator gives it: 64 lower-case hex digits. Invites for shared vaults tell it, so that their readers
+   * can take the file from the service. Default: none, and invites tell none.
+   */
+  readonly networkDigest?: string | undefined;
   /** The pins of vaults between runs. Default: in memory. */
   readonly pins?: PinStore | undefined;
   /** The statements seen, so that a later run accepts no older one. Default: in memory. */

@@ -20,7 +20,7 @@ const toldOf = (index: number): ToldVault => ({
   chainObjectId: `0x${"ab".repeat(32)}`,
   ownerAddress: `0x${"cd".repeat(32)}`,
 });
-const TOLD: Told = { accessUntil: null, vaults: { chainId: CHAIN_ID, vaults: [toldOf(1)] } };
+const TOLD: Told = { accessUntil: null, vaults: { chainId: CHAIN_ID, networkDigest: null, vaults: [toldOf(1)] } };
 const END = "2026-11-23T12:15:00.000Z";
 const ENCODED = [
   "01ffffffffffffffff2b",
@@ -42,7 +42,7 @@ describe("an invite's text", () => {
     expect(Buffer.from(text.split(".")[2] ?? "", "base64url").toString("hex")).toBe(ENCODED);
     expect(parseInviteText(` ${text}\n`)).toMatchObject({ code: CODE, told: TOLD });
     const many = Array.from({ length: MAX_TOLD }, (_, index) => toldOf(index)).reverse();
-    const told = { accessUntil: null, vaults: { chainId: CHAIN_ID, vaults: many } };
+    const told = { accessUntil: null, vaults: { chainId: CHAIN_ID, networkDigest: null, vaults: many } };
     const read = parseInviteText(renderInviteText(CODE, told)).told.vaults?.vaults ?? [];
     expect(read).toHaveLength(MAX_TOLD);
     expect(new Set(read.map(({ vaultId }) => vaultId))).toEqual(new Set(many.map(({ vaultId }) => vaultId)));
@@ -58,6 +58,26 @@ describe("an invite's text", () => {
     expect(() => renderInviteText(CODE, { accessUntil: "2026-11-23T12:14:00.000Z", vaults: null })).toThrow(RangeError);
   });
 
+  const DIGEST = "9f".repeat(32);
+  const WITH_DIGEST = `02${ENCODED.slice(2, -160)}${DIGEST}${ENCODED.slice(-160)}`;
+  const TELLING_DIGEST: Told = { ...TOLD, vaults: { chainId: CHAIN_ID, networkDigest: DIGEST, vaults: [toldOf(1)] } };
+
+  it("tells the digest of the network's file, in a version of its own [issue 51]", () => {
+    const text = renderInviteText(CODE, TELLING_DIGEST);
+    expect(Buffer.from(text.split(".")[2] ?? "", "base64url").toString("hex")).toBe(WITH_DIGEST);
+    expect(parseInviteText(text).told).toEqual(TELLING_DIGEST);
+    const most = {
+      chainId: "z".repeat(64),
+      networkDigest: DIGEST,
+      vaults: Array.from({ length: MAX_TOLD }, (_, index) => toldOf(index)),
+    };
+    expect(
+      parseInviteText(renderInviteText(CODE, { accessUntil: END, vaults: most })).told.vaults?.vaults,
+    ).toHaveLength(MAX_TOLD);
+    for (const wrong of ["9f".repeat(31), "9F".repeat(32), "no digest"])
+      expect(() => renderInviteText(CODE, { ...TOLD, vaults: { ...most, networkDigest: wrong } })).toThrow(RangeError);
+  });
+
   it("goes on without telling anything: a code, and a code with a secret", () => {
     expect(parseInviteText(CODE)).toEqual({ code: CODE, secret: null, told: TOLD_NOTHING, toldBytes: null });
     expect(parseInviteText(renderInviteText(CODE))).toMatchObject({ code: CODE, told: TOLD_NOTHING });
@@ -66,7 +86,11 @@ describe("an invite's text", () => {
 
   const vault = ENCODED.slice(-160);
   const wrong: Record<string, string> = {
-    "another version": `02${ENCODED.slice(2)}`,
+    "another version": `03${ENCODED.slice(2)}`,
+    "the version with a digest, and none": `02${ENCODED.slice(2)}`,
+    "a digest and no vault": WITH_DIGEST.slice(0, -160),
+    "a digest and an end alone": `02${Date.parse(END).toString(16).padStart(16, "0")}`,
+    "a digest in the version without": `01${WITH_DIGEST.slice(2)}`,
     "no vault": ENCODED.slice(0, -160),
     "a byte too few": ENCODED.slice(0, -2),
     "a byte too many": `${ENCODED}00`,
@@ -93,8 +117,12 @@ describe("an invite's text", () => {
   it("is not made of what no vault can be", () => {
     const telling = (vaults: ToldVaults): Told => ({ accessUntil: null, vaults });
     const broken = { ...toldOf(1), ownerAddress: `0x${"zz".repeat(32)}` };
-    expect(() => renderInviteText(CODE, telling({ chainId: CHAIN_ID, vaults: [broken] }))).toThrow(RangeError);
-    expect(() => renderInviteText(CODE, telling({ chainId: "no chain", vaults: [toldOf(1)] }))).toThrow(RangeError);
+    expect(() => renderInviteText(CODE, telling({ chainId: CHAIN_ID, networkDigest: null, vaults: [broken] }))).toThrow(
+      RangeError,
+    );
+    expect(() =>
+      renderInviteText(CODE, telling({ chainId: "no chain", networkDigest: null, vaults: [toldOf(1)] })),
+    ).toThrow(RangeError);
   });
 });
 

@@ -20,6 +20,11 @@ export interface ToldVault {
 export interface ToldVaults {
   /** The network of all these vaults. */
   readonly chainId: string;
+  /**
+   * SHA-256 of the network's file as the maker of the invite has it: 64 lower-case hex digits. Whoever redeems the invite may take that file
+   * from the service. null: the invite does not say.
+   */
+  readonly networkDigest: string | null;
   /** 1 to {@link MAX_TOLD}. */
   readonly vaults: readonly ToldVault[];
 }
@@ -43,7 +48,7 @@ export interface InviteText {
   readonly toldBytes: Uint8Array | null;
 }
 
-/** Shared vaults in one invite: the text stays below 7,000 characters. */
+/** Shared vaults in one invite: what it tells stays below 7,000 characters. */
 export const MAX_TOLD = 64;
 
 const SECRET_BYTES = 32;
@@ -69,21 +74,23 @@ function notAnInvite(): ContractError {
   return new ContractError("request", invitesGroup.redeem.id, ["text: is not an invite"]);
 }
 
-const VERSION = 1;
+/** Without the digest of a network's file, and with it. */
+const VERSION = { plain: 1, digest: 2 } as const;
 const HEAD_BYTES = 1 + 8;
 const NO_END = (1n << 64n) - 1n;
+const DIGEST_BYTES = 32;
 const VAULT_BYTES = 16 + 32 + 32;
 /** The id in a network configuration: a digest in base58. */
 const CHAIN_ID = /^[1-9A-HJ-NP-Za-km-z]{32,64}$/;
 
 /**
- * The bytes begin with 01 and the end of the access: 8 bytes, big endian, milliseconds since 1970; all ones: none. If
- * the invite names vaults, the network follows: length of the chain id (1) ‖ chain id. Then comes uuid(16) ‖ object
- * id(32) ‖ owner(32) for each vault, in the order of their uuids.
+ * The bytes begin with 01 or 02, and the end of the access: 8 bytes, big endian, milliseconds since 1970; all ones: none. If
+ * the invite names vaults, the network follows: length of the chain id (1) ‖ chain id. After 02, which always names vaults, the digest of the
+ * network's file(32) is next. Then comes uuid(16) ‖ object id(32) ‖ owner(32) for each vault, in the order of their uuids.
  */
 function encodeTold({ accessUntil, vaults }: Told): Uint8Array {
   const head = new Uint8Array(HEAD_BYTES);
-  head[0] = VERSION;
+  head[0] = vaults === null || vaults.networkDigest === null ? VERSION.plain : VERSION.digest;
   new DataView(head.buffer).setBigUint64(1, accessUntil === null ? NO_END : BigInt(Date.parse(accessUntil)));
   const sorted = vaults === null ? null : inOrder(vaults);
   const bytes = Uint8Array.of(...head, ...(sorted === null ? [] : encodeVaults(sorted)));
@@ -92,42 +99,45 @@ function encodeTold({ accessUntil, vaults }: Told): Uint8Array {
   return bytes;
 }
 
-function inOrder({ chainId, vaults }: ToldVaults): ToldVaults {
+function inOrder({ chainId, networkDigest, vaults }: ToldVaults): ToldVaults {
   const sorted = vaults
     .map(({ vaultId, chainObjectId, ownerAddress }) => ({ vaultId, chainObjectId, ownerAddress }))
     .sort((a, b) => (a.vaultId < b.vaultId ? -1 : 1));
-  return { chainId, vaults: sorted };
+  return { chainId, networkDigest, vaults: sorted };
 }
 
-function encodeVaults({ chainId, vaults }: ToldVaults): Uint8Array {
+function encodeVaults({ chainId, networkDigest, vaults }: ToldVaults): Uint8Array {
   const text = new TextEncoder().encode(chainId);
   const hex = vaults.map(
     (vault) => vault.vaultId.replaceAll("-", "") + hexOf(vault.chainObjectId) + hexOf(vault.ownerAddress),
   );
-  return Uint8Array.of(text.length, ...text, ...bytesOfHex(hex.join("")));
+  return Uint8Array.of(text.length, ...text, ...bytesOfHex([networkDigest ?? "", ...hex].join("")));
 }
 
 /** null for anything but the one encoding of an end, of 1 to {@link MAX_TOLD} vaults, or of both. */
 function decodeTold(bytes: Uint8Array): Told | null {
-  if (bytes.length < HEAD_BYTES || bytes[0] !== VERSION) return null;
+  const [version] = bytes;
+  if (bytes.length < HEAD_BYTES || (version !== VERSION.plain && version !== VERSION.digest)) return null;
   const end = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(1);
   if (end !== NO_END && endProblem(Number(end)) !== null) return null;
   const accessUntil = end === NO_END ? null : new Date(Number(end)).toISOString();
   const rest = bytes.subarray(HEAD_BYTES);
-  if (rest.length === 0) return accessUntil === null ? null : { accessUntil, vaults: null };
-  const vaults = decodeVaults(rest);
+  if (rest.length === 0 && version === VERSION.plain)
+    return accessUntil === null ? null : { accessUntil, vaults: null };
+  const vaults = decodeVaults(rest, version === VERSION.digest ? DIGEST_BYTES : 0);
   return vaults === null ? null : { accessUntil, vaults };
 }
 
-function decodeVaults(bytes: Uint8Array): ToldVaults | null {
+function decodeVaults(bytes: Uint8Array, digestBytes: number): ToldVaults | null {
   const [length = 0] = bytes;
   const chainId = String.fromCharCode(...bytes.subarray(1, 1 + length));
-  const rest = bytes.subarray(1 + length);
+  const digest = bytes.subarray(1 + length, 1 + length + digestBytes);
+  const rest = bytes.subarray(1 + length + digestBytes);
   const count = rest.length / VAULT_BYTES;
   if (!CHAIN_ID.test(chainId) || !Number.isInteger(count) || count < 1 || count > MAX_TOLD) return null;
   const vaults = Array.from({ length: count }, (_, at) => decodeVault(rest.subarray(at * VAULT_BYTES)));
   const areInOrder = vaults.every(({ vaultId }, at) => at === 0 || vaultId > (vaults[at - 1]?.vaultId ?? ""));
-  return areInOrder ? { chainId, vaults } : null;
+  return areInOrder ? { chainId, networkDigest: digestBytes === 0 ? null : toHex(digest), vaults } : null;
 }
 
 function decodeVault(bytes: Uint8Array): ToldVault {

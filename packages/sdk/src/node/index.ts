@@ -44,6 +44,13 @@ export { namesNotUtf8 } from "./folders/local-tree.ts";
 export { isLocalTrash } from "./folders/trash-name.ts";
 export { ProfileMissingError } from "./profile-missing.ts";
 export { fileNames, namesDirectory } from "./name-files.ts";
+export {
+  readNetworkFile,
+  readServedNetwork,
+  saveServedNetwork,
+  type NetworkFile,
+  type ServedNetwork,
+} from "./network-file.ts";
 export { filePins, pinFile } from "./pin-file.ts";
 export { fileSeen, seenDirectory } from "./seen-file.ts";
 export { saveExport, type SavedExport, type SavedFile, type SaveExportOptions } from "./save-export.ts";

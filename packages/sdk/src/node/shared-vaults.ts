@@ -1,15 +1,13 @@
 /** Shared vaults from the settings of this machine: the chain key, the network's file, and the pins. */
 import { nodePlatform } from "@coffer/crypto/node";
-import { safeParse } from "zod/mini";
 import { dirname, join } from "node:path";
 import { chainKeySigner } from "../chain/chain-key.ts";
 import { configurationError } from "../errors.ts";
 import type { SharedVaults } from "../options.ts";
-import { requireChain } from "../load-code.ts";
 import { sharedVaults } from "../shared-vaults.ts";
 import { fileCreations } from "./creation-file.ts";
-import { readJsonFile } from "./json-file.ts";
 import { fileNames } from "./name-files.ts";
+import { readNetworkFile } from "./network-file.ts";
 import { filePins, pinFile } from "./pin-file.ts";
 import { fileSeen } from "./seen-file.ts";
 import type { Settings } from "./settings.ts";
@@ -38,10 +36,14 @@ export async function openSharedVaults(
     );
   if (networkFile === null)
     throw configurationError("Shared vaults need a network: set SERVICE_NETWORK_FILE to its configuration file");
-  const [signer, network] = await Promise.all([chainKeySigner(chainPrivateKey), readNetwork(networkFile)]);
+  const [signer, { network, digest }] = await Promise.all([
+    chainKeySigner(chainPrivateKey),
+    readNetworkFile(networkFile),
+  ]);
   return sharedVaults({
     signer,
     network,
+    networkDigest: digest,
     platform: nodePlatform,
     pins: filePins(pins),
     creations: fileCreations(join(dirname(pins), "vault-creations.json")),
@@ -49,19 +51,4 @@ export async function openSharedVaults(
     seen: fileSeen(join(dirname(pins), "vault-seen")),
     uploads: fileUploadJournals(join(dirname(pins), "uploads")),
   });
-}
-
-/** The file may hold API keys of key servers: an error never shows its content. */
-async function readNetwork(path: string): Promise<SharedVaults["network"]> {
-  const { networkConfiguration } = await requireChain(import("@coffer/chain"));
-  let value: unknown;
-  try {
-    value = await readJsonFile(path);
-  } catch {
-    throw configurationError(`The network configuration ${path} cannot be read as JSON`);
-  }
-  const result = safeParse(networkConfiguration, value);
-  if (result.success) return result.data;
-  const fields = result.error.issues.map(({ path: at }) => at.join(".")).join(", ");
-  throw configurationError(`The network configuration ${path} is not valid: see ${fields}`);
 }

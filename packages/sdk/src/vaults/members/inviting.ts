@@ -49,7 +49,8 @@ async function findTold(
   }
   if (vaults.length > MAX_TOLD)
     throw new ContractError("request", invitesGroup.create.id, [`vaultIds: at most ${MAX_TOLD} shared vaults`]);
-  return vaults.length === 0 ? null : { chainId: connection.sharedVaults.network.chainId, vaults };
+  const { network, networkDigest = null } = connection.sharedVaults;
+  return vaults.length === 0 ? null : { chainId: network.chainId, networkDigest, vaults };
 }
 
 /** The invite's content is kept before the invite is used: a crash between the two loses nothing. */
