@@ -17,7 +17,7 @@ import { makeDirectory } from "../../../test/kit/directory.ts";
 const KEY = `cof_${"A".repeat(49)}`;
 const places = await placesOf(ROUTES);
 
-/** Answers where a browser is to go, and never anything else. */
+/** Answers where a browser is to go, and what the network of shared vaults is, and never anything else. */
 let silent: Server;
 let baseUrl: string;
 let asked = 0;
@@ -25,8 +25,9 @@ let asked = 0;
 beforeAll(async () => {
   silent = createServer((request, response) => {
     asked += 1;
-    if (request.url?.startsWith("/api/auth/idp") !== true) return;
     response.setHeader("content-type", "application/json");
+    if (request.url === "/api/network") response.end("{}");
+    if (request.url?.startsWith("/api/auth/idp") !== true) return;
     response.end(JSON.stringify({ url: "https://id.example.com/sign-in?state=abc", state: "abc" }));
   });
   await once(silent.listen(0, "127.0.0.1"), "listening");
@@ -112,6 +113,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   "API key": { words: ["login", "--api-key-stdin"], question: "API key: " },
   invite: { words: ["login", "--invite-code", "-"], question: "Invite: " },
   "address of a browser": { words: ["login", "--provider"], question: "Address: " },
+  "network of shared vaults": { words: ["chain", "network"], question: "SHA-256 of the network file: " },
   "chain key": { words: ["chain", "import"], question: "Chain key: " },
   "token of a mail": { words: ["password", "reset"], question: "Token of the mail: " },
   "present password": { words: ["password", "change"], question: "Present password: ", env: { SERVICE_API_KEY: KEY } },

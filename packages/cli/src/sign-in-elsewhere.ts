@@ -7,6 +7,8 @@ import { usage } from "./failure.ts";
 export interface ElsewhereWish {
   readonly zklogin: boolean;
   readonly accessCode: string | undefined;
+  /** Called when the person has signed in there, before the access code is spent: what this machine cannot keep shows now. */
+  readonly prepare: () => Promise<void>;
 }
 
 export interface SignedInElsewhere {
@@ -18,20 +20,20 @@ export interface SignedInElsewhere {
 export async function signInElsewhere(
   context: Context,
   { identityProvider }: Client,
-  { zklogin, accessCode }: ElsewhereWish,
+  { zklogin, accessCode, prepare }: ElsewhereWish,
 ): Promise<SignedInElsewhere> {
   const { signal } = context;
   if (!zklogin) {
     const { url, state } = await identityProvider.authorize({ accessCode }, { signal });
-    return {
-      tokens: await identityProvider.callback(await returned(context, url, state), { signal }),
-      chainAddress: null,
-    };
+    const back = await returned(context, url, state);
+    await prepare();
+    return { tokens: await identityProvider.callback(back, { signal }), chainAddress: null };
   }
   const ephemeral = await newEphemeralKey(context);
   const { nonce, ephemeralPublicKey, maxEpoch, randomness } = ephemeral;
   const { url, state } = await identityProvider.authorizeZklogin({ nonce, accessCode }, { signal });
   const back = await returned(context, url, state);
+  await prepare();
   const { chainAddress, ...tokens } = await identityProvider.zkloginAuth(
     { ...back, ephemeralPublicKey, maxEpoch, randomness },
     { signal },

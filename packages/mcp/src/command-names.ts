@@ -5,6 +5,7 @@ export type CommandName = (typeof COMMAND_NAMES)[number];
 
 export const COMMAND_HELP = `coffer-mcp join CODE [--base-url URL] [--profile NAME] [--config FILE] [--network FILE] [--json]
     Redeems an invite. Saves an API key and a chain key (mode 0600). Prints the chain address.
+    Without --network the service's network file is used, if its SHA-256 is in the invite or in --network-digest HEX.
     --code-file FILE, or - for standard input, keeps the invite out of the list of processes.
 coffer-mcp install [--client NAME,...] [--allow DIR ...] [--config FILE] [--dry-run] [--json] [-- FLAGS]
     Registers the server with claude-code, claude-desktop, cursor, codex, gemini and vscode.

@@ -220,6 +220,7 @@ async function joinCommand(args: readonly string[], context: CommandContext): Pr
     profile: { type: "string" },
     "base-url": { type: "string" },
     network: { type: "string" },
+    "network-digest": { type: "string" },
     "code-file": { type: "string" },
     json: { type: "boolean" },
   });
@@ -238,6 +239,8 @@ async function joinCommand(args: readonly string[], context: CommandContext): Pr
     configFile: values.config === undefined ? configFile(env) : resolve(values.config),
     profile: values.profile ?? "default",
     networkFile: network === undefined || network === "" ? null : resolve(network),
+    // Only a person at a terminal may compare what an operator's page says, and this program asks nobody.
+    proof: { digest: digestIn(values["network-digest"]), ask: null },
     chainPrivateKey: chainKey === undefined || chainKey === "" ? null : new Secret(chainKey),
   });
   const { chainAddress, vaultIds } = done;
@@ -252,8 +255,14 @@ async function joinCommand(args: readonly string[], context: CommandContext): Pr
     `Your access ends: ${done.accessUntil ?? "never"}\nTo let you into the shared vaults of the invite, the owner runs, where the invite was made:\n  ${lettingIn(chainAddress)}\nIn code: client.vaults.members.add(vaultId, { invite: text })\n`,
   );
   if (vaultIds.length > 0) context.out(`Vaults of the invite: ${vaultIds.join(", ")}\n`);
+  if (done.networkFile !== null) context.out(`Network of shared vaults: ${done.networkFile}\n`);
   context.out("Next: coffer-mcp install --allow DIR\n");
   return DONE;
+}
+
+function digestIn(text: string | undefined): string | null {
+  if (text === undefined || /^[0-9a-f]{64}$/i.test(text)) return text ?? null;
+  throw new UsageError("--network-digest takes 64 hex digits: SHA-256 of the network's file, as its operator shows it");
 }
 
 /** An invite on the command line is seen by every user of the machine: a file or standard input keeps it private. */

@@ -79,6 +79,7 @@ export {
   type Walked,
 } from "./places.ts";
 export { createRedaction, type Redaction } from "./redaction.ts";
+export { adoptServedNetwork, type NetworkAdoption, type NetworkAsking, type NetworkProof } from "./served-network.ts";
 export { createSession, sessionOver, type Session, type SessionOptions, type SetupReport } from "./session.ts";
 export { restoreSynced, syncFolders, type SyncPlan } from "./sync.ts";
 export { inLanes } from "./lanes.ts";

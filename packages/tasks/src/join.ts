@@ -1,6 +1,8 @@
 /** Turns an invite into a profile of the settings file: the API key and a chain key of its own. */
-import type { Secret } from "@coffer/sdk";
+import type { Secret, Told } from "@coffer/sdk";
+import type { NetworkFile } from "@coffer/sdk/node";
 import { TaskFailure } from "./failure.ts";
+import { adoptServedNetwork, type NetworkProof } from "./served-network.ts";
 
 export interface Joining {
   /** The invite's text. */
@@ -8,7 +10,11 @@ export interface Joining {
   readonly baseUrl: string;
   readonly configFile: string;
   readonly profile: string;
+  /** null: that of the profile, else the one that the service names, if the invite or `proof` proves it. */
   readonly networkFile: string | null;
+  /** What proves the service's network beside the invite. See {@link NetworkProof}. */
+  readonly proof: Pick<NetworkProof, "digest" | "ask">;
+  readonly signal?: AbortSignal | undefined;
   /** The environment, for the file of pins. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A chain key that the user has already; null: a new one. */
@@ -20,6 +26,8 @@ export interface Joined {
   readonly profile: string;
   readonly configFile: string;
   readonly vaultIds: readonly string[];
+  /** Where the network of shared vaults is; null: none is known here yet. */
+  readonly networkFile: string | null;
   /** When the access ends, as the invite's maker decided; null: it has no end. */
   readonly accessUntil: string | null;
 }
@@ -29,11 +37,12 @@ export const lettingIn = (chainAddress: string): string => `coffer agents list -
 
 /**
  * Redeems the invite and saves both keys (mode 0600). The chain key is saved before the invite is used. So a run that is
- * cut off loses no key.
- * @throws TaskFailure `name_exists` when the profile has an API key already; SdkError of the service.
+ * cut off loses no key. What is wrong with the network shows before, too.
+ * @throws TaskFailure `name_exists` when the profile has an API key already; `network_changed` when the network is not the invite's;
+ * SdkError of the service.
  */
 export async function joinByInvite(joining: Joining): Promise<Joined> {
-  const { code, baseUrl, configFile, profile, networkFile } = joining;
+  const { code, baseUrl, configFile, profile } = joining;
   const { chainKeySigner, createClient, generateChainKey, Secret } = await import("@coffer/sdk");
   const { filePins, pinFile, readConfig, writeConfig } = await import("@coffer/sdk/node");
   const former = (await readConfig(configFile))?.profiles[profile] ?? null;
@@ -42,9 +51,11 @@ export async function joinByInvite(joining: Joining): Promise<Joined> {
       message: `The profile ${profile} of ${configFile} has a key already`,
       nextStep: "Name another profile with --profile, or another file with --config.",
     });
+  const told = await createClient({ baseUrl }).invites.readText(code);
+  const network = await findNetwork(joining, former?.networkFile ?? null, told);
   const chainPrivateKey = joining.chainPrivateKey ?? former?.chainPrivateKey ?? (await generateChainKey()).privateKey;
   const signer = await chainKeySigner(chainPrivateKey);
-  const kept = { baseUrl, chainPrivateKey, ...(networkFile === null ? {} : { networkFile }) };
+  const kept = { baseUrl, chainPrivateKey, ...(network === null ? {} : { networkFile: network.path }) };
   const isFirst = (await readConfig(configFile)) === null;
   const save = (apiKey: Secret | null): Promise<void> =>
     writeConfig(
@@ -56,16 +67,46 @@ export async function joinByInvite(joining: Joining): Promise<Joined> {
   await save(null);
   // The pins of the invite's vaults: what a lying service shows later does not replace them.
   const pins = filePins(pinFile(joining.env));
-  const { invites } = createClient({ baseUrl });
+  const { invites } = createClient({ baseUrl, ...(network === null ? {} : { network: network.network.network }) });
   const { key, vaultIds, expiresAt } = await invites.redeem(code.trim(), signer, { pins });
   await save(new Secret(key));
-  const { accessUntil } = await invites.readText(code);
   return {
     chainAddress: signer.chainAddress,
     profile,
     configFile,
     vaultIds: vaultIds ?? [],
+    networkFile: network?.path ?? null,
     // A code alone tells of no end.
-    accessUntil: accessUntil ?? expiresAt,
+    accessUntil: told.accessUntil ?? expiresAt,
   };
+}
+
+type KnownNetwork = NetworkFile & { readonly path: string };
+
+/** The file that was named or is there already, else the service's own, if its digest is the invite's. null: none. */
+async function findNetwork(
+  { networkFile, proof, baseUrl, configFile, signal }: Joining,
+  formerFile: string | null,
+  { vaults }: Told,
+): Promise<KnownNetwork | null> {
+  const own = networkFile ?? formerFile;
+  const known = own === null ? await adopt() : { path: own, ...(await readOwn(own)) };
+  if (known !== null && vaults !== null && known.network.chainId !== vaults.chainId)
+    throw new TaskFailure("network_changed", {
+      message: `The invite is for vaults on chain ${vaults.chainId}, and the network's file names chain ${known.network.chainId}`,
+      nextStep: "Ask who made the invite for their network file. The invite is not used yet.",
+    });
+  return known;
+
+  async function readOwn(path: string): Promise<NetworkFile> {
+    return await (await import("@coffer/sdk/node")).readNetworkFile(path);
+  }
+
+  async function adopt(): Promise<KnownNetwork | null> {
+    // Without shared vaults nobody needs it, and a person is not to be asked.
+    if (vaults === null && proof.digest === null) return null;
+    const told = vaults?.networkDigest ?? null;
+    const adoption = await adoptServedNetwork({ baseUrl, configFile, signal }, { told, ...proof });
+    return adoption.kind === "adopted" ? adoption : null;
+  }
 }

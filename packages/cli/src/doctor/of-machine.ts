@@ -119,7 +119,10 @@ async function ofChain(context: Context, settings: Settings, key: OwnChainKey | 
         : [ok("chain-key", key.signer.chainAddress, key.source)];
   const fromEnvironment = (context.world.env["SERVICE_NETWORK_FILE"] ?? "") !== "";
   if (networkFile === null)
-    return [...keyChecks, unset("network-file", "coffer config set network-file FILE (for shared vaults)")];
+    return [
+      ...keyChecks,
+      unset("network-file", "coffer chain network, or coffer config set network-file FILE (for shared vaults)"),
+    ];
   const source = fromEnvironment ? "environment" : "profile";
   if (key === null || key === "unusable") return [...keyChecks, ok("network-file", networkFile, source)];
   try {

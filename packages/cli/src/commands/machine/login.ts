@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { joinByInvite, lettingIn, untrusted, type ProfileChanges } from "@coffer/tasks";
+import { joinByInvite, lettingIn, saveProfile, untrusted, type ProfileChanges } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
 import { command, text, toggle } from "../../declarations.ts";
 import { usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
+import { comparer, digestIn, findNetwork, NETWORK_FLAGS } from "../../service-network.ts";
 import { signInElsewhere } from "../../sign-in-elsewhere.ts";
 import {
   networkFileAt,
@@ -22,7 +23,7 @@ import { endText } from "../owner/words.ts";
 export default command({
   brief: "Sign in: by an invite, an API key, a password or another device",
   description:
-    "Without a flag it asks for e-mail address and password. The sign-in is saved in the profile (mode 0600). An invite makes a chain key too, whose private part never leaves this machine. coffer whoami shows who you are then.",
+    "Without a flag it asks for e-mail address and password. The sign-in is saved in the profile (mode 0600). An invite makes a chain key too, whose private part never leaves this machine. The service's network file, which shared vaults need, is used if its SHA-256 is in the invite or in --network-digest, or if you type how it begins on the operator's page. coffer whoami shows who you are then.",
   examples: [
     { line: "coffer login --invite-code cofi_XXXX.YYYY", does: "for an agent" },
     { line: "coffer login --invite-code - < invite.txt", does: "keeps the invite out of the list of processes" },
@@ -33,9 +34,7 @@ export default command({
   flags: {
     inviteCode: text("Invite that the owner gave you; - reads standard input", { placeholder: "CODE" }),
     inviteFile: text("File with the invite; - reads standard input", { placeholder: "FILE" }),
-    networkFile: text("File of the operator that names chain and key servers; shared vaults need it", {
-      placeholder: "FILE",
-    }),
+    ...NETWORK_FLAGS,
     apiKeyStdin: toggle("Read an API key from standard input"),
     email: text("E-mail address of the account", { placeholder: "EMAIL" }),
     passwordStdin: toggle("Read the password from standard input; without it you are asked"),
@@ -67,6 +66,7 @@ interface Ways {
   readonly inviteFile: string | undefined;
   /** With its whole path. */
   readonly networkFile: string | undefined;
+  readonly networkDigest: string | undefined;
   readonly apiKeyStdin: boolean;
   readonly email: string | undefined;
   readonly passwordStdin: boolean;
@@ -77,11 +77,12 @@ interface Ways {
 
 async function signInBy(context: Context, place: ReachableProfile, ways: Ways): Promise<Document> {
   if (ways.inviteCode !== undefined || ways.inviteFile !== undefined) return await byInvite(context, place, ways);
-  const kept = ways.networkFile === undefined ? {} : { networkFile: ways.networkFile };
+  const kept = await networkToKeep(context, place, ways);
   if (ways.apiKeyStdin) return await byKey(context, place, kept);
   if (ways.zklogin || ways.provider) {
-    const { tokens, chainAddress } = await signInElsewhere(context, await visitor(place), ways);
-    await saveSession(place, tokens, context, kept);
+    const prepare = (): Promise<void> => saveProfile(place, kept);
+    const { tokens, chainAddress } = await signInElsewhere(context, await visitor(place), { ...ways, prepare });
+    await saveSession(place, tokens, context);
     return signedIn(place, chainAddress === null ? [] : [`Your zkLogin address: ${chainAddress}`], { chainAddress });
   }
   const email = ways.email ?? (await context.ask("E-mail", "pass --email, --invite-code or --api-key-stdin"));
@@ -89,6 +90,13 @@ async function signInBy(context: Context, place: ReachableProfile, ways: Ways): 
   const answer = await (await visitor(place)).auth.login({ email, password }, { signal: context.signal });
   await saveSession(place, answer, context, kept);
   return signedIn(place, [], { accountId: answer.user.id, email: answer.user.email });
+}
+
+/** Asks the service and nobody else: who signs in may have a network already, or need none. */
+async function networkToKeep(context: Context, place: ReachableProfile, ways: Ways): Promise<ProfileChanges> {
+  if (ways.networkFile === undefined && ways.networkDigest === undefined) return {};
+  const network = await findNetwork(context, place, ways);
+  return network.kind === "known" ? { networkFile: network.path } : {};
 }
 
 const signedIn = ({ profile, configFile }: ReachableProfile, lines: readonly string[], facts: object): Document =>
@@ -130,6 +138,8 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
     configFile: place.configFile,
     profile: place.profile,
     networkFile: network === "" ? null : resolve(workingDirectory, network),
+    proof: { digest: digestIn(ways.networkDigest), ask: comparer(context) },
+    signal: context.signal,
     chainPrivateKey: chainKey === "" ? null : new Secret(chainKey),
   }).catch((thrown: unknown) => {
     // The text is all that this line gives the call.
@@ -144,6 +154,7 @@ async function byInvite(context: Context, place: ReachableProfile, ways: Ways): 
     `Joined. The keys are in ${joined.configFile} (profile ${joined.profile}).`,
     `Your chain address: ${chainAddress}`,
     `Your access ends: ${endText(accessUntil)}`,
+    ...(joined.networkFile === null ? [] : [`Network of shared vaults: ${joined.networkFile}`]),
     ...(vaultIds.length === 0
       ? []
       : [

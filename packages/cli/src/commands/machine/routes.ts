@@ -19,7 +19,7 @@ export const MACHINE_ROUTES: Routes = {
     },
   },
   chain: {
-    brief: "The chain key of this machine",
+    brief: "The chain key of this machine, and the network of shared vaults",
     routes: {
       address: { brief: "Print the chain address of this machine", load: () => import("./chain/address.ts") },
       generate: { brief: "Make a chain key and save it in the profile", load: () => import("./chain/generate.ts") },
@@ -27,6 +27,10 @@ export const MACHINE_ROUTES: Routes = {
       backup: {
         brief: "Copy the chain key to a file, or show it on a terminal",
         load: () => import("./chain/backup.ts"),
+      },
+      network: {
+        brief: "Save the service's network file, if its SHA-256 is the operator's",
+        load: () => import("./chain/network.ts"),
       },
     },
   },

@@ -1,8 +1,10 @@
-import { saveProfile } from "@coffer/tasks";
-import { findChainKey } from "../../chain-keys.ts";
+import { saveProfile, type ProfileChanges } from "@coffer/tasks";
+import { findChainKey, type OwnChainKey } from "../../chain-keys.ts";
 import type { Context } from "../../context.ts";
 import { command, text, toggle } from "../../declarations.ts";
+import { reportOf } from "../../failure.ts";
 import { done } from "../../result.ts";
+import { findNetwork, NETWORK_FLAGS, type NetworkFlags, type ServiceNetwork } from "../../service-network.ts";
 import {
   networkFileAt,
   noteEnvironment,
@@ -18,7 +20,7 @@ import {
 export default command({
   brief: "Make an account, with a chain key of its own",
   description:
-    "Saves the sign-in and a new chain key in the profile (mode 0600), and links the key's address to the account. Shared vaults need --network-file too.",
+    "Saves the sign-in and a new chain key in the profile (mode 0600), and links the key's address to the account. Shared vaults need the network's file. The service gives it, and it is used if its SHA-256 is that of --network-digest, or if you type how it begins on the operator's page. At a service without one, or with --no-chain-key, the account has public vaults only. An access code is used last: what else can fail is found before.",
   examples: [
     {
       line: "coffer signup --base-url https://coffer.example.com --email me@example.com",
@@ -34,36 +36,98 @@ export default command({
     accessCode: text("Code from the operator, where a new account needs one", { placeholder: "CODE" }),
     name: text("Your name, for people to read", { placeholder: "NAME" }),
     passwordStdin: toggle("Read the password from standard input; without it you are asked"),
-    networkFile: text("File of the operator that names chain and key servers; shared vaults need it", {
-      placeholder: "FILE",
-    }),
+    ...NETWORK_FLAGS,
     noChainKey: toggle("Make no chain key: public vaults only"),
     dev: toggle("Sign up without a password; only a service in development allows it"),
   },
   run: async (context, flags) => {
     const place = await reachableProfile(context);
     requireSignedOut(place);
-    const networkFile = flags.networkFile === undefined ? undefined : networkFileAt(context, flags.networkFile);
     const email = flags.email ?? (await context.ask("E-mail", "pass --email EMAIL"));
-    const accountId = flags.dev
-      ? await signUpInDevelopment(context, place, email)
-      : await signUp(context, place, { ...flags, email });
-    if (networkFile !== undefined) await saveProfile(await reachableProfile(context), { networkFile });
+    const password = flags.dev ? null : await readNewPassword(context, flags.passwordStdin, "--password-stdin");
+    const prepared = await prepare(context, place, flags);
+    const accountId =
+      password === null
+        ? await signUpInDevelopment(context, place, email)
+        : await signUp(context, place, { ...flags, email, password });
     context.session.forget();
-    const chainAddress = flags.noChainKey ? null : await linkNewKey(context);
+    const link = prepared.key === null ? null : await linkKey(context, prepared.key);
     noteEnvironment(context);
     const { profile, configFile } = place;
+    const chainAddress = link !== null && link.problem === null ? link.address : null;
     const next = chainAddress === null ? "coffer upload FILE" : 'coffer vaults create "Team" --shared';
     return done(
       { accountId, email, profile, configFile, chainAddress },
       [
         `Signed up as ${email}. The keys are in ${configFile} (profile ${profile}).`,
         chainAddress === null ? null : `Your chain address: ${chainAddress}`,
+        ...prepared.lines,
+        ...(link?.problem ?? []),
         `Next: ${next}`,
       ].filter((line) => line !== null),
     );
   },
 });
+
+interface Prepared {
+  /** null: the account gets no address. */
+  readonly key: OwnChainKey | null;
+  /** Why there are no shared vaults, and how there will be. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * Everything that can fail on this machine or about the network, before an access code is spent: the network, the chain key, and a first
+ * write of the profile. The key is saved before its address is linked, so that a run that is cut off loses none.
+ */
+async function prepare(
+  context: Context,
+  place: ReachableProfile,
+  flags: NetworkFlags & { readonly noChainKey: boolean },
+): Promise<Prepared> {
+  if (flags.noChainKey) {
+    await keep(
+      place,
+      flags.networkFile === undefined ? {} : { networkFile: networkFileAt(context, flags.networkFile) },
+    );
+    return { key: null, lines: [] };
+  }
+  const network = await findNetwork(context, place, flags);
+  if (network.kind !== "known") {
+    await keep(place, {});
+    return { key: null, lines: linesWithout(network) };
+  }
+  const known = await findChainKey(context);
+  const isOfEnvironment = (context.world.env["SERVICE_NETWORK_FILE"] ?? "") !== "" && flags.networkFile === undefined;
+  const file = isOfEnvironment ? {} : { networkFile: network.path };
+  if (known !== null) {
+    await keep(place, file);
+    return { key: known, lines: [] };
+  }
+  const { chainKeySigner, generateChainKey } = await import("@coffer/sdk");
+  const { privateKey } = await generateChainKey();
+  context.redaction.register(privateKey.reveal());
+  await keep(place, { ...file, chainPrivateKey: privateKey });
+  return { key: { privateKey, signer: await chainKeySigner(privateKey), source: "profile" }, lines: [] };
+}
+
+/** Twice, so that there is room for the sign-in beside the file that is there by then: an access code is good for one account. */
+async function keep(place: ReachableProfile, changes: ProfileChanges): Promise<void> {
+  await saveProfile(place, changes);
+  await saveProfile(place, changes);
+}
+
+function linesWithout({ kind }: Exclude<ServiceNetwork, { readonly kind: "known" }>): string[] {
+  if (kind === "none")
+    return [
+      "Shared vaults are not available at this service: it names no network. Public vaults are.",
+      "If its operator gives you a network file: coffer config set network-file FILE, coffer chain generate, coffer account link-chain",
+    ];
+  return [
+    "Shared vaults are not set up: nobody compared the service's network file with the page of its operator.",
+    "To do it later: coffer chain network, coffer chain generate, coffer account link-chain",
+  ];
+}
 
 async function signUpInDevelopment(context: Context, place: ReachableProfile, email: string): Promise<string> {
   const { id, apiKey } = await (await visitor(place)).development.signup({ email }, { signal: context.signal });
@@ -75,12 +139,11 @@ interface Wish {
   readonly email: string;
   readonly accessCode: string | undefined;
   readonly name: string | undefined;
-  readonly passwordStdin: boolean;
+  readonly password: string;
 }
 
 async function signUp(context: Context, place: ReachableProfile, wish: Wish): Promise<string> {
-  const { email, accessCode, name } = wish;
-  const password = await readNewPassword(context, wish.passwordStdin, "--password-stdin");
+  const { email, password, accessCode, name } = wish;
   const signedIn = await (
     await visitor(place)
   ).auth.signup({ email, password, accessCode, name }, { signal: context.signal });
@@ -88,17 +151,25 @@ async function signUp(context: Context, place: ReachableProfile, wish: Wish): Pr
   return signedIn.user.id;
 }
 
-/** The key is saved before its address is linked, so that a run that is cut off loses none. */
-async function linkNewKey(context: Context): Promise<string> {
-  const { chainKeySigner, generateChainKey } = await import("@coffer/sdk");
-  let signer = (await findChainKey(context))?.signer;
-  if (signer === undefined) {
-    const { privateKey } = await generateChainKey();
-    context.redaction.register(privateKey.reveal());
-    await saveProfile(await reachableProfile(context), { chainPrivateKey: privateKey });
-    context.session.forget();
-    signer = await chainKeySigner(privateKey);
+interface Link {
+  readonly address: string;
+  /** null: it is linked. Else what is wrong, and the next step: the account is there all the same. */
+  readonly problem: readonly string[] | null;
+}
+
+async function linkKey(context: Context, { signer }: OwnChainKey): Promise<Link> {
+  const address = signer.chainAddress;
+  try {
+    await (await context.client()).account.linkChain(signer, { signal: context.signal });
+    return { address, problem: null };
+  } catch (thrown) {
+    if (context.signal.aborted) throw thrown;
+    const { interrupted } = context.world;
+    const { message } = reportOf(thrown, { interrupted, timedOut: context.timedOut, group: "signup" });
+    const lines = [
+      `The chain address ${address} could not be linked to the account: ${message}`,
+      "To try again: coffer account link-chain",
+    ];
+    return { address, problem: lines };
   }
-  await (await context.client()).account.linkChain(signer, { signal: context.signal });
-  return signer.chainAddress;
 }
