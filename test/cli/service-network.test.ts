@@ -245,6 +245,18 @@ describe("the operator's own file", () => {
     }
   });
 
+  it("is what a second machine gets by --network-digest, whichever way it signs in", async () => {
+    const { key } = (await (await ownerAt(services.honest)).json(["api-keys", "create", "--name", "k"]))["apiKey"] as {
+      key: string;
+    };
+    const second = person(services.honest);
+    const words = ["login", "--api-key-stdin", "--network-digest"];
+    const refused = await second.run([...words, foreignDigest], { input: key });
+    expect([refused.code, await second.profile()]).toEqual([1, {}]);
+    expect((await second.run([...words, digest], { input: key })).code).toBe(0);
+    expect((await second.profile())["networkFile"]).toMatch(new RegExp(`networks/${digest}\\.json$`));
+  });
+
   it("can wait: the account is there without it, and coffer chain network gets it", async () => {
     for (const situation of [{}, { answers: [""] }]) {
       const later = person(services.honest);

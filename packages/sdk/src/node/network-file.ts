@@ -36,6 +36,7 @@ export async function readNetworkFile(path: string): Promise<NetworkFile> {
 
 /** A network's file as a service gives it. It says nothing about whether the service is honest. */
 export interface ServedNetwork {
+  /** The file, byte for byte: JSON, at most 256 KiB. */
   readonly bytes: Uint8Array;
   /** SHA-256 of the bytes: 64 lower-case hex digits. Compare it with one that did not come from the service. */
   readonly digest: string;
