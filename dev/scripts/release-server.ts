@@ -106,7 +106,7 @@ function pack(archive: string): void {
   const tar = path.join(scratch, "release.tar");
   const same = ["--sort=name", `--mtime=@${time}`, "--owner=0", "--group=0", "--numeric-owner", "--format=ustar"];
   run("tar", [...same, "--directory", scratch, "--create", "--file", tar, name]);
-  run("sh", ["-c", 'gzip --no-name --best < "$1" > "$2"', "sh", tar, archive]);
+  run("sh", ["-c", 'gzip --no-name < "$1" > "$2"', "sh", tar, archive]);
 }
 
 function readJson(file: string): unknown {
