@@ -65,8 +65,13 @@ export async function readServedNetwork(client: Client, options?: CallOptions): 
  *
  * @example
  * ```ts
+ * import { createClient } from "@coffer/sdk";
+ * import { readServedNetwork, saveServedNetwork } from "@coffer/sdk/node";
+ *
+ * const client = createClient({ baseUrl: "https://files.example.com" });
+ * const [digest = ""] = process.argv.slice(2); // from the operator's page
  * const served = await readServedNetwork(client);
- * if (served !== null) console.log(await saveServedNetwork(served, digestOfTheOperatorsPage));
+ * if (served !== null) console.log((await saveServedNetwork(served, digest)).path);
  * ```
  */
 export async function saveServedNetwork(
