@@ -1,4 +1,4 @@
-// `npm run generate`: writes what is made from the tools and the commands, and is committed.
+// `npm run generate`: writes what is made from the tools, the commands and the server's settings, and is committed.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { renderShipped } from "./generated.ts";

@@ -8,14 +8,22 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { Service } from "kubernetes-models/v1";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { makeDirectory } from "../../test/kit/directory.ts";
 import { productionSecrets } from "../../test/journeys/kit/production.ts";
 import { findUnread, parseConfig } from "./config.ts";
+import { parseEnvFile } from "./config/env-file.ts";
 import { openTestApp } from "./app.test-kit.ts";
+import { Durations } from "./ports/durations.ts";
+import { wrapped } from "./wrapped.test-kit.ts";
 
 /** What an operator fills in, or adds where nothing here can name it. */
 const { SERVICE_APP_URL: _, ...FILLED } = productionSecrets();
 const ADDED = { SERVICE_DATABASE_URL: "postgres://coffer:x@db.example.com/coffer?sslmode=verify-full" };
-const STORE = { SERVICE_BLOBS_ACCESS_KEY_ID: "id", SERVICE_BLOBS_SECRET_ACCESS_KEY: "secret-of-the-store" };
+const STORE = {
+  SERVICE_BLOBS_URL: "https://s3.example.com/coffer",
+  SERVICE_BLOBS_ACCESS_KEY_ID: "id",
+  SERVICE_BLOBS_SECRET_ACCESS_KEY: "secret-of-the-store",
+};
 const METRIC = /coffer_[a-z0-9_]+/g;
 
 const read = (name: string): string => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), "utf8");
@@ -42,14 +50,10 @@ const rules = (parse(read("alerts.yaml")) as { groups: readonly { rules: readonl
 const { panels } = JSON.parse(read("grafana-dashboard.json")) as { panels: readonly Panel[] };
 const compose = parse(read("compose.yaml"), { merge: true }) as Compose;
 
+/** Those of the example that have a value. */
 function settingsOfFile(): Record<string, string> {
-  const lines = read("server.env.example").split("\n");
-  return Object.fromEntries(
-    lines.flatMap((line) => {
-      const [, name, value] = /^(SERVICE_[A-Z_]+)=(.*)$/.exec(line) ?? [];
-      return name === undefined || value === undefined || value === "" ? [] : [[name, value]];
-    }),
-  );
+  const all = parseEnvFile(read("server.env.example"), "server.env.example");
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
 }
 
 describe("the settings in deploy/", () => {
@@ -65,15 +69,13 @@ describe("the settings in deploy/", () => {
       expect([database.kind, settings.trustedProxies]).toEqual(["postgres", ["172.30.0.0/24"]]);
     }
     expect(settingsOfFile()).toMatchObject({ SERVICE_TRUSTED_PROXIES: "127.0.0.1" });
-    expect(
-      findUnread(
-        Object.fromEntries(
-          read("server.env.example")
-            .match(/^SERVICE_\w+/gm)
-            ?.map((n) => [n, ""]) ?? [],
-        ),
-      ),
-    ).toEqual([]);
+    expect(findUnread(parseEnvFile(read("server.env.example"), "server.env.example"))).toEqual([]);
+  });
+
+  it("of the file alone, with its secrets, are those of the unit: rows and contents in its directory [issue 51]", () => {
+    const { database, blobs, dataDirectory } = parseConfig({ ...settingsOfFile(), ...FILLED });
+    expect([database.kind, blobs.kind]).toEqual(["sqlite", "disk"]);
+    expect(read("coffer-server.service")).toContain(`SERVICE_DATA_DIR=${dataDirectory}\n`);
   });
 
   it("of Kubernetes too", () => {

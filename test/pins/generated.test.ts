@@ -7,7 +7,7 @@ import { renderShipped } from "../../dev/scripts/generated.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-it("ships what the tools and the commands make now: `npm run generate` writes it", async () => {
+it("ships what the tools, the commands and the server's settings make now: `npm run generate` writes it", async () => {
   for (const [file, text] of Object.entries(await renderShipped())) {
     expect(readFileSync(path.join(root, file), "utf8") === text, `${file} is out of date`).toBe(true);
   }

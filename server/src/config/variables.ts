@@ -114,7 +114,7 @@ export const VARIABLES = {
     "SERVICE_DATABASE_DIRECT_URL",
     z.string().check(z.maxLength(2048)),
     "the same database's address past a pooler",
-    "Where a server listens for the changes of others, if SERVICE_DATABASE_URL leads through a pooler. Without it, it looks every few seconds.",
+    "Where a server listens for the changes of others, if SERVICE_DATABASE_URL leads through a pooler. Without it, it looks four times a second.",
   ),
   databaseConnections: number(
     "SERVICE_DATABASE_CONNECTIONS",
