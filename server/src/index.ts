@@ -20,6 +20,7 @@ import type { Database } from "./ports/database.ts";
 import { systemRandom } from "./ports/random.ts";
 import { wrapDatabase } from "./ports/wrapped-database.ts";
 import { openStorage, type Storage } from "./storage.ts";
+import { explainFull, explainRoom } from "./storage-trouble.ts";
 import { type NoteStorage, StorageWatch } from "./storage-watch.ts";
 
 export { type App, buildApp } from "./app.ts";
@@ -90,7 +91,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const outside = isTrial ? { chain: null, identityProvider: null, prover: null, payments: null } : {};
     const providers = openProviders({ ...config, ...outside, settings }, clock);
     if (providers.chain !== null) stack.use(providers.chain);
-    const watch = new StorageWatch(storageLog(log));
+    const watch = new StorageWatch(storageLog(log, config));
     const { database, blobs, places } = stack.use(await openWatched(config, { watch, log, clock }));
     if (!isTrial) await checkClock({ database, clock, log: jobLog(log) });
     const deps: Deps = {
@@ -146,7 +147,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   } catch (error) {
     await stack.disposeAsync();
     log.flush();
-    throw error;
+    throw explainFull(error, config);
   }
 }
 
@@ -181,11 +182,15 @@ function openWatched(
 }
 
 /** Each state of the storage has one line when it begins and one when it ends. */
-function storageLog(log: Log): NoteStorage {
+function storageLog(log: Log, config: Config): NoteStorage {
   return (line, cause) => {
-    const fields = { event: "storage", ...line, ...(cause === undefined ? {} : { error: renderError(cause) }) };
-    if (line.state === "back") log.events.info(fields);
-    else log.events.error(fields);
+    const { part, state } = line;
+    const isOfRoom = state === "full" || (state === "back" && line["was"] === "full");
+    const { message, ...place } = isOfRoom ? explainRoom(part, state, config) : {};
+    const error = cause === undefined ? {} : { error: renderError(cause) };
+    const fields = { event: "storage", ...line, ...place, ...error };
+    if (state === "back") log.events.info(fields, message);
+    else log.events.error(fields, message);
     log.flush();
   };
 }

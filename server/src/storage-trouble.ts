@@ -2,9 +2,11 @@
  * Storage that cannot be opened, in a sentence for an operator: where, the cause, what to do. Addresses may hold passwords and are
  * not repeated.
  */
-import { type DatabaseConfig, placeOf } from "./config.ts";
+import { dirname, resolve } from "node:path";
+import { type Config, type DatabaseConfig, placeOf, placeOfBlobs } from "./config.ts";
 import { distrustOf, isWithoutTls } from "./drivers/distrust.ts";
-import { DatabaseUnavailableError, OutdatedServerError } from "./ports/database.ts";
+import { BlobStoreFullError } from "./ports/blob-store.ts";
+import { DatabaseFullError, DatabaseUnavailableError, OutdatedServerError } from "./ports/database.ts";
 
 /** What nobody reads as a fault of the storage stays as it is. */
 export function explainDatabase(error: unknown, config: DatabaseConfig): unknown {
@@ -21,6 +23,40 @@ export function explainDirectory(error: unknown, directory: string): Error {
     `The data directory ${directory} cannot be used: ${wordsOf(error)}. Set SERVICE_DATA_DIR to a directory that this user can write to`,
     { cause: error },
   );
+}
+
+/** A part of the storage that has no room, or has it again: where it is, the setting that says so, and a sentence. */
+export function explainRoom(
+  part: "database" | "blobs",
+  state: "full" | "back",
+  config: Pick<Config, "database" | "blobs">,
+): { readonly place: string; readonly setting: string; readonly message: string } {
+  const { place, setting, keeps = "" } = mediumOf(part, config);
+  const message =
+    state === "back"
+      ? `${place} (${setting}) has room again`
+      : `${place} (${setting}) has no room${keeps}: writes get 507, reads and deletions go on. Free space there`;
+  return { place, setting, message };
+}
+
+/** The same of a start that was refused for want of room; other errors stay as they are. */
+export function explainFull(error: unknown, config: Pick<Config, "database" | "blobs">): unknown {
+  if (!(error instanceof DatabaseFullError || error instanceof BlobStoreFullError)) return error;
+  const part = error instanceof DatabaseFullError ? "database" : "blobs";
+  return new Error(explainRoom(part, "full", config).message, { cause: error });
+}
+
+function mediumOf(
+  part: "database" | "blobs",
+  { database, blobs }: Pick<Config, "database" | "blobs">,
+): { readonly place: string; readonly setting: string; readonly keeps?: string } {
+  if (part === "database")
+    return database.kind === "sqlite"
+      ? { place: resolve(dirname(database.path)), setting: "SERVICE_DATA_DIR" }
+      : { place: placeOf(database), setting: "SERVICE_DATABASE_URL" };
+  if (blobs.kind === "s3") return { place: placeOfBlobs(blobs), setting: "SERVICE_BLOBS_URL" };
+  const kept = `, but for the ${String(blobs.reserveBytes)} bytes that SERVICE_DISK_RESERVE_BYTES keeps free`;
+  return { place: resolve(blobs.directory), setting: "SERVICE_DATA_DIR", keeps: blobs.reserveBytes > 0 ? kept : "" };
 }
 
 /** The innermost: a connection to a name with several addresses has one for each. */

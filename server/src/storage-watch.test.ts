@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { allOf } from "../../test/kit/bytes.ts";
 import { type BlobStore, BlobStoreFullError } from "./ports/blob-store.ts";
+import type { DiskRoom } from "./ports/disk-room.ts";
 import { systemRandom } from "./ports/random.ts";
 import { type NoteStorage, StorageWatch } from "./storage-watch.ts";
 import { openTestApp, type TestApp } from "./app.test-kit.ts";
@@ -21,14 +22,16 @@ async function watching(times = SOON) {
   const lines: Line[] = [];
   const app = (opened.app = await openTestApp());
   const failure: { error: Error | null; isForgetful: boolean } = { error: null, isForgetful: false };
+  const disk: { room: DiskRoom | null } = { room: null };
   const { database } = app.deps;
   const blobs: BlobStore = wrapped(app.deps.blobs, {
     putAll: (all) => (failure.error === null ? app.deps.blobs.putAll(all) : Promise.reject(failure.error)),
     open: (key) => (failure.isForgetful ? Promise.resolve(null) : app.deps.blobs.open(key)),
+    diskRoom: () => Promise.resolve(disk.room),
   });
   const watch = new StorageWatch((line) => void lines.push(line), times);
   opened.end = watch.watch({ database, blobs, random: systemRandom });
-  return { watch, lines, failure, blobs };
+  return { watch, lines, failure, blobs, disk };
 }
 
 test("a probe that fails begins one state and ends it, with a line each, and leaves nothing in the store", async () => {
@@ -97,4 +100,33 @@ test("damage stays unless the whole file turns out to be whole, and is looked fo
   expect(watch.has("database", "damaged")).toBe(true);
   expect(looks).toBe(1);
   expect(lines.map(({ state }) => state)).toEqual(["damaged", "damaged", "back", "damaged"]);
+});
+
+test("a full medium is said once, however many writes it refuses, and once more when it has room [issue 51]", async () => {
+  const { watch, lines } = await watching();
+  const cause = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+  const refusing = setInterval(() => watch.onFaultOf("blobs")({ kind: "full", cause }), 1);
+  await expect.poll(() => watch.has("blobs", "full")).toBe(true);
+  // As long as something is refused between two probes it is full, although the probe's few bytes fit.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  clearInterval(refusing);
+  await expect.poll(() => watch.has("blobs", "full")).toBe(false);
+  expect(watch.has("blobs", "away")).toBe(false);
+  expect(lines).toEqual([
+    { part: "blobs", state: "full" },
+    { part: "blobs", state: "back", was: "full" },
+  ]);
+});
+
+test("a disk that has only its reserve left is full before anything is refused [issue 51]", async () => {
+  const { watch, lines, disk } = await watching();
+  const room = { freeBytes: 1000, sizeBytes: 100_000, reserveBytes: 1000 };
+  disk.room = room;
+  await expect.poll(() => watch.has("blobs", "full")).toBe(true);
+  disk.room = { ...room, freeBytes: 1001 };
+  await expect.poll(() => watch.has("blobs", "full")).toBe(false);
+  expect(lines).toEqual([
+    { part: "blobs", state: "full", ...room },
+    { part: "blobs", state: "back", was: "full", ...room, freeBytes: 1001 },
+  ]);
 });

@@ -13,9 +13,9 @@ export type StoragePart = (typeof STORAGE_PARTS)[number];
 
 /**
  * `stopped`: a flush failed, and nothing is written until the process is another one. `damaged`: a part cannot be read. `away`: the probe could
- * not write, or not read what it wrote.
+ * not write, or not read what it wrote. `full`: something was refused for want of room, or only the reserve of its disk is left.
  */
-export type StorageState = "stopped" | "damaged" | "away";
+export type StorageState = "stopped" | "damaged" | "away" | "full";
 
 export interface StorageWatchOptions {
   /** Between two probes, and while one has failed. Milliseconds. */
@@ -45,6 +45,8 @@ export class StorageWatch {
   readonly #note: NoteStorage;
   readonly #times: Required<StorageWatchOptions>;
   readonly #states: Readonly<Record<StoragePart, Set<StorageState>>> = { database: new Set(), blobs: new Set() };
+  /** What was refused for want of room since the last probe. */
+  readonly #refused = new Set<StoragePart>();
   readonly #lost = Promise.withResolvers<undefined>();
   /** Elapsed milliseconds: when the file was looked through last. */
   #examinedAt = -Infinity;
@@ -85,6 +87,8 @@ export class StorageWatch {
   /** Begins to probe. Returns how to end it; resolves when the probe under way is over. */
   watch(probed: Probed): () => Promise<void> {
     this.#probed = probed;
+    // A server that starts on a full disk says so before anything is refused.
+    this.#running = this.#lookForRoom(probed);
     this.#probeIn(this.#times.probeEvery);
     return () => {
       this.#probed = null;
@@ -96,6 +100,10 @@ export class StorageWatch {
 
   #hear(part: StoragePart, fault: StorageFault): void {
     if (fault.kind === "damaged") return this.#hearDamage(part, fault);
+    if (fault.kind === "full") {
+      this.#refused.add(part);
+      return this.#begin(part, "full", fault.cause);
+    }
     if (fault.kind === "gone") this.#begin(part, "away", fault.cause);
     if (fault.kind === "gone" || fault.kind === "suspect") return this.#probeSoon();
     this.#begin(part, "stopped", fault.cause);
@@ -123,8 +131,8 @@ export class StorageWatch {
     this.#note({ part, state, ...fields }, cause);
   }
 
-  #end(part: StoragePart, state: StorageState): void {
-    if (this.#states[part].delete(state)) this.#note({ part, state: "back", was: state });
+  #end(part: StoragePart, state: StorageState, fields: Readonly<Record<string, unknown>> = {}): void {
+    if (this.#states[part].delete(state)) this.#note({ part, state: "back", was: state, ...fields });
   }
 
   /** However many requests were refused. */
@@ -147,6 +155,8 @@ export class StorageWatch {
     if (probed === null) return;
     // What is refused during the probe asks for none.
     this.#dueAt = -Infinity;
+    const refused = new Set(this.#refused);
+    this.#refused.clear();
     const results = await Promise.allSettled([probeDatabase(probed), probeBlobs(probed)]);
     for (const [at, part] of STORAGE_PARTS.entries()) {
       // Of a part that has stopped the probe says nothing new.
@@ -155,13 +165,27 @@ export class StorageWatch {
       if (result?.status === "rejected") this.#begin(part, "away", result.reason);
       else this.#end(part, "away");
     }
+    await this.#lookForRoom(probed, refused);
     this.#probedAt = performance.now();
     const failed = STORAGE_PARTS.some((part) => this.has(part, "away"));
     this.#probeIn(failed ? this.#times.probeAgain : this.#times.probeEvery);
   }
+
+  /**
+   * Of each disk: the probe's few bytes fit where no upload does. A part that is full stays so while something was refused since the probe
+   * before, so that large uploads, which leave room when they are given up, do not end and begin it each time.
+   */
+  async #lookForRoom(probed: Probed, refused: ReadonlySet<StoragePart> = new Set()): Promise<void> {
+    for (const part of STORAGE_PARTS) {
+      const room = await probed[part].diskRoom().catch(() => "away" as const);
+      if (room === "away") continue;
+      if (room !== null && room.freeBytes <= room.reserveBytes) this.#begin(part, "full", undefined, { ...room });
+      else if (!refused.has(part) && !this.#refused.has(part)) this.#end(part, "full", { ...room });
+    }
+  }
 }
 
-/** A full disk is no lost one: it still serves, and deletes. */
+/** A full disk is no lost one: it still serves, and deletes. Its driver has said that it is full. */
 async function probeDatabase({ database }: Probed): Promise<void> {
   await database.ping();
   try {

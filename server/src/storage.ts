@@ -183,7 +183,24 @@ function openBlobs(config: Config["blobs"], database: Database, options: Storage
     });
   const { caFile, ...settings } = config;
   const trust = caFile === null ? null : readFileSync(caFile, "utf8");
-  return Promise.resolve(openS3Blobs({ settings: { ...settings, trust }, database, ...(note && { note }) }));
+  return Promise.resolve(
+    openS3Blobs({
+      settings: { ...settings, trust },
+      database,
+      ...(note && { note }),
+      ...(onBlobsFault && { onFault: onBlobsFault }),
+    }),
+  );
+}
+
+/**
+ * Rejects when a store that is elsewhere does not serve, with what to do. A directory is made where it is missing, and a bucket is not: its
+ * region, encryption and versions are its owner's to choose.
+ */
+export async function requireStore(config: Config["blobs"], database: Database): Promise<void> {
+  if (config.kind === "disk") return;
+  await using blobs = await openBlobs(config, database, {});
+  await blobs.ping();
 }
 
 /** The database alone, beside a server that may be running on it: the reserve for a full disk is the server's. */

@@ -50,8 +50,21 @@ async function fillAndEmpty(directory: string): Promise<void> {
     const remove = { params: { fileId }, query: { permanent: true } };
     expect((await fetch(renderRequest(baseUrl, api.files.delete, remove, { key }))).status).toBe(204);
   }
+  const ready = (await (await fetch(`${baseUrl}/readyz`)).json()) as { detail?: string };
+  expect(ready).toMatchObject({ status: "ready", detail: expect.stringContaining("Full: ") as string });
   expect(await server.end("SIGTERM")).toBe(0);
+  requireOneLineEach(server.log, directory);
   await serveAgain(directory, key);
+}
+
+/** However many uploads were refused, each part says once that it is full, and where [issue 51]. */
+function requireOneLineEach(log: readonly Readonly<Record<string, unknown>>[], directory: string): void {
+  const full = log.filter(({ event, state }) => event === "storage" && state === "full");
+  expect(full.length).toBeGreaterThan(0);
+  expect(new Set(full.map(({ part }) => part)).size).toBe(full.length);
+  for (const { msg } of full)
+    expect(msg).toMatch(new RegExp(`^${directory}(/blobs)? \\(SERVICE_DATA_DIR\\) has no room: writes get 507`));
+  expect(log.filter(({ event }) => event === "fault")).toEqual([]);
 }
 
 /** Answers the ids of what fitted; holds the first refusal to the contract. */

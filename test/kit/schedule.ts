@@ -111,6 +111,7 @@ export function scheduled(database: Database, schedule: Schedule): Database {
     snapshot: (given) => schedule.turn().then(() => database.snapshot((queries) => given(inTurn(queries)))),
     migration: (given) => database.migration(given),
     ping: () => database.ping(),
+    diskRoom: () => database.diskRoom(),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

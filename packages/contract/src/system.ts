@@ -37,7 +37,7 @@ export const systemGroup = {
       status: z.enum(["ready"]),
       /** `stopped`: no content is deleted until an operator has run `coffer-server adopt`; all else goes on. */
       deletions: z.optional(z.enum(["stopped"])),
-      /** What waits although requests are answered, why, and what the operator can do. Absent: nothing waits. */
+      /** What waits or is refused although requests are answered, why, and what the operator can do. Absent: nothing is. */
       detail: z.optional(z.string()),
     }),
     errors: ["unavailable"],

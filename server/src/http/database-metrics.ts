@@ -1,6 +1,7 @@
-/** Prometheus metrics of the database: its connections, what processes hold, how late webhooks are, and what waits in quarantine. Asked at each scrape. */
+/** Prometheus metrics of what the database knows: its connections, stored bytes, leases, how late webhooks are, what waits in quarantine. */
 import { Gauge, type Registry } from "prom-client";
 import type { Deps } from "../deps.ts";
+import { sumStored } from "../features/account/store.ts";
 import { findLastSweep, type QuarantineSum, sumQuarantine } from "../features/quarantine/store.ts";
 import { listLanes } from "../features/webhooks/delivery/queue-store.ts";
 import { isStopped } from "../features/pairing/store.ts";
@@ -8,6 +9,9 @@ import { openRunningTime } from "../jobs/running-time.ts";
 import { countHeld } from "../ports/leases.ts";
 
 type Needs = Pick<Deps, "database" | "clock">;
+
+/** The sum over all accounts reads their whole table: once in so long for each process, however often it is scraped. Milliseconds. */
+const SUMMED_EVERY = 5 * 60_000;
 
 export function registerDatabase(registry: Registry, { database, clock }: Needs): void {
   const connections: Gauge<"state"> = new Gauge({
@@ -39,6 +43,27 @@ export function registerDatabase(registry: Registry, { database, clock }: Needs)
   gauge(registry, "coffer_sweep_orphans", orphans, async () => (await findLastSweep(database))?.orphans ?? 0);
   registerQuarantine(registry, database, "contents", "Contents that lie in quarantine before they are deleted");
   registerQuarantine(registry, database, "bytes", "Bytes of the contents in quarantine");
+  registerStored(registry, { database, clock });
+}
+
+function registerStored(registry: Registry, { database, clock }: Needs): void {
+  let summed = { at: -Infinity, files: Number.NaN, versions: Number.NaN };
+  const made: Gauge<"kind"> = new Gauge({
+    name: "coffer_stored_bytes",
+    help: "Bytes of files, the trash included, and of versions that are kept, as accounts are charged for them; at most five minutes old",
+    labelNames: ["kind"],
+    registers: [registry],
+    async collect() {
+      const now = clock.elapsed();
+      // `coffer_storage_up` says that the database is away.
+      if (now - summed.at >= SUMMED_EVERY)
+        summed = await sumStored(database).then(
+          (sum) => ({ ...sum, at: now }),
+          () => summed,
+        );
+      for (const kind of ["files", "versions"] as const) made.set({ kind }, summed[kind]);
+    },
+  });
 }
 
 function registerQuarantine(

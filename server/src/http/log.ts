@@ -2,8 +2,8 @@
 import { writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
 import type { LogLevel } from "../config.ts";
-import { BlobStoreFaultError } from "../ports/blob-store.ts";
-import { DatabaseUnavailableError, OutdatedServerError } from "../ports/database.ts";
+import { BlobStoreFaultError, BlobStoreFullError } from "../ports/blob-store.ts";
+import { DatabaseFullError, DatabaseUnavailableError, OutdatedServerError } from "../ports/database.ts";
 import { ServiceError } from "../service-error.ts";
 import { redact } from "./redaction.ts";
 
@@ -55,6 +55,7 @@ export function logFault(log: Log, error: unknown, fields: Readonly<Record<strin
 }
 
 function isKnown(error: unknown): boolean {
+  if (error instanceof BlobStoreFullError || error instanceof DatabaseFullError) return true;
   return (error instanceof DatabaseUnavailableError || error instanceof BlobStoreFaultError) && error.known;
 }
 

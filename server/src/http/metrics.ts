@@ -4,12 +4,15 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { BUILD, VERSION } from "../build.ts";
 import type { Deps } from "../deps.ts";
 import type { SystemParts } from "../features/system/handlers.ts";
-import { DURATION_BOUNDS, Durations } from "../ports/durations.ts";
-import { STORAGE_PARTS } from "../storage-watch.ts";
+import { Durations } from "../ports/durations.ts";
 import { registerDatabase } from "./database-metrics.ts";
 import type { Call } from "./call.ts";
+import { renderHistogram } from "./histograms.ts";
+import { registerStorage } from "./storage-metrics.ts";
 import type { Transfers } from "./transfers.ts";
 
+/** Gauges of the library. Each is the sum of another one, which has its labels. */
+const NAMED_AS_COUNTERS = ["handles", "requests", "resources"].map((of) => `coffer_nodejs_active_${of}_total`);
 const UNMATCHED = "unmatched";
 const CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 /** Plain numbers: counting through the library was measured at ten times as much, and is needed at each scrape only. */
@@ -31,32 +34,35 @@ export function createMetrics(
 ): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "coffer_" });
+  for (const name of NAMED_AS_COUNTERS) registry.removeSingleMetric(name);
   registerBuild(registry);
   const tallies = new Map<string, Tally>();
   for (const id of [...endpointsOf(api).map((endpoint) => endpoint.id), UNMATCHED]) tallies.set(id, emptyTally());
   const bytes = { in: 0, out: 0 };
   registerRequests(registry, tallies);
-  registerDurations(registry, {
-    name: "coffer_http_request_duration_seconds",
-    help: "From the request's headers to the end of the answer, cumulative",
-    label: "endpoint",
-    read: () => [...tallies].map(([endpoint, { durations }]) => [endpoint, durations] as const),
-  });
-  registerDurations(registry, {
-    name: "coffer_storage_write_duration_seconds",
-    help: "Commits of the database and flushes of the blob store's disk, cumulative",
-    label: "operation",
-    read: () => [
-      ["commit", storage.database.commits] as const,
-      ...(storage.blobs.flushes === undefined ? [] : [["flush", storage.blobs.flushes] as const]),
-    ],
-  });
   registerBytes(registry, bytes);
   registerTransfers(registry, transfers);
   registerStorage(registry, storage);
   registerDatabase(registry, storage);
   registerBlobRequests(registry, storage);
   registerMail(registry, storage);
+  const renderDurations = (): string[] => [
+    renderHistogram({
+      name: "coffer_http_request_duration_seconds",
+      help: "From the request's headers to the end of the answer",
+      label: "endpoint",
+      read: () => [...tallies].map(([endpoint, { durations }]) => [endpoint, durations] as const),
+    }),
+    renderHistogram({
+      name: "coffer_storage_write_duration_seconds",
+      help: "Commits of the database and flushes of the blob store's disk",
+      label: "operation",
+      read: () => [
+        ["commit", storage.database.commits] as const,
+        ...(storage.blobs.flushes === undefined ? [] : [["flush", storage.blobs.flushes] as const]),
+      ],
+    }),
+  ];
   return {
     observe(call, status, milliseconds) {
       const tally = tallies.get(call.endpointId ?? UNMATCHED);
@@ -65,7 +71,7 @@ export function createMetrics(
       bytes.out += call.bytesOut;
     },
     async render() {
-      return { text: await registry.metrics(), contentType: registry.contentType };
+      return { text: [await registry.metrics(), ...renderDurations()].join("\n"), contentType: registry.contentType };
     },
   };
 }
@@ -91,59 +97,6 @@ function registerRequests(registry: Registry, tallies: ReadonlyMap<string, Tally
       for (const [endpoint, { byClass }] of tallies) {
         for (const [index, status] of CLASSES.entries()) counter.inc({ endpoint, status }, byClass[index]);
       }
-    },
-  });
-}
-
-interface Histogram<Label extends string> {
-  readonly name: string;
-  readonly help: string;
-  readonly label: Label;
-  readonly read: () => readonly (readonly [string, Durations])[];
-}
-
-/** A histogram by hand: the library's takes one observation at a time and cannot be filled from sums. */
-function registerDurations<Label extends string>(
-  registry: Registry,
-  { name, help, label, read }: Histogram<Label>,
-): void {
-  const buckets: Gauge = new Gauge({
-    name: `${name}_bucket`,
-    help,
-    labelNames: [label, "le"],
-    registers: [registry],
-    collect() {
-      for (const [value, { counts }] of read()) {
-        let sum = 0;
-        for (const [index, le] of [...DURATION_BOUNDS, "+Inf"].entries()) {
-          sum += counts[index] ?? 0;
-          buckets.set({ [label]: value, le }, sum);
-        }
-      }
-    },
-  });
-  const seconds: Counter = new Counter({
-    name: `${name}_sum`,
-    help: "Seconds together",
-    labelNames: [label],
-    registers: [registry],
-    collect() {
-      seconds.reset();
-      for (const [value, durations] of read()) seconds.inc({ [label]: value }, durations.seconds);
-    },
-  });
-  const measured: Counter = new Counter({
-    name: `${name}_count`,
-    help: "How many were measured",
-    labelNames: [label],
-    registers: [registry],
-    collect() {
-      measured.reset();
-      for (const [value, { counts }] of read())
-        measured.inc(
-          { [label]: value },
-          counts.reduce((sum, count) => sum + count, 0),
-        );
     },
   });
 }
@@ -213,42 +166,4 @@ function registerBlobRequests(registry: Registry, { blobs }: Pick<Deps, "blobs">
       for (const tally of blobs.tallies?.() ?? []) seconds.inc({ operation: tally.operation }, tally.seconds);
     },
   });
-}
-
-/** Asked at each scrape: 1 when the part answers and takes writes, else 0. */
-function registerStorage(
-  registry: Registry,
-  { database, blobs, watch }: Pick<Deps, "database" | "blobs"> & Pick<SystemParts, "watch">,
-): void {
-  const up: Gauge<"part"> = new Gauge({
-    name: "coffer_storage_up",
-    help: "Whether the database and the blob store answer and take writes",
-    labelNames: ["part"],
-    registers: [registry],
-    async collect() {
-      for (const part of STORAGE_PARTS) {
-        const isOut = watch.has(part, "stopped") || watch.has(part, "away");
-        up.set({ part }, isOut ? 0 : await answers({ database, blobs }[part]));
-      }
-    },
-  });
-  const damaged: Gauge<"part"> = new Gauge({
-    name: "coffer_storage_damaged",
-    help: "Whether the database or the blob store was found damaged; the log names file and query",
-    labelNames: ["part"],
-    registers: [registry],
-    collect() {
-      for (const part of STORAGE_PARTS) damaged.set({ part }, watch.has(part, "damaged") ? 1 : 0);
-    },
-  });
-}
-
-async function answers(target: { ping(): Promise<void> }): Promise<0 | 1> {
-  try {
-    await target.ping();
-    return 1;
-  } catch {
-    // Why it does not answer is in the log of the requests that fail.
-    return 0;
-  }
 }

@@ -50,6 +50,7 @@ export function reopened(store: BlobStore): BlobStore {
     replaceMark: (before, mark) => store.replaceMark(before, mark),
     list: () => store.list(),
     ping: () => store.ping(),
+    diskRoom: () => store.diskRoom(),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
 }

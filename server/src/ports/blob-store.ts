@@ -2,6 +2,7 @@
  * The blob port: opaque bytes under opaque keys. Held by test/suites/blob-store.ts, which every driver must pass.
  */
 
+import type { DiskRoom } from "./disk-room.ts";
 import type { Durations } from "./durations.ts";
 
 /** Lower-case letters, digits and dashes, 8 to 64 characters; the caller makes a new one for every blob. */
@@ -129,6 +130,8 @@ export interface BlobStore extends AsyncDisposable {
   list(): AsyncIterable<StoredBlob>;
   /** Rejects when the store cannot serve (a directory is gone, a flush has failed). */
   ping(): Promise<void>;
+  /** The disk that it is on; null: it is on none of this machine. Rejects when the directory is gone. */
+  diskRoom(): Promise<DiskRoom | null>;
   /**
    * An address at which anybody reads this blob for {@link ADDRESS_SECONDS}, whoever they are: it is a credential. null where the store
    * is at none of `origins`, or is not told to give addresses. It may be of a blob that is not there.

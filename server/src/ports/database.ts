@@ -3,6 +3,7 @@
  * So the same queries serve SQLite and PostgreSQL, and a hot query is compiled once (see {@link prepared}).
  */
 import { type Compilable, type CompiledQuery, type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
+import type { DiskRoom } from "./disk-room.ts";
 import type { Durations } from "./durations.ts";
 import type { News } from "./news.ts";
 import type { AccountRow, Tables } from "./tables.ts";
@@ -94,6 +95,8 @@ export interface Database extends Queries, AsyncDisposable {
   migration<Result>(work: Work<Result>): Promise<Result>;
   /** Rejects when a trivial read fails, while its files are not where they were, and for ever after a failed flush. */
   ping(): Promise<void>;
+  /** The disk that it is on; null: it is on none of this machine. Rejects when the directory is gone. */
+  diskRoom(): Promise<DiskRoom | null>;
 }
 
 /**

@@ -7,6 +7,8 @@ export type StorageFault =
   | { readonly kind: "stopped"; readonly cause: unknown }
   /** The files that the driver holds open are no longer where they were: nothing is written until they are back. */
   | { readonly kind: "gone"; readonly cause: unknown }
+  /** A medium took no more: what needs no room goes on. */
+  | { readonly kind: "full"; readonly cause: unknown }
   /** Something was refused that may pass, or may stay: only a probe can tell. */
   | { readonly kind: "suspect" }
   | Damage;

@@ -22,6 +22,7 @@ export function wrapDatabase(
     snapshot: (work) => database.snapshot(work),
     migration: (work) => database.migration(work),
     ping: () => database.ping(),
+    diskRoom: () => database.diskRoom(),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     ...calls,
   };

@@ -11,8 +11,10 @@ import {
   type SmallBlob,
   type StoredBlob,
 } from "../../ports/blob-store.ts";
+import type { DiskRoom } from "../../ports/disk-room.ts";
 import type { Durations } from "../../ports/durations.ts";
 import type { OnStorageFault } from "../../ports/storage-faults.ts";
+import { readDiskRoom } from "../disk-room.ts";
 import { BufferPool } from "./disk/buffers.ts";
 import { diskFileSystem, type FileSystem } from "./disk/file-system.ts";
 import { keepingFree } from "./disk/free-space.ts";
@@ -45,7 +47,7 @@ export async function openDiskBlobs(options: DiskBlobsOptions): Promise<BlobStor
   const files = keepingFree(options.fileSystem ?? diskFileSystem, { directory, bytes });
   const layout = layoutOf(directory);
   await makeDirectories(files, layout);
-  return new DiskBlobStore(files, layout, new Health(onFault));
+  return new DiskBlobStore(files, layout, new Health(onFault), () => readDiskRoom(directory, bytes));
 }
 
 /** Contents of a directory that is only read: a backup may lie on a medium that takes no writes. */
@@ -74,6 +76,7 @@ class DiskBlobStore implements BlobStore {
   readonly #files: FileSystem;
   readonly #layout: Layout;
   readonly #health: Health;
+  readonly #readRoom: () => Promise<DiskRoom>;
   readonly #writeBuffers = new BufferPool(BUFFERS);
   readonly #readBuffers = new BufferPool(BUFFERS);
   readonly #partials: Partials;
@@ -81,10 +84,11 @@ class DiskBlobStore implements BlobStore {
   /** What `put` is writing in this process. */
   readonly #writing = new Set<BlobKey>();
 
-  constructor(files: FileSystem, layout: Layout, health: Health) {
+  constructor(files: FileSystem, layout: Layout, health: Health, readRoom: () => Promise<DiskRoom>) {
     this.#files = files;
     this.#layout = layout;
     this.#health = health;
+    this.#readRoom = readRoom;
     this.#partials = new Partials({ files, layout, health, pool: this.#writeBuffers });
     this.#mark = new MarkFile({ files, layout, health });
   }
@@ -216,6 +220,10 @@ class DiskBlobStore implements BlobStore {
   async ping(): Promise<void> {
     this.#health.assert();
     for (const directory of [this.#layout.temporaries, this.#layout.partials]) await this.#assertThere(directory);
+  }
+
+  diskRoom(): Promise<DiskRoom> {
+    return this.#readRoom();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -9,6 +9,7 @@ import type {
   SmallBlob,
   StoredBlob,
 } from "../../ports/blob-store.ts";
+import type { DiskRoom } from "../../ports/disk-room.ts";
 import { type Clock, systemClock } from "../../ports/clock.ts";
 import { assertKey } from "./keys.ts";
 import { removeEach } from "./removing.ts";
@@ -145,6 +146,10 @@ class MemoryBlobStore implements BlobStore {
 
   ping(): Promise<void> {
     return Promise.resolve();
+  }
+
+  diskRoom(): Promise<DiskRoom | null> {
+    return Promise.resolve(null);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -17,6 +17,8 @@ import {
 } from "../../ports/blob-store.ts";
 import { type Clock, systemClock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
+import type { DiskRoom } from "../../ports/disk-room.ts";
+import type { OnStorageFault } from "../../ports/storage-faults.ts";
 import { inLanes } from "./lanes.ts";
 import { assertKey } from "./keys.ts";
 import { readText, type S3Body, S3Client } from "./s3/client.ts";
@@ -40,6 +42,7 @@ export interface S3BlobsOptions {
   readonly database: Database;
   readonly clock?: Clock;
   readonly patience?: Patience;
+  readonly onFault?: OnStorageFault;
   /** Is told what the store was found to be able to do. */
   readonly note?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
@@ -73,14 +76,14 @@ class S3BlobStore implements BlobStore {
   readonly #writing = new Set<BlobKey>();
   #conditional: Promise<boolean> | null = null;
 
-  constructor({ settings, database, clock = systemClock, patience = PATIENCE, note = ignore }: S3BlobsOptions) {
-    this.#client = new S3Client(settings, patience);
+  constructor({ settings, database, clock = systemClock, patience = PATIENCE, note, onFault }: S3BlobsOptions) {
+    this.#client = new S3Client(settings, patience, onFault);
     this.#signsBodies = signsBodies(settings);
     this.#objects = new S3Objects(this.#client, settings);
     this.#names = namesIn(settings.prefix);
     this.#gives = settings.redirect === "presigned";
     this.#database = database;
-    this.#note = note;
+    this.#note = note ?? ignore;
     this.#partials = new Partials({
       objects: this.#objects,
       names: this.#names,
@@ -227,6 +230,10 @@ class S3BlobStore implements BlobStore {
 
   async ping(): Promise<void> {
     await readText(await this.#client.ask({ operation: "ping", method: "HEAD", name: "" }, PING));
+  }
+
+  diskRoom(): Promise<DiskRoom | null> {
+    return Promise.resolve(null);
   }
 
   tallies(): readonly BlobStoreTally[] {

@@ -29,6 +29,7 @@ async function openRaced(): Promise<Database> {
     snapshot: (work) => next().snapshot(work),
     migration: (work) => first.migration(work),
     ping: () => first.ping(),
+    diskRoom: () => first.diskRoom(),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }

@@ -14,6 +14,7 @@ import {
   type Work,
 } from "../../ports/database.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
+import type { DiskRoom } from "../../ports/disk-room.ts";
 import { Durations } from "../../ports/durations.ts";
 import type { OnStorageFault } from "../../ports/storage-faults.ts";
 import { type News, NO_NEWS } from "../../ports/news.ts";
@@ -152,6 +153,10 @@ class Postgres implements Database {
   async ping(): Promise<void> {
     using connection = await this.#connections.take();
     this.schemaGuard.judge(await connection.look(this.schemaGuard.query?.sql ?? "SELECT NULL WHERE false"));
+  }
+
+  diskRoom(): Promise<DiskRoom | null> {
+    return Promise.resolve(null);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -27,6 +27,7 @@ import {
   type Work,
 } from "../../ports/database.ts";
 import type { AccountRow, Tables } from "../../ports/tables.ts";
+import type { DiskRoom } from "../../ports/disk-room.ts";
 import { Durations } from "../../ports/durations.ts";
 import { NO_NEWS } from "../../ports/news.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
@@ -127,6 +128,10 @@ class ReadCommitted implements Database {
 
   ping(): Promise<void> {
     return Promise.resolve(this.#connection.ping());
+  }
+
+  diskRoom(): Promise<DiskRoom | null> {
+    return Promise.resolve(null);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

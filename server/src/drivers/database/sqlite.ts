@@ -17,7 +17,9 @@ import {
   type TransactionOptions,
   type Work,
 } from "../../ports/database.ts";
+import { readDiskRoom } from "../disk-room.ts";
 import { makeDirectory } from "../make-directory.ts";
+import type { DiskRoom } from "../../ports/disk-room.ts";
 import { Durations } from "../../ports/durations.ts";
 import { NO_NEWS } from "../../ports/news.ts";
 import type { OnStorageFault } from "../../ports/storage-faults.ts";
@@ -201,6 +203,11 @@ class SqliteDatabase implements Database {
     this.#files.assertThere();
     this.#committed.ping();
     this.#look((query) => this.#committed.first(query, {}));
+  }
+
+  /** What its own reserve takes is used already. */
+  diskRoom(): Promise<DiskRoom> {
+    return readDiskRoom(dirname(this.#path), 0);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -35,6 +35,19 @@ export const findSharedVault = prepared((build, value: { accountId: string; chai
     .limit(1),
 );
 
+/** Bytes of all accounts together. */
+export async function sumStored(queries: Queries): Promise<{ readonly files: number; readonly versions: number }> {
+  const query = queries.build
+    .selectFrom("accounts")
+    .select([
+      sql<number | string>`coalesce(sum(usage_bytes), 0)`.as("all"),
+      sql<number | string>`coalesce(sum(usage_version_bytes), 0)`.as("versions"),
+    ]);
+  const row = await queries.first(query);
+  const versions = Number(row?.versions ?? 0);
+  return { files: Number(row?.all ?? 0) - versions, versions };
+}
+
 /** What an act may change of its account's row. */
 export type AccountColumns = Omit<AccountRow, "id" | "created_at" | "default_vault_id" | "email">;
 

@@ -37,11 +37,11 @@ export const systemHandlers = (deps: Needs): GroupHandlers<typeof api.system> =>
     await requireStorage(deps);
     // Uploads and reads go on, so the server is ready.
     const stopped = await isStopped(deps.database);
-    const detail = await openRunningTime(deps.database).doubt();
+    const details = [fullOf(deps.watch), await openRunningTime(deps.database).doubt()].filter((each) => each !== null);
     return {
       status: "ready",
       ...(stopped ? { deletions: "stopped" as const } : {}),
-      ...(detail === null ? {} : { detail }),
+      ...(details.length === 0 ? {} : { detail: details.join(". ") }),
     };
   },
 
@@ -67,7 +67,12 @@ export const systemHandlers = (deps: Needs): GroupHandlers<typeof api.system> =>
 });
 
 const NAMES: Readonly<Record<StoragePart, string>> = { database: "the database", blobs: "the blob store" };
-const WORDS: Readonly<Record<StorageState, string>> = { stopped: "Stopped", damaged: "Damaged", away: "Away" };
+const WORDS: Readonly<Record<StorageState, string>> = {
+  stopped: "Stopped",
+  damaged: "Damaged",
+  away: "Away",
+  full: "Full",
+};
 
 /**
  * @throws ServiceError that names what is wrong with which part. A damaged PostgreSQL is named by metrics alone: all processes would leave the
@@ -83,15 +88,26 @@ async function requireStorage({ database, blobs, watch }: Needs): Promise<void> 
       (state === "away" && causes[STORAGE_PARTS.indexOf(part)] !== undefined && !watch.has(part, "stopped"))
     );
   };
-  const problems = (["stopped", "damaged", "away"] as const).flatMap((state) => {
-    const parts = STORAGE_PARTS.filter((part) => isWrong(part, state));
-    return parts.length === 0 ? [] : [`${WORDS[state]}: ${parts.map((part) => NAMES[part]).join(" and ")}`];
-  });
+  const problems = (["stopped", "damaged", "away"] as const).flatMap(
+    (state) => inWords(state, (part) => isWrong(part, state)) ?? [],
+  );
   if (problems.length === 0) return;
   const known = new DatabaseUnavailableError("The log said so when it began", { known: true });
   throw new ServiceError("unavailable", problems.join(". "), {
     cause: causes.find((cause) => cause !== undefined) ?? known,
   });
+}
+
+/** Whoever reads or deletes can still be served. The log names the place, which is nothing for strangers. */
+function fullOf(watch: SystemParts["watch"]): string | null {
+  const full = inWords("full", (part) => watch.has(part, "full"));
+  return full === null ? null : `${full}. Writes may get 507; reads and deletions go on, and the log names the place`;
+}
+
+/** null: the state is that of no part. */
+function inWords(state: StorageState, isSo: (part: StoragePart) => boolean): string | null {
+  const parts = STORAGE_PARTS.filter(isSo);
+  return parts.length === 0 ? null : `${WORDS[state]}: ${parts.map((part) => NAMES[part]).join(" and ")}`;
 }
 
 /** The document that the contract brings along: it has the comments of the sources. Node reads it once. */

@@ -1,5 +1,5 @@
 /** A part of the disk that contents never fill: the database and what else the server writes need it. */
-import { statfs } from "node:fs/promises";
+import { readDiskRoom } from "../../disk-room.ts";
 import type { FileSystem, OpenFile } from "./file-system.ts";
 
 /** A measurement counts for so long; bytes written meanwhile are subtracted. Milliseconds. */
@@ -99,6 +99,5 @@ class FreeSpace {
 function ignore(): void {}
 
 async function readFree(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize;
+  return (await readDiskRoom(directory, 0)).freeBytes;
 }

@@ -48,7 +48,10 @@ export class Health {
   }
 
   #translate(error: unknown): unknown {
-    if (isFull(error)) return new BlobStoreFullError("The disk of the blob store is full", { cause: error });
+    if (isFull(error)) {
+      this.#onFault({ kind: "full", cause: error });
+      return new BlobStoreFullError("The disk of the blob store is full", { cause: error });
+    }
     if (!AWAY.has(errorCode(error) ?? "")) return error;
     this.#onFault({ kind: "suspect" });
     return new BlobStoreAwayError("The disk of the blob store cannot be written", { cause: error });

@@ -23,6 +23,8 @@ interface Store extends AsyncDisposable {
   readonly settings: S3Settings;
   /** Method and address of each request. */
   readonly asked: string[];
+  /** Kinds of what was reported. */
+  readonly faults: string[];
 }
 
 /** Answers in this order; the last one goes on. */
@@ -47,9 +49,11 @@ async function openStore(...answers: readonly Answer[]): Promise<Store> {
     redirect: null,
     trust: null,
   };
-  const client = new S3Client(settings, PATIENCE);
+  const faults: string[] = [];
+  const client = new S3Client(settings, PATIENCE, ({ kind }) => void faults.push(kind));
   return {
     client,
+    faults,
     objects: new S3Objects(client, settings),
     settings,
     asked,
@@ -154,6 +158,22 @@ describe("a request to the store", () => {
       expect(store.asked).toHaveLength(1);
       expect(JSON.stringify(refused) + String((refused as Error).stack)).not.toContain("the secret of the store");
     }
+  });
+
+  it("is refused with what to do where the bucket is missing, also where the answer has no body [issue 51]", async () => {
+    for (const answer of [answering(404, CODED("NoSuchBucket")), answering(404, "")]) {
+      await using store = await openStore(answer);
+      const asked = store.client.ask({ operation: "ping", method: "HEAD", name: "" });
+      await expect(asked).rejects.toThrow(
+        /^There is no bucket \S+ at http\S+: make it first, for instance by aws s3 mb s3:/,
+      );
+    }
+  });
+
+  it("that the store has no room for is reported [issue 51]", async () => {
+    await using store = await openStore(answering(403, CODED("QuotaExceeded")));
+    await expect(store.objects.put("blobs/one", bodyOf("content"), PUT)).rejects.toThrow(BlobStoreFullError);
+    expect(store.faults).toEqual(["full"]);
   });
 
   it("that was carried out although its answer was lost is known again by its mark", async () => {

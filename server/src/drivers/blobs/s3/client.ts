@@ -4,7 +4,8 @@ import { Readable } from "node:stream";
 import { AwsV4Signer } from "aws4fetch";
 import { Agent, type Dispatcher, errors, request } from "undici";
 import { distrustOf } from "../../distrust.ts";
-import { BlobStoreAwayError } from "../../../ports/blob-store.ts";
+import { BlobStoreAwayError, BlobStoreFullError } from "../../../ports/blob-store.ts";
+import type { OnStorageFault } from "../../../ports/storage-faults.ts";
 import { asPortError, passes, refusalOf, S3Refusal } from "./refusal.ts";
 import type { Patience, S3Settings } from "./settings.ts";
 import { openTally, type Tally } from "./tally.ts";
@@ -56,12 +57,14 @@ export class S3Client {
   readonly tally: Tally = openTally();
   readonly #settings: S3Settings;
   readonly #patience: Patience;
+  readonly #onFault: OnStorageFault;
   readonly #agent: Agent;
   readonly #signingKeys = new Map<string, ArrayBuffer>();
 
-  constructor(settings: S3Settings, patience: Patience) {
+  constructor(settings: S3Settings, patience: Patience, onFault: OnStorageFault = () => undefined) {
     this.#settings = settings;
     this.#patience = patience;
+    this.#onFault = onFault;
     const connect = { timeout: CONNECT_WITHIN, ...(settings.trust === null ? {} : { ca: settings.trust }) };
     this.#agent = new Agent({ connect, keepAliveTimeout: 4_000, pipelining: 1 });
   }
@@ -130,7 +133,9 @@ export class S3Client {
       }
       const refusal = refusalOf(asked.operation, status, await readText({ body }).catch(() => ""));
       note(passes(refusal) ? "failed" : "refused");
-      return new Failed(asPortError(refusal), passes(refusal));
+      const error = asPortError(refusal, this.#settings);
+      if (error instanceof BlobStoreFullError) this.#onFault({ kind: "full", cause: refusal });
+      return new Failed(error, passes(refusal));
     } catch (error) {
       note("failed");
       return new Failed(awayFor(asked, error), isOfTheWay(error) && distrustOf(error) === null);

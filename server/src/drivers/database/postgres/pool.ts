@@ -1,7 +1,7 @@
 /** Connections to one PostgreSQL: how many, how long anybody waits for one, and what runs on them. */
 import type { CompiledQuery } from "kysely";
 import { Pool, type PoolClient, type QueryConfig, type QueryResult } from "pg";
-import type { DatabaseLoad } from "../../../ports/database.ts";
+import { DatabaseFullError, type DatabaseLoad } from "../../../ports/database.ts";
 import type { OnStorageFault } from "../../../ports/storage-faults.ts";
 import { isAnswer, isDamage, translated } from "./failures.ts";
 import { TYPES } from "./values.ts";
@@ -237,13 +237,15 @@ export class Connection implements Disposable {
   }
 }
 
-/** The error in the port's words; damage is reported. */
+/** The error in the port's words; damage and a full disk are reported. */
 function failureOf(error: unknown, query: string, { url, onFault }: PoolOptions): Error {
   if (isDamage(error)) {
     // Its own server looks it through (amcheck, pg_checksums): from here it would be a scan of everything.
     onFault?.({ kind: "damaged", file: new URL(url).pathname.slice(1), query, cause: error, examine: null });
   }
-  return translated(error);
+  const failure = translated(error);
+  if (failure instanceof DatabaseFullError) onFault?.({ kind: "full", cause: error });
+  return failure;
 }
 
 /** One name for each text, the same on every connection, for as long as the process runs. */

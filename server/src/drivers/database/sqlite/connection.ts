@@ -147,6 +147,7 @@ class Connection implements SqliteConnection {
       // The WAL's index could not grow after the WAL itself was written. A restart may still find the transaction. So
       // this must not be reported as a full disk, which means that nothing was stored.
       if (sqliteCode(error) !== IO_ERROR_SHM_SIZE) throw this.#judge(error, "COMMIT");
+      this.#options.onFault?.({ kind: "full", cause: error });
       throw new DatabaseUnavailableError("The disk of the database is full: the commit is uncertain", { cause: error });
     }
   }
@@ -240,8 +241,10 @@ class Connection implements SqliteConnection {
     if (isFlushFailure(code)) return this.#stop(error);
     if (isDamage(error, code)) return this.#reportDamage(error, query);
     if (code !== null && AWAY.has(code & 0xff)) this.#options.onFault?.({ kind: "suspect" });
-    if (code === null || (code & 0xff) !== CONSTRAINT) return translate(error, code);
-    return toConstraintError(this.#handle, error, code);
+    if (code !== null && (code & 0xff) === CONSTRAINT) return toConstraintError(this.#handle, error, code);
+    const translated = translate(error, code);
+    if (translated instanceof DatabaseFullError) this.#options.onFault?.({ kind: "full", cause: error });
+    return translated;
   }
 
   #stop(cause: unknown): DatabaseUnavailableError {

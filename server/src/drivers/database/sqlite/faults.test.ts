@@ -81,10 +81,16 @@ describe("SQLite on a full disk", () => {
     const mounted = await mountSmall(directory.path);
     if (mounted !== null) return context.skip(`no small file system can be mounted here (${mounted})`);
     try {
-      await using database = await openSqlite({ path: file(), reserveBytes: 2 * MIB });
+      const faults: StorageFault[] = [];
+      const onFault = (fault: StorageFault): void => void faults.push(fault);
+      await using database = await openSqlite({ path: file(), reserveBytes: 2 * MIB, onFault });
       await migrate(database);
       await insertAccount(database);
+      expect(faults).toEqual([]);
       await fillUp(database);
+      // The log and readiness say it from then on [issue 51].
+      expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(["full"]));
+      expect((await database.diskRoom())?.freeBytes).toBeLessThan(64 * 1024);
       expect(await database.first(database.build.selectFrom("accounts").select("id"))).not.toBeNull();
       await expect(database.transaction(removeVaults)).rejects.toThrow(DatabaseFullError);
       expect((await stat(`${file()}-reserve`)).size).toBe(2 * MIB);
