@@ -176,6 +176,10 @@ function openWatched(
   return openStorage(config, {
     clock,
     note: (fields, message) => log.events.info({ event: "storage", ...fields }, message),
+    onMigration: ({ version: schema, place, ...migration }) => {
+      log.events.info({ event: "migration", schema, ...migration }, `${place} has schema ${String(schema)} now`);
+      log.flush();
+    },
     onDatabaseFault: watch.onFaultOf("database"),
     onBlobsFault: watch.onFaultOf("blobs"),
   });

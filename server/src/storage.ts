@@ -23,7 +23,7 @@ import { openPostgres } from "./drivers/database/postgres.ts";
 import { openSqlite, type SqliteOptions } from "./drivers/database/sqlite.ts";
 import { openSnapshot } from "./drivers/database/sqlite/snapshot.ts";
 import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
-import { findVersion, migrate } from "./schema/migrate.ts";
+import { type AppliedMigration, findVersion, migrate, MIGRATIONS } from "./schema/migrate.ts";
 import { enterProcess, isInUse, type ProcessEntry } from "./drivers/processes.ts";
 import { type BlobStore, BlobStoreAwayError } from "./ports/blob-store.ts";
 import { type Database, type DatabaseReader, DatabaseUnavailableError } from "./ports/database.ts";
@@ -38,7 +38,7 @@ import { releaseEnded } from "./ports/leases.ts";
 
 export interface Storage extends Paired, AsyncDisposable {}
 
-export interface StorageOptions {
+export interface StorageOptions extends OpenOptions {
   /** Tests put a double here. */
   readonly fileSystem?: FileSystem;
   /** Is told what the stores were found to be able to do. */
@@ -51,6 +51,11 @@ export interface StorageOptions {
 
 type Address = Pick<Config, "database">;
 
+export interface OpenOptions {
+  /** Is told of each step of the schema that the opening has taken. */
+  readonly onMigration?: (migration: AppliedMigration & { readonly place: string }) => void;
+}
+
 /** All of a server's storage, with the newest schema: rows and contents that belong together. Rejects with nothing left open. */
 export async function openStorage(
   config: Pick<Config, "mode" | "database" | "blobs" | "dataDirectory">,
@@ -59,9 +64,12 @@ export async function openStorage(
   await using opened = new AsyncDisposableStack();
   const entry = opened.use(enter(config));
   const entered = systemClock.now();
-  const { onDatabaseFault } = options;
+  const { onDatabaseFault, onMigration } = options;
   const database = opened.use(
-    await openMigrated(config.database, { ...(onDatabaseFault && { onFault: onDatabaseFault }) }),
+    await openMigrated(config.database, {
+      ...(onMigration && { onMigration }),
+      ...(onDatabaseFault && { onFault: onDatabaseFault }),
+    }),
   );
   const blobs = opened.use(await openBlobs(config.blobs, database, options));
   // Nobody waits for what processes held that have ended. Other machines may use the same PostgreSQL, and this one cannot see theirs.
@@ -83,9 +91,12 @@ export async function openStorage(
 }
 
 /** Both halves beside a server that may be running on them, or where none starts: for operators. There must be a database. */
-export async function openBeside(config: Pick<Config, "database" | "blobs">): Promise<Paired & AsyncDisposable> {
+export async function openBeside(
+  config: Pick<Config, "database" | "blobs">,
+  options: OpenOptions = {},
+): Promise<Paired & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
-  const database = opened.use(await openExisting(config));
+  const database = opened.use(await openExisting(config, options));
   await requireHere(database);
   const blobs = opened.use(await openBlobs(config.blobs, database, {}));
   const all = opened.move();
@@ -99,10 +110,11 @@ function placesOf({ database, blobs }: Pick<Config, "database" | "blobs">): Pair
 /** Both halves, to move all data from or to, also where no server may start. */
 export async function openForMove(
   config: Pick<Config, "database" | "blobs" | "dataDirectory">,
+  options: OpenOptions = {},
 ): Promise<Pick<Storage, "database" | "blobs"> & { readonly alone: boolean } & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const entry = opened.use(enter(config));
-  const database = opened.use(await openMigrated(config.database, {}));
+  const database = opened.use(await openMigrated(config.database, options));
   const blobs = opened.use(await openBlobs(config.blobs, database, {}));
   const all = opened.move();
   return { database, blobs, alone: entry.alone, [Symbol.asyncDispose]: () => all.disposeAsync() };
@@ -133,7 +145,7 @@ export async function digestBackup(directory: string): Promise<string> {
 /** The rows of a backup with the newest schema, in a copy that goes with it, and its contents, which are only read. */
 export async function openBackup(
   directory: string,
-  { rowsSha256, scratch }: { readonly rowsSha256: string; readonly scratch: string },
+  { rowsSha256, scratch, ...options }: { readonly rowsSha256: string; readonly scratch: string } & OpenOptions,
 ): Promise<{ readonly rows: Database; readonly contents: Pick<BlobStore, "open"> } & AsyncDisposable> {
   if ((await digestBackup(directory)) !== rowsSha256)
     throw new Error(`${join(directory, ROWS)} is not what the backup wrote: take another copy of it`);
@@ -143,7 +155,7 @@ export async function openBackup(
   opened.defer(() => rmSync(own, { recursive: true, force: true }));
   const path = join(own, ROWS);
   await pipeline(createReadStream(join(directory, ROWS)), createWriteStream(path, { mode: 0o600 }));
-  const rows = opened.use(await openMigrated({ kind: "sqlite", path }, { reserveBytes: 0 }));
+  const rows = opened.use(await openMigrated({ kind: "sqlite", path }, { reserveBytes: 0, ...options }));
   const all = opened.move();
   const contents = readDiskBlobs(join(directory, CONTENTS));
   return { rows, contents, [Symbol.asyncDispose]: () => all.disposeAsync() };
@@ -206,14 +218,14 @@ export async function requireStore(config: Config["blobs"], database: Database):
 /** The database alone, beside a server that may be running on it: the reserve for a full disk is the server's. */
 export function openDatabase(
   { database }: Address,
-  options: Pick<SqliteOptions, "busyAttempts"> = {},
+  options: Pick<SqliteOptions, "busyAttempts"> & OpenOptions = {},
 ): Promise<Database> {
   return openMigrated(database, { ...options, reserveBytes: 0 });
 }
 
 /** The database that is there: to look for something makes none to look in. */
-export async function openExisting(config: Address): Promise<Database> {
-  if (await hasDatabase(config)) return openDatabase(config);
+export async function openExisting(config: Address, options: OpenOptions = {}): Promise<Database> {
+  if (await hasDatabase(config)) return openDatabase(config, options);
   const setting = config.database.kind === "sqlite" ? "SERVICE_DATA_DIR" : "SERVICE_DATABASE_URL";
   throw new Error(
     `there is no database ${placeOf(config.database)}. A server makes it when it first starts; if one runs, check ${setting} or name its settings with --env-file`,
@@ -255,7 +267,10 @@ export function readDatabase({ database }: Address): DatabaseReader {
   };
 }
 
-async function openMigrated(config: DatabaseConfig, options: Omit<SqliteOptions, "path">): Promise<Database> {
+async function openMigrated(
+  config: DatabaseConfig,
+  { onMigration, ...options }: Omit<SqliteOptions, "path"> & OpenOptions,
+): Promise<Database> {
   await using opened = new AsyncDisposableStack();
   const isSqlite = config.kind === "sqlite";
   const { onFault } = options;
@@ -265,7 +280,7 @@ async function openMigrated(config: DatabaseConfig, options: Omit<SqliteOptions,
         ? await openSqlite({ ...options, path: config.path })
         : openPostgres({ ...config, ...(onFault && { onFault }) }),
     );
-    await migrate(database);
+    await migrate(database, MIGRATIONS, (migration) => onMigration?.({ ...migration, place: placeOf(config) }));
     opened.move();
     return database;
   } catch (error) {

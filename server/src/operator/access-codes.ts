@@ -7,7 +7,7 @@ import { systemClock } from "../ports/clock.ts";
 import { systemRandom } from "../ports/random.ts";
 import { type Config, placeOf } from "../config.ts";
 import { isServed, openExisting } from "../storage.ts";
-import { type OperatorCommand, type Streams, UsageError } from "./command.ts";
+import { type OperatorCommand, type Streams, tellingMigrations, UsageError } from "./command.ts";
 import { FLAG, read, TEXT, usageError } from "./options.ts";
 
 const EXIT_DONE = 0;
@@ -29,7 +29,7 @@ export const createAccessCodes: OperatorCommand = {
       expiresInDays: parseNumber("--expires-in-days", values["expires-in-days"], MAX_DAYS),
       note: parseNote(values.note),
     };
-    await using database = await openExisting(config);
+    await using database = await openExisting(config, tellingMigrations(streams));
     await requireOrigin(database, config);
     noteUnserved(config, streams);
     const made = await addAccessCode({ database, clock: systemClock, random: systemRandom }, wanted);
@@ -48,7 +48,7 @@ export const listAllAccessCodes: OperatorCommand = {
   about: "Lists the codes, newest first, with what is left of each. Never shows the code itself.",
   async run(config, words, streams) {
     const { values } = read(listAllAccessCodes, words, { json: FLAG });
-    await using database = await openExisting(config);
+    await using database = await openExisting(config, tellingMigrations(streams));
     noteUnserved(config, streams);
     const now = systemClock.now();
     const codes = (await database.all(listAccessCodes(database, {}))).map((row) => toListed(row, now));
@@ -67,7 +67,7 @@ export const revokeAccessCodes: OperatorCommand = {
     const { positionals } = read(revokeAccessCodes, words, {}, 1);
     const [id] = positionals;
     if (id === undefined) throw usageError(revokeAccessCodes, "the id is missing, access-codes list shows it");
-    await using database = await openExisting(config);
+    await using database = await openExisting(config, tellingMigrations(streams));
     noteUnserved(config, streams);
     const revoked = await database.run(revokeAccessCode(database, { id, now: systemClock.now() }));
     if (revoked === 0 && (await database.first(findAccessCode(database, { id }))) === null) {

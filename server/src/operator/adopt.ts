@@ -10,7 +10,7 @@ import {
 import { systemClock } from "../ports/clock.ts";
 import { systemRandom } from "../ports/random.ts";
 import { openBeside } from "../storage.ts";
-import type { OperatorCommand } from "./command.ts";
+import { type OperatorCommand, tellingMigrations } from "./command.ts";
 import { isConfirmed } from "./confirming.ts";
 import { FLAG, read } from "./options.ts";
 
@@ -24,7 +24,7 @@ export const adoptStore: OperatorCommand = {
     "Says that these rows and these contents belong together, where a server refuses to start on them or has stopped to delete. Shows what it found and asks first; --yes answers.",
   async run(config, words, streams) {
     const { values } = read(adoptStore, words, { yes: FLAG });
-    await using pair = await openBeside(config);
+    await using pair = await openBeside(config, tellingMigrations(streams));
     const { rows, contents } = pair.places;
     const found = await findPair(pair);
     streams.out(renderMarks(found, pair.places));

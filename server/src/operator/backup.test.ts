@@ -183,7 +183,10 @@ describe("SQLite and disk", () => {
     const data = join(makeDirectory(), "restored");
     // A broken disk of the backup: found before anything is served.
     const child = launch(settings, ["restore", made.directory, "--data", data]);
-    createInterface({ input: child.stderr }).once("line", () => child.kill("SIGKILL"));
+    // Before it the new database gets its schema, and a server may begin on that.
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      if (line.startsWith("restore: ")) child.kill("SIGKILL");
+    });
     await once(child, "close");
     await expect(serve({ SERVICE_DATA_DIR: data })).rejects.toThrow("is not complete: run it again");
     await succeed(settings, "restore", made.directory, "--data", data);

@@ -8,7 +8,7 @@ import { systemClock } from "../ports/clock.ts";
 import { systemRandom } from "../ports/random.ts";
 import { findVersion } from "../schema/migrate.ts";
 import { createBackup, digestBackup, openBeside } from "../storage.ts";
-import type { OperatorCommand } from "./command.ts";
+import { type OperatorCommand, tellingMigrations } from "./command.ts";
 import { FLAG, read, usageError } from "./options.ts";
 
 const EXIT_DONE = 0;
@@ -27,7 +27,7 @@ export const backUp: OperatorCommand = {
     if (directory === undefined) throw usageError(backUp, "the directory is missing");
     const isListed = values.list === true;
     const say = (line: string): void => streams.note(`backup: ${line}\n`);
-    await using storage = await openBeside(config);
+    await using storage = await openBeside(config, tellingMigrations(streams));
     const [id, began] = [systemRandom.uuid(), systemClock.now()];
     let made: Pick<Manifest, "rows" | "schema">;
     let contents = NOTHING;

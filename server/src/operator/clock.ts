@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
 import { openExisting } from "../storage.ts";
-import type { OperatorCommand } from "./command.ts";
+import { type OperatorCommand, tellingMigrations } from "./command.ts";
 import { read } from "./options.ts";
 
 const EXIT_DONE = 0;
@@ -19,7 +19,7 @@ export const confirmClockNow: OperatorCommand = {
     "Says that the clock is right, after it was found to be behind, far ahead or set. Jobs delete and expire at once what is due, and no longer wait for a day. The audit log of each account names the operator.",
   async run(config, words, streams) {
     read(confirmClockNow, words, {});
-    await using database = await openExisting(config);
+    await using database = await openExisting(config, tellingMigrations(streams));
     streams.note(`The clock of this machine says ${new Date(systemClock.now()).toISOString()}\n`);
     const doubt = await readClockState({ database, clock: systemClock });
     if (doubt === null) {

@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import { findDoubt, type Paired } from "../features/pairing/pairing.ts";
 import { systemClock } from "../ports/clock.ts";
 import { systemRandom } from "../ports/random.ts";
+import type { OpenOptions } from "../storage.ts";
 
 /** Where a command writes: results on `out`, what it has to say about them on `note`. */
 export interface Streams {
@@ -34,6 +35,13 @@ export async function refusalToDelete(pair: Paired): Promise<string | null> {
   return doubt === null
     ? null
     : `${pair.places.rows} and ${pair.places.contents} may not belong together (${doubt}): nothing is deleted. coffer-server adopt shows both\n`;
+}
+
+/** For who opens the database: a newer program changes its schema, and servers of earlier releases may end because of it. */
+export function tellingMigrations(streams: Pick<Streams, "note">): OpenOptions {
+  return {
+    onMigration: ({ version, name, place }) => streams.note(`${place} has schema ${String(version)} now: ${name}\n`),
+  };
 }
 
 /** The words cannot be read; the message says what is expected. */

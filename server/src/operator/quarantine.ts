@@ -17,7 +17,7 @@ import type { Database } from "../ports/database.ts";
 import type { DeletionReason, QuarantineRow } from "../ports/quarantine-tables.ts";
 import { systemRandom } from "../ports/random.ts";
 import { openBeside, openExisting } from "../storage.ts";
-import { type OperatorCommand, refusalToDelete, type Streams } from "./command.ts";
+import { type OperatorCommand, refusalToDelete, type Streams, tellingMigrations } from "./command.ts";
 import { isConfirmed } from "./confirming.ts";
 import { FLAG, read, TEXT, usageError } from "./options.ts";
 
@@ -38,7 +38,7 @@ export const listOfQuarantine: OperatorCommand = {
   async run(config, words, streams) {
     const { values } = read(listOfQuarantine, words, { reason: TEXT, json: FLAG });
     const selection = { reason: reasonIn(listOfQuarantine, values.reason) };
-    await using database = await openExisting(config);
+    await using database = await openExisting(config, tellingMigrations(streams));
     const total = await openRunningTime(database).total();
     if (values.json !== true) streams.out(`${line("KEY", "REASON", "HOURS LEFT", "BYTES", "ACCOUNT")}\n`);
     for await (const row of rowsOf(database, selection))
@@ -57,7 +57,7 @@ export const restoreOfQuarantine: OperatorCommand = {
   async run(config, words, streams) {
     const { values, positionals } = read(restoreOfQuarantine, words, { all: FLAG, reason: TEXT }, MOST_KEYS);
     const selection = selectionIn(restoreOfQuarantine, values, positionals);
-    await using database = await openExisting(config);
+    await using database = await openExisting(config, tellingMigrations(streams));
     let [back, kept] = [0, 0];
     for await (const keys of pagesOf(database, selection)) {
       const done = await database.transaction(async (transaction) => {
@@ -90,7 +90,7 @@ async function purge(
   yes: boolean | undefined,
   streams: Streams,
 ): Promise<number> {
-  await using storage = await openBeside(config);
+  await using storage = await openBeside(config, tellingMigrations(streams));
   const { database } = storage;
   let [contents, bytes] = [0, 0];
   const accounts = new Set<string>();

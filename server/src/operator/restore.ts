@@ -1,8 +1,7 @@
 /** `coffer-server restore`: what `coffer-server backup` wrote, into a new database and a new store. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Config, onDirectory, parseConfig, placeOf, placeOfBlobs } from "../config.ts";
-import { readEnvFile } from "../config/env-file.ts";
+import { type Config, onDirectory, placeOf, placeOfBlobs } from "../config.ts";
 import { type Manifest, parseManifest } from "../features/backup/manifest.ts";
 import { RestoreError, restoreAll, type Restored } from "../features/backup/restore.ts";
 import { MoveError } from "../features/moving/moving.ts";
@@ -13,8 +12,9 @@ import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
 import { createAtRest } from "../secrets/at-rest.ts";
 import { openBackup, openContents, openForMove } from "../storage.ts";
-import type { OperatorCommand, Streams } from "./command.ts";
+import { type OperatorCommand, type Streams, tellingMigrations } from "./command.ts";
 import { FLAG, read, TEXT, usageError } from "./options.ts";
+import { readConfigFile } from "./settings-file.ts";
 
 const EXIT_DONE = 0;
 const EXIT_REFUSED = 1;
@@ -36,7 +36,7 @@ export const restore: OperatorCommand = {
         `this backup only lists its contents: name the settings of the store that has them, ${manifest.of.contents}`,
       );
     const target = values.data === undefined ? config : onDirectory(config, values.data);
-    const source = values.contents === undefined ? null : settingsIn(values.contents, streams);
+    const source = values.contents === undefined ? null : readConfigFile(values.contents, streams);
     if (source !== null && placeOfBlobs(source.blobs) === placeOfBlobs(target.blobs))
       throw usageError(
         restore,
@@ -70,12 +70,6 @@ function readManifest(directory: string): Manifest {
   return parseManifest(text);
 }
 
-function settingsIn(path: string, streams: Streams): Config {
-  const { values, warning } = readEnvFile(path);
-  if (warning !== null) streams.note(`${warning}\n`);
-  return parseConfig(values);
-}
-
 interface Wanted {
   readonly manifest: Manifest;
   readonly target: Config;
@@ -88,10 +82,14 @@ interface Wanted {
 async function run(directory: string, { manifest, target, source, endKeys, streams }: Wanted): Promise<Restored> {
   const say = (line: string): void => streams.note(`restore: ${line}\n`);
   const { id, rowsSha256 } = manifest;
-  await using backup = await openBackup(directory, { rowsSha256, scratch: target.dataDirectory });
+  await using backup = await openBackup(directory, {
+    rowsSha256,
+    scratch: target.dataDirectory,
+    ...tellingMigrations(streams),
+  });
   await requireFitting(backup.rows, target);
   await using stored = source === null ? null : await openContents(source.blobs, backup.rows);
-  await using storage = await openForMove(target);
+  await using storage = await openForMove(target, tellingMigrations(streams));
   if (!storage.alone) throw new RestoreError("A server uses this data directory: stop it, and restore again");
   return await restoreAll({
     backup: { id, place: `the backup ${directory}`, rows: backup.rows, contents: stored ?? backup.contents },

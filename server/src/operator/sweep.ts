@@ -3,7 +3,7 @@ import { type Found, sweepOrphans } from "../jobs/sweep.ts";
 import { openRunningTime } from "../jobs/running-time.ts";
 import { systemClock } from "../ports/clock.ts";
 import { openBeside } from "../storage.ts";
-import { type OperatorCommand, refusalToDelete, type Streams } from "./command.ts";
+import { type OperatorCommand, refusalToDelete, type Streams, tellingMigrations } from "./command.ts";
 import { isConfirmed } from "./confirming.ts";
 import { FLAG, read } from "./options.ts";
 
@@ -17,7 +17,7 @@ export const sweepStore: OperatorCommand = {
     "Shows how many contents no row names. Without --dry-run it asks, and puts them into quarantine for 7 days, also where the server's sweep stopped because there are so many.",
   async run(config, words, streams) {
     const { values } = read(sweepStore, words, { "dry-run": FLAG, yes: FLAG });
-    await using storage = await openBeside(config);
+    await using storage = await openBeside(config, tellingMigrations(streams));
     const deps = {
       ...storage,
       clock: systemClock,

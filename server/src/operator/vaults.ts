@@ -8,7 +8,7 @@ import { findVaultOfAny } from "../features/ownership/store.ts";
 import { systemClock } from "../ports/clock.ts";
 import { systemRandom } from "../ports/random.ts";
 import { openExisting } from "../storage.ts";
-import type { OperatorCommand } from "./command.ts";
+import { type OperatorCommand, tellingMigrations } from "./command.ts";
 import { FLAG, read, usageError } from "./options.ts";
 
 const EXIT_DONE = 0;
@@ -24,7 +24,7 @@ export const deleteVaults: OperatorCommand = {
     const { values, positionals } = read(deleteVaults, words, { permanent: FLAG }, 1);
     const [id] = positionals;
     if (id === undefined) throw usageError(deleteVaults, "the vault's id is missing");
-    await using database = await openExisting(config);
+    await using database = await openExisting(config, tellingMigrations(streams));
     const deps = { database, clock: systemClock, random: systemRandom, settings: config.settings };
     const { status, note } = await deleteOne(deps, id.toLowerCase(), values.permanent === true);
     // A running server would do it as well.

@@ -8,6 +8,11 @@ import type { Migration } from "./migration.ts";
 /** All of them, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [baseline];
 
+/** A step that was taken, and how long it took with the wait for others. */
+export interface AppliedMigration extends Pick<Migration, "version" | "name"> {
+  readonly milliseconds: number;
+}
+
 interface MigrationRow {
   version: number;
   name: string;
@@ -18,13 +23,23 @@ interface MigrationRow {
 /**
  * Applies what is missing. Several processes may start at once: one at a time takes a step, and each looks at the schema first. From
  * then on a newer server's steps stop this one, unless they let it go on.
+ * @param onApplied is told of each step that this call has taken, once it is committed.
  * @throws OutdatedServerError when a newer server has made the database one that this server may not write to.
  * @throws EarlierSchemaError
  */
-export async function migrate(database: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+export async function migrate(
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+  onApplied: (migration: AppliedMigration) => void = () => undefined,
+): Promise<void> {
   const newest = migrations.at(-1)?.version ?? 0;
   const found = await findIfAny(database);
-  for (const migration of migrations.filter(({ version }) => version > found)) await apply(database, migration);
+  for (const migration of migrations.filter(({ version }) => version > found)) {
+    const began = performance.now();
+    const { version, name } = migration;
+    if (await apply(database, migration))
+      onApplied({ version, name, milliseconds: Math.round(performance.now() - began) });
+  }
   database.schemaGuard.expect(newest);
   await database.ping();
 }
@@ -55,15 +70,17 @@ async function findIfAny(database: Database): Promise<number> {
   }
 }
 
-async function apply(database: Database, migration: Migration): Promise<void> {
-  await database.migration(async (transaction) => {
+/** Whether it had to be applied. */
+function apply(database: Database, migration: Migration): Promise<boolean> {
+  return database.migration(async (transaction) => {
     const found = await readVersion(transaction);
-    if (found >= migration.version) return;
+    if (found >= migration.version) return false;
     refuseEarlier(found);
     await migration.up(transaction);
     const { version, name, oldestBeside = null } = migration;
     const row: MigrationRow = { version, name, oldest_beside: oldestBeside };
     await transaction.run(withMigrations(transaction).insertInto("migrations").values(row));
+    return true;
   });
 }
 
