@@ -179,8 +179,8 @@ export interface Config {
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];
-  constructor(problems: readonly string[]) {
-    super(`The configuration is not valid:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+  constructor(problems: readonly string[], heading = "The configuration is not valid") {
+    super(`${heading}:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
     this.problems = problems;
   }
 }

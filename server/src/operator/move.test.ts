@@ -101,6 +101,17 @@ describe("moving from SQLite and disk to PostgreSQL and S3, and back", () => {
     expect(tried.said).not.toContain(secretAccessKey);
     await requireServed(small, filled);
 
+    const nowhere = settingsFile({ ...large, SERVICE_BLOBS_URL: `${endpoint}/nobody-made-this/${prefix}` });
+    for (const words of [["--dry-run"], []]) {
+      const refused = await run(small, "move", "--to", nowhere, ...words);
+      expect([refused.code, refused.said]).toEqual([
+        1,
+        expect.stringContaining(
+          `There is no bucket nobody-made-this at ${endpoint}: make it first, for instance by aws s3 mb`,
+        ),
+      ]);
+    }
+
     const moved = await run(small, "move", "--to", settingsFile(large));
     expect([moved.code, moved.said]).toEqual([0, expect.stringContaining("3 contents are whole")]);
     expect(moved.said).not.toContain(secretAccessKey);

@@ -1,7 +1,7 @@
 /** `coffer-server move`: all data to other storage, such as from SQLite and disk to PostgreSQL and S3, and back. */
 import { isDeepStrictEqual } from "node:util";
-import { type Config, parseConfig, placeOf, placeOfBlobs } from "../config.ts";
-import { readEnvFile } from "../config/env-file.ts";
+import { type Config, ConfigError, parseConfig, placeOf, placeOfBlobs } from "../config.ts";
+import { decodeMasterKey } from "../config/secrets.ts";
 import { listContents } from "../features/moving/blobs.ts";
 import { cancelMove, MoveError, moveAll, type Side } from "../features/moving/moving.ts";
 import { countRows } from "../features/moving/rows-store.ts";
@@ -9,9 +9,10 @@ import { MOVED } from "../features/moving/tables.ts";
 import { systemClock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
-import { hasDatabase, openForMove } from "../storage.ts";
-import type { OperatorCommand, Streams } from "./command.ts";
+import { hasDatabase, openForMove, requireStore } from "../storage.ts";
+import { type OperatorCommand, type Streams, tellingMigrations } from "./command.ts";
 import { FLAG, read, TEXT, usageError } from "./options.ts";
+import { readConfigFile, readSettings } from "./settings-file.ts";
 
 const EXIT_DONE = 0;
 const EXIT_REFUSED = 1;
@@ -24,29 +25,36 @@ export const moveData: OperatorCommand = {
   async run(environment, words, streams) {
     const options = { from: TEXT, to: TEXT, "dry-run": FLAG, cancel: FLAG };
     const { values } = read(moveData, words, options);
-    const from = values.from === undefined ? environment : settingsIn(values.from, streams);
+    const from = values.from === undefined ? environment : readConfigFile(values.from, streams);
     if (!(await hasDatabase(from))) throw new Error(`there is no database ${placeOf(from.database)} to move from`);
     if (values.cancel === true) return cancel(from, streams);
     if (values.to === undefined) throw usageError(moveData, "the settings of the new storage are missing");
-    const to = settingsIn(values.to, streams);
-    const problem = problemOf(from, to);
-    if (problem !== null) throw usageError(moveData, problem);
+    const to = configOfTarget(values.to, from, streams);
+    if (isDeepStrictEqual(from.database, to.database))
+      throw usageError(moveData, "both sides have the same database: give the new settings another one");
     return values["dry-run"] === true ? tryOut(from, to, streams) : move(from, to, streams);
   },
 };
 
-function settingsIn(path: string, streams: Streams): Config {
-  const { values, warning } = readEnvFile(path);
-  if (warning !== null) streams.note(`${warning}\n`);
-  return parseConfig(values);
-}
-
-function problemOf(from: Config, to: Config): string | null {
-  if (isDeepStrictEqual(from.database, to.database))
-    return "both sides have the same database: give the new settings another one";
-  if (!isDeepStrictEqual(from.secrets.masterKey, to.secrets.masterKey))
-    return "the new settings need the same SERVICE_MASTER_KEY: it encrypts secrets in the rows";
-  return null;
+/** Servers start with them next, so each setting is named that one of them lacks. */
+function configOfTarget(path: string, from: Config, streams: Streams): Config {
+  const settings = readSettings(path, streams);
+  const problems: string[] = [];
+  let config: Config | null = null;
+  try {
+    config = parseConfig(settings);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    problems.push(...error.problems);
+  }
+  const masterKey = config?.secrets.masterKey ?? decodeMasterKey(settings["SERVICE_MASTER_KEY"] ?? "");
+  if (masterKey !== null && !isDeepStrictEqual(masterKey, from.secrets.masterKey))
+    problems.push("SERVICE_MASTER_KEY: needs to be that of the old settings: it encrypts secrets in the rows");
+  if ((settings["SERVICE_DATA_DIR"] ?? "") === "")
+    problems.push("SERVICE_DATA_DIR: name the directory for what the new servers keep on their own disk");
+  if (config === null || problems.length > 0)
+    throw new ConfigError(problems, `${path} has to have all settings of the new servers`);
+  return config;
 }
 
 function placeIn(config: Config): string {
@@ -54,12 +62,13 @@ function placeIn(config: Config): string {
 }
 
 async function move(from: Config, to: Config, streams: Streams): Promise<number> {
-  await using source = await openForMove(from);
+  await using source = await openForMove(from, tellingMigrations(streams));
   if (!source.alone) {
     streams.note("A server or another command uses the old data directory: stop it, and move again\n");
     return EXIT_REFUSED;
   }
-  await using target = await openForMove(to);
+  await requireStore(to.blobs, source.database);
+  await using target = await openForMove(to, tellingMigrations(streams));
   const side = (config: Config, { database, blobs }: Pick<Side, "database" | "blobs">): Side => ({
     database,
     blobs,
@@ -81,7 +90,7 @@ async function move(from: Config, to: Config, streams: Streams): Promise<number>
 
 /** Reads the old storage and asks the new one, and writes nothing. */
 async function tryOut(from: Config, to: Config, streams: Streams): Promise<number> {
-  await using source = await openForMove(from);
+  await using source = await openForMove(from, tellingMigrations(streams));
   let rows = 0;
   for (const table of MOVED) {
     const count = await countRows(source.database, table);
@@ -94,6 +103,7 @@ async function tryOut(from: Config, to: Config, streams: Streams): Promise<numbe
   const unfinished = await countUnfinished(source.database);
   if (unfinished > 0) streams.out(`${String(unfinished)} unfinished uploads stay behind: their clients begin again\n`);
   if (await hasDatabase(to)) streams.note(`move: ${placeOf(to.database)} exists; a move needs it empty\n`);
+  await requireStore(to.blobs, source.database);
   streams.note(`move: nothing was written. It would go from ${placeIn(from)} to ${placeIn(to)}\n`);
   return EXIT_DONE;
 }
@@ -107,7 +117,7 @@ async function countUnfinished(database: Database): Promise<number> {
 }
 
 async function cancel(from: Config, streams: Streams): Promise<number> {
-  await using source = await openForMove(from);
+  await using source = await openForMove(from, tellingMigrations(streams));
   const isCancelled = await cancelMove(source);
   streams.note(isCancelled ? "The data stay here: servers may start again\n" : "No move from here is under way\n");
   return isCancelled ? EXIT_DONE : EXIT_REFUSED;
