@@ -27,6 +27,7 @@ const ALLOWED: readonly (readonly [text: RegExp, why: string])[] = [
   [/ rates /, "once a minute: the callers of the last minute, without an index that each request would pay for"],
   [/ "mail_requests" where \("not_before"/, "mails that wait"],
   [/ "accounts" where "zklogin_salt" is not null limit/, "once, when a server starts; it ends at the first"],
+  [/^select coalesce\(sum\(usage_bytes\), 0\)/, "metrics, every five minutes in each process: what all accounts store"],
   [/^update "webhooks" set "previous_secret"/, "once an hour, in one process"],
 ];
 

@@ -98,6 +98,8 @@ async function copyOne(content: Content, source: ContentSource, target: BlobStor
   const { blob_key: key, size, sha256 } = content;
   const bytes = (await source.open(key)) ?? (await source.openDeleted?.(key)) ?? null;
   if (bytes === null) throw new LostContentError(`The content ${key} is not in the old store`);
+  // What a copy before this left under the key when it was killed: nobody else writes it.
+  await target.discard(key);
   if (sha256 === null) return void (await target.put(key, bytes));
   const receipt = await target.put(key, bytes, { length: size });
   if (receipt.size === size && receipt.sha256 === sha256) return;
