@@ -125,7 +125,7 @@ function release(
   renameSync(path.join(own, before), path.join(own, name));
   const main = path.join(own, name, "lib/main.js");
   writeFileSync(main, change(readFileSync(main, "utf8")));
-  execFileSync("tar", ["-czf", `${name}.tar.gz`, name], { cwd: own });
+  execFileSync("tar", ["--use-compress-program=gzip -1", "-cf", `${name}.tar.gz`, name], { cwd: own });
   const sum = createHash("sha256")
     .update(readFileSync(path.join(own, `${name}.tar.gz`)))
     .digest("hex");
