@@ -70,12 +70,12 @@ const one = (heading: string): string => under(heading).join("\n");
 function trying(): string {
   return `${one("Try it side by side").trimEnd()} >/run/machine/trial 2>&1 &
 trial=$!
-for _ in $(seq 300); do grep --quiet 'tries the backup out on' /run/machine/trial && break; sleep 0.1; done
+for _ in $(seq 300); do grep --quiet --no-messages 'tries the backup out on' /run/machine/trial && break; sleep 0.1; done
 curl --fail --silent --show-error "$(grep --only-matching 'http://[0-9.:]*' /run/machine/trial)/healthz"
 kill -INT "$trial"
 wait "$trial"
 cat /run/machine/trial
-rm --recursive /var/tmp/coffer-trial
+rm --recursive /var/tmp/coffer-trial /run/machine/trial
 `;
 }
 
