@@ -3,7 +3,7 @@
 const NEEDED = [24, 7];
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
-  await import("./main.js");
+  await import(new URL("main.js", import.meta.url));
 } else {
   process.stderr.write(
     `coffer-server needs Node ${NEEDED.join(".")} or newer, and this is Node ${process.versions.node} at ${process.execPath}: start bin/coffer-server, which brings its own\n`,

@@ -111,7 +111,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     if (!isTrial) stack.defer(startJobs({ ...deps, log: jobLog(log) }, places));
     const stopWebhooks = isTrial ? noWebhooks : startWebhooks({ ...deps, log: jobLog(log) });
     stack.defer(() => stopWebhooks(ABORT_GRACE));
-    stack.defer(watch.watch(deps));
+    // Its probe writes.
+    if (!isTrial) stack.defer(watch.watch(deps));
     const closeUnused = followUnused(app.server);
     await app.listen(isTrial ? { host: "127.0.0.1", port: 0 } : config.listen);
     readiness.state = "ready";

@@ -150,6 +150,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     title: "The chain",
     costs: {
       network: "Addresses and signatures of one network do not count on another, so it stays as it is.",
+      chainFile: "Users' programs take the file only by its digest, so a change of it is one that you announce.",
       chainUrl:
         "The server believes the node about who may use a shared vault; while it does not answer, shared vaults do not either.",
       chainPackage: "Vaults of another package are not seen, so it stays as it is.",
