@@ -50,6 +50,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       "test/shared-vaults/rotation-crash",
     ],
   },
+  operator: { counted: ["test/operator/*"] },
   kills: { counted: ["test/crash/*"] },
   campaigns: { whole: ["test/any-answer", "test/security/attack/attack", "test/fuzz"] },
   // Alone, since whatever runs beside it changes what it measures.
