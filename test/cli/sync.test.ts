@@ -68,3 +68,16 @@ it("syncs nothing that looks as if most were deleted, without the number", async
   for (const words of [["a", "V:b", "--restore"], ["--restore", "a", "--delete"], ["a"], ["a", "V:b", "--since", "1d"]])
     expect((await run(["sync", ...words])).code, words.join(" ")).toBe(2);
 });
+
+it("does what deploy/coffer-sync.service runs each hour [issue 51]", async () => {
+  const unit = readFileSync(new URL("../../deploy/coffer-sync.service", import.meta.url), "utf8");
+  const words = /^ExecStart=\/usr\/local\/bin\/coffer (.+)$/m.exec(unit)?.[1]?.split(" ") ?? [];
+  await createClient({ baseUrl, credentials: { apiKey } }).vaults.create({ name: "Backups", type: "public" });
+  mkdirSync(join(home, "Documents"));
+  const line = words.map((word) => word.replace("%h", home));
+  writeFileSync(join(home, "Documents", "letter.txt"), "first");
+  expect(await run(line)).toMatchObject({ code: 0, err: "" });
+  writeFileSync(join(home, "Documents", "letter.txt"), "second");
+  expect((await run(line)).code).toBe(0);
+  expect((await run(["cat", "Backups:Documents/letter.txt"])).out).toBe("second");
+});

@@ -139,6 +139,28 @@ describe("[D4-audit-log] coffer-server audit verify", () => {
     expect(answer).toMatchObject({ status: 2, note: expect.stringContaining("could not be checked") as string });
   });
 
+  it("compares the logs with the heads that were kept elsewhere: what was written since is fine, and what is gone is not [issue 51]", async () => {
+    const other = await log.addAccount();
+    await log.record(3);
+    const file = join(log.directory, "heads.txt");
+    const heads = `${log.accountId} ${await headOf(log.accountId)}\n${other} ${await headOf(other)}\n`;
+    writeFileSync(file, heads);
+    await log.record(2);
+    expect((await run("--heads", file)).status).toBe(0);
+    // Rows of before that, or another's.
+    const forged = heads.replace(/3:[0-9a-f]{64}/, `3:${"a".repeat(64)}`);
+    writeFileSync(file, forged);
+    expect(await run("--heads", file)).toMatchObject({ status: 1, out: expect.stringContaining("ALTERED entry 3") });
+    writeFileSync(file, heads.replaceAll(other, "0".repeat(8) + other.slice(8)));
+    expect(await run("--heads", file)).toMatchObject({
+      status: 1,
+      out: expect.stringContaining("the account is gone"),
+    });
+    writeFileSync(file, "no head\n");
+    await expect(run("--heads", file)).rejects.toThrow("line 1 is not <account> <sequence>:<hash>");
+    await expect(run("--heads", file, "--account", other)).rejects.toThrow(UsageError);
+  });
+
   it("checks a long log in one pass", async () => {
     await log.record(10_000);
     const { status, out } = await run();

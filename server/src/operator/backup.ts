@@ -42,11 +42,18 @@ export const backUp: OperatorCommand = {
     if (missing.length > 0)
       writeFileSync(join(directory, "missing.txt"), missing.map((key) => `${key}\n`).join(""), { mode: 0o600 });
     const manifest: Manifest = {
-      ...{ format: 1, id, madeAt: new Date(began).toISOString(), version: VERSION, build: BUILD, ...made },
+      format: 1,
+      id,
+      madeAt: new Date(began).toISOString(),
+      version: VERSION,
+      build: BUILD,
+      ...made,
       of: storage.places,
       rowsSha256: await digestBackup(directory),
       contents: isListed ? "listed" : "copied",
-      ...{ copied: contents.copied, bytes: contents.bytes, missing: missing.length },
+      copied: contents.copied,
+      bytes: contents.bytes,
+      missing: missing.length,
     };
     writeFileSync(join(directory, "backup.json"), renderManifest(manifest), { mode: 0o600, flush: true });
     if (isListed)

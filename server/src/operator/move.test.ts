@@ -1,9 +1,9 @@
 /** `move` as an operator runs it, on real engines, with real servers before and after. Deep: see DEEP in vitest.config.ts. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { patternBytes } from "../../../test/kit/bytes.ts";
 import { cephStore, skipWithoutCeph } from "../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
@@ -80,13 +80,33 @@ async function requireServed(settings: Settings, { key, ids }: { key: string; id
   await server.end("SIGTERM");
 }
 
+/** A disk of its own, where this user may mount one; else the directory alone. */
+function smallDisk(): string {
+  const directory = makeDirectory();
+  if (process.getuid?.() !== 0) return directory;
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=64m,mode=0700", "tmpfs", directory]);
+  onTestFinished(() => void execFileSync("umount", ["--lazy", directory]));
+  return directory;
+}
+
+/** Nine tenths of it are taken. */
+function fillUp(directory: string): void {
+  const { blocks, bfree, bsize } = statfsSync(directory);
+  execFileSync("fallocate", [
+    "--length",
+    String((bfree - Math.floor(blocks / 10)) * bsize),
+    join(directory, "other-data"),
+  ]);
+}
+
 describe("moving from SQLite and disk to PostgreSQL and S3, and back", () => {
   beforeEach(skipWithoutCeph);
 
   it("brings everything over, and the storage that was left serves nobody", async () => {
     await using database = await createDatabase("empty");
     const { endpoint, bucket, prefix, accessKeyId, secretAccessKey } = await cephStore();
-    const small: Settings = { SERVICE_DATA_DIR: makeDirectory() };
+    const disk = smallDisk();
+    const small: Settings = { SERVICE_DATA_DIR: disk, SERVICE_DISK_RESERVE_BYTES: "1048576" };
     const large: Settings = {
       SERVICE_DATA_DIR: makeDirectory(),
       SERVICE_DATABASE_URL: database.url,
@@ -95,6 +115,7 @@ describe("moving from SQLite and disk to PostgreSQL and S3, and back", () => {
       SERVICE_BLOBS_SECRET_ACCESS_KEY: secretAccessKey,
     };
     const filled = await fill(small);
+    if (process.getuid?.() === 0) fillUp(disk);
 
     const tried = await run(small, "move", "--to", settingsFile(large), "--dry-run");
     expect([tried.code, tried.out]).toEqual([0, expect.stringContaining("files: 3")]);

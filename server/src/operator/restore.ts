@@ -18,12 +18,14 @@ import { readConfigFile } from "./settings-file.ts";
 
 const EXIT_DONE = 0;
 const EXIT_REFUSED = 1;
+/** All that the backup has is there, and the backup lacks contents. */
+const EXIT_INCOMPLETE = 1;
 
 export const restore: OperatorCommand = {
   words: "restore",
   options: "<directory> [--data <directory>] [--contents <settings>] [--end-keys] [--trial]",
   about:
-    "Brings a backup back into the database and the store of the settings, which must be empty; with --data into SQLite and a disk there. --contents names the settings of the store that has the contents of a backup that only lists them. --end-keys ends all API keys. --trial then serves it on loopback until Ctrl-C: it answers reads, refuses every write, and sends nothing. Run it again after a break.",
+    "Brings a backup back into the database and the store of the settings, which must be empty; with --data into SQLite and a disk there. --contents names the settings of the store that has the contents of a backup that only lists them. --end-keys ends all API keys. --trial then serves it on loopback until Ctrl-C: it answers reads, refuses every write, and sends nothing. Run it again after a break. Exits with 1 when the backup lacks contents that rows name.",
   async run(config, words, streams) {
     const options = { data: TEXT, contents: TEXT, "end-keys": FLAG, trial: FLAG };
     const { values, positionals } = read(restore, words, options, 1);
@@ -42,21 +44,18 @@ export const restore: OperatorCommand = {
         restore,
         "the contents are copied out of their store into another one: name a new prefix or directory",
       );
+    let restored: Restored;
     try {
-      const restored = await run(directory, {
-        manifest,
-        target,
-        source,
-        endKeys: values["end-keys"] === true,
-        streams,
-      });
-      report(restored, manifest, streams);
+      const endKeys = values["end-keys"] === true;
+      restored = await run(directory, { manifest, target, source, endKeys, streams });
     } catch (error) {
       if (!(error instanceof RestoreError || error instanceof MoveError)) throw error;
       streams.note(`restore: ${error.message}\n`);
       return EXIT_REFUSED;
     }
-    return values.trial === true ? streams.serveTrial(target) : EXIT_DONE;
+    report(restored, manifest, streams);
+    if (values.trial === true) return streams.serveTrial(target);
+    return restored.missing.length > 0 ? EXIT_INCOMPLETE : EXIT_DONE;
   },
 };
 
@@ -94,7 +93,10 @@ async function run(directory: string, { manifest, target, source, endKeys, strea
   return await restoreAll({
     backup: { id, place: `the backup ${directory}`, rows: backup.rows, contents: stored ?? backup.contents },
     to: { ...storage, place: `${placeOf(target.database)} with ${placeOfBlobs(target.blobs)}` },
-    ...{ endKeys, clock: systemClock, random: systemRandom, say },
+    endKeys,
+    clock: systemClock,
+    random: systemRandom,
+    say,
   });
 }
 
