@@ -49,7 +49,7 @@ export class Terminal implements AsyncDisposable {
     through: readonly string[] = [],
   ) {
     this.#patience = patience;
-    const [program = "bash", ...words] = [...through, "bash", "-c", LOOP];
+    const [program, ...words] = [...through, "bash", "-c", LOOP];
     // A group of its own, so that a signal reaches what runs in it.
     this.#child = spawn(program, words, {
       cwd,
