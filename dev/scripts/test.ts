@@ -49,7 +49,7 @@ interface Suite {
   scanned: number;
 }
 
-/** What tries built packages and pages uses one core for minutes: it goes on while the deep tests, which often wait, begin. */
+/** Linter and formatter take one core for as long as all pages together, and then some: they go on while the deep tests begin. */
 let beside: Promise<void> = Promise.resolve();
 
 // Two or three at a time, no more: the machines this runs on have two cores. The tests use both by themselves.
@@ -65,8 +65,8 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
       script("conformance:mcp"),
       script("lint"),
       script("format:check"),
-      script("check:pages"),
     ]);
+    await inLanes([script("check:pages")]);
     await runSuite("deep");
   },
 };
