@@ -94,8 +94,16 @@ function writeLicenses({ inputs }: { readonly inputs: object }, licenses: string
 function writeNode(bin: string, licenses: string): void {
   mkdirSync(bin, { recursive: true });
   cpSync(process.execPath, path.join(bin, "node"), { dereference: true });
-  cpSync(path.join(path.dirname(process.execPath), "..", "LICENSE"), path.join(licenses, "node.txt"));
+  cpSync(nodeLicense(), path.join(licenses, "node.txt"));
   writeFileSync(path.join(bin, "coffer-server"), START);
+}
+
+/** Beside the program in Node's own distributions; npm puts that of its package `node` one package deeper. */
+function nodeLicense(): string {
+  const prefix = path.join(path.dirname(process.execPath), "..");
+  const [found] = globSync(["LICENSE", "node_modules/node-*/LICENSE"], { cwd: prefix });
+  if (found === undefined) throw new Error(`There is no licence of Node below ${prefix}: it has to be in the archive`);
+  return path.join(prefix, found);
 }
 
 /** Sorted, owned by root, of the time of the commit: nothing of the machine is in it. */
