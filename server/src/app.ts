@@ -51,7 +51,7 @@ export interface AppOptions {
 }
 
 export function refusalOfTrial(): ServiceError {
-  return new ServiceError("unavailable", "This server tries a backup out: it answers reads, and takes no changes");
+  return new ServiceError("unavailable", "This server tries out a backup: it answers reads, and takes no changes");
 }
 
 const UNWATCHED: Pick<StorageWatch, "has" | "isLost"> = { isLost: false, has: () => false };

@@ -123,7 +123,7 @@ function refuseRoot({ dataDirectory }: Config): void {
 async function serveTrial(config: Config): Promise<number> {
   const server = await startServer(config, { trial: true });
   process.stderr.write(
-    `coffer-server tries the backup out on ${server.baseUrl}, with the keys of then: reads only, nothing is sent. Ctrl-C ends it\n`,
+    `coffer-server tries out the backup on ${server.baseUrl}, with the keys of then: reads only, nothing is sent. Ctrl-C ends it\n`,
   );
   const { promise, resolve } = Promise.withResolvers<undefined>();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(undefined));

@@ -16,7 +16,7 @@ const ROOT = path.join(import.meta.dirname, "../..");
 const THROUGH = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
 const PATIENCE_MS = 60_000;
 /** Commands that serve until they are stopped, and what they say when they are ready. */
-const SERVING = [{ command: /--trial$/m, ready: /tries the backup out on http/ }];
+const SERVING = [{ command: /--trial$/m, ready: /tries out the backup on http/ }];
 
 /** A machine with nothing of Coffer on it, on which everything else is as here. */
 function machineIn(scratch: string): string {

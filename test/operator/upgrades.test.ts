@@ -15,7 +15,7 @@ import { makeDirectory } from "../kit/directory.ts";
 const NEWEST = MIGRATIONS.at(-1)?.version ?? 0;
 const NAMESPACES = ["--mount", "--net", "--fork", "--kill-child", "--pid", "--mount-proc"];
 
-/** What systemd would do: the unit's ExecStart with its environment, and then that of its file. */
+/** What systemd would do: the unit's ExecStart as its user, with its environment, and then that of its file. */
 const SYSTEMCTL = `#!/bin/bash
 unit=/opt/coffer/deploy/coffer-server.service
 of() { sed -n "s/^$1=//p" "$unit"; }
@@ -29,7 +29,7 @@ if [ "$1" != stop ]; then
   mapfile -t settings < <(grep -E '^[A-Z_]+=' "$(of EnvironmentFile)")
   cd "$(of WorkingDirectory)"
   # shellcheck disable=SC2046
-  env -i PATH=/usr/bin:/bin $(of Environment) "\${settings[@]}" "$(of ExecStart)" </dev/null >>/run/machine/log 2>&1 &
+  setpriv --reuid="$(of User)" --regid="$(of Group)" --init-groups env -i PATH=/usr/bin:/bin $(of Environment) "\${settings[@]}" "$(of ExecStart)" </dev/null >>/run/machine/log 2>&1 &
   echo $! >/run/machine/pid
 fi
 `;
@@ -40,19 +40,22 @@ export PATH=/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin HOME=/r
 ip link set lo up
 for directory in /opt /var /run /usr/local/bin /root; do mount -t tmpfs tmpfs "$directory"; done
 mkdir /run/machine /run/machine/etc /run/machine/work /var/lib /var/tmp /var/backups
+chmod 1777 /var/tmp
 mount -t overlay overlay -o lowerdir=/etc,upperdir=/run/machine/etc,workdir=/run/machine/work /etc
 install --mode=0755 "$GIVEN/systemctl" /usr/local/bin/systemctl
 tar --extract --gzip --file "$GIVEN"/old/coffer-server-*.tar.gz --directory /opt --no-same-owner
 ln --symbolic /opt/coffer-server-* /opt/coffer
 ln --symbolic /opt/coffer/bin/coffer-server /usr/local/bin/coffer-server
-install -D --mode=0600 "$GIVEN/server.env" /etc/coffer/server.env
-mkdir --mode=0700 /var/lib/coffer-server
+useradd --system --user-group --no-create-home --shell /usr/sbin/nologin coffer
+install -D --mode=0640 --group=coffer "$GIVEN/server.env" /etc/coffer/server.env
+install --directory --owner=coffer --group=coffer --mode=0700 /var/lib/coffer-server
+install --directory --owner=coffer --mode=0700 /var/backups/coffer
 at() { echo "== $1"; }
 running() { readlink "/proc/$(cat /run/machine/pid)/exe"; }
-codes() { coffer-server --env-file /etc/coffer/server.env access-codes list; }
+codes() { runuser -u coffer -- coffer-server --env-file /etc/coffer/server.env access-codes list; }
 systemctl start coffer-server
 curl --fail --silent --show-error --retry 30 --retry-delay 1 --retry-connrefused http://127.0.0.1:8787/readyz
-coffer-server --env-file /etc/coffer/server.env access-codes create --note before
+runuser -u coffer -- coffer-server --env-file /etc/coffer/server.env access-codes create --note before
 `;
 
 const blocks = blocksOf("docs/guides/upgrades.md");
@@ -70,9 +73,9 @@ const one = (heading: string): string => under(heading).join("\n");
 function trying(): string {
   return `${one("Try it side by side").trimEnd()} >/run/machine/trial 2>&1 &
 trial=$!
-for _ in $(seq 300); do grep --quiet --no-messages 'tries the backup out on' /run/machine/trial && break; sleep 0.1; done
+for _ in $(seq 300); do grep --quiet --no-messages 'tries out the backup on' /run/machine/trial && break; sleep 0.1; done
 curl --fail --silent --show-error "$(grep --only-matching 'http://[0-9.:]*' /run/machine/trial)/healthz"
-kill -INT "$trial"
+pkill -INT -u coffer -f -- --trial
 wait "$trial"
 cat /run/machine/trial
 rm --recursive /var/tmp/coffer-trial /run/machine/trial
@@ -160,18 +163,18 @@ at "same: running"; ${one("Same schema, or beside each other")}
 running
 at "same: back"; ${backFromSame}
 running
-mv /var/backups/coffer-before /var/backups/coffer-earlier
+mv /var/backups/coffer/before /var/backups/coffer/earlier
 cd "$GIVEN/newer"
 ${one("Unpack it, and back up")}
 at "newer: trial"; ${trying()}
-"$new/bin/coffer-server" --env-file /etc/coffer/server.env audit verify || echo "verify $?"
+runuser -u coffer -- "$new/bin/coffer-server" --env-file /etc/coffer/server.env audit verify || echo "verify $?"
 codes
 at "newer: running"; ${one("New schema, stop first")}
 running
-coffer-server --env-file /etc/coffer/server.env access-codes create --note after
+runuser -u coffer -- coffer-server --env-file /etc/coffer/server.env access-codes create --note after
 at "newer: old one"
 systemctl stop coffer-server
-SERVICE_PORT=0 "$old/bin/coffer-server" --env-file /etc/coffer/server.env || echo "status $?"
+SERVICE_PORT=0 runuser -u coffer -- "$old/bin/coffer-server" --env-file /etc/coffer/server.env || echo "status $?"
 systemctl start coffer-server
 at "newer: back"; ${backFromNewer}
 running

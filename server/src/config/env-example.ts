@@ -1,9 +1,9 @@
 /** The settings that an operator fills in, as a file: deploy/server.env.example. `npm run generate` writes it. */
 import { VARIABLES } from "./variables.ts";
 
-const INTRODUCTION = `# Copy this file to server.env (mode 0640, with the group of the server) and fill it in. systemd, Docker, Compose and coffer-server --env-file read it alike: one NAME=value
-# a line, without quotes, and comments on lines of their own. What is empty has its default. docs/guides/settings.md has all settings, with
-# what each costs, and coffer-server --help lists them.
+const INTRODUCTION = `# Copy this file to server.env (mode 0640, with the group of the server) and fill it in. systemd, Docker, Compose and coffer-server --env-file
+# read it alike: one NAME=value a line, without quotes, and comments on lines of their own. What is empty has its default.
+# docs/guides/settings.md has all settings, with what each costs, and coffer-server --help lists them.
 `;
 
 interface Entry {

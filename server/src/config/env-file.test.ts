@@ -61,7 +61,7 @@ describe("a file of settings [issue 51]", () => {
     const file = path.join(makeDirectory(), "server.env");
     writeFileSync(file, "A=1\n");
     chmodSync(file, 0o644);
-    expect(readEnvFile(file).warning).toBe(`${file} has secrets and others can read it: chmod 600 ${file}`);
+    expect(readEnvFile(file).warning).toBe(`${file} has secrets and others can read or change it: chmod 640 ${file}`);
     chmodSync(file, 0o600);
     expect(readEnvFile(file)).toEqual({ values: { A: "1" }, warning: null });
     expect(() => readEnvFile(`${file}.gone`)).toThrow(/cannot be read: ENOENT/);

@@ -39,7 +39,7 @@ export function readEnvFile(path: string): EnvFile {
   const others = (mode & 0o027) !== 0;
   return {
     values: parseEnvFile(text, path),
-    warning: others ? `${path} has secrets and others can read it: chmod 600 ${path}` : null,
+    warning: others ? `${path} has secrets and others can read or change it: chmod 640 ${path}` : null,
   };
 }
 

@@ -203,7 +203,7 @@ describe("SQLite and disk", () => {
     const lines = createInterface({ input: child.stderr });
     let baseUrl = "";
     for await (const line of lines) {
-      baseUrl = /tries the backup out on (http:\/\/127\.0\.0\.1:\d+),/.exec(line)?.[1] ?? "";
+      baseUrl = /tries out the backup on (http:\/\/127\.0\.0\.1:\d+),/.exec(line)?.[1] ?? "";
       if (baseUrl !== "") break;
     }
     const server = { baseUrl } as ServerProcess;
@@ -222,7 +222,7 @@ describe("SQLite and disk", () => {
       expect([method, refused.status, await refused.text()]).toEqual([
         method,
         503,
-        expect.stringContaining("tries a backup out"),
+        expect.stringContaining("tries out a backup"),
       ]);
     }
     child.kill("SIGTERM");

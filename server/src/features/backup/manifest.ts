@@ -16,7 +16,7 @@ const manifest = z.object({
   rowsSha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
   /** `listed`: the rows name them, and only their store has them. */
   contents: z.enum(["copied", "listed"]),
-  /** How many contents the rows name, and their bytes. Zero where they are only listed. */
+  /** Contents in the backup, those of the quarantine among them, and their bytes. Zero where they are only listed. */
   copied: z.int().check(z.nonnegative()),
   bytes: z.int().check(z.nonnegative()),
   /** Contents that the rows name, and that the store did not have. */
@@ -33,10 +33,12 @@ export function parseManifest(text: string): Manifest {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new Error("backup.json is no JSON");
+    throw new Error("backup.json is not JSON");
   }
   const parsed = manifest.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new Error(`backup.json is not one of this release: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`);
+  throw new Error(
+    `backup.json was not written by this release: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
+  );
 }

@@ -6,7 +6,7 @@ import type { Queries } from "../../ports/database.ts";
 export interface Content {
   readonly blob_key: string;
   readonly size: number;
-  /** null: nobody has counted it. */
+  /** null: unknown, as of what lies in quarantine. */
   readonly sha256: string | null;
 }
 
