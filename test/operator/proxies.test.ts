@@ -76,8 +76,12 @@ describe.each(PROXIES)("deploy/$file [issue 51]", (kind) => {
     const servers: ServerProcess[] = [];
     for (const port of ports) servers.push(opened.use(await startServerProcess({ directory, port, environment })));
     const options: RequestOptions = {
-      ...{ host: "127.0.0.1", port: proxy.port, servername: "localhost", ca: certificate.authority },
-      ...{ localAddress: CALLER, agent: false },
+      host: "127.0.0.1",
+      port: proxy.port,
+      servername: "localhost",
+      ca: certificate.authority,
+      localAddress: CALLER,
+      agent: false,
     };
     const ask: Scene["ask"] = async (path, { method = "GET", headers = {}, body = "" } = {}) => {
       const all = { host: `localhost:${String(proxy.port)}`, ...headers };
