@@ -49,12 +49,12 @@ interface Suite {
   scanned: number;
 }
 
-/** Linter and formatter take one core for as long as all pages together, and then some: they go on while the deep tests begin. */
+/** Checks that take one core for as long as all pages together, and then some: they go on while the deep tests begin. */
 let beside: Promise<void> = Promise.resolve();
 
 // Two or three at a time, no more: the machines this runs on have two cores. The tests use both by themselves.
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
-  checks: () => inLanes([script("typecheck")], [script("check:floors"), script("size")]),
+  checks: () => inLanes([script("format:check"), script("typecheck")], [script("check:floors"), script("size")]),
   tests: () => runSuite("tests"),
   deep: async () => {
     await inLanes([script("build")]);
@@ -64,7 +64,6 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
       script("bundle:mcp"),
       script("conformance:mcp"),
       script("lint"),
-      script("format:check"),
     ]);
     await inLanes([script("check:pages")]);
     await runSuite("deep");

@@ -52,7 +52,8 @@ describe("move --to [issue 51]", () => {
 
 describe("a file that others can read [issue 51]", () => {
   const development = { SERVICE_ENV: "development" };
-  const warningOf = (file: string): string => `${file} has secrets and others can read or change it: chmod 640 ${file}\n`;
+  const warningOf = (file: string): string =>
+    `${file} has secrets and others can read or change it: chmod 640 ${file}\n`;
 
   it.each(["--to", "--from"])("is a warning of move %s", async (option) => {
     const [mine, others] = [0o600, 0o644];
