@@ -1,8 +1,9 @@
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { defineConfig, type Options } from "tsup";
+import { serverProgram } from "./dev/scripts/server-program.ts";
 
-// One build for every published package, one for each program, and `coffer.mjs`, which is both programs in one file. `COFFER_BUILD=programs`
+// One build for every published package, one for each program, and `coffer.mjs`, which is both of a user's programs in one file. `COFFER_BUILD=programs`
 // is what the set-up needs: the programs alone, and nothing is removed first, so that a program that runs finds its modules.
 
 const IS_SETUP = process.env["COFFER_BUILD"] === "programs";
@@ -109,7 +110,9 @@ const published = readdirSync(path.join(import.meta.dirname, "packages")).filter
 );
 const programs = published.filter((name) => readManifest(name).bin !== undefined).map(program);
 
-export default defineConfig(IS_SETUP ? [...programs, oneFile] : [...published.map(library), ...programs, oneFile]);
+const server = serverProgram(import.meta.dirname, path.join(import.meta.dirname, "server/dist/program"));
+
+export default defineConfig([...(IS_SETUP ? [] : published.map(library)), ...programs, oneFile, server]);
 
 interface Manifest {
   readonly private?: boolean;

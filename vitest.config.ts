@@ -97,8 +97,11 @@ const DEEP = [
   "test/security/threats/*.test.ts",
 ];
 
-/** What neither run has, and `npm run test:nightly` does: the program that records the command line. */
-const NIGHTLY = ["test/cli/recording.test.ts"];
+/**
+ * What neither run has, and `npm run test:nightly` does: the program that records the command line, and the journeys a second time, on
+ * engines that `test/engines/` tries by its other files.
+ */
+const NIGHTLY = ["test/cli/recording.test.ts", "test/engines/journeys-*.test.ts"];
 
 /** Tests of Seal's own arithmetic, and of what key servers answer. All others compute with the quicker one (`test/kit/quick-curve.ts`). */
 const SEAL = [
@@ -157,7 +160,7 @@ export default defineConfig({
   test: {
     projects: [
       ...projectsOf("tests", find(TESTS, [...NOWHERE, ...DEEP, ...NIGHTLY])),
-      ...projectsOf("deep", find(DEEP, NOWHERE)),
+      ...projectsOf("deep", find(DEEP, [...NOWHERE, ...NIGHTLY])),
       ...projectsOf("nightly", find(NIGHTLY, NOWHERE)),
     ],
     // A door: the engine behind it starts with the first test that asks.

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "tsup";
+import { serverProgram } from "./server-program.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const START = `#!/bin/sh
@@ -39,30 +40,9 @@ try {
 
 /** One file with all dependencies, and what it reads beside itself. */
 async function writeProgram(lib: string): Promise<void> {
-  await build({
-    config: false,
-    silent: true,
-    entry: { main: path.join(ROOT, "server/src/main.ts") },
-    outDir: lib,
-    tsconfig: path.join(ROOT, "tsconfig.json"),
-    format: "esm",
-    target: "node24",
-    platform: "node",
-    noExternal: [/^[^.]/],
-    splitting: false,
-    metafile: true,
-    removeNodeProtocol: false,
-    define: { COFFER_BUILD: JSON.stringify(commit) },
-    banner: {
-      js: 'import { createRequire as requireFrom } from "node:module";\nconst require = requireFrom(import.meta.url);',
-    },
-    esbuildOptions: (options) => {
-      options.conditions = ["coffer-source"];
-    },
-  });
+  const define = { COFFER_BUILD: JSON.stringify(commit) };
+  await build({ ...serverProgram(ROOT, lib), config: false, silent: true, metafile: true, define });
   cpSync(path.join(ROOT, "dev/scripts/server-entry.mjs"), path.join(lib, "coffer-server.mjs"));
-  for (const text of globSync("server/src/schema/*.sql", { cwd: ROOT }))
-    cpSync(path.join(ROOT, text), path.join(lib, path.basename(text)));
   const contract = path.join(lib, "node_modules/@coffer/contract");
   mkdirSync(contract, { recursive: true });
   for (const file of ["package.json", "openapi.json"])

@@ -1,5 +1,5 @@
 // Sets the repository up: installs the packages of the lock file, makes sure that npm scripts find Node 24, and builds
-// the tool server that MCP client configurations name, the command line, and the OpenAPI document that servers answer. Runs before `npm start`
+// the tool server that MCP client configurations name, the command line, the server, and the OpenAPI document that servers answer. Runs before `npm start`
 // and `npm test`, on any Node >= 20, so it is plain JavaScript without dependencies. Everything it says goes to stderr: stdout belongs to the
 // command that follows.
 import { spawn, spawnSync } from "node:child_process";
@@ -21,9 +21,13 @@ import { fileURLToPath } from "node:url";
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 const STAMP = path.join(ROOT, "node_modules", ".coffer-setup.json");
 const SCRIPTS_NODE = path.join(ROOT, "node_modules", ".bin", "node");
-const BUILT = ["mcp/dist/main.js", "cli/dist/main.js", "cli/dist/coffer.mjs", "contract/openapi.json"].map((file) =>
-  path.join(ROOT, "packages", file),
-);
+const BUILT = [
+  "packages/mcp/dist/main.js",
+  "packages/cli/dist/main.js",
+  "packages/cli/dist/coffer.mjs",
+  "packages/contract/openapi.json",
+  "server/dist/program/main.js",
+].map((file) => path.join(ROOT, file));
 /** `node:sqlite` and `crypto.argon2` are complete from here on. */
 const NEEDED = [24, 7];
 const STEPS = 3;
@@ -161,20 +165,24 @@ function isNewEnough(version) {
   return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
 }
 
-// --- 3: the tool server that MCP client configurations name, the command line, and the OpenAPI document ---
+// --- 3: the tool server that MCP client configurations name, the command line, the server, and the OpenAPI document ---
 
 async function buildPrograms() {
-  const bundled = ["contract", "crypto", "chain", "sdk", "tasks", "mcp", "cli"].map((name) =>
-    path.join("packages", name, "src"),
-  );
+  const packages = ["contract", "crypto", "chain", "sdk", "tasks", "mcp", "cli"];
+  const bundled = [...packages.map((name) => path.join("packages", name, "src")), path.join("server", "src")];
   const sources = bundled.filter((directory) => existsSync(path.join(ROOT, directory))).flatMap(sourceFiles);
-  const configuration = ["tsup.config.ts", "tsconfig.json", "dev/scripts/one-file-entry.ts"];
+  const configuration = [
+    "tsup.config.ts",
+    "tsconfig.json",
+    "dev/scripts/one-file-entry.ts",
+    "dev/scripts/server-program.ts",
+  ];
   const wanted = hashOf([...manifestFiles(), ...configuration, ...sources]);
   if (readStamp().programs === wanted && BUILT.every((file) => existsSync(file))) return false;
   const tsup = path.join(ROOT, "node_modules", "tsup", "dist", "cli-default.js");
   const node = existsSync(SCRIPTS_NODE) ? SCRIPTS_NODE : "node";
   const env = { ...process.env, COFFER_BUILD: "programs" };
-  await step(3, "building the tool server and the command line", () =>
+  await step(3, "building the programs", () =>
     Promise.all([run(node, [tsup, "--silent"], { cwd: ROOT, env }), makeOpenApi(node)]),
   );
   const missing = BUILT.find((file) => !existsSync(file));
@@ -191,7 +199,7 @@ function makeOpenApi(node) {
 function sourceFiles(directory) {
   const entries = readdirSync(path.join(ROOT, directory), { recursive: true, withFileTypes: true });
   const files = entries.filter(
-    (entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts"),
+    (entry) => entry.isFile() && /\.(ts|sql)$/.test(entry.name) && !entry.name.endsWith(".test.ts"),
   );
   return files.map((entry) => path.relative(ROOT, path.join(entry.parentPath, entry.name))).sort();
 }

@@ -4,11 +4,9 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
-import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../../test/kit/directory.ts";
-
-const PROGRAM = ["--conditions=coffer-source", join(import.meta.dirname, "main.ts")];
+import { SERVER_MAIN } from "../../test/kit/server-program.ts";
 
 interface Outcome {
   readonly status: number | string | null | undefined;
@@ -24,7 +22,7 @@ async function run(
   const directory = makeDirectory();
   const env = { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, SERVICE_PORT: "0", ...environment };
   const outcome = await new Promise<Outcome>((resolve) => {
-    execFile(process.execPath, [...PROGRAM, ...words], { env }, (error, out, said) => {
+    execFile(process.execPath, [SERVER_MAIN, ...words], { env }, (error, out, said) => {
       resolve({ status: error === null ? 0 : error.code, out, said });
     });
   });
@@ -34,7 +32,7 @@ async function run(
 
 /** As a server's first start leaves it: with a database. */
 async function startOnce(env: Readonly<Record<string, string>>): Promise<void> {
-  const child = spawn(process.execPath, PROGRAM, { env, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [SERVER_MAIN], { env, stdio: ["ignore", "ignore", "pipe"] });
   for await (const piece of child.stderr) if (String(piece).includes("listens on")) break;
   child.kill("SIGTERM");
   await once(child, "exit");

@@ -10,7 +10,7 @@ import { PASSWORD } from "../journeys/kit/identity.ts";
 import { readMailedToken } from "../journeys/kit/outbox.ts";
 import { delivery, PAYMENT_SECRET } from "../journeys/kit/payments.ts";
 import { useService } from "../journeys/kit/service.ts";
-import { BUILT_COFFER } from "../kit/coffer-program.ts";
+import { COFFER } from "../kit/coffer-program.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { openLocalProvider, type LocalProvider, type ProviderUser } from "../kit/identity-provider.ts";
 
@@ -51,7 +51,7 @@ async function signedInElsewhere(shown: string, user: ProviderUser): Promise<str
 
 /** Piped: the address is read from standard error, and what the browser ended at goes to standard input. */
 async function logInPiped({ env }: CofferUser, words: readonly string[], user: ProviderUser) {
-  const [command, ...args] = BUILT_COFFER;
+  const [command, ...args] = COFFER;
   const child = spawn(command, [...args, "login", ...words, "--json"], { env: { ...env } });
   const ended = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 130)));
   const out = text(child.stdout);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { CLI_PEER_MODULES } from "../../dev/scripts/peers.ts";
-import { BUILT_COFFER, runProgram } from "../kit/coffer-program.ts";
+import { COFFER, runProgram } from "../kit/coffer-program.ts";
 import { makeDirectory } from "../kit/directory.ts";
 
 const home = makeDirectory();
@@ -16,7 +16,7 @@ let environment: Record<string, string>;
 
 beforeAll(async () => {
   await mkdir(bin);
-  const [node, script] = BUILT_COFFER;
+  const [node, script] = COFFER;
   await writeFile(join(bin, "coffer"), `#!/bin/sh\nexec '${node}' '${script ?? ""}' "$@"\n`);
   await chmod(join(bin, "coffer"), 0o755);
   environment = { HOME: home, PATH: `${bin}:${process.env["PATH"] ?? ""}`, TERM: "dumb" };
@@ -30,7 +30,7 @@ function shell(name: string, args: readonly string[], context: TestContext): str
 }
 
 const scriptOf = async (name: string): Promise<string> =>
-  (await runProgram(["completion", name], { env: { HOME: home }, program: BUILT_COFFER })).out;
+  (await runProgram(["completion", name], { env: { HOME: home } })).out;
 
 /** What is typed, and a proposal that must be among those. */
 const TYPED: readonly (readonly [words: readonly string[], among: string])[] = [

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BUILT_COFFER, runProgram, type ProgramRan } from "../kit/coffer-program.ts";
+import { COFFER, runProgram, type ProgramRan } from "../kit/coffer-program.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { openMeteredProxy, type MeteredProxy } from "../kit/metered-proxy.ts";
 import { openScene, openSharedStack, type Scene } from "./owner-scene.ts";
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 /** Where the next program runs. */
 let cwd = home;
-const run = (words: readonly string[]): Promise<ProgramRan> => runProgram(words, { env, cwd, program: BUILT_COFFER });
+const run = (words: readonly string[]): Promise<ProgramRan> => runProgram(words, { env, cwd });
 
 const json = async (words: readonly string[]): Promise<Record<string, unknown>> => {
   const ran = await run([...words, "--json", "--quiet"]);
@@ -63,7 +63,7 @@ async function cut(
     signal,
   }: { readonly way: "sent" | "received"; readonly bytes: number; readonly signal: NodeJS.Signals },
 ): Promise<string> {
-  const [command, ...args] = BUILT_COFFER;
+  const [command, ...args] = COFFER;
   const child = spawn(command, [...args, ...words], { env: { PATH: process.env["PATH"], ...env }, cwd });
   proxy.reset();
   proxy.cutAt(way, bytes, () => child.kill(signal));

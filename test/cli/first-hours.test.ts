@@ -6,7 +6,7 @@ import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runOperator } from "../journeys/kit/operator.ts";
-import { BUILT_COFFER } from "../kit/coffer-program.ts";
+import { COFFER } from "../kit/coffer-program.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { lineIn, openReader, type Reader, type Shown } from "../kit/reader.ts";
 import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
@@ -22,7 +22,7 @@ const now = (): number => Date.now() + ahead;
 beforeAll(async () => {
   stack = await openSharedStack({ clock: now, environment: { SERVICE_ACCESS_CODES: "required" } });
   await mkdir(programs);
-  const [node, script] = BUILT_COFFER;
+  const [node, script] = COFFER;
   await writeFile(join(programs, "coffer"), `#!/bin/sh\nexec '${node}' '${script ?? ""}' "$@"\n`);
   await chmod(join(programs, "coffer"), 0o755);
   await writeFile(networkFile, JSON.stringify(stack.localnet.network()));

@@ -6,7 +6,7 @@ import { openToolClient } from "@coffer/devstack";
 import { writeConfig } from "@coffer/sdk/node";
 import { Secret } from "@coffer/sdk";
 import { afterAll, beforeAll, beforeEach, expect, it, type TestContext } from "vitest";
-import { BUILT_COFFER, runProgram, type ProgramRan } from "../kit/coffer-program.ts";
+import { runProgram, type ProgramRan } from "../kit/coffer-program.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { skipWithout } from "../kit/engines.ts";
 import { openSecretService, whyNoSecretService, type SecretService } from "../kit/secret-service.ts";
@@ -37,7 +37,7 @@ const holdsKeys = (): boolean => text().includes(owner.apiKey) && text().include
 const holdsNone = (): boolean => !/cof_\w|suiprivkey1/.test(text());
 
 const run = (env: Readonly<Record<string, string>>, words: readonly string[], input = ""): Promise<ProgramRan> =>
-  runProgram(words, { program: BUILT_COFFER, env: { HOME: home, ...env }, cwd: home, input });
+  runProgram(words, { env: { HOME: home, ...env }, cwd: home, input });
 
 async function open(context: TestContext, isLocked = false): Promise<SecretService> {
   skipWithout(whyNoSecretService(), context);

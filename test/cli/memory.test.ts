@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { openScratch } from "../../dev/bench/machine.ts";
 import { startSharedService, type SharedService } from "../../dev/bench/service.ts";
 import { openServer } from "../../dev/bench/tool-server.ts";
-import { BUILT_COFFER } from "../kit/coffer-program.ts";
+import { COFFER } from "../kit/coffer-program.ts";
 
 /** More than a client may take. */
 const FILE_MEBIBYTES = process.env["COFFER_TEST_COUNTS"] === "full" ? 512 : 320;
@@ -68,7 +68,7 @@ function writeFresh(name: string): string {
 
 /** The most resident memory of a `coffer`, which must end with 0. */
 async function peakOf(kind: "public" | "shared", words: readonly string[]): Promise<number> {
-  const [command, ...program] = BUILT_COFFER;
+  const [command, ...program] = COFFER;
   const child = spawn(command, [...program, ...words], {
     env: stack.environments[kind],
     stdio: ["ignore", "pipe", "pipe"],

@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openToolClient } from "@coffer/devstack";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { BUILT_COFFER } from "../kit/coffer-program.ts";
+import { COFFER } from "../kit/coffer-program.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
 
@@ -15,7 +15,7 @@ let stack: SharedStack;
 beforeAll(async () => {
   stack = await openSharedStack();
   await mkdir(bin);
-  const [node, script] = BUILT_COFFER;
+  const [node, script] = COFFER;
   // As npm links it. Nothing may ask npx for it: the name is not the project's there.
   await writeFile(join(bin, "coffer"), `#!/bin/sh\nexec '${node}' '${script ?? ""}' "$@"\n`);
   await writeFile(join(bin, "npx"), "#!/bin/sh\necho npx was asked >&2\nexit 1\n");

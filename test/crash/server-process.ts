@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { engineSettings } from "../kit/engine-settings.ts";
+import { SERVER } from "../kit/server-program.ts";
 
-const MAIN = new URL("../../server/src/main.ts", import.meta.url).pathname;
 /** A start that takes longer has failed. */
 const START_MS = 60_000;
 
@@ -45,7 +45,7 @@ export interface StartOptions {
   readonly words?: readonly string[];
 }
 
-/** Starts `server/src/main.ts` and waits until it listens. Rejects with its log when it does not. */
+/** Starts the built server and waits until it listens. Rejects with its log when it does not. */
 export async function startServerProcess(options: StartOptions): Promise<ServerProcess> {
   const child = launch(options);
   const log: LogLine[] = [];
@@ -124,7 +124,7 @@ export async function openScratchServer(more: Readonly<Record<string, string>> =
 
 function launch(options: StartOptions): ChildProcess {
   const { directory, environment = {}, port = 0, openFiles, through = [], words = [] } = options;
-  const node = [...through, process.execPath, "--conditions=coffer-source", MAIN, ...words];
+  const node = [...through, ...SERVER, ...words];
   const [command = "", ...rest] =
     openFiles === undefined ? node : ["sh", "-c", `ulimit -n ${String(openFiles)} && exec "$@"`, "sh", ...node];
   const env = {

@@ -1,9 +1,8 @@
-/** Journeys of shared vaults whose servers keep nothing on their own disk here: those that ask most of the storage, or all of them in full counts. */
+/** Journeys of shared vaults whose servers keep nothing on their own disk here. Nightly: see NIGHTLY in vitest.config.ts. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { networkOpeners } from "../journeys/programs/programs.ts";
-import { failuresOf, LIMIT } from "../journeys/programs/samples.ts";
+import { failuresOf, journeysOn, LIMIT } from "../journeys/programs/samples.ts";
 import { openSharedService, type SharedService } from "../journeys/kit/shared-service.ts";
-import { chosenOn } from "./chosen-journeys.ts";
 import { onEngines } from "./on-engines.ts";
 
 onEngines(() => {
@@ -15,7 +14,7 @@ onEngines(() => {
     /** Rejects when a chain key is found on the wire, in a row, in an object or in the log of the service. */
     afterAll(() => service[Symbol.asyncDispose](), LIMIT);
 
-    it.each(chosenOn("network", ["J7", "J23"]))(
+    it.each(journeysOn("network", "all"))(
       "$name: $title",
       async (journey) => expect(await failuresOf(journey, networkOpeners(service, journey.name))).toEqual([]),
       LIMIT,

@@ -1,12 +1,11 @@
-/** Journeys of a stack whose servers keep nothing on their own disk here, chosen as in `journeys-shared.test.ts`. */
+/** Journeys of a stack whose servers keep nothing on their own disk here. Nightly: see NIGHTLY in vitest.config.ts. */
 import { expect, it } from "vitest";
 import { stackOpeners } from "../journeys/programs/programs.ts";
-import { failuresOf, LIMIT } from "../journeys/programs/samples.ts";
-import { chosenOn } from "./chosen-journeys.ts";
+import { failuresOf, journeysOn, LIMIT } from "../journeys/programs/samples.ts";
 import { onEngines } from "./on-engines.ts";
 
 onEngines(() => {
-  it.each(chosenOn("stack", ["J7", "J9", "J20"]))(
+  it.each(journeysOn("stack", "all"))(
     "$name: $title, on PostgreSQL and an S3 store",
     async (journey) => expect(await failuresOf(journey, stackOpeners(journey.name))).toEqual([]),
     LIMIT,

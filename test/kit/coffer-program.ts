@@ -3,13 +3,8 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { buffer } from "node:stream/consumers";
 
-export const COFFER_SOURCE = fileURLToPath(new URL("../../packages/cli/src/main.ts", import.meta.url));
-
-/** The program and the arguments before those of `coffer`. */
-export const COFFER: readonly [string, ...string[]] = [process.execPath, "--conditions=coffer-source", COFFER_SOURCE];
-
-/** What `npm run setup` builds before tests run: it starts quicker. */
-export const BUILT_COFFER: readonly [string, ...string[]] = [
+/** The program and the arguments before those of `coffer`: what the set-up builds of the present sources. */
+export const COFFER: readonly [string, ...string[]] = [
   process.execPath,
   fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url)),
 ];
@@ -25,7 +20,7 @@ export interface ProgramSituation {
   readonly env: Readonly<Record<string, string>>;
   readonly input?: string | Uint8Array;
   readonly cwd?: string;
-  /** Default: the sources. */
+  /** Default: `COFFER`. */
   readonly program?: readonly [string, ...string[]];
   /** Gets SIGINT once this is on its standard output. */
   readonly interruptedAfter?: string;

@@ -11,8 +11,8 @@ import { describe, expect, it } from "vitest";
 import { cephStore, skipWithoutCeph } from "../kit/ceph/store.ts";
 import { makeDirectory } from "../kit/directory.ts";
 import { type ServerProcess, startServerProcess } from "../crash/server-process.ts";
+import { SERVER_MAIN } from "../kit/server-program.ts";
 
-const MAIN = new URL("../../server/src/main.ts", import.meta.url).pathname;
 const HOUR = 3_600_000;
 /** How often deletions are due; a stop shows within it. */
 const DELETION_PAUSE = 15_000;
@@ -95,7 +95,7 @@ async function refusal(directory: string, environment: Settings = {}): Promise<s
 }
 
 async function run(directory: string, ...words: string[]) {
-  const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, ...words], {
+  const child = spawn(process.execPath, [SERVER_MAIN, ...words], {
     env: { PATH: process.env["PATH"], SERVICE_ENV: "development", SERVICE_DATA_DIR: directory },
     stdio: ["ignore", "pipe", "pipe"],
   });

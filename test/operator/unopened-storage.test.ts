@@ -8,8 +8,8 @@ import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeDirectory } from "../kit/directory.ts";
 import { createDatabase } from "../kit/postgres/databases.ts";
+import { SERVER_MAIN } from "../kit/server-program.ts";
 
-const MAIN = new URL("../../server/src/main.ts", import.meta.url).pathname;
 /** What ends by itself does so far sooner. Milliseconds. */
 const HANGS = 60_000;
 const PASSWORD = "word-that-nobody-prints";
@@ -28,7 +28,7 @@ async function run(environment: Readonly<Record<string, string>>, ...words: stri
     SERVICE_LOG_LEVEL: "silent",
     ...environment,
   };
-  const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, ...words], {
+  const child = spawn(process.execPath, [SERVER_MAIN, ...words], {
     env,
     stdio: ["ignore", "ignore", "pipe"],
     timeout: HANGS,

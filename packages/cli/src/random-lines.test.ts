@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDraw, type Draw } from "../../../test/fuzz/draw.ts";
 import { coffer } from "../../../test/kit/coffer.ts";
-import { BUILT_COFFER, runProgram } from "../../../test/kit/coffer-program.ts";
+import { runProgram } from "../../../test/kit/coffer-program.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { EXIT } from "./exit-codes.ts";
 import { GLOBAL_FLAGS, LIST_FLAGS } from "./global-flags.ts";
@@ -137,7 +137,6 @@ describe("drawn command lines [issue 19]", () => {
           await runProgram(words, {
             env: { HOME: home, SERVICE_CONFIG_DIR: join(home, "c") },
             cwd: home,
-            program: BUILT_COFFER,
           }),
         );
     };

@@ -15,7 +15,7 @@ import { listenOnLoopback, type LoopbackServer } from "../../../test/kit/loopbac
 import { TOOLS } from "./registry.ts";
 import { TOOL_NAMES } from "./tool-list.ts";
 
-const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 const KEY = renderKey(new Uint8Array(32).fill(9));
 
 const AGENT_TOOLS = TOOLS.filter(({ profile }) => profile !== "owner").map(({ name }) => name);
@@ -31,7 +31,7 @@ interface AnyClient {
 
 const parameters = (env: Record<string, string>, flags: string[]) => ({
   command: process.execPath,
-  args: ["--conditions=coffer-source", MAIN, "--allow", folder, ...flags],
+  args: [MAIN, "--allow", folder, ...flags],
   env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...env },
   stderr: "pipe" as const,
 });
@@ -234,7 +234,7 @@ describe("the process", () => {
       ["--alow", "/tmp"],
       ["--tools", "file_lst"],
     ]) {
-      const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, ...flags], {
+      const child = spawn(process.execPath, [MAIN, ...flags], {
         stdio: ["ignore", "pipe", "pipe"],
       });
       const [out, err] = [await collect(child.stdout), await collect(child.stderr)];
@@ -252,7 +252,7 @@ describe("the process", () => {
   });
 
   async function timeOfIdleExit(): Promise<number> {
-    const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN], { stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [MAIN], { stdio: ["pipe", "pipe", "pipe"] });
     const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: initialize })}\n`);
     await once(child.stdout, "data");
@@ -283,7 +283,7 @@ describe("the process", () => {
     });
     await writeFile(join(folder, "b.txt"), "b");
     const env = { ...process.env, HOME: folder, SERVICE_API_KEY: KEY, SERVICE_BASE_URL: stub.baseUrl };
-    const given = JSON.stringify([process.execPath, ["--conditions=coffer-source", MAIN, "--allow", folder]]);
+    const given = JSON.stringify([process.execPath, [MAIN, "--allow", folder]]);
     const parent = spawn(process.execPath, ["-e", PARENT, given, uploadFrames()], { env });
     const childId = Number(String((await once(parent.stdout, "data"))[0]));
     while (!stub.seen.includes("POST /api/files")) await rest();
@@ -318,7 +318,7 @@ describe("the process", () => {
 
   async function timeToExit(stub: { baseUrl: string; seen: string[] }): Promise<number> {
     const env = { HOME: folder, SERVICE_API_KEY: KEY, SERVICE_BASE_URL: stub.baseUrl };
-    const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, "--allow", folder], {
+    const child = spawn(process.execPath, [MAIN, "--allow", folder], {
       env,
       stdio: ["pipe", "pipe", "pipe"],
     });

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { readLine } from "./message-lines.ts";
 
-const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
 interface Answer {
   readonly id: string | number | null;
@@ -24,7 +24,7 @@ const initialize = (protocolVersion: string): string =>
 
 /** Sends the lines to a process, one after the other, and reads as many answers. */
 async function exchange(lines: readonly string[], answers: number): Promise<Answer[]> {
-  const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN], {
+  const child = spawn(process.execPath, [MAIN], {
     stdio: ["pipe", "pipe", "ignore"],
     env: { PATH: process.env["PATH"], HOME: makeDirectory() },
   });

@@ -5,17 +5,16 @@
 import { spawn } from "node:child_process";
 import { hash } from "node:crypto";
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { patternBytes } from "../../../test/kit/bytes.ts";
 import { cephStore, skipWithoutCeph } from "../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { createDatabase } from "../../../test/kit/postgres/databases.ts";
 import { type ServerProcess, startServerProcess } from "../../../test/crash/server-process.ts";
-
-const MAIN = new URL("../main.ts", import.meta.url).pathname;
+import { SERVER_MAIN } from "../../../test/kit/server-program.ts";
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -66,7 +65,7 @@ async function startWork(server: ServerProcess): Promise<Work> {
     acknowledged,
     async more(count) {
       const enough = acknowledged.size + count;
-      await expect.poll(() => acknowledged.size, { timeout: 60_000 }).toBeGreaterThanOrEqual(enough);
+      await vi.waitFor(() => expect(acknowledged.size).toBeGreaterThanOrEqual(enough), { timeout: 60_000 });
     },
     async stop() {
       stopping = true;
@@ -82,7 +81,7 @@ interface Ended {
 }
 
 function launch(settings: Settings, words: readonly string[]) {
-  return spawn(process.execPath, ["--conditions=coffer-source", MAIN, ...words], {
+  return spawn(process.execPath, [SERVER_MAIN, ...words], {
     env: { PATH: process.env["PATH"], SERVICE_ENV: "development", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -164,11 +163,26 @@ async function large(): Promise<Settings & AsyncDisposable> {
 }
 
 describe("SQLite and disk", () => {
-  it("come back in another directory", async () => {
-    const settings = { SERVICE_DATA_DIR: makeDirectory() };
-    const made = await backUp(settings);
-    expect(statSync(made.directory).mode & 0o777).toBe(0o700);
+  const settings = { SERVICE_DATA_DIR: makeDirectory() };
+  let made: BackedUp;
+  let second: Ended;
+
+  /** Once, and the service is gone then: each test restores it to a place of its own. */
+  beforeAll(async () => {
+    made = await backUp(settings);
+    second = await run(settings, "backup", made.directory);
     rmSync(settings.SERVICE_DATA_DIR, { recursive: true });
+  });
+
+  /** For a test that damages it. */
+  function copied(): string {
+    const directory = join(makeDirectory(), "backup");
+    cpSync(made.directory, directory, { recursive: true });
+    return directory;
+  }
+
+  it("come back in another directory", async () => {
+    expect(statSync(made.directory).mode & 0o777).toBe(0o700);
     const data = join(makeDirectory(), "restored");
     const restored = await succeed(settings, "restore", made.directory, "--data", data);
     expect(restored.said).toContain("memberships and deletions are as they were on");
@@ -177,8 +191,6 @@ describe("SQLite and disk", () => {
   });
 
   it("are served by no server from the backup itself, nor before a restore is complete", async () => {
-    const settings = { SERVICE_DATA_DIR: makeDirectory() };
-    const made = await backUp(settings);
     await expect(serve({ SERVICE_DATA_DIR: made.directory })).rejects.toThrow("These are the rows of a backup");
     const data = join(makeDirectory(), "restored");
     // A broken disk of the backup: found before anything is served.
@@ -196,8 +208,6 @@ describe("SQLite and disk", () => {
   });
 
   it("are tried out on loopback: reads are answered, changes refused, and nothing is changed", async () => {
-    const settings = { SERVICE_DATA_DIR: makeDirectory() };
-    const made = await backUp(settings);
     const data = join(makeDirectory(), "trial");
     const child = launch(settings, ["restore", made.directory, "--data", data, "--trial"]);
     const lines = createInterface({ input: child.stderr });
@@ -231,8 +241,8 @@ describe("SQLite and disk", () => {
   });
 
   it("say what the backup lacks, and end all keys where that is wanted", async () => {
-    const settings = { SERVICE_DATA_DIR: makeDirectory() };
-    const { directory, work, promised } = await backUp(settings);
+    const { work, promised } = made;
+    const directory = copied();
     const blobs = join(directory, "blobs", "blobs");
     const [lost = ""] = readdirSync(blobs, { recursive: true, encoding: "utf8" }).filter((name) => name.length > 3);
     rmSync(join(blobs, lost));
@@ -245,9 +255,8 @@ describe("SQLite and disk", () => {
   });
 
   it("refuse rows that are damaged, and a directory that has something in it", async () => {
-    const settings = { SERVICE_DATA_DIR: makeDirectory() };
-    const { directory } = await backUp(settings);
-    expect((await run(settings, "backup", directory)).said).toContain("is not empty");
+    expect(second.said).toContain("is not empty");
+    const directory = copied();
     const rows = join(directory, "coffer.sqlite");
     const bytes = readFileSync(rows);
     bytes[bytes.length - 100] = (bytes.at(-100) ?? 0) ^ 1;

@@ -9,8 +9,8 @@ import { cephStore, skipWithoutCeph } from "../../../test/kit/ceph/store.ts";
 import { makeDirectory } from "../../../test/kit/directory.ts";
 import { createDatabase } from "../../../test/kit/postgres/databases.ts";
 import { startServerProcess } from "../../../test/crash/server-process.ts";
+import { SERVER_MAIN } from "../../../test/kit/server-program.ts";
 
-const MAIN = new URL("../main.ts", import.meta.url).pathname;
 const CONTENTS = [0, 5_000, 12 * 1024 * 1024 + 5].map((size, at) => patternBytes(`moved ${String(at)}`, size));
 
 type Settings = Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ async function run(
   settings: Settings,
   ...words: string[]
 ): Promise<{ code: number | null; out: string; said: string }> {
-  const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, ...words], {
+  const child = spawn(process.execPath, [SERVER_MAIN, ...words], {
     env: { PATH: process.env["PATH"], SERVICE_ENV: "development", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });

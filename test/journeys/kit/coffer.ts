@@ -2,14 +2,7 @@
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import assert from "node:assert/strict";
-import {
-  BUILT_COFFER,
-  runInTerminal,
-  runProgram,
-  type ProgramRan,
-  type TerminalRan,
-  type Typed,
-} from "../../kit/coffer-program.ts";
+import { runInTerminal, runProgram, type ProgramRan, type TerminalRan, type Typed } from "../../kit/coffer-program.ts";
 import type { SharedPerson, SharedService } from "./shared-service.ts";
 import { parseObject } from "./stack.ts";
 
@@ -31,7 +24,7 @@ export async function openCofferUser(scratch: string, variables: Variables): Pro
   const home = await mkdtemp(join(scratch, "home-"));
   const env = { HOME: home, ...variables };
   const run: CofferUser["run"] = (words, { input = "", env: more = {} } = {}) =>
-    runProgram(words, { env: { ...env, ...more }, input, cwd: home, program: BUILT_COFFER });
+    runProgram(words, { env: { ...env, ...more }, input, cwd: home });
   return {
     env,
     run,
@@ -42,7 +35,7 @@ export async function openCofferUser(scratch: string, variables: Variables): Pro
       assert.match(out, /^[^\n]+\n$/);
       return parseObject(out);
     },
-    type: (words, typed = []) => runInTerminal(words, { env, cwd: home, typed, program: BUILT_COFFER }),
+    type: (words, typed = []) => runInTerminal(words, { env, cwd: home, typed }),
   };
 }
 

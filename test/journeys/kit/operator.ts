@@ -1,9 +1,9 @@
 /** The server's own commands, as an operator types them at the shell. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { recordAnswer } from "../../kit/secret-recorder.ts";
-import { collectOutput, REPOSITORY } from "./stack.ts";
+import { SERVER_MAIN } from "../../kit/server-program.ts";
+import { collectOutput } from "./stack.ts";
 
 export interface CommandOutcome {
   readonly code: number | null;
@@ -16,8 +16,7 @@ export async function runOperator(
   words: readonly string[],
   variables: Readonly<Record<string, string>>,
 ): Promise<CommandOutcome> {
-  const program = ["--conditions=coffer-source", join(REPOSITORY, "server/src/main.ts"), ...words];
-  const child = spawn(process.execPath, program, {
+  const child = spawn(process.execPath, [SERVER_MAIN, ...words], {
     env: { PATH: process.env["PATH"], ...variables },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,9 +1,9 @@
 /** A server process of its own: production mode, other limits, or a second server on the data of a running stack. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { requireClean } from "../../kit/secret-recorder.ts";
-import { collectOutput, REPOSITORY, stopProcess } from "./stack.ts";
+import { SERVER_MAIN } from "../../kit/server-program.ts";
+import { collectOutput, stopProcess } from "./stack.ts";
 
 export interface ServerProcess extends AsyncDisposable {
   readonly baseUrl: string;
@@ -17,7 +17,7 @@ const START_LIMIT = 60_000;
 
 /** Starts the server with nothing but these variables, on a free port, and waits until it listens. */
 export async function startServerProcess(variables: Readonly<Record<string, string>>): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ["--conditions=coffer-source", join(REPOSITORY, "server/src/main.ts")], {
+  const child = spawn(process.execPath, [SERVER_MAIN], {
     env: { PATH: process.env["PATH"], SERVICE_HOST: "127.0.0.1", SERVICE_PORT: "0", ...variables },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { BUILT_COFFER } from "../../kit/coffer-program.ts";
+import { COFFER } from "../../kit/coffer-program.ts";
 import { createKey, objectsAt } from "../kit/account.ts";
 import { openCofferUser, type CofferUser } from "../kit/coffer.ts";
 import { parseObject } from "../kit/stack.ts";
@@ -100,7 +100,7 @@ export async function rewindsByCommand(world: World): Promise<Checks> {
       const own = await (await userOf(world, a.key)).run(["agents", "rewind", a.id, "--since", since]);
       assert.equal(own.code, 6, own.err);
 
-      const [command, ...args] = BUILT_COFFER;
+      const [command, ...args] = COFFER;
       const child = spawn(command, [...args, ...words, "--yes"], { env: user.env, stdio: "ignore" });
       const ended = once(child, "exit");
       let writes = 0;
@@ -148,7 +148,7 @@ export async function changesByCommand(world: World): Promise<Checks> {
     },
     "J23-cli-follow": async () => {
       const watcher = await userOf(world, key);
-      const [command, ...args] = BUILT_COFFER;
+      const [command, ...args] = COFFER;
       const since = await untilAfterNow();
       const child = spawn(command, [...args, "changes", "--follow", "--since", since, "--json-lines"], {
         env: watcher.env,

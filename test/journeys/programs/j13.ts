@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "@coffer/sdk";
-import { BUILT_COFFER } from "../../kit/coffer-program.ts";
+import { COFFER } from "../../kit/coffer-program.ts";
 import { objectAt } from "../kit/account.ts";
 import { openCofferUser } from "../kit/coffer.ts";
 import { parseObject, REPOSITORY } from "../kit/stack.ts";
@@ -63,7 +63,7 @@ export async function headless({ stack, scratch, cleanup }: World): Promise<Chec
     },
     "J13-repeat": async () => {
       const path = await directory("cut");
-      const [command, ...args] = BUILT_COFFER;
+      const [command, ...args] = COFFER;
       const child = spawn(command, [...args, "upload", ...TO, path, "--folder", "cut"], {
         env: coffer.env,
         stdio: "ignore",

@@ -8,7 +8,7 @@ import { SEED_VARIABLE, UNIT_VARIABLE, type ScanUnit } from "./unit.ts";
 const COMPILED = "NODE_COMPILE_CACHE";
 const PRELOAD = `--import=${new URL("preload.mjs", import.meta.url).href}`;
 /** Their standard output is a log. That of other programs is what their own user asked for: answers of tools, a report, a name. */
-const SERVICES = /\/(?:server|dev\/localnet)\/src\/main\.ts$/;
+const SERVICES = /\/(?:server\/dist\/program\/main\.js|dev\/localnet\/src\/main\.ts)$/;
 
 interface Internals {
   spawn(options: SpawnOptions & { file: string; args?: string[]; envPairs?: string[] }): unknown;
