@@ -1,14 +1,7 @@
 /** `npm run scale:setup`: installs what is missing to run storage beyond one machine here. It needs Debian and root. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import {
-  BACKUP_PACKAGES,
-  CEPH_PACKAGES,
-  POOLER_PACKAGE,
-  whyNoBackupTools,
-  whyNoCeph,
-  whyNoPooler,
-} from "@coffer/devstack/engines";
+import { CEPH_PACKAGES, POOLER_PACKAGE, whyNoCeph, whyNoPooler } from "@coffer/devstack/engines";
 
 const began = performance.now();
 process.exitCode = setUp();
@@ -17,9 +10,8 @@ function setUp(): number {
   const packages = [
     ...(whyNoCeph() === null ? [] : CEPH_PACKAGES),
     ...(whyNoPooler() === null ? [] : [POOLER_PACKAGE]),
-    ...(whyNoBackupTools() === null ? [] : BACKUP_PACKAGES),
   ];
-  if (packages.length === 0) return done("Everything is installed already: Ceph RGW, PgBouncer, pg_dump and rclone");
+  if (packages.length === 0) return done("Everything is installed already: Ceph RGW and PgBouncer");
   if (!isDebian() || process.getuid?.() !== 0) {
     console.error(
       `scale:setup installs on Debian as root alone: get ${packages.join(", ")} (Ceph from 16 on) from your system's packages, or run this in a Debian container.`,
@@ -36,7 +28,7 @@ function setUp(): number {
       return 1;
     }
   }
-  const why = whyNoCeph() ?? whyNoPooler() ?? whyNoBackupTools();
+  const why = whyNoCeph() ?? whyNoPooler();
   if (why !== null) {
     console.error(`The packages are installed, and yet: ${why}`);
     return 1;

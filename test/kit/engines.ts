@@ -1,6 +1,5 @@
 export {
   endDaemon,
-  findSystemPostgres,
   freePort,
   isInstalled,
   joinCluster,
@@ -8,7 +7,6 @@ export {
   openPooler,
   type Pooler,
   startDaemon,
-  whyNoBackupTools,
   whyNoPooler,
 } from "@coffer/devstack/engines";
 

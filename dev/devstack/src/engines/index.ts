@@ -5,5 +5,4 @@ export { openProxy, type Proxy } from "../scale/proxy.ts";
 export { createBucket } from "./ceph/bucket.ts";
 export { type Ceph, type CephAddress, startCeph } from "./ceph/ceph.ts";
 export { openPooler, type Pooler, POOLER_PACKAGE, whyNoPooler } from "./postgres/pooler.ts";
-export { BACKUP_PACKAGES, findSystemPostgres, whyNoBackupTools } from "./postgres/system.ts";
 export { type Cluster, clusterAt, joinCluster, openCluster, ready, startCluster } from "./postgres/cluster.ts";
