@@ -1,5 +1,5 @@
 /** Clients that are killed in the middle of a whole folder: the same call finishes what they began. */
-import { createClient } from "@coffer/sdk";
+import { createClient, type Client } from "@coffer/sdk";
 import { downloadFolder, uploadFolder } from "@coffer/sdk/node";
 import { parseConfig, startServer } from "@coffer/server";
 import { spawn } from "node:child_process";
@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeDirectory } from "./kit/directory.ts";
 
@@ -73,6 +74,15 @@ function counting() {
   return { client, moved };
 }
 
+/** What a killed client had sent is still stored after its end; a call that looks before that is told `name_exists`. */
+async function settled(client: Client, vaultId: string): Promise<void> {
+  const count = async (): Promise<number> => (await client.files.list({ vaultId, limit: 1000 })).files.length;
+  for (let [before, now] = [-1, await count()]; before !== now;) {
+    await pause(1_000);
+    [before, now] = [now, await count()];
+  }
+}
+
 async function read(place: string): Promise<Map<string, number>> {
   const entries = await readdir(place, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -87,6 +97,7 @@ test.each([0, 40, 110, FILES])(
     const { id: vaultId } = await client.vaults.create({ name: `killed ${String(done)}`, type: "public" });
     const options = { vaultId, journalDirectory: join(directory, `journals-${String(done)}`) };
     await killAt(done, "uploadFolder", root, options);
+    await settled(client, vaultId);
     moved.posts = 0;
     const sent = await uploadFolder(client, root, options);
     expect([sent.failed, sent.files.length]).toEqual([[], FILES + 1]);

@@ -8,7 +8,7 @@ import { nameIn } from "./metadata-name.ts";
 import type { ScanUnit } from "./unit.ts";
 
 /** Code whose keys are the service's or the local chain's own. */
-const NOT_A_MEMBER = /\/(?:server|dev\/localnet)\/src\//;
+const NOT_A_MEMBER = /\/(?:server\/(?:src|dist\/program)|dev\/localnet\/src)\//;
 /** Code that makes chain keys. */
 const MAKES_CHAIN_KEYS = /ed25519|keypair/i;
 const KEY_BYTES = 32;
