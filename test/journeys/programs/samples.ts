@@ -6,8 +6,15 @@ import { isBuilt, renderOutcome, runJourney, type Openers } from "./run.ts";
 /** Starting a stack, a second server and a tool server takes its time on a busy machine. Milliseconds. */
 export const LIMIT = 600_000;
 
-/** It changes a copy of the repository and runs its tests there, which takes minutes: with full counts alone. */
-const NIGHTLY = process.env["COFFER_TEST_COUNTS"] === "full" ? [] : ["J18"];
+/**
+ * With full counts alone. J18 changes a copy of the repository and runs its tests there; the others are long walks through shared vaults
+ * whose parts have deep tests of their own (`test/shared-vaults`, `test/shared-files`).
+ */
+const NIGHTLY: Readonly<Record<Ground, readonly string[]>> = {
+  stack: ["J18"],
+  network: ["J15", "J16", "J20", "J21"],
+};
+const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 
 const SAMPLES: Readonly<Record<Ground, string>> = { stack: "J9", network: "J7" };
 
@@ -17,7 +24,7 @@ export function journeysOn(ground: Ground, which: "all" | "sample" | "rest"): Jo
   if (which === "all") return built;
   const isSample = ({ name }: Journey): boolean => name === SAMPLES[ground];
   return built.filter((journey) =>
-    which === "sample" ? isSample(journey) : !isSample(journey) && !NIGHTLY.includes(journey.name),
+    which === "sample" ? isSample(journey) : !isSample(journey) && (FULL || !NIGHTLY[ground].includes(journey.name)),
   );
 }
 
