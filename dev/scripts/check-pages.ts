@@ -1,6 +1,6 @@
 // Does what a reader does with the pages: `npm run check:pages`, and with `--all` also what takes longer than two minutes. It copies the tree,
 // pastes `npm start`, and then each block of each page as it stands, in order: a home directory and a terminal for each page, one stack for all.
-// What `npm start` prints to be pasted is pasted, too. Nothing is adapted. Blocks that are not run say why (`<!-- not run: REASON -->`); the
+// What `npm start` itself prints is run by test/start.test.ts. Nothing is adapted. Blocks that are not run say why (`<!-- not run: REASON -->`); the
 // last line counts them. Words after `--` choose pages by parts of their names.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -69,7 +69,7 @@ try {
   symlinkSync(process.execPath, path.join(programs, "node"));
   await using stack = openTerminal("stack");
   const printed = await stack.pasteServing("npm start", /up until Ctrl-C/);
-  const source = await pasteBlocksOfStart(printed);
+  const source = sourceLine(printed);
   for (const { page, blocks } of pages)
     if (stop.signal.aborted) break;
     else if (chosen.length === 0 || chosen.some((word) => page.includes(word))) await readPage(page, blocks, source);
@@ -114,13 +114,10 @@ function openTerminal(name: string): Terminal {
   return new Terminal(clone, env, all ? NIGHTLY_MS : TWO_MINUTES_MS, stop.signal);
 }
 
-/** Pastes what `npm start` printed for that into another terminal. Resolves with the line for other shells. */
-async function pasteBlocksOfStart(printed: string): Promise<string> {
-  const blocks = printedBlocks(printed);
-  const [source = "", ...more] = blocks;
-  if (!source.startsWith(". '/") || more.length < 3) throw new Error(`npm start did not print its blocks:\n${printed}`);
-  await using terminal = openTerminal("printed");
-  for (const block of blocks) await attempt(`npm start: ${block.slice(0, 60)}`, () => terminal.paste(block));
+/** The line for other shells, which `npm start` printed. */
+function sourceLine(printed: string): string {
+  const [source = ""] = printedBlocks(printed);
+  if (!source.startsWith(". '/")) throw new Error(`npm start printed no line for other shells:\n${printed}`);
   return source;
 }
 
