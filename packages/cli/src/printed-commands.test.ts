@@ -46,6 +46,11 @@ it("is complete where a text names it [issue 49]", () => {
   expect(broken.map(({ place, line, problem }) => `${place}: ${line}: ${String(problem)}`)).toEqual([]);
 });
 
+it("may have a word that the reader puts in, where a command's name stands, too", async () => {
+  const printed = await printedCommands("coffer folders COMMAND [FLAGS]\ncoffer folders no-such\ncoffer ls VAULT:");
+  expect(printed.map(({ problem }) => problem)).toEqual([null, expect.stringContaining("no-such"), null]);
+});
+
 it("is run with these flags by a page, or as an example of its help [issue 49]", async () => {
   const places = await placesOf(ROUTES);
   const examples = places.flatMap(({ command }) => command.examples.map(({ line }) => line));

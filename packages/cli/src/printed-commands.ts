@@ -102,8 +102,8 @@ async function problemOf(words: readonly string[]): Promise<string | null> {
   const reading = await readLine(ROUTES, words);
   if (reading.kind !== "usage") return null;
   const others = reading.sentence.split("; ").filter((each) => {
-    const [, value = ""] = /"([^"]*)"/.exec(each) ?? [];
-    return !PLACEHOLDER.test(value);
+    const { value, command } = /"(?<value>[^"]*)"|^There is no command (?<command>\S+)$/.exec(each)?.groups ?? {};
+    return !PLACEHOLDER.test(value ?? command ?? "");
   });
   return others.length === 0 ? null : others.join("; ");
 }
