@@ -42,8 +42,6 @@ const KIND_OF_TEXT: Readonly<Record<string, Kind>> = {
 };
 /** Newer objects live longer than older ones; old ids are dropped. */
 const KEPT = 60;
-/** Of versions: most of those before are gone with their file, or by another request. */
-const FRESH = 6;
 
 /** `untouched` are ids that no request may use: the keys that the run itself works with. */
 export function openPool(untouched: ReadonlySet<string>): Pool {
@@ -59,7 +57,7 @@ export function openPool(untouched: ReadonlySet<string>): Pool {
   };
   return {
     add,
-    draw: (kind, draw) => draw.any((known.get(kind) ?? []).slice(-(kind === "version" ? FRESH : KEPT))),
+    draw: (kind, draw) => draw.any(known.get(kind) ?? []),
     harvest(answer, target) {
       harvestHeaders(answer.headers, add);
       const value = answer.status < 300 ? parseJson(answer.body) : undefined;

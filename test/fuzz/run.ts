@@ -133,6 +133,7 @@ async function openSources(options: FuzzOptions, draw: Draw): Promise<Sources> {
   pool.add("accountId", owner.accountId);
   for (const url of [...NO_RECEIVERS, ...(options.receivers ?? [])]) pool.add("webhookUrl", url);
   await addPeople(options, pool);
+  await addKeptVersions(owner, pool);
   const { file } = await other.client.files.upload({ name: "foreign", body: new Uint8Array(9) });
   foreign.add("fileId", file.id);
   return { draw, pool, foreign, now: Date.now(), keys: [owner.key, reader.key, files.key] };
@@ -157,6 +158,15 @@ async function openOwner({ baseUrl, accessCode, dataDirectory }: FuzzOptions): P
     name: "owner",
   });
   return lookAround({ key, client: createClient({ baseUrl, credentials: { apiKey: key } }) });
+}
+
+/** Drawn requests write the same file twice too seldom for one of its versions to be restored or deleted. */
+async function addKeptVersions({ client }: Owner, pool: Pool): Promise<void> {
+  const { file } = await client.files.upload({ name: "versions", body: "0" });
+  for (let number = 1; number <= 20; number += 1) await client.files.replace(file.id, { body: String(number) });
+  const { versions } = await client.files.versions(file.id, { limit: 100 });
+  // The first is the current one, which is neither restored nor deleted.
+  for (const { versionId } of versions.slice(1)) pool.add("version", `${file.id}/versions/${versionId}`);
 }
 
 /** Codes, tokens and addresses of somebody else, for the requests that are about these. */
