@@ -1,9 +1,9 @@
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { defineConfig, type Options } from "tsup";
-import { serverProgram } from "./dev/scripts/server-program.ts";
+import { BUNDLED, serverProgram } from "./dev/scripts/server-program.ts";
 
-// One build for every published package, one for each program, and `coffer.mjs`, which is both of a user's programs in one file. `COFFER_BUILD=programs`
+// One build for every published package, one for each program, and `coffer.mjs`, which is the command line and the tool server in one file. `COFFER_BUILD=programs`
 // is what the set-up needs: the programs alone, and nothing is removed first, so that a program that runs finds its modules.
 
 const IS_SETUP = process.env["COFFER_BUILD"] === "programs";
@@ -51,25 +51,14 @@ const library = (name: string): Options => ({
 
 /** What a package installs as a command, with all that it imports: a command starts in half the time if Node has few files to find and read. */
 const program = (name: string): Options => ({
+  ...BUNDLED,
   name: `${name}/dist/main.js`,
   entry: { main: path.join(directoryOf(name), "src/main.ts") },
   outDir: path.join(directoryOf(name), "dist"),
   tsconfig: TSCONFIG,
-  format: "esm",
   target: TARGET,
-  platform: "node",
-  noExternal: [/^[^.]/],
   splitting: true,
   sourcemap: true,
-  clean: false,
-  removeNodeProtocol: false,
-  // For CommonJS packages in the bundle.
-  banner: {
-    js: 'import { createRequire as requireFrom } from "node:module";\nconst require = requireFrom(import.meta.url);',
-  },
-  esbuildOptions: (options) => {
-    options.conditions = ["coffer-source"];
-  },
 });
 
 /**

@@ -74,7 +74,7 @@ function counting() {
   return { client, moved };
 }
 
-/** What a killed client had sent is still stored after its end; a call that looks before that is told `name_exists`. */
+/** The service still stores what a client sent before it was killed. A call that lists the vault before that gets `name_exists`. */
 async function settled(client: Client, vaultId: string): Promise<void> {
   const count = async (): Promise<number> => (await client.files.list({ vaultId, limit: 1000 })).files.length;
   for (let [before, now] = [-1, await count()]; before !== now;) {

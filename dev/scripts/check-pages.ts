@@ -20,7 +20,6 @@ import {
   type NotRun,
 } from "./pages/documents.ts";
 import { programsOf, typeProblems, type Program } from "./pages/programs.ts";
-import { printedBlocks } from "./pages/printed-blocks.ts";
 import { PasteError, Terminal } from "./pages/terminal.ts";
 
 /** Commands that serve until they are stopped, and what they say when they are ready. */
@@ -114,11 +113,11 @@ function openTerminal(name: string): Terminal {
   return new Terminal(clone, env, all ? NIGHTLY_MS : TWO_MINUTES_MS, stop.signal);
 }
 
-/** The line for other shells, which `npm start` printed. */
+/** The line that `npm start` printed for other shells. */
 function sourceLine(printed: string): string {
-  const [source = ""] = printedBlocks(printed);
-  if (!source.startsWith(". '/")) throw new Error(`npm start printed no line for other shells:\n${printed}`);
-  return source;
+  const [line] = /^\. '\/.+$/m.exec(printed) ?? [];
+  if (line === undefined) throw new Error(`npm start printed no line for other shells:\n${printed}`);
+  return line;
 }
 
 /** The next steps that a block printed, as they stand, where the reader stands. */
