@@ -65,8 +65,8 @@ function renderUsers(code: ErrorCode): string {
 
 /** Class → codes, as the SDK's source declares them. */
 function ownCodes(): [string, string[]][] {
-  const errors = readFileSync(path.join(source, "errors.ts"), "utf8");
-  const steps = readFileSync(path.join(source, "vaults/vault-error.ts"), "utf8");
+  const errors = readFileSync(path.join(source, "http/errors.ts"), "utf8");
+  const steps = readFileSync(path.join(source, "shared-vaults/vault-error.ts"), "utf8");
   const quoted = (text: string): string[] => Array.from(text.matchAll(/"(\w+)"/g), ([, code = ""]) => code);
   const declared = /class (\w+) extends SdkError[^}]*?declare readonly code: ("[^;]+);/g;
   const classes = Array.from(errors.matchAll(declared), ([, name = "", codes = ""]): [string, string[]] => [

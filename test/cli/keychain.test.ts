@@ -1,4 +1,4 @@
-/** Keys in the keychain of the system: here a real Secret Service, of gnome-keyring. The order of a move: packages/sdk/src/node/keychain.test.ts. */
+/** Keys in the keychain of the system: here a real Secret Service, of gnome-keyring. The order of a move: packages/sdk/src/node/config/keychain.test.ts. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -66,11 +66,11 @@ declare const network: import("@coffer/chain").NetworkConfiguration;
 /** Modules of the SDK that show how they are used. */
 const WITH_EXAMPLES = [
   "client",
-  "files",
-  "node/upload-file",
-  "node/download-file",
-  "node/folders",
-  "errors",
+  "storage/files",
+  "node/files/upload-file",
+  "node/files/download-file",
+  "node/folders/index",
+  "http/errors",
   "webhooks/verify",
 ];
 

@@ -61,7 +61,7 @@ describe("while the service does not answer [issue 19]", () => {
       });
     });
     // On a busy machine the first requests take seconds to come. Then the others follow within moments.
-    await vi.waitFor(() => void expect(asked).toBeGreaterThan(50), { timeout: 60_000, interval: 100 });
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(50), { timeout: 60_000, interval: 100 });
     await wait(1_000);
     const settled = new Set<number>();
     runs.forEach((run, at) => void run.then(() => settled.add(at)));

@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
 import { createClient } from "./client.ts";
-import { BASE_URL, openService } from "./service.test-kit.ts";
-import { VirtualClock } from "./transport.test-kit.ts";
+import { BASE_URL, openService } from "./connection/service.test-kit.ts";
+import { VirtualClock } from "./http/transport.test-kit.ts";
 
-vi.mock("./runtime.ts", () => ({ nodeVersion: () => null, canStreamRequests: () => false }));
-vi.mock("./native-crypto.ts", () => ({ nativeCrypto: () => null }));
+vi.mock("./http/runtime.ts", () => ({ nodeVersion: () => null, canStreamRequests: () => false }));
+vi.mock("./http/native-crypto.ts", () => ({ nativeCrypto: () => null }));
 
 const PART = 16 * 1024;
 const BYTES = Uint8Array.from({ length: PART * 3 + 11 }, (_, index) => (index * 17) & 0xff);

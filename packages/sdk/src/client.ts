@@ -1,18 +1,18 @@
 import type { CallInput, EndpointDefinition } from "@coffer/contract";
-import type { ByteBody } from "./byte-body.ts";
-import { send, type Answer, type CallOutput } from "./call.ts";
-import { fileResource, nameSearch, type FileResource } from "./files.ts";
-import type { Connection, CallOptions } from "./options.ts";
-import * as account from "./resources/account.ts";
-import { changeResource, type ChangeResource } from "./resources/changes.ts";
-import { inviteResource, type InviteResource } from "./resources/invites.ts";
-import type { PagePromise } from "./pages.ts";
-import type { FileSearchQuery } from "./resources/input-types.ts";
-import * as signIn from "./resources/sign-in.ts";
-import * as storage from "./resources/storage.ts";
+import type { ByteBody } from "./http/byte-body.ts";
+import { send, type Answer, type CallOutput } from "./http/call.ts";
+import { fileResource, nameSearch, type FileResource } from "./storage/files.ts";
+import type { Connection, CallOptions } from "./connection/options.ts";
+import * as account from "./account/account.ts";
+import { changeResource, type ChangeResource } from "./events/changes.ts";
+import { inviteResource, type InviteResource } from "./agents/invites.ts";
+import type { PagePromise } from "./http/pages.ts";
+import type { FileSearchQuery } from "./connection/input-types.ts";
+import * as signIn from "./account/sign-in.ts";
+import * as storage from "./storage/storage.ts";
 import type { FoundFacts, FoundFile, NameSearchOptions } from "./search/found.ts";
-import { eventResource, webhookResource, type EventResource, type WebhookResource } from "./resources/webhooks.ts";
-import { openConnection, type ClientOptions } from "./open-connection.ts";
+import { eventResource, webhookResource, type EventResource, type WebhookResource } from "./webhooks/webhooks.ts";
+import { openConnection, type ClientOptions } from "./connection/open-connection.ts";
 
 type Arguments<E extends EndpointDefinition> =
   Record<never, never> extends CallInput<E, ByteBody>

@@ -13,8 +13,8 @@ import { REPOSITORY } from "../kit/stack.ts";
 /** Enough of each suite to see it fail, and not for another reason. */
 const RUN = [
   "packages/contract/",
-  "packages/sdk/src/byte-body.test.ts",
-  "packages/sdk/src/resources/",
+  "packages/sdk/src/http/byte-body.test.ts",
+  "packages/sdk/src/webhooks/",
   "packages/sdk/src/testing/",
   "test/pins/generated",
 ];

@@ -1,14 +1,14 @@
 /** The change feed in pages, and followed for as long as somebody reads. */
 import { changesGroup, MAX_WAIT, type Change as ListedChange } from "@coffer/contract";
-import { callOn } from "../call.ts";
-import { SdkError } from "../errors.ts";
-import type { CallOptions, Connection } from "../options.ts";
-import type { Query } from "../resources/calling.ts";
-import { FILES, FOLDERS, type Item } from "../resources/items.ts";
-import { itemCalls } from "../resources/item-calls.ts";
-import type { Author, Change } from "../resources/result-types.ts";
-import { retryDelay } from "../retry.ts";
-import { pause } from "../watch.ts";
+import { callOn } from "../http/call.ts";
+import { SdkError } from "../http/errors.ts";
+import type { CallOptions, Connection } from "../connection/options.ts";
+import type { Query } from "../connection/call-fields.ts";
+import { FILES, FOLDERS, type Item } from "../storage/items.ts";
+import { itemCalls } from "../storage/item-calls.ts";
+import type { Author, Change } from "../connection/result-types.ts";
+import { retryDelay } from "../http/retry.ts";
+import { pause } from "../http/time-limit.ts";
 
 type ChangeQuery = Query<typeof changesGroup.list>;
 

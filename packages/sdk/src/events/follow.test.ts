@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ApiError, ConnectionError, ContractError, TimeoutError } from "../errors.ts";
-import { failure, ID, json, scripted, silence, type Scripted } from "../transport.test-kit.ts";
+import { ApiError, ConnectionError, ContractError, TimeoutError } from "../http/errors.ts";
+import { failure, ID, json, scripted, silence, type Scripted } from "../http/transport.test-kit.ts";
 import type { ReceivedEvent } from "../webhooks/received-event.ts";
 // Loaded beforehand: the virtual clock does not wait for a module.
 import "./follow.ts";

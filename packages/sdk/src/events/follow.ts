@@ -1,10 +1,10 @@
 /** Follows an account's event feed over as many connections as it takes. */
 import { eventsGroup } from "@coffer/contract";
-import { callOn, type ByteAnswer } from "../call.ts";
-import { ContractError, SdkError } from "../errors.ts";
-import type { Connection, CallOptions } from "../options.ts";
-import { retryDelay } from "../retry.ts";
-import { pause } from "../watch.ts";
+import { callOn, type ByteAnswer } from "../http/call.ts";
+import { ContractError, SdkError } from "../http/errors.ts";
+import type { Connection, CallOptions } from "../connection/options.ts";
+import { retryDelay } from "../http/retry.ts";
+import { pause } from "../http/time-limit.ts";
 import { parseEvent, type ReceivedEvent } from "../webhooks/received-event.ts";
 import { createSseParser, type SseBlock } from "./sse-parser.ts";
 

@@ -13,16 +13,21 @@ export {
   type Environment,
   type KeyStore,
   type Profile,
-} from "./config.ts";
-export { guessContentType } from "./content-type.ts";
-export { creationFile, fileCreations } from "./creation-file.ts";
-export { deprecationWarnings } from "./deprecation.ts";
-export { downloadFile, type DownloadFileOptions, type DownloadFileResult } from "./download-file.ts";
-export { exportVault, openExport } from "./export-directory.ts";
-export type { ExportOptions, ExportProgress, ExportResult } from "../vaults/export/export.ts";
-export type { OpenExportOptions } from "../vaults/export/open-export.ts";
-export type { ExportedFile, ExportedFolder, ExportProblem, OpenedExport } from "../vaults/export/opened-export.ts";
-export { downloadFolder, knowsFolder, restoreRemoved, syncFolder, uploadFolder } from "./folders.ts";
+} from "./config/config.ts";
+export { guessContentType } from "./files/content-type.ts";
+export { creationFile, fileCreations } from "./store/creation-file.ts";
+export { deprecationWarnings } from "./config/deprecation.ts";
+export { downloadFile, type DownloadFileOptions, type DownloadFileResult } from "./files/download-file.ts";
+export { exportVault, openExport } from "./files/export-directory.ts";
+export type { ExportOptions, ExportProgress, ExportResult } from "../shared-vaults/export/export.ts";
+export type { OpenExportOptions } from "../shared-vaults/export/open-export.ts";
+export type {
+  ExportedFile,
+  ExportedFolder,
+  ExportProblem,
+  OpenedExport,
+} from "../shared-vaults/export/opened-export.ts";
+export { downloadFolder, knowsFolder, restoreRemoved, syncFolder, uploadFolder } from "./folders/index.ts";
 export type {
   DownloadFolderOptions,
   FileReceipt,
@@ -42,19 +47,19 @@ export type {
 } from "./folders/options.ts";
 export { namesNotUtf8 } from "./folders/local-tree.ts";
 export { isLocalTrash } from "./folders/trash-name.ts";
-export { ProfileMissingError } from "./profile-missing.ts";
-export { fileNames, namesDirectory } from "./name-files.ts";
+export { ProfileMissingError } from "./config/profile-missing.ts";
+export { fileNames, namesDirectory } from "./store/name-files.ts";
 export {
   readNetworkFile,
   readServedNetwork,
   saveServedNetwork,
   type NetworkFile,
   type ServedNetwork,
-} from "./network-file.ts";
-export { filePins, pinFile } from "./pin-file.ts";
-export { fileSeen, seenDirectory } from "./seen-file.ts";
-export { saveExport, type SavedExport, type SavedFile, type SaveExportOptions } from "./save-export.ts";
-export { savedSession } from "./saved-session.ts";
+} from "./config/network-file.ts";
+export { filePins, pinFile } from "./store/pin-file.ts";
+export { fileSeen, seenDirectory } from "./store/seen-file.ts";
+export { saveExport, type SavedExport, type SavedFile, type SaveExportOptions } from "./files/save-export.ts";
+export { savedSession } from "./config/saved-session.ts";
 export {
   contentOriginsIn,
   resolveSettings,
@@ -62,8 +67,8 @@ export {
   type SettingsFlags,
   type SettingSource,
   type SettingSources,
-} from "./settings.ts";
+} from "./config/settings.ts";
 export { openSharedVaults } from "./shared-vaults.ts";
 export { nodeTransport, type NodeTransportOptions } from "./transport.ts";
-export { fileUploadJournals, uploadDirectory } from "./upload-journals.ts";
-export { uploadFile, type UploadFileOptions } from "./upload-file.ts";
+export { fileUploadJournals, uploadDirectory } from "./store/upload-journals.ts";
+export { uploadFile, type UploadFileOptions } from "./files/upload-file.ts";

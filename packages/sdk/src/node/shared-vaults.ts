@@ -1,17 +1,17 @@
 /** Shared vaults from the settings of this machine: the chain key, the network's file, and the pins. */
 import { nodePlatform } from "@coffer/crypto/node";
 import { dirname, join } from "node:path";
-import { chainKeySigner } from "../chain/chain-key.ts";
-import { configurationError } from "../errors.ts";
-import type { SharedVaults } from "../options.ts";
-import { sharedVaults } from "../shared-vaults.ts";
-import { fileCreations } from "./creation-file.ts";
-import { fileNames } from "./name-files.ts";
-import { readNetworkFile } from "./network-file.ts";
-import { filePins, pinFile } from "./pin-file.ts";
-import { fileSeen } from "./seen-file.ts";
-import type { Settings } from "./settings.ts";
-import { fileUploadJournals } from "./upload-journals.ts";
+import { chainKeySigner } from "../signers/chain-key.ts";
+import { configurationError } from "../http/errors.ts";
+import type { SharedVaults } from "../connection/options.ts";
+import { sharedVaults } from "../shared-vaults/index.ts";
+import { fileCreations } from "./store/creation-file.ts";
+import { fileNames } from "./store/name-files.ts";
+import { readNetworkFile } from "./config/network-file.ts";
+import { filePins, pinFile } from "./store/pin-file.ts";
+import { fileSeen } from "./store/seen-file.ts";
+import type { Settings } from "./config/settings.ts";
+import { fileUploadJournals } from "./store/upload-journals.ts";
 
 /**
  * The value of `sharedVaults` for `createClient`; null when the settings name neither a chain key nor a network. The

@@ -1,7 +1,7 @@
 /** The transport of programs on Node. */
-import { kyTransport, type Transport } from "../transports.ts";
-import { parseContentOrigins } from "./content-origins.ts";
-import { redirectedTo } from "./redirected-content.ts";
+import { kyTransport, type Transport } from "../http/transports.ts";
+import { parseContentOrigins } from "./files/content-origins.ts";
+import { redirectedTo } from "./files/redirected-content.ts";
 
 const CONTENT = /\/api\/files\/[^/]+\/content$/;
 

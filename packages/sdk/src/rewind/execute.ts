@@ -1,10 +1,10 @@
 /** Does the steps of a plan: in an order in which they can succeed, and each only on what the plan has seen. */
-import { SdkError, VaultError } from "../errors.ts";
-import { inLanes } from "../lanes.ts";
-import type { CallOptions, Connection } from "../options.ts";
-import { fileCalls } from "../resources/file-calls.ts";
-import { folderCalls } from "../resources/folder-calls.ts";
-import type { File, Folder } from "../resources/result-types.ts";
+import { SdkError, VaultError } from "../http/errors.ts";
+import { inLanes } from "../http/concurrency.ts";
+import type { CallOptions, Connection } from "../connection/options.ts";
+import { fileCalls } from "../storage/file-calls.ts";
+import { folderCalls } from "../storage/folder-calls.ts";
+import type { File, Folder } from "../connection/result-types.ts";
 import { circlesOf, type Wish } from "./circles.ts";
 import { betweenName } from "./item-past.ts";
 import type { PlannedStep } from "./plan.ts";

@@ -1,13 +1,13 @@
 /** The names, places and contents that a file or folder had, and which of them the actor made. */
 import type { FileVersion } from "@coffer/contract";
-import { iterate } from "../byte-body.ts";
-import { createHasher, toHex } from "../digest.ts";
-import { openFileDownload } from "../download/open-file.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../every-page.ts";
-import type { Connection } from "../options.ts";
-import { fileCalls } from "../resources/file-calls.ts";
-import { folderCalls } from "../resources/folder-calls.ts";
-import type { Entry } from "../resources/items.ts";
+import { iterate } from "../http/byte-body.ts";
+import { createHasher, toHex } from "../transfer/digest.ts";
+import { openFileDownload } from "../transfer/open-file.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../http/every-page.ts";
+import type { Connection } from "../connection/options.ts";
+import { fileCalls } from "../storage/file-calls.ts";
+import { folderCalls } from "../storage/folder-calls.ts";
+import type { Entry } from "../storage/items.ts";
 import type { Looking, Touched } from "./acts.ts";
 import type { Past } from "./past.ts";
 import type { NamePlace } from "./report.ts";

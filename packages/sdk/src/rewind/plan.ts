@@ -1,11 +1,11 @@
 /** The plan of a rewind: for each file and folder, what it comes back to, decided from its own state and past. */
-import { SdkError, VaultError } from "../errors.ts";
-import { inLanes } from "../lanes.ts";
-import type { Connection } from "../options.ts";
-import { fileCalls } from "../resources/file-calls.ts";
-import { folderCalls } from "../resources/folder-calls.ts";
-import type { Item } from "../resources/items.ts";
-import type { Change } from "../resources/result-types.ts";
+import { SdkError, VaultError } from "../http/errors.ts";
+import { inLanes } from "../http/concurrency.ts";
+import type { Connection } from "../connection/options.ts";
+import { fileCalls } from "../storage/file-calls.ts";
+import { folderCalls } from "../storage/folder-calls.ts";
+import type { Item } from "../storage/items.ts";
+import type { Change } from "../connection/result-types.ts";
 import type { Actor, Looking, Touched } from "./acts.ts";
 import { ItemPast } from "./item-past.ts";
 import { judge, type Past, type Verdict } from "./past.ts";

@@ -1,7 +1,7 @@
 /** Undoes what one actor did (decisions 0058 and 0119): a plan from the state of things, then the same plan executed. */
 import { accountGroup, apiKeysGroup } from "@coffer/contract";
-import { callOn } from "../call.ts";
-import type { Connection } from "../options.ts";
+import { callOn } from "../http/call.ts";
+import type { Connection } from "../connection/options.ts";
 import { type Actor, actorOf, readActs } from "./acts.ts";
 import { Execution, type Outcome } from "./execute.ts";
 import { type Plan, type PlannedStep, planRewind } from "./plan.ts";

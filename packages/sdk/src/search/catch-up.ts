@@ -1,7 +1,7 @@
 /** One page of the change feed into a local index. The feed says what to read again, never what is in it. */
 import { changesGroup, type Change } from "@coffer/contract";
-import { callOn } from "../call.ts";
-import type { CallOptions } from "../options.ts";
+import { callOn } from "../http/call.ts";
+import type { CallOptions } from "../connection/options.ts";
 import type { IndexKey } from "./index-file.ts";
 import type { FolderRow } from "./name-table.ts";
 import { takeChanged, type Taking } from "./taking.ts";

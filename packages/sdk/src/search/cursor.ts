@@ -1,5 +1,5 @@
 /** The place of `client.search` between two pages: one in the local indexes, and one in each search of the service. */
-import { ContractError } from "../errors.ts";
+import { ContractError } from "../http/errors.ts";
 import type { Place } from "./name-table.ts";
 
 /** The place in a search of the service. */

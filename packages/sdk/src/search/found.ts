@@ -1,6 +1,6 @@
 /** What `client.search` takes and answers beside its query. */
-import type { CallOptions } from "../options.ts";
-import type { File } from "../resources/result-types.ts";
+import type { CallOptions } from "../connection/options.ts";
+import type { File } from "../connection/result-types.ts";
 
 /** A file that was found. In shared vaults name, type, size, folder and authors are verified. */
 export interface FoundFile extends Pick<

@@ -7,10 +7,10 @@ import {
   parseEntryStatement,
   type EntryStatement,
 } from "@coffer/crypto";
-import { fromBase64 } from "../digest.ts";
-import { toVaultError } from "../vaults/vault-terms.ts";
-import { VaultError } from "../errors.ts";
-import type { OpenVault } from "../vaults/open-vault.ts";
+import { fromBase64 } from "../transfer/digest.ts";
+import { toVaultError } from "../shared-vaults/vault-terms.ts";
+import { VaultError } from "../http/errors.ts";
+import type { OpenVault } from "../shared-vaults/open-vault.ts";
 import { decodeIndex, encodeIndex, type IndexState } from "./index-text.ts";
 import type { NameStore } from "./name-store.ts";
 

@@ -1,8 +1,8 @@
 /** The local indexes of one client: made when a search first needs them. */
-import type { Connection } from "../options.ts";
-import { SdkError } from "../errors.ts";
-import { toVaultError } from "../vaults/vault-terms.ts";
-import { vaultSession } from "../vaults/vault-session.ts";
+import type { Connection } from "../connection/options.ts";
+import { SdkError } from "../http/errors.ts";
+import { toVaultError } from "../shared-vaults/vault-terms.ts";
+import { vaultSession } from "../shared-vaults/vault-session.ts";
 import { NameIndex, type Patience } from "./name-index.ts";
 import type { NameTable } from "./name-table.ts";
 

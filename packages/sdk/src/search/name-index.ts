@@ -4,14 +4,14 @@
  */
 import { filesGroup, foldersGroup } from "@coffer/contract";
 import { comparePlaces, isMemberIn, placeOf } from "@coffer/crypto";
-import { callOn } from "../call.ts";
-import { isAnswered } from "../errors.ts";
-import type { CallOptions, Connection } from "../options.ts";
-import { FILES, FOLDERS } from "../resources/items.ts";
-import { bytesOf } from "../vaults/addresses.ts";
-import type { OpenVault } from "../vaults/open-vault.ts";
-import { vaultError } from "../vaults/vault-error.ts";
-import { vaultSession } from "../vaults/vault-session.ts";
+import { callOn } from "../http/call.ts";
+import { isAnswered } from "../http/errors.ts";
+import type { CallOptions, Connection } from "../connection/options.ts";
+import { FILES, FOLDERS } from "../storage/items.ts";
+import { bytesOf } from "../shared-vaults/addresses.ts";
+import type { OpenVault } from "../shared-vaults/open-vault.ts";
+import { vaultError } from "../shared-vaults/vault-error.ts";
+import { vaultSession } from "../shared-vaults/vault-session.ts";
 import { catchUp, presentPlace } from "./catch-up.ts";
 import { type IndexKey, loadIndex, saveIndex } from "./index-file.ts";
 import type { Building, IndexState } from "./index-text.ts";

@@ -1,13 +1,13 @@
 /** `client.search`: the service's search and the local indexes of names as one list (decision 0054). */
 import { DEFAULT_PAGE, MAX_PAGE, foldersGroup, searchGroup, vaultsGroup, type Vault } from "@coffer/contract";
-import { callOn } from "../call.ts";
-import { digestOf, toHex } from "../digest.ts";
-import { encodeRequest } from "../encode-request.ts";
-import { AbortError, ContractError, isAnswered, SdkError } from "../errors.ts";
-import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../every-page.ts";
-import type { CallOptions, Connection } from "../options.ts";
-import type { FileSearchQuery } from "../resources/input-types.ts";
-import { sharedCode } from "../shared-code.ts";
+import { callOn } from "../http/call.ts";
+import { digestOf, toHex } from "../transfer/digest.ts";
+import { encodeRequest } from "../http/encode-request.ts";
+import { AbortError, ContractError, isAnswered, SdkError } from "../http/errors.ts";
+import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../http/every-page.ts";
+import type { CallOptions, Connection } from "../connection/options.ts";
+import type { FileSearchQuery } from "../connection/input-types.ts";
+import { sharedCode } from "../connection/shared-code.ts";
 import { decodePlace, encodePlace, type SearchPlace } from "./cursor.ts";
 import type { FoundFacts, FoundFile, NameSearchOptions, UnsearchedVault } from "./found.ts";
 import type { OpenedNames } from "./local-names.ts";

@@ -1,9 +1,9 @@
 /** Where found files come from, each best first: the local indexes, and searches of the service. */
 import { rankName, searchWords } from "@coffer/contract";
-import type { CallOptions, Connection } from "../options.ts";
-import type { FileSearchQuery } from "../resources/input-types.ts";
-import { searchFiles } from "../resources/search-calls.ts";
-import type { File } from "../file.ts";
+import type { CallOptions, Connection } from "../connection/options.ts";
+import type { FileSearchQuery } from "../connection/input-types.ts";
+import { searchFiles } from "./search-calls.ts";
+import type { File } from "../storage/file.ts";
 import type { FoundFile } from "./found.ts";
 import { FIRST, type ServicePlace } from "./cursor.ts";
 import { comparePlaces, type Hit, type NameRow, type NameTable, type Place, type Wanted } from "./name-table.ts";

@@ -1,11 +1,11 @@
 /** Items on their way into a local index: only what this client has verified gets there. */
-import { SdkError, type VaultErrorCode } from "../errors.ts";
-import type { File } from "../file.ts";
+import { SdkError, type VaultErrorCode } from "../http/errors.ts";
+import type { File } from "../storage/file.ts";
 import type { Folder } from "@coffer/contract";
-import type { CallOptions, Connection } from "../options.ts";
-import { FILES, FOLDERS, type Item, type Items } from "../resources/items.ts";
-import { nameItems } from "../vaults/names/listing.ts";
-import { vaultError } from "../vaults/vault-error.ts";
+import type { CallOptions, Connection } from "../connection/options.ts";
+import { FILES, FOLDERS, type Item, type Items } from "../storage/items.ts";
+import { nameItems } from "../shared-vaults/names/listing.ts";
+import { vaultError } from "../shared-vaults/vault-error.ts";
 import { type IndexKey, keyOfEntry } from "./index-file.ts";
 import type { NameTable } from "./name-table.ts";
 

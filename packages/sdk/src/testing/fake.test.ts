@@ -3,7 +3,7 @@ import { api } from "@coffer/contract";
 import { setupServer } from "msw/node";
 import { describe, expect, it, vi } from "vitest";
 import type { Client } from "../index.ts";
-import { openService } from "../service.test-kit.ts";
+import { openService } from "../connection/service.test-kit.ts";
 import { createFake, Failure } from "./index.ts";
 import { handlers, mock } from "./msw.ts";
 

@@ -2,7 +2,7 @@ import { api } from "@coffer/contract";
 import { setupServer } from "msw/node";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../client.ts";
-import { ID, VAULT } from "../transport.test-kit.ts";
+import { ID, VAULT } from "../http/transport.test-kit.ts";
 import { Failure, Reply } from "./index.ts";
 import { mock, type Resolver } from "./msw.ts";
 

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
-import { openService } from "../../service.test-kit.ts";
-import type { Middleware } from "../../transports.ts";
-import { downloadFolder, uploadFolder } from "../folders.ts";
+import { openService } from "../../connection/service.test-kit.ts";
+import type { Middleware } from "../../http/transports.ts";
+import { downloadFolder, uploadFolder } from "./index.ts";
 
 /** More than an answer takes until it is the failure of a file. */
 const STEPS = 60;

@@ -4,13 +4,13 @@
  */
 import { lstat, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { SdkError } from "../../errors.ts";
-import type { File, Folder } from "../../resources/result-types.ts";
-import { fileErrorCode, syncDirectory } from "../durable-file.ts";
-import { isSameMark, markOf } from "../file-mark.ts";
+import { SdkError } from "../../http/errors.ts";
+import type { File, Folder } from "../../connection/result-types.ts";
+import { fileErrorCode, syncDirectory } from "../store/durable-file.ts";
+import { isSameMark, markOf } from "../files/file-mark.ts";
 import { isUnchangedHere } from "./compare.ts";
 import { holdDirectory, type HeldDirectory } from "./held.ts";
-import { inLanes } from "../../lanes.ts";
+import { inLanes } from "../../http/concurrency.ts";
 import type { SkippedItem } from "./options.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import { changedSince, type TrashRun } from "./trash.ts";

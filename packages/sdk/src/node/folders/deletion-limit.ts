@@ -1,5 +1,5 @@
 /** How much a call may remove without being told that it is meant. */
-import { SdkError } from "../../errors.ts";
+import { SdkError } from "../../http/errors.ts";
 import type { SyncFolderOptions } from "./options.ts";
 
 /** Counts of files. */

@@ -1,15 +1,15 @@
 /** The directory gets what the vault has. Nothing is written outside of it, whatever the service's names are. */
 import { lstat, mkdir, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { SdkError } from "../../errors.ts";
-import type { File } from "../../resources/result-types.ts";
-import type { Progress } from "../../upload/input.ts";
-import { sourceChanged } from "../../upload/source.ts";
-import { fetchTo, type Fetched } from "../download-file.ts";
-import { fileErrorCode, syncDirectory } from "../durable-file.ts";
-import { isSameMark, markOf, settled } from "../file-mark.ts";
+import { SdkError } from "../../http/errors.ts";
+import type { File } from "../../connection/result-types.ts";
+import type { Progress } from "../../transfer/input.ts";
+import { sourceChanged } from "../../transfer/source.ts";
+import { fetchTo, type Fetched } from "../files/download-file.ts";
+import { fileErrorCode, syncDirectory } from "../store/durable-file.ts";
+import { isSameMark, markOf, settled } from "../files/file-mark.ts";
 import { holdDirectory } from "./held.ts";
-import { inLanes } from "../../lanes.ts";
+import { inLanes } from "../../http/concurrency.ts";
 import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import { lacksParent } from "./send.ts";

@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Middleware } from "../../transports.ts";
-import { downloadFolder, syncFolder, uploadFolder } from "../folders.ts";
+import type { Middleware } from "../../http/transports.ts";
+import { downloadFolder, syncFolder, uploadFolder } from "./index.ts";
 import { acts, codes, fill, OLD, openTree, read, TREE } from "./tree.test-kit.ts";
 
 const MIB = 1024 * 1024;

@@ -5,7 +5,7 @@
  */
 import { constants, existsSync, readlinkSync, realpathSync } from "node:fs";
 import { open, realpath } from "node:fs/promises";
-import { located } from "../durable-file.ts";
+import { located } from "../store/durable-file.ts";
 
 const THROUGH_PROC = process.platform === "linux" && existsSync("/proc/self/fd");
 

@@ -2,7 +2,7 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { syncFolder, uploadFolder } from "../folders.ts";
+import { syncFolder, uploadFolder } from "./index.ts";
 import { acts, codes, fill, openTree, read } from "./tree.test-kit.ts";
 
 /** `caf?.txt` in Latin-1: no text of JavaScript names it. */

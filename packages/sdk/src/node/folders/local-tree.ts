@@ -4,11 +4,11 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { BigIntStats, Dirent } from "node:fs";
 import { nameProblem } from "@coffer/contract";
-import { fileErrorCode } from "../durable-file.ts";
-import { markOf, type Mark } from "../file-mark.ts";
-import { isLeftover, removeLeftover } from "../download-file.ts";
+import { fileErrorCode } from "../store/durable-file.ts";
+import { markOf, type Mark } from "../files/file-mark.ts";
+import { isLeftover, removeLeftover } from "../files/download-file.ts";
 import { holdDirectory } from "./held.ts";
-import { inLanes } from "../../lanes.ts";
+import { inLanes } from "../../http/concurrency.ts";
 import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
 import { isLocalTrash } from "./trash-name.ts";
 

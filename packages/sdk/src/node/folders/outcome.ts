@@ -1,6 +1,6 @@
 /** What becomes of each file and folder of a call, collected for its result. */
-import { AbortError, SdkError } from "../../errors.ts";
-import { fileErrorCode, isDiskFull } from "../durable-file.ts";
+import { AbortError, SdkError } from "../../http/errors.ts";
+import { fileErrorCode, isDiskFull } from "../store/durable-file.ts";
 import type { FileReceipt, FolderFailure, FolderReceipt, SkippedItem } from "./options.ts";
 
 export class Outcome {

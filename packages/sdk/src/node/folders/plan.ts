@@ -1,6 +1,6 @@
 /** What has to be done so that the receiving side has what the other one has. */
 import { compareContents, compareMarks, failHere, type Comparison } from "./compare.ts";
-import { inLanes } from "../../lanes.ts";
+import { inLanes } from "../../http/concurrency.ts";
 import { nameOf, throwIfAborted } from "./outcome.ts";
 import type { Plan, Transfer, Work } from "./work.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openService } from "../../service.test-kit.ts";
+import { openService } from "../../connection/service.test-kit.ts";
 import { listTree } from "./remote-tree.ts";
 
 const LISTING = { lanes: 1, signal: undefined, refuse: null };

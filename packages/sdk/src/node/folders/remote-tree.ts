@@ -1,10 +1,10 @@
 /** What is below a folder of a vault, by path. */
 import { nameProblem } from "@coffer/contract";
 import type { Client } from "../../client.ts";
-import type { File, Folder } from "../../resources/result-types.ts";
-import { ContractError } from "../../errors.ts";
-import { isLeftover } from "../download-file.ts";
-import { inLanes } from "../../lanes.ts";
+import type { File, Folder } from "../../connection/result-types.ts";
+import { ContractError } from "../../http/errors.ts";
+import { isLeftover } from "../files/download-file.ts";
+import { inLanes } from "../../http/concurrency.ts";
 import { pathIn, throwIfAborted, type Outcome } from "./outcome.ts";
 import { isLocalTrash } from "./trash-name.ts";
 

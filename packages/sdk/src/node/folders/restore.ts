@@ -1,11 +1,11 @@
 /** Brings back what syncs took out of a directory, from the local trash. */
 import { lstat, mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { ContractError } from "../../errors.ts";
-import { type Fields, refuseUnknownFields } from "../../undefined-place.ts";
-import { destinationExists, placeFile } from "../download-file.ts";
-import { fileErrorCode, syncDirectory } from "../durable-file.ts";
-import { markOf } from "../file-mark.ts";
+import { ContractError } from "../../http/errors.ts";
+import { type Fields, refuseUnknownFields } from "../../http/required-fields.ts";
+import { destinationExists, placeFile } from "../files/download-file.ts";
+import { fileErrorCode, syncDirectory } from "../store/durable-file.ts";
+import { markOf } from "../files/file-mark.ts";
 import { holdDirectory, realDirectory, type HeldDirectory } from "./held.ts";
 import type { LocalFile } from "./local-tree.ts";
 import type { RestoredFile, RestoreRemovedOptions, RestoreRemovedResult } from "./options.ts";

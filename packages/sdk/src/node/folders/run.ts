@@ -2,12 +2,12 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { connectionOf, type Client } from "../../client.ts";
-import { ContractError } from "../../errors.ts";
-import type { Connection } from "../../options.ts";
-import { sharedCode } from "../../shared-code.ts";
-import { requirePublic } from "../../upload/send-file.ts";
-import { type Fields, refuseUndefinedPlaces, refuseUnknownFields } from "../../undefined-place.ts";
-import { fileErrorCode } from "../durable-file.ts";
+import { ContractError } from "../../http/errors.ts";
+import type { Connection } from "../../connection/options.ts";
+import { sharedCode } from "../../connection/shared-code.ts";
+import { requirePublic } from "../../transfer/send-file.ts";
+import { type Fields, refuseUndefinedPlaces, refuseUnknownFields } from "../../http/required-fields.ts";
+import { fileErrorCode } from "../store/durable-file.ts";
 import { deleteHere, noteDeleted, planDeletions } from "./delete-here.ts";
 import { requireFew } from "./deletion-limit.ts";
 import { fetchAll } from "./fetch.ts";

@@ -1,15 +1,15 @@
 /** The vault gets what the directory has. */
 import { connectionOf } from "../../client.ts";
-import { Batching, type BatchSlot } from "../../upload/batching.ts";
-import { MAX_BATCHED_BYTES, type Progress } from "../../upload/input.ts";
-import { sendSource } from "../../upload/send-file.ts";
-import { openSource } from "../../upload/source.ts";
-import type { UploadResult } from "../../upload/target.ts";
-import { guessContentType } from "../content-type.ts";
-import { settled, type Mark } from "../file-mark.ts";
-import { uploadFile } from "../upload-file.ts";
+import { Batching, type BatchSlot } from "../../transfer/batching.ts";
+import { MAX_BATCHED_BYTES, type Progress } from "../../transfer/input.ts";
+import { sendSource } from "../../transfer/send-file.ts";
+import { openSource } from "../../transfer/source.ts";
+import type { UploadResult } from "../../transfer/target.ts";
+import { guessContentType } from "../files/content-type.ts";
+import { settled, type Mark } from "../files/file-mark.ts";
+import { uploadFile } from "../files/upload-file.ts";
 import { failHere, openHere, readHere } from "./compare.ts";
-import { inLanes } from "../../lanes.ts";
+import { inLanes } from "../../http/concurrency.ts";
 import type { LocalFile } from "./local-tree.ts";
 import { nameOf, parentOf, throwIfAborted } from "./outcome.ts";
 import type { Plan, Transfer, Work } from "./work.ts";

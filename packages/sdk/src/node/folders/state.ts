@@ -14,12 +14,12 @@ import { constants } from "node:fs";
 import { open, readFile, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { lockedError } from "../../errors.ts";
-import { configDirectory, type Environment } from "../config.ts";
-import { fileErrorCode, makePrivateDirectory, replaceFile } from "../durable-file.ts";
-import type { Mark } from "../file-mark.ts";
-import { hasNoPlace } from "../journal.ts";
-import { acquireLock, type LockFile } from "../lock-file.ts";
+import { lockedError } from "../../http/errors.ts";
+import { configDirectory, type Environment } from "../config/config.ts";
+import { fileErrorCode, makePrivateDirectory, replaceFile } from "../store/durable-file.ts";
+import type { Mark } from "../files/file-mark.ts";
+import { hasNoPlace } from "../store/journal.ts";
+import { acquireLock, type LockFile } from "../store/lock-file.ts";
 
 /** A content that was the same on both sides. */
 export interface KnownFile {

@@ -3,8 +3,8 @@ import { renameSync, symlinkSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Middleware } from "../../transports.ts";
-import { restoreRemoved, syncFolder } from "../folders.ts";
+import type { Middleware } from "../../http/transports.ts";
+import { restoreRemoved, syncFolder } from "./index.ts";
 import { codes, FALSE_DEEP, fill, hiding, MANY, mirrored, read, robbed, WITHOUT_DEEP } from "./tree.test-kit.ts";
 
 describe("links in the tree and in the trash [S35]", () => {

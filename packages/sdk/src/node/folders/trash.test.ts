@@ -16,7 +16,7 @@ import {
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { downloadFolder, restoreRemoved, syncFolder, uploadFolder } from "../folders.ts";
+import { downloadFolder, restoreRemoved, syncFolder, uploadFolder } from "./index.ts";
 import {
   acts,
   came,

@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "../../../../../test/kit/directory.ts";
-import { openService } from "../../service.test-kit.ts";
-import type { Middleware } from "../../transports.ts";
-import { syncFolder } from "../folders.ts";
+import { openService } from "../../connection/service.test-kit.ts";
+import type { Middleware } from "../../http/transports.ts";
+import { syncFolder } from "./index.ts";
 import type { FolderResult, RestoreRemovedResult } from "./options.ts";
 
 export const TREE = { "a.txt": "one", "deep/b.txt": "two", "deep/er/c.bin": "three", "deep/er/empty/": "" };

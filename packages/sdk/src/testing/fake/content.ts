@@ -1,6 +1,6 @@
 /** Bytes in the fake: storing them as files and new contents, conditions, digests and ranges. */
 import { HEADERS, type File } from "@coffer/contract";
-import { digestOf, toBase64, toHex } from "../../digest.ts";
+import { digestOf, toBase64, toHex } from "../../transfer/digest.ts";
 import { Failure, Reply } from "../handlers.ts";
 import { announce, describeFile } from "./events.ts";
 import { refuseChanged, refuseTakenName, tagsOf } from "./items.ts";

@@ -1,7 +1,7 @@
 /** How the fake delivers webhooks: one queue over memory, sent when a test says so. */
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { toBase64 } from "../../digest.ts";
+import { toBase64 } from "../../transfer/digest.ts";
 import { timestamp, type QueuedDelivery, type State, type WebhookRow } from "./state.ts";
 
 /** Seconds between attempts (decisions §6), without the service's chance. After the last one, a message is given up. */

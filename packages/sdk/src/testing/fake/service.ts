@@ -8,7 +8,7 @@ import {
   type CofferApi,
   type EndpointDefinition,
 } from "@coffer/contract";
-import { digestOf, toHex } from "../../digest.ts";
+import { digestOf, toHex } from "../../transfer/digest.ts";
 import { Failure, type Handler, type Outcome, type Resolver } from "../handlers.ts";
 import { parseInput, renderFailure, renderOutcome } from "../respond.ts";
 import { accountHandlers, developmentHandlers } from "./accounts.ts";

@@ -1,6 +1,6 @@
 /** Uploads in parts in the fake: tus 1.0 in the service's form. */
 import { HEADERS, newNameProblem, TUS_VERSION, type api } from "@coffer/contract";
-import { fromBase64, toBase64 } from "../../digest.ts";
+import { fromBase64, toBase64 } from "../../transfer/digest.ts";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { createFile, replaceContent, requireFreePlace, requireReplaceable, type NewPlace } from "./content.ts";
 import { notFound, type Caller, type State, type UploadRow } from "./state.ts";

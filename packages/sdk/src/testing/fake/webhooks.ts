@@ -1,6 +1,6 @@
 /** Webhook endpoints of the fake. */
 import type { api } from "@coffer/contract";
-import { toBase64 } from "../../digest.ts";
+import { toBase64 } from "../../transfer/digest.ts";
 import { Failure, type GroupHandlers } from "../handlers.ts";
 import { notFound, pageOf, timestamp, type Caller, type State, type WebhookRow } from "./state.ts";
 

@@ -1,0 +1,169 @@
+/** One attempt of a call: a request under its time limits, and what its answer says. */
+import { HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
+import { errorTexts } from "./error-texts.ts";
+import { guardStream } from "./guarded-stream.ts";
+import { renderBytes, type BinaryBody, type WireBody } from "./byte-body.ts";
+import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
+import type { EncodedRequest } from "./encode-request.ts";
+import { ConnectionError, ContractError, credentialMissing, SdkError, TimeoutError } from "./errors.ts";
+import type { Bearer, Connection, CallOptions } from "../connection/options.ts";
+import { errorCode, sanitizeCause } from "./redaction.ts";
+import { canStreamRequests } from "./runtime.ts";
+import { throughMiddleware } from "./transports.ts";
+import { Watch } from "./time-limit.ts";
+
+/** One call with everything that its attempts share. */
+export interface Call {
+  readonly connection: Connection;
+  readonly endpoint: EndpointDefinition;
+  readonly request: EncodedRequest;
+  readonly options: CallOptions;
+  /** By the connection's clock, in milliseconds. */
+  readonly deadline: number;
+  /** Sent with the last attempt; a call renews it once. */
+  bearer: Bearer | null;
+  renewed: boolean;
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly requestId: string | null;
+  readonly output: unknown;
+}
+
+/** A byte answer. Read `body` to its end or cancel it; until then the connection is in use. */
+export interface ByteAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: ReadableStream<Uint8Array>;
+}
+
+/** Rejects with an SdkError. `attempt` counts from 1. */
+export async function attemptOnce(call: Call, attempt: number): Promise<RawAnswer> {
+  const { connection, endpoint, options } = call;
+  const watch = new Watch(connection.clock, options.signal);
+  let kept = false;
+  try {
+    limitAttempt(call, watch);
+    const response = await exchange(call, watch, attempt);
+    if (!isSuccess(endpoint, response.status)) throw await watch.race(decodeError(response, Date.now()));
+    const answer = { status: response.status, headers: response.headers, requestId: requestIdOf(response) };
+    if (isBytes(endpoint.output)) {
+      const output = await openBytes(connection, response, watch);
+      kept = true;
+      return { ...answer, output };
+    }
+    return { ...answer, output: await watch.race(readOutput(connection, endpoint, response)) };
+  } catch (error) {
+    throw await named(watch.failure ?? error, connection.baseUrl);
+  } finally {
+    if (!kept) watch.release();
+  }
+}
+
+async function exchange(call: Call, watch: Watch, attempt: number): Promise<Response> {
+  const { connection, endpoint } = call;
+  call.bearer = endpoint.auth === "credential" ? await watch.race(connection.credential()) : null;
+  if (endpoint.auth === "credential" && call.bearer === null) throw credentialMissing(endpoint.id);
+  const context = { endpointId: endpoint.id, attempt };
+  const transport = throughMiddleware(connection.transport, connection.middleware, context);
+  const { body } = call.request;
+  const wire =
+    body === null || typeof body === "string"
+      ? { body, length: null, streamed: false }
+      : await watch.race(renderBody(call, body, watch));
+  return watch.race(transport(buildRequest(call, watch, attempt, wire)));
+}
+
+/** Throws ContractError for a value that cannot be sent, such as one that no header can carry. */
+function buildRequest(call: Call, watch: Watch, attempt: number, wire: WireBody): Request {
+  const { connection, endpoint, request, bearer } = call;
+  // `redirect: "error"`: the credential stays with this origin, and undici does not keep a copy of the body.
+  const init: RequestInit & { duplex?: "half" } = { method: request.method, signal: watch.signal, redirect: "error" };
+  try {
+    const headers = new Headers({ accept: "application/json", ...connection.identification, ...request.headers });
+    if (attempt > 1) headers.set(HEADERS.retryCount, String(attempt - 1));
+    if (bearer?.secret != null) headers.set("authorization", `Bearer ${bearer.secret.reveal()}`);
+    if (bearer?.userId != null) headers.set(HEADERS.devUserId, bearer.userId);
+    if (wire.length !== null) headers.set("content-length", String(wire.length));
+    if (wire.streamed) init.duplex = "half";
+    return new Request(`${connection.baseUrl}${request.target}`, { ...init, headers, body: wire.body });
+  } catch (error) {
+    throw new ContractError("request", endpoint.id, [error instanceof Error ? error.message : "cannot be sent"]);
+  }
+}
+
+/** Throws ContractError for a stream where only bytes go. */
+async function renderBody({ connection, endpoint, options }: Call, body: BinaryBody, watch: Watch): Promise<WireBody> {
+  let sent = 0;
+  options.onSent?.(0);
+  const wire = renderBytes(body, {
+    endpointId: endpoint.id,
+    streams: canStreamRequests(),
+    moved: (bytes) => {
+      watch.moved();
+      options.onSent?.((sent += bytes));
+    },
+    failed: (error) => {
+      watch.end(error);
+    },
+  });
+  // A browser takes a body whole and does not report how it moves. So there is no limit here, rather than one by the
+  // clock.
+  watch.watchStall(wire.streamed ? connection.timeouts.stallMs : null);
+  return wire;
+}
+
+/** JSON by the clock; bytes by their movement, see {@link renderBody}. */
+export function limitAttempt({ connection, endpoint, request, options, deadline }: Call, watch: Watch): void {
+  if (request.body !== null && isBytes(endpoint.body) && !isEmpty(request.body)) return;
+  const attemptMs = options.attemptMs ?? connection.timeouts.attemptMs;
+  const left = deadline - connection.clock.now();
+  if (left < attemptMs) watch.limit(Math.max(0, left), "total");
+  else watch.limit(attemptMs);
+}
+
+function isEmpty(body: string | BinaryBody): boolean {
+  return body instanceof Uint8Array ? body.length === 0 : body instanceof Blob && body.size === 0;
+}
+
+async function openBytes(connection: Connection, response: Response, watch: Watch): Promise<ByteAnswer> {
+  watch.limit(null);
+  const source = response.body ?? new Blob([]).stream();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: guardStream(source, watch, connection.timeouts.stallMs, (error) => asSdkError(error, connection.baseUrl)),
+  };
+}
+
+async function readOutput(connection: Connection, endpoint: EndpointDefinition, response: Response): Promise<unknown> {
+  const { output } = endpoint;
+  if (output === undefined || isBytes(output) || response.status === 204) {
+    response.body?.cancel().catch(() => undefined); // Nobody wants the body.
+    return undefined;
+  }
+  return decodeJson(endpoint, output, response, connection.contractBroken);
+}
+
+function asSdkError(error: unknown, baseUrl: string): SdkError {
+  if (error instanceof SdkError) return error;
+  const code = errorCode(error);
+  const { origin } = new URL(baseUrl);
+  return new ConnectionError(`No answer from ${origin}${code === null ? "" : ` (${code})`}`, sanitizeCause(error));
+}
+
+/** The failure with its cause in words, and what to set. If the words cannot be loaded, the system's code must do. */
+async function named(error: unknown, baseUrl: string): Promise<SdkError> {
+  const isLate = error instanceof TimeoutError && error.limit !== "stall";
+  if (error instanceof SdkError && !isLate) return error;
+  const words = await errorTexts();
+  if (words === null) return asSdkError(error, baseUrl);
+  if (isLate) {
+    const step = words.proxyStep(new URL(baseUrl));
+    return step === null ? error : new TimeoutError(error.limit, error.afterMs, step);
+  }
+  const { message, ...facts } = words.connectionWords(error, baseUrl);
+  return new ConnectionError(message, sanitizeCause(error), facts);
+}

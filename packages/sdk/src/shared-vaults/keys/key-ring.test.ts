@@ -1,0 +1,156 @@
+import {
+  isRecordForWriting,
+  newVaultKeyRecord,
+  NO_END,
+  parseRecord,
+  placeOf,
+  type VaultKeyWrap,
+  type VaultView,
+  webPlatform,
+} from "@coffer/crypto";
+import { expect, it } from "vitest";
+import { statementSigner } from "../../signers/chain-key.ts";
+import { connectionOf, createClient } from "../../client.ts";
+import { toBase64, toHex } from "../../transfer/digest.ts";
+import type { VaultPin } from "../trust/pins.ts";
+import type { VaultSession } from "../session.ts";
+import { KeyRing } from "./key-ring.ts";
+
+const flip = (key: Uint8Array): Uint8Array => key.map((byte) => byte ^ 0xff);
+
+const VAULT_ID = "0197b6f0-0000-7000-8000-000000000001";
+
+it("answers no key for a record that its creator did not sign, also where a true one has the same check", async () => {
+  const signer = await statementSigner(new Uint8Array(32).fill(3));
+  const author = { address: new Uint8Array(32).fill(1), signer };
+  const owner = { address: author.address, signingKey: signer.publicKey, since: 1n, endsAt: NO_END };
+  const numbers = { generation: 1n, floor: 0n, base: 1n, time: 0n, plainNames: false };
+  const view: VaultView = { ...numbers, vault: new Uint8Array(32).fill(2), owner, members: [], former: [] };
+  // "Sealed" is the key with its bits turned over, and one byte more.
+  const wrap: VaultKeyWrap = {
+    wrap: (key) => Promise.resolve(Uint8Array.of(...flip(key), 0)),
+    unwrap: (items) => Promise.resolve(items.map(({ sealedKey }) => flip(sealedKey.slice(0, -1)))),
+  };
+  const made = await newVaultKeyRecord(view, wrap, author);
+  const { keyId, bytes, generation } = made.record;
+  const listed = {
+    keyId: toHex(keyId),
+    record: toBase64(bytes),
+    generation: Number(generation),
+    after: 0,
+    current: true,
+    createdAt: "2026-11-22T12:00:00.000Z",
+  };
+  const connection = connectionOf(
+    createClient({
+      baseUrl: "http://127.0.0.1:1",
+      transport: () => Promise.resolve(Response.json({ keys: [listed], nextCursor: null })),
+    }),
+  );
+  const ring = () =>
+    new KeyRing({ connection, wrap: () => wrap } as unknown as VaultSession, { vaultId: VAULT_ID } as VaultPin, {
+      view: () => Promise.resolve(view),
+      author: () => author,
+      numbers: numbersOf(),
+    });
+  expect(await ring().find(made.record)).toBeDefined();
+  const spoiled = Uint8Array.from(bytes, (byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte));
+  const forged = parseRecord(spoiled);
+  expect(forged.check).toEqual(made.record.check);
+  await expect(ring().find(forged)).rejects.toMatchObject({ code: "damaged", step: "record" });
+});
+
+/** A memory that is asked nothing but what it is told here. */
+function numbersOf() {
+  const made = new Set<string>();
+  return {
+    isBaseConfirmed: () => Promise.resolve(true),
+    isMakerConfirmed: () => Promise.resolve(true),
+    noteMakers: () => Promise.resolve(),
+    noteMade: (name: string) => Promise.resolve(void made.add(name)),
+    isMade: (name: string) => Promise.resolve(made.has(name)),
+  };
+}
+
+const END = 1_800_000_000_000n;
+
+/** A service that keeps one current record for each place, as the real one does. */
+async function openPlaces() {
+  const signer = await statementSigner(new Uint8Array(32).fill(3));
+  const author = { address: new Uint8Array(32).fill(1), signer };
+  const owner = { address: author.address, signingKey: signer.publicKey, since: 1n, endsAt: NO_END };
+  const ending = { ...owner, address: new Uint8Array(32).fill(7), endsAt: END, until: null };
+  const viewAt = (time: bigint): VaultView => ({
+    generation: 1n,
+    floor: 0n,
+    base: 1n,
+    time,
+    plainNames: false,
+    vault: new Uint8Array(32).fill(2),
+    owner,
+    members: [ending],
+    former: [],
+  });
+  const wrap: VaultKeyWrap = {
+    wrap: (key) => Promise.resolve(Uint8Array.of(...flip(key), 0)),
+    unwrap: (items) => Promise.resolve(items.map(({ sealedKey }) => flip(sealedKey.slice(0, -1)))),
+  };
+  const kept = new Map<string, object>();
+  const laid: unknown[] = [];
+  const transport = async (request: Request): Promise<Response> => {
+    if (request.url.includes("/keys/steps") && request.method === "GET")
+      return Response.json({ steps: [], nextCursor: null });
+    if (request.method === "GET") return Response.json({ keys: [...kept.values()], nextCursor: null });
+    const { record, replaces, steps } = (await request.json()) as { record: string; replaces?: string; steps?: object };
+    laid.push(steps);
+    const { after, generation, keyId } = parseRecord(Uint8Array.from(Buffer.from(record, "base64")));
+    const key = {
+      keyId: toHex(keyId),
+      record,
+      generation: Number(generation),
+      after: Number(after),
+      current: true,
+      createdAt: "2026-11-22T12:00:00.000Z",
+    };
+    expect([replaces, kept.has(`${generation} ${after}`)]).toEqual([undefined, false]);
+    kept.set(`${generation} ${after}`, key);
+    return Response.json({ key }, { status: 201 });
+  };
+  const connection = connectionOf(
+    createClient({ baseUrl: "http://127.0.0.1:1", transport, credentials: { apiKey: "any" } }),
+  );
+  const more = { platform: webPlatform, signer: { statements: signer }, clock: () => 0 };
+  const session = { connection, wrap: () => wrap, ...more } as unknown as VaultSession;
+  const ring = (time: bigint, isConfirmed = true) =>
+    new KeyRing(session, { vaultId: VAULT_ID } as VaultPin, {
+      view: () => Promise.resolve(viewAt(time)),
+      author: () => author,
+      numbers: { ...numbersOf(), isBaseConfirmed: () => Promise.resolve(isConfirmed) },
+    });
+  return { ring, viewAt, kept, laid };
+}
+
+it("writes with a key of exactly its place: another one after an end, which takes the place of none", async () => {
+  const { kept, laid, ring, viewAt } = await openPlaces();
+  const [before, after] = [viewAt(END - 1n), viewAt(END)];
+  const first = await ring(END - 1n).forWriting(before, placeOf(before), "new");
+  const one = ring(END);
+  const second = await one.forWriting(after, placeOf(after), "new");
+  expect([first.record.after, second.record.after]).toEqual([0n, END]);
+  expect(second.key.reveal()).not.toEqual(first.key.reveal());
+  expect([...kept.keys()]).toEqual(["1 0", `1 ${END}`]);
+  // The step from the new key to the one before it, also within a generation.
+  expect(laid).toEqual([undefined, [{ to: toHex(first.record.keyId), step: expect.any(String) as string }]]);
+  // Another process uses what stands; nobody writes under the key of before.
+  expect((await ring(END).forWriting(after, placeOf(after), "new")).record.keyId).toEqual(second.record.keyId);
+  expect(isRecordForWriting(after, first.record)).toBe(false);
+  expect(isRecordForWriting(before, second.record)).toBe(false);
+});
+
+it("lays no step while nothing confirms the base of the ladder [K1]", async () => {
+  const { laid, ring, viewAt } = await openPlaces();
+  const [before, after] = [viewAt(END - 1n), viewAt(END)];
+  await ring(END - 1n).forWriting(before, placeOf(before), "new");
+  await ring(END, false).forWriting(after, placeOf(after), "new");
+  expect(laid).toEqual([undefined, undefined]);
+});

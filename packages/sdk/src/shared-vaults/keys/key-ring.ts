@@ -1,0 +1,370 @@
+/** A vault's key records and their keys: fetched, opened and published once, and kept in memory only. */
+import { vaultKeysGroup, type VaultKeyRecord as ListedRecord } from "@coffer/contract";
+import {
+  comparePlaces,
+  CryptoError,
+  findSigner,
+  isRecordForWriting,
+  newVaultKeyRecord,
+  randomVaultKey,
+  verifyRecord,
+  type Author,
+  type OpenedVaultKey,
+  type Place,
+  type VaultKey,
+  type VaultKeyRecord,
+  type VaultView,
+} from "@coffer/crypto";
+import { ChainError, type ReadOptions } from "@coffer/chain";
+import { callOn } from "../../http/call.ts";
+import { toBase64, toHex } from "../../transfer/digest.ts";
+import { isAnswered, SdkError } from "../../http/errors.ts";
+import { claimsOf, viewNaming } from "../names/naming-view.ts";
+import { pause } from "../../http/time-limit.ts";
+import { bytesOf } from "../addresses.ts";
+import { CONFIRMED_AFTER_MS } from "../trust/highest.ts";
+import { nameOfKey } from "../trust/makers.ts";
+import type { SeenNumbers } from "../trust/newest.ts";
+import type { WritingKey, WritingUse } from "../open-vault.ts";
+import type { VaultPin } from "../trust/pins.ts";
+import { generationMoved } from "../service-view.ts";
+import type { VaultSession } from "../session.ts";
+import { KeyServers, openedAt, type Opened } from "./asking.ts";
+import { Ladder } from "./ladder.ts";
+import { ListedRecords } from "./listed-records.ts";
+
+/** What the vault keys need to know of their vault. */
+export interface KeyRingVault {
+  readonly view: (options?: ReadOptions) => Promise<VaultView>;
+  readonly author: (view: VaultView) => Author;
+  readonly numbers: Pick<SeenNumbers, "isBaseConfirmed" | "noteMakers" | "isMakerConfirmed" | "noteMade" | "isMade">;
+}
+
+/** How often others may take the place of a rotation's key before the rotation stops. */
+const MOST_DISPLACED = 3;
+
+/** Between two looks whether a key's maker is confirmed, in milliseconds: another process may see it. */
+const BELIEF_PAUSE = 1_000;
+
+interface Away {
+  readonly refused: ChainError;
+}
+
+export class KeyRing {
+  readonly #session: VaultSession;
+  readonly #pin: VaultPin;
+  readonly #vault: KeyRingVault;
+  readonly #records: ListedRecords;
+  readonly #ladder: Ladder;
+  /** By key id. A promise, so that readers that ask at once share one request; a record refused for its bytes stays refused. */
+  readonly #keys = new Map<string, Promise<Opened>>();
+  /** By record: every file of a generation brings the same one. */
+  readonly #opened = new WeakMap<VaultKeyRecord, VaultKey>();
+  /** By place: one writer publishes, the others wait for it. */
+  readonly #writing = new Map<string, Promise<WritingKey>>();
+  /** By place: this client's own keys, for a rotation, and how often another member's took their place. */
+  readonly #rotating = new Map<string, Promise<WritingKey>>();
+  readonly #displaced = new Map<string, number>();
+  /** Places at which a rotation of this process has published. */
+  readonly #published = new Set<string>();
+  readonly #servers: KeyServers;
+
+  constructor(session: VaultSession, pin: VaultPin, vault: KeyRingVault) {
+    this.#session = session;
+    this.#pin = pin;
+    this.#vault = vault;
+    this.#servers = new KeyServers(() => session.wrap());
+    this.#records = new ListedRecords(session, pin.vaultId, vault.view);
+    this.#ladder = new Ladder(session, pin.vaultId, this.#records, (at, records) => this.#openHeads(at, records));
+  }
+
+  /**
+   * Opens all closed keys, with one request per key server for up to 100 keys, as many as its budget covers. A record
+   * that does not open fails for callers that need its key, and delays no others. It rejects when the caller gets no
+   * keys at all. If too few key servers of one set answer, it looks for each key by itself, because it may have been
+   * sealed again for others.
+   */
+  async open(records: readonly VaultKeyRecord[]): Promise<void> {
+    try {
+      await this.#openOnce(records);
+    } catch (error) {
+      if (!areAway(error)) throw error;
+      for (const record of records) await this.#findQuietly(record);
+    }
+  }
+
+  /** In the order of the records, each once. */
+  async #openOnce(records: readonly VaultKeyRecord[]): Promise<Opened[]> {
+    const unique = new Map(records.map((record) => [toHex(record.keyId), record]));
+    const missing = [...unique].filter(([keyId]) => !this.#keys.has(keyId));
+    const opening = missing.length === 0 ? null : this.#openAll(missing.map(([, record]) => record));
+    for (const [at, [keyId]] of missing.entries())
+      if (opening !== null)
+        this.#remember(
+          keyId,
+          opening.then((opened) => openedAt(opened, at)),
+        );
+    // All at once: a key that is not remembered goes as soon as it is there.
+    return Promise.all([...unique.keys()].flatMap((keyId) => this.#keys.get(keyId) ?? []));
+  }
+
+  /** The key of a record, or of another record of the same key for key servers that this client accepts. */
+  async find(record: VaultKeyRecord): Promise<VaultKey> {
+    const key = this.#opened.get(record) ?? (await this.#findOpened(record));
+    this.#opened.set(record, key);
+    return key;
+  }
+
+  async #findOpened(record: VaultKeyRecord): Promise<VaultKey> {
+    const opened = await this.#find(record);
+    if ("key" in opened) return opened.key;
+    // Its `check` alone may be copied from a record that is true.
+    await verifyRecord(await viewNaming(this.#vault.view, claimsOf(record)), record);
+    for (const other of await this.#sealedAgain(record)) {
+      const found = await this.#find(other);
+      if (!("key" in found)) continue;
+      this.#remember(toHex(record.keyId), Promise.resolve(found));
+      return found.key;
+    }
+    throw opened.refused;
+  }
+
+  /** A record by its id: from memory, or from the service's list. It is verified when it is used. */
+  async record(keyId: Uint8Array, generation: bigint | null): Promise<VaultKeyRecord> {
+    const known = await this.#records.find(toHex(keyId), generation);
+    if (known === undefined)
+      throw new CryptoError("damaged", "record", "the service does not list the vault key that was signed");
+    return known;
+  }
+
+  /** `place`: of the view, or a later one that it has reached. */
+  async forWriting(view: VaultView, place: Place, use: WritingUse): Promise<WritingKey> {
+    const isRotation = use === "rotation";
+    const [keys, find] = isRotation
+      ? [this.#rotating, () => this.#findOwn(view, place)]
+      : [this.#writing, () => this.#findForWriting(view, place)];
+    const name = nameOf(place);
+    const finding = keys.get(name) ?? find();
+    keys.set(name, finding);
+    finding.catch(() => keys.get(name) === finding && keys.delete(name));
+    const writing = await finding;
+    if (use === "again") await this.#requireBelieved(view, writing.record);
+    return writing;
+  }
+
+  /** The service now has another record, or none that fits: the next writer looks again. */
+  forgetWriting(): void {
+    this.#writing.clear();
+    this.#rotating.clear();
+  }
+
+  /** Absent key servers fail like a record that does not open; that is not remembered. */
+  async #find(record: VaultKeyRecord): Promise<Opened | Away> {
+    try {
+      const [opened] = await this.#openOnce([record]);
+      if (opened === undefined) throw new TypeError("the key was opened a moment ago");
+      return opened;
+    } catch (error) {
+      if (!areAway(error)) throw error;
+      return { refused: error };
+    }
+  }
+
+  /** An error in the record's bytes fails for callers that need its key. */
+  async #findQuietly(record: VaultKeyRecord): Promise<void> {
+    try {
+      await this.find(record);
+    } catch (error) {
+      if (!(error instanceof CryptoError)) throw error;
+    }
+  }
+
+  /** Records of the same place with the same `check`; each is verified before it is opened. */
+  async #sealedAgain(record: VaultKeyRecord): Promise<readonly VaultKeyRecord[]> {
+    await this.#records.list(record.generation);
+    const [wanted, own] = [toHex(record.check), toHex(record.keyId)];
+    return [...this.#records.known]
+      .filter(([id, other]) => id !== own && comparePlaces(other, record) === 0 && toHex(other.check) === wanted)
+      .map(([, other]) => other);
+  }
+
+  async #findForWriting(view: VaultView, place: Place): Promise<WritingKey> {
+    // A client that cannot sign needs no key for writing.
+    const author = this.#vault.author(view);
+    const current = await this.#currentAt(place);
+    const usable = current === undefined ? null : await this.#useForWriting(view, place, current);
+    if (usable !== null) return usable;
+    const published = await this.#publish(view, place, author, current?.keyId);
+    if (!("lostTo" in published)) return published;
+    const winner = await this.#currentAt(place);
+    const adopted = winner === undefined ? null : await this.#useForWriting(view, place, winner);
+    if (adopted === null) throw published.lostTo;
+    return adopted;
+  }
+
+  /**
+   * A key of this client's own making, by its own note alone. It takes the place of any other record, until others have
+   * taken it back too often: two rotations at once would go on for ever.
+   */
+  async #findOwn(view: VaultView, place: Place): Promise<WritingKey> {
+    const [author, name] = [this.#vault.author(view), nameOf(place)];
+    for (;;) {
+      const current = await this.#currentAt(place);
+      const record = current === undefined ? undefined : this.#records.known.get(current.keyId);
+      if (current !== undefined && record !== undefined && (await this.#isOwn(record))) {
+        const own = await this.#useForWriting(view, place, current);
+        if (own !== null) return own;
+      } else if (this.#published.has(name)) this.#noteDisplaced(name);
+      const published = await this.#publish(view, place, author, current?.keyId);
+      if (!("lostTo" in published)) {
+        this.#published.add(name);
+        return published;
+      }
+      this.#noteDisplaced(name);
+    }
+  }
+
+  #noteDisplaced(name: string): void {
+    const times = (this.#displaced.get(name) ?? 0) + 1;
+    this.#displaced.set(name, times);
+    if (times >= MOST_DISPLACED) throw generationMoved();
+  }
+
+  /** Only the note on disk proves it: a record may name anybody who has ever signed at its place. */
+  async #isOwn(record: VaultKeyRecord): Promise<boolean> {
+    if (toHex(record.maker) !== toHex(bytesOf(this.#session.signer.chainAddress))) return false;
+    return this.#vault.numbers.isMade(nameOfKey(record));
+  }
+
+  /**
+   * What was stored before goes under another member's key only after more than one sight of one node, which may have
+   * made the member up. Waits until a second one confirms it.
+   */
+  async #requireBelieved(view: VaultView, record: VaultKeyRecord): Promise<void> {
+    const { numbers } = this.#vault;
+    if (await this.#isOwn(record)) return;
+    await numbers.noteMakers([record]);
+    let waited = 0;
+    for (; waited < CONFIRMED_AFTER_MS && !(await numbers.isMakerConfirmed(record)); waited += BELIEF_PAUSE)
+      await pause(this.#session.connection.clock, BELIEF_PAUSE, undefined);
+    if (waited === 0) return;
+    const now = await this.#vault.view({ maxAge: 0 });
+    if (now.generation !== view.generation || findSigner(now, record.maker, record) === null) {
+      this.forgetWriting();
+      throw generationMoved();
+    }
+  }
+
+  async #currentAt({ generation, after }: Place): Promise<ListedRecord | undefined> {
+    const listed = await this.#records.list(generation);
+    return listed.find((each) => each.current && BigInt(each.after) === after);
+  }
+
+  /** null: the record does not verify or open, and may be replaced (encryption design §2, records). */
+  async #useForWriting(seen: VaultView, place: Place, { keyId }: ListedRecord): Promise<WritingKey | null> {
+    const record = this.#records.known.get(keyId);
+    if (record === undefined) return null;
+    try {
+      if (comparePlaces(record, place) !== 0) return null;
+      // Its maker may have been added a moment ago: nobody replaces a good record.
+      const view = await viewNaming(this.#vault.view, claimsOf(record), seen);
+      if (view.generation !== seen.generation) throw generationMoved();
+      if (!isRecordForWriting(view, record)) return null;
+      await verifyRecord(view, record);
+      return { record, key: await this.find(record) };
+    } catch (error) {
+      if (isRefusal(error)) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * With steps down to older keys, in one request. The loser of a race for the place discards its key and its steps.
+   * A record whose answer was lost is recognised by its id.
+   */
+  async #publish(
+    view: VaultView,
+    place: Place,
+    author: Author,
+    replaces: string | undefined,
+  ): Promise<WritingKey | { readonly lostTo: SdkError }> {
+    const made = await newVaultKeyRecord(view, this.#session.wrap(), author, randomVaultKey(view.vault, place));
+    const steps = await this.#stepsFrom(view, made);
+    await this.#vault.numbers.noteMade(nameOfKey(made.record));
+    const body = {
+      record: toBase64(made.record.bytes),
+      ...(replaces === undefined ? {} : { replaces }),
+      ...(steps.length === 0 ? {} : { steps: [...steps] }),
+    };
+    const params = { vaultId: this.#pin.vaultId };
+    try {
+      await callOn(this.#session.connection, vaultKeysGroup.publish, { params, body });
+    } catch (error) {
+      const isTaken = isAnswered(error) && error.code === "key_exists";
+      if (!(error instanceof SdkError) || (isAnswered(error) && !isTaken)) throw error;
+      const current = await this.#currentAt(place).catch(() => undefined);
+      if (current?.keyId !== toHex(made.record.keyId)) {
+        if (isTaken) return { lostTo: error };
+        throw error;
+      }
+    }
+    this.#records.note(made.record);
+    this.#remember(toHex(made.record.keyId), Promise.resolve({ key: made.key }));
+    this.#ladder.note(made);
+    return made;
+  }
+
+  /** Opens keys by the ladder, and the rest at the key servers. */
+  async #openAll(records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
+    const claims = records.flatMap(claimsOf);
+    const view = await viewNaming(this.#vault.view, claims);
+    const climbed = await this.#ladder.open(view, records);
+    const left = records.filter(({ keyId }) => !climbed.has(toHex(keyId)));
+    const asked = await this.#servers.ask(view, left);
+    const opened = left.flatMap((record, at) => openedWith(record, openedAt(asked, at)) ?? []);
+    for (const each of opened) this.#ladder.note(each);
+    const now = records.filter((each) => each.generation === view.generation && findSigner(view, each.maker, each));
+    await this.#vault.numbers.noteMakers(now);
+    return records.map((record) => climbed.get(toHex(record.keyId)) ?? openedAt(asked, left.indexOf(record)));
+  }
+
+  /** Keys to climb from. Those that do not open are missing: callers still ask for the keys that they need. */
+  async #openHeads(view: VaultView, records: readonly VaultKeyRecord[]): Promise<readonly OpenedVaultKey[]> {
+    try {
+      const asked = await this.#servers.ask(view, records);
+      return records.flatMap((record, at) => openedWith(record, openedAt(asked, at)) ?? []);
+    } catch (error) {
+      if (error instanceof ChainError) return [];
+      throw error;
+    }
+  }
+
+  /** Without a base that memory or a witness confirms, a step could lead to keys of before a rotation: there is none. */
+  async #stepsFrom(view: VaultView, made: OpenedVaultKey): ReturnType<Ladder["stepsFrom"]> {
+    const isLowest = view.generation <= view.base && made.record.after === 0n;
+    if (isLowest || !(await this.#vault.numbers.isBaseConfirmed(view))) return [];
+    return this.#ladder.stepsFrom(view, made);
+  }
+
+  #remember(keyId: string, key: Promise<Opened>): void {
+    this.#keys.set(keyId, key);
+    const forget = () => this.#keys.get(keyId) === key && this.#keys.delete(keyId);
+    key.then((opened) => "refused" in opened && opened.isPassing && forget(), forget);
+  }
+}
+
+function nameOf({ generation, after }: Place): string {
+  return `${generation} ${after}`;
+}
+
+function areAway(error: unknown): error is ChainError {
+  return error instanceof ChainError && error.code === "key_servers_unavailable";
+}
+
+function openedWith(record: VaultKeyRecord, opened: Opened): OpenedVaultKey | null {
+  return "key" in opened ? { record, key: opened.key } : null;
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof CryptoError && (error.code === "damaged" || error.code === "wrong_key");
+}
