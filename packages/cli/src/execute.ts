@@ -1,7 +1,7 @@
 /** Runs a parsed command and prints what came of it: exactly one document with `--json`, whatever happens. */
 import { LOCAL_FAILURES, untrusted } from "@coffer/tasks/start";
 import { createContext, type Context } from "./context.ts";
-import { EXIT, type ExitCode } from "./exit-codes.ts";
+import type { ExitCode } from "./exit-codes.ts";
 import { failureText, reportOf, usage, type FailureReport } from "./failure.ts";
 import { globalsOf } from "./globals.ts";
 import { argumentWord, flagWord } from "./shell-word.ts";
@@ -113,7 +113,7 @@ export async function refuse(
     timedOut: context.timedOut,
   });
   await printFailure(report, context, json);
-  return EXIT.usage;
+  return report.exit;
 }
 
 async function printFailure(

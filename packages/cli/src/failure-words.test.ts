@@ -9,14 +9,14 @@ import { kebab } from "./help-words.ts";
 import { printedCommands } from "./printed-commands.ts";
 import { ROUTES } from "./routes.ts";
 import { EXIT } from "./exit-codes.ts";
-import { exitOf, isFailureCode, nextOf } from "./failure-words.ts";
+import { exitOfCode, isFailureCode, nextOf } from "./failure-words.ts";
 import { CommandFailure, reportOf } from "./failure.ts";
 
 const CODES = [...new Set([...Object.keys(ERRORS), ...Object.keys(LOCAL_FAILURES)])].sort() as FailureCode[];
 
 it("every code of the catalogues has an exit code and words of its own [issue 19]", () => {
   expect(CODES.filter((code) => !isFailureCode(code))).toEqual([]);
-  const byExit = Object.groupBy(CODES, (code) => String(exitOf(code)));
+  const byExit = Object.groupBy(CODES, (code) => String(exitOfCode(code)));
   expect(byExit).toMatchInlineSnapshot(`
     {
       "1": [

@@ -1,65 +1,20 @@
-/** The one place that gives every failure its exit code and the next command. */
+/** What is said of each failure: the next command, and sentences in place of those that speak of the tool server. */
 import { ERRORS, isErrorCode } from "@coffer/contract";
 import { LOCAL_FAILURES, type FailureCode } from "@coffer/tasks/start";
-import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { EXIT_OF_UNKNOWN_CODE, exitOfFailure, type ExitCode } from "./exit-codes.ts";
 
-/** Codes whose exit code does not follow from their status. */
-const EXITS: Readonly<Partial<Record<FailureCode, ExitCode>>> = {
-  validation_failed: EXIT.usage,
-  invite_ended: EXIT.notFound,
-  upload_expired: EXIT.notFound,
-  cursor_expired: EXIT.notFound,
-  signed_out: EXIT.signIn,
-  sign_in_ended: EXIT.signIn,
-  shared_vault: EXIT.signIn,
-  invalid_arguments: EXIT.usage,
-  address_invalid: EXIT.usage,
-  end_invalid: EXIT.usage,
-  ambiguous: EXIT.usage,
-  vault_required: EXIT.usage,
-  vault_unnamed: EXIT.usage,
-  confirmation_required: EXIT.usage,
-  not_configured: EXIT.usage,
-  file_not_found: EXIT.notFound,
-  vault_not_found: EXIT.notFound,
-  transfer_unknown: EXIT.notFound,
-  path_not_allowed: EXIT.forbidden,
-  secret_in_file: EXIT.forbidden,
-  config_file: EXIT.forbidden,
-  reveal_refused: EXIT.forbidden,
-  remote_server: EXIT.forbidden,
-  not_owner: EXIT.forbidden,
-  membership_ended: EXIT.forbidden,
-  scope_too_wide: EXIT.forbidden,
-  scope_owner_only: EXIT.forbidden,
-  destination_exists: EXIT.conflict,
-  too_many_deletions: EXIT.conflict,
-  already_member: EXIT.conflict,
-  is_owner: EXIT.conflict,
-  not_offered: EXIT.conflict,
-  // A repeat may help, but what happened is no passing trouble.
-  integrity_failed: EXIT.failed,
-  local_io: EXIT.failed,
-  cancelled: EXIT.interrupted,
-};
-
-const BY_STATUS: Readonly<Record<number, ExitCode>> = {
-  401: EXIT.signIn,
-  403: EXIT.forbidden,
-  404: EXIT.notFound,
-  409: EXIT.conflict,
-  412: EXIT.conflict,
-  // A budget that renews so late that waiting is no plan.
-  429: EXIT.forbidden,
-};
-
-/** `retryable`: whether a repeat of this very failure can help. Default: as the catalogue says of the code. */
-export function exitOf(code: FailureCode, retryable?: boolean): ExitCode {
-  const own = EXITS[code];
-  if (own !== undefined) return own;
-  const known = isLocalCode(code) ? LOCAL_FAILURES[code] : ERRORS[code];
-  if (retryable ?? known.retryable) return EXIT.temporary;
-  return isLocalCode(code) ? EXIT.failed : (BY_STATUS[ERRORS[code].status] ?? EXIT.failed);
+/** `retryable`: whether a repeat of this very failure can help. Default: as the catalogue says of the code. `isUsage`: see exit-codes.ts. */
+export function exitOfCode(
+  code: FailureCode,
+  { retryable, isUsage = false }: { readonly retryable?: boolean; readonly isUsage?: boolean | undefined } = {},
+): ExitCode {
+  const catalogued = isLocalCode(code) ? { ...LOCAL_FAILURES[code], status: null } : ERRORS[code];
+  return exitOfFailure({
+    code,
+    status: catalogued.status,
+    retryable: retryable ?? catalogued.retryable,
+    isUsage,
+  });
 }
 
 const isLocalCode = (code: string): code is keyof typeof LOCAL_FAILURES => Object.hasOwn(LOCAL_FAILURES, code);
@@ -273,9 +228,9 @@ export function wordsOf(code: string): {
   readonly nextStep: string;
 } {
   if (!isErrorCode(code) && !isLocalCode(code))
-    return { exit: EXIT.failed, message: code, nextStep: nextOf("unexpected") };
+    return { exit: EXIT_OF_UNKNOWN_CODE, message: code, nextStep: nextOf("unexpected") };
   const known = isLocalCode(code) ? LOCAL_FAILURES[code] : ERRORS[code];
-  return { exit: exitOf(code), message: sentenceOf(code) ?? known.message, nextStep: nextOf(code) };
+  return { exit: exitOfCode(code), message: sentenceOf(code) ?? known.message, nextStep: nextOf(code) };
 }
 
 /** Replaces a catalogue's own sentence. */

@@ -1,5 +1,5 @@
 /** Standard output that is gone: nobody reads it any more, or the system takes no more of it. */
-import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { exitOfLostOutput, type ExitCode } from "./exit-codes.ts";
 import type { OutputStream, World } from "./world.ts";
 
 export class OutputLost extends Error {
@@ -45,10 +45,10 @@ export async function isTaken(writing: Promise<void>): Promise<boolean> {
   }
 }
 
-/** What the command did stays done. A reader that has gone is no failure; what the system refuses is one, and is said. */
+/** What the command did stays done. What the system refuses is said. */
 export async function endWithout(lost: OutputLost, { env, interrupted, stderr }: World): Promise<ExitCode> {
-  if (interrupted.aborted) return EXIT.interrupted;
-  if (lost.isClosed) return EXIT.done;
+  const exit = exitOfLostOutput(interrupted, lost.isClosed);
+  if (exit !== null) return exit;
   const [{ failureText, reportOf, resultLost }, { paintOn }] = await Promise.all([
     import("./failure.ts"),
     import("./terminal/paint.ts"),

@@ -1,7 +1,7 @@
 /** Acts on several files and folders of perhaps several vaults. */
 import { findEach, nameOf, untrusted, type ActOutcome, type Item } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfActs } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
 import { done, type Document } from "../../result.ts";
 import { plain } from "./items.ts";
@@ -49,6 +49,6 @@ export function actReport(outcomes: readonly ActOutcome[], word: string): Docume
         ),
       ),
     ],
-    { exit: failures.length > 0 ? EXIT.someFailed : EXIT.done },
+    { exit: exitOfActs(failures.length) },
   );
 }

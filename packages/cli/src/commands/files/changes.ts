@@ -3,7 +3,7 @@ import { findActor, untrusted } from "@coffer/tasks";
 import type { Change } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
 import { command, count, text, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfFollowing } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
 import { listing, written, type Column, type Result, type Shown } from "../../result.ts";
 import { flagWord } from "../../shell-word.ts";
@@ -121,7 +121,7 @@ async function followAll(
         { signal },
       );
       for (const change of page.changes.slice(0, left)) await print(change);
-      if (left === 0) return written(EXIT.done);
+      if (left === 0) return written();
       isMore = page.changes.length > 0 && page.nextCursor !== null;
       cursor = page.nextCursor ?? cursor;
     }
@@ -130,7 +130,7 @@ async function followAll(
   const place = cursor === undefined ? (from.after === undefined ? {} : { after: from.after }) : { cursor };
   for await (const change of feed.follow({ ...filters, ...place, onReconnect, signal })) {
     await print(change);
-    if (left === 0) return written(EXIT.done);
+    if (left === 0) return written();
   }
-  return written(world.interrupted.aborted ? EXIT.interrupted : EXIT.done);
+  return written(exitOfFollowing(world.interrupted));
 }

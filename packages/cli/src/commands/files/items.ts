@@ -2,7 +2,7 @@
 import { shortIds, untrusted } from "@coffer/tasks";
 import type { File, Folder, Vault } from "@coffer/sdk";
 import type { Context } from "../../context.ts";
-import { EXIT, type ExitCode } from "../../exit-codes.ts";
+import { exitOfClosedItems, type ExitCode } from "../../exit-codes.ts";
 import { wordsOf } from "../../failure-words.ts";
 import type { Column } from "../../result.ts";
 import { timeText } from "../../terminal/visible.ts";
@@ -36,11 +36,11 @@ const END_OF_NAME = { file: "", folder: "/", vault: ":" } as const;
 export function noteClosed({ note }: Pick<Context, "note">, items: readonly (File | Folder)[]): ExitCode {
   const closed = items.filter(isClosed);
   const [first] = closed;
-  if (first === undefined) return EXIT.done;
+  if (first === undefined) return exitOfClosedItems(0, items.length, null);
   const { exit, message, nextStep } = wordsOf(whyClosed(first));
   note(`${String(closed.length)} of ${String(items.length)} are closed: ${message}`);
   note(`next: ${nextStep}`);
-  return closed.length === items.length ? exit : EXIT.someFailed;
+  return exitOfClosedItems(closed.length, items.length, exit);
 }
 
 export function itemColumns(

@@ -2,7 +2,7 @@ import { restoreSynced, syncFolders, untrusted, type SyncPlan, type Task } from 
 import type { FolderResult, RestoreRemovedResult } from "@coffer/sdk/node";
 import type { Context } from "../../context.ts";
 import { argument, command, count, optionalArgument, text, toggle } from "../../declarations.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfActs } from "../../exit-codes.ts";
 import { usage } from "../../failure.ts";
 import { done, type Document, type Shown } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
@@ -89,7 +89,7 @@ function restoredReport({ dryRun, failed, files, folders }: RestoreRemovedResult
     `${dryRun ? "Plan: " : ""}restored ${String(counts.restored)}, left ${String(counts.exists)}, failed ${String(counts.failed)}`,
   ];
   return done({ dryRun, ...counts, files, folders, failures: failed }, lines, {
-    exit: failed.length > 0 ? EXIT.someFailed : EXIT.done,
+    exit: exitOfActs(failed.length),
   });
 }
 
@@ -125,7 +125,7 @@ function reportOf(
     { direction, dryRun, ...counts, bytes, plan, files, folders, skippedItems: skipped, failures: failed },
     lines,
     {
-      exit: failed.length > 0 ? EXIT.someFailed : EXIT.done,
+      exit: exitOfActs(failed.length),
     },
   );
 }

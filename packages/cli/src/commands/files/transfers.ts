@@ -8,7 +8,7 @@ import {
   type Untrusted,
 } from "@coffer/tasks";
 import type { Context } from "../../context.ts";
-import { EXIT } from "../../exit-codes.ts";
+import { exitOfActs } from "../../exit-codes.ts";
 import { isFailureCode, nextOf } from "../../failure-words.ts";
 import { done, type Document } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
@@ -80,7 +80,7 @@ export function transferReport(
       ...of("failed").map((row) => failedLine(row, differs)),
       `${summary.charAt(0).toUpperCase()}${summary.slice(1)}`,
     ],
-    { exit: counts.failed > 0 ? EXIT.someFailed : EXIT.done },
+    { exit: exitOfActs(counts.failed) },
   );
 }
 

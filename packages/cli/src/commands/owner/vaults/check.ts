@@ -1,7 +1,7 @@
 import type { AccessCheck, LayerCheck } from "@coffer/sdk";
 import { ACCESS_LAYERS, explainAccess, inCommandWords, lettingIn, untrusted } from "@coffer/tasks";
 import { command } from "../../../declarations.ts";
-import { EXIT } from "../../../exit-codes.ts";
+import { exitOfVerdict } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
 import { endText } from "../words.ts";
@@ -36,7 +36,7 @@ export default command({
       ),
     ];
     return done({ ...json, endsAt: check.endsAt, nextStep, layers }, lines, {
-      exit: opens === "no" ? EXIT.failed : EXIT.done,
+      exit: exitOfVerdict(opens !== "no"),
     });
   },
 });
