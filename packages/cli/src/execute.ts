@@ -5,11 +5,11 @@ import type { ExitCode } from "./exit-codes.ts";
 import { failureText, reportOf, usage, type FailureReport } from "./failure.ts";
 import { globalsOf } from "./globals.ts";
 import { argumentWord, flagWord } from "./shell-word.ts";
-import { splitPlace } from "./split-place.ts";
+import { splitPlace } from "./vault-path.ts";
 import { asInvoked, ofProfile } from "./invocation.ts";
-import { isTaken, OutputLost } from "./output.ts";
+import { isTaken, OutputLost } from "./lost-output.ts";
 import { printResult } from "./print.ts";
-import type { Parsed, Reading } from "./reading.ts";
+import type { Parsed, Reading } from "./line-parser.ts";
 import { paintOn } from "./terminal/paint.ts";
 import type { World } from "./world.ts";
 

@@ -12,7 +12,7 @@ import {
   type FailureDetails,
 } from "@coffer/tasks/start";
 import { exitOfFailure, type ExitCode } from "./exit-codes.ts";
-import { exitOfCode, nextOf, sentenceOf } from "./failure-words.ts";
+import { exitOfCode, nextOf, sentenceOf } from "./failure-texts.ts";
 import { shellWord } from "./shell-word.ts";
 import type { Paint } from "./terminal/paint.ts";
 

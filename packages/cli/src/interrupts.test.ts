@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { generateChainKey } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { placesOf } from "./all-commands.ts";
+import { placesOf } from "./command-list.ts";
 import { ROUTES } from "./routes.ts";
 import { coffer } from "../../../test/kit/coffer.ts";
 import { COFFER, runInTerminal, type Typed } from "../../../test/kit/coffer-program.ts";
@@ -61,7 +61,7 @@ describe("while the service does not answer [issue 19]", () => {
       });
     });
     // On a busy machine the first requests take seconds to come. Then the others follow within moments.
-    await vi.waitFor(() => void expect(asked).toBeGreaterThan(50), { timeout: 60_000, interval: 100 });
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(50), { timeout: 60_000, interval: 100 });
     await wait(1_000);
     const settled = new Set<number>();
     runs.forEach((run, at) => void run.then(() => settled.add(at)));

@@ -10,8 +10,8 @@ import { flagWord } from "../../shell-word.ts";
 import { timeText } from "../../terminal/visible.ts";
 import { shown } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
-import { plain } from "./items.ts";
-import { VAULT, vaultIdOf } from "./places.ts";
+import { plain } from "./item-rows.ts";
+import { VAULT, vaultIdOf } from "./vault-paths.ts";
 
 export default command({
   brief: "List changes since a moment, with their actors",

@@ -6,8 +6,8 @@ import { exitOfSearch } from "../../exit-codes.ts";
 import { listing } from "../../result.ts";
 import { timeText } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
-import { plain } from "./items.ts";
-import { folderAt, VAULT, vaultIdOf } from "./places.ts";
+import { plain } from "./item-rows.ts";
+import { folderAt, VAULT, vaultIdOf } from "./vault-paths.ts";
 
 export default command({
   brief: "Find files by words of their names, type, date and author",

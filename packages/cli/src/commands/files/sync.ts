@@ -8,9 +8,9 @@ import { done, type Document, type Shown } from "../../result.ts";
 import { sizeText } from "../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../times.ts";
 import { localPaths } from "./local-paths.ts";
-import { isTop, orListOf, vaultIdOf } from "./places.ts";
-import { splitPlace } from "../../split-place.ts";
-import { withProgress } from "./transfers.ts";
+import { isTop, orListOf, vaultIdOf } from "./vault-paths.ts";
+import { splitPlace } from "../../vault-path.ts";
+import { withProgress } from "./transfer-report.ts";
 
 export default command({
   brief: "Make a vault folder like a local one, or the other way round",

@@ -3,8 +3,8 @@ import { argument, command, optionalArgument } from "../../declarations.ts";
 import { exitOfVerdict } from "../../exit-codes.ts";
 import { done, type Document } from "../../result.ts";
 import { localPaths } from "./local-paths.ts";
-import { fileAt, VAULT } from "./places.ts";
-import { withProgress } from "./transfers.ts";
+import { fileAt, VAULT } from "./vault-paths.ts";
+import { withProgress } from "./transfer-report.ts";
 
 export default command({
   brief: "Check that a stored file is intact, and equal to a local one",

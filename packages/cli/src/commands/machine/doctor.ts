@@ -1,7 +1,7 @@
 import { untrusted } from "@coffer/tasks";
 import { command, text } from "../../declarations.ts";
-import { checkMachine, missingKey } from "../../doctor/of-machine.ts";
-import { checkService } from "../../doctor/of-service.ts";
+import { checkMachine, missingKey } from "../../doctor/machine-checks.ts";
+import { checkService } from "../../doctor/service-checks.ts";
 import type { Check } from "../../doctor/check.ts";
 import type { Context } from "../../context.ts";
 import { asInvoked } from "../../invocation.ts";

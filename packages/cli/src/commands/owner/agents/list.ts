@@ -14,7 +14,7 @@ import { command, optionalArgument, toggle } from "../../../declarations.ts";
 import { exitOfActs } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { listing, type Listing } from "../../../result.ts";
-import { endText } from "../words.ts";
+import { endText } from "../cell-text.ts";
 
 export default command({
   brief: "List agents, and let those in that wait",

@@ -13,7 +13,7 @@ import type { ApiKey } from "@coffer/sdk";
 import { argument, command } from "../../../declarations.ts";
 import { exitOfActs } from "../../../exit-codes.ts";
 import { done, type Document } from "../../../result.ts";
-import { noteWarnings } from "../words.ts";
+import { noteWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "End an agent's access: its key, its memberships, and what is written next",

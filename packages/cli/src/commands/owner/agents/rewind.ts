@@ -4,7 +4,7 @@ import type { Context } from "../../../context.ts";
 import { argument, command, requiredText, text, toggle } from "../../../declarations.ts";
 import { exitOfActs } from "../../../exit-codes.ts";
 import { done, type Document, type Shown } from "../../../result.ts";
-import { wordsOf } from "../../../failure-words.ts";
+import { wordsOf } from "../../../failure-texts.ts";
 import { sizeText, timeText } from "../../../terminal/visible.ts";
 import { boundOf, LOOKS_BACK } from "../../../times.ts";
 

@@ -4,8 +4,8 @@ import { VAULT } from "../vault-argument.ts";
 import { exitOfActs } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { rotateVault, rotationLines } from "../vaults/rotating.ts";
-import { noteWarnings } from "../words.ts";
+import { rotateVault, rotationLines } from "../vaults/rotation.ts";
+import { noteWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Remove a member from a shared vault",

@@ -4,7 +4,7 @@ import { command } from "../../../declarations.ts";
 import { exitOfVerdict } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { endText } from "../words.ts";
+import { endText } from "../cell-text.ts";
 
 const TITLES = { api: "service", clock: "clock", chain: "chain", keyServers: "key servers", key: "key" } as const;
 const SAID = { yes: "The vault opens.", no: "The vault does not open.", unknown: "Not everything could be looked at." };

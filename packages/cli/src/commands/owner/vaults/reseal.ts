@@ -3,7 +3,7 @@ import { command } from "../../../declarations.ts";
 import { exitOfActs } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { noteWarnings } from "../words.ts";
+import { noteWarnings } from "../cell-text.ts";
 
 export default command({
   brief: "Seal the keys of a shared vault for other key servers",

@@ -2,7 +2,7 @@ import { command } from "../../../declarations.ts";
 import { exitOfActs } from "../../../exit-codes.ts";
 import { done } from "../../../result.ts";
 import { VAULT, vaultIdOf } from "../vault-argument.ts";
-import { rotateVault, rotationLines } from "./rotating.ts";
+import { rotateVault, rotationLines } from "./rotation.ts";
 
 export default command({
   brief: "Encrypt a shared vault again, under new keys",

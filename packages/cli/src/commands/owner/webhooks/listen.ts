@@ -5,7 +5,7 @@ import { command, count, requiredText, text, texts } from "../../../declarations
 import { exitOfFollowing } from "../../../exit-codes.ts";
 import { done, written, type Result } from "../../../result.ts";
 import { parseEvents } from "./events-flag.ts";
-import { forward, forwardedLine, parseReceiver, signingSecret, type Forwarded } from "./forwarding.ts";
+import { forward, forwardedLine, parseReceiver, signingSecret, type Forwarded } from "./event-forwarder.ts";
 
 export default command({
   brief: "Send the account's events to an address of this machine",

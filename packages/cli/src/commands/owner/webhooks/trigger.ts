@@ -3,7 +3,7 @@ import { argument, command, requiredText, text } from "../../../declarations.ts"
 import { exitOfVerdict } from "../../../exit-codes.ts";
 import { usage } from "../../../failure.ts";
 import { done } from "../../../result.ts";
-import { forward, forwardedLine, parseReceiver, signingSecret } from "./forwarding.ts";
+import { forward, forwardedLine, parseReceiver, signingSecret } from "./event-forwarder.ts";
 
 export default command({
   brief: "Send a made-up event to an address of this machine",
