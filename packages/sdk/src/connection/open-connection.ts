@@ -8,7 +8,7 @@ import { sanitizeCause } from "../http/redaction.ts";
 import { DEFAULT_RETRY, RetryBudget, type RetryPolicy } from "../http/retry.ts";
 import { nodeVersion } from "../http/runtime.ts";
 import { Secret } from "../http/secret.ts";
-import { SessionCredentials } from "./credentials.ts";
+import { SessionCredentials } from "./session-credentials.ts";
 import { kyTransport, type Middleware, type Transport } from "../http/transports.ts";
 import { memoryPins } from "../shared-vaults/trust/pins.ts";
 

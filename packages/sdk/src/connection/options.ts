@@ -75,7 +75,7 @@ export interface Connection {
   readonly baseUrl: string;
   readonly credential: () => Promise<Bearer | null>;
   /** The session that this client was opened with, to sign out of; null for a key, and for credentials from a function. */
-  readonly session: { leave(): Promise<Secret> } | null;
+  readonly session: { end(): Promise<Secret> } | null;
   /** What signatures must name. */
   readonly place: Place;
   readonly transport: Transport;

@@ -67,17 +67,6 @@ export async function callOn<E extends EndpointDefinition>(
   return (await send(connection, endpoint, input, options)).output;
 }
 
-/** Calls of one connection, for modules that need no more of it. */
-export type Calling = <E extends EndpointDefinition>(
-  endpoint: E,
-  input: CallInput<E, ByteBody>,
-  options?: CallOptions,
-) => Promise<CallOutput<E>>;
-
-export function callingOn(connection: Connection): Calling {
-  return (endpoint, input, options) => callOn(connection, endpoint, input, options);
-}
-
 async function sendRepeatedly(call: Call): Promise<RawAnswer> {
   const { connection, endpoint, options } = call;
   const { clock, retry, budget } = connection;

@@ -18,7 +18,7 @@ export interface PagePlace {
  */
 export async function* everyPage<Page extends { readonly nextCursor: string | null }>(
   listId: string,
-  load: (place: PagePlace) => Promise<Page>,
+  load: (place: PagePlace) => PromiseLike<Page>,
   most = MOST_PAGES,
 ): AsyncGenerator<Page, void, undefined> {
   let place: PagePlace = {};

@@ -9,7 +9,6 @@ import "./sentences.ts";
 import "./byte-body.ts";
 import "../transfer/download.ts";
 import "./guarded-stream.ts";
-import "../connection/session-renewal.ts";
 import "../transfer/upload.ts";
 import type { ClientOptions } from "../connection/open-connection.ts";
 

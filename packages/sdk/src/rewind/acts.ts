@@ -1,9 +1,9 @@
 /** Reads the change feed for a rewind: the actor's acts, and all that happened to the same files and folders. */
-import type { Author } from "@coffer/contract";
-import { listChanges } from "../events/follow-changes.ts";
+import type { Author } from "../storage/item-types.ts";
+import { listChanges } from "../events/changes.ts";
 import { everyPage, type PagePlace } from "../http/every-page.ts";
 import type { Connection } from "../connection/options.ts";
-import type { Change } from "../connection/result-types.ts";
+import type { Change } from "../events/changes.ts";
 import type { RewindInput, RewindOptions } from "./report.ts";
 
 /** The actor that is rewound, and the time. */

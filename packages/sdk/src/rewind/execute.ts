@@ -2,9 +2,9 @@
 import { SdkError, VaultError } from "../http/errors.ts";
 import { inLanes } from "../http/concurrency.ts";
 import type { CallOptions, Connection } from "../connection/options.ts";
-import { fileCalls } from "../storage/file-calls.ts";
-import { folderCalls } from "../storage/folder-calls.ts";
-import type { File, Folder } from "../connection/result-types.ts";
+import { fileResource, type FileResource } from "../storage/files.ts";
+import { folderResource, type FolderResource } from "../storage/folders.ts";
+import type { File, Folder } from "../storage/item-types.ts";
 import { circlesOf, type Wish } from "./circles.ts";
 import { betweenName } from "./item-past.ts";
 import type { PlannedStep } from "./plan.ts";
@@ -43,7 +43,8 @@ const LATER: ReadonlySet<string> = new Set([
 const LANES = 8;
 
 export class Execution {
-  readonly #connection: Connection;
+  readonly #files: FileResource;
+  readonly #folders: FolderResource;
   readonly #options: RewindOptions;
   /** What this rewind has made of the items. */
   readonly #items = new Map<string, Known>();
@@ -51,7 +52,8 @@ export class Execution {
   readonly #left: RewindLeft[] = [];
 
   constructor(connection: Connection, options: RewindOptions) {
-    this.#connection = connection;
+    this.#files = fileResource(connection);
+    this.#folders = folderResource(connection);
     this.#options = options;
   }
 
@@ -177,14 +179,6 @@ export class Execution {
 
   #call(): CallOptions {
     return { signal: this.#options.signal };
-  }
-
-  get #files() {
-    return fileCalls(this.#connection);
-  }
-
-  get #folders() {
-    return folderCalls(this.#connection);
   }
 }
 

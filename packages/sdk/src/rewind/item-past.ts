@@ -1,16 +1,17 @@
 /** The names, places and contents that a file or folder had, and which of them the actor made. */
-import type { FileVersion } from "@coffer/contract";
 import { iterate } from "../http/byte-body.ts";
 import { createHasher, toHex } from "../transfer/digest.ts";
 import { openFileDownload } from "../transfer/open-file.ts";
 import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../http/every-page.ts";
 import type { Connection } from "../connection/options.ts";
-import { fileCalls } from "../storage/file-calls.ts";
-import { folderCalls } from "../storage/folder-calls.ts";
-import type { Entry } from "../storage/items.ts";
+import { fileResource } from "../storage/files.ts";
+import { folderResource } from "../storage/folders.ts";
+import type { FileEntry, FileVersion, FolderEntry } from "../storage/item-types.ts";
 import type { Looking, Touched } from "./acts.ts";
 import type { Past } from "./past.ts";
 import type { NamePlace } from "./report.ts";
+
+type Entry = FileEntry | FolderEntry;
 
 /** A version, and whether this caller made it by writing an earlier one again. */
 export interface Content {
@@ -103,9 +104,9 @@ export class ItemPast {
 
   async #readPlaces(): Promise<Past<NamePlace>[]> {
     const { kind, id } = this.#touched;
-    const calls = kind === "file" ? fileCalls(this.#connection) : folderCalls(this.#connection);
+    const calls = kind === "file" ? fileResource(this.#connection) : folderResource(this.#connection);
     const entries: Entry[] = [];
-    const load = (place: PagePlace): Promise<{ entries: readonly Entry[]; nextCursor: string | null }> =>
+    const load = (place: PagePlace): PromiseLike<{ entries: readonly Entry[]; nextCursor: string | null }> =>
       calls.entries(id, { limit: 1000, ...place }, this.#call);
     for await (const page of everyPage(`${kind}s.entries`, load, MOST_KEPT_PAGES)) entries.push(...page.entries);
     const states: Past<NamePlace>[] = [];
@@ -116,7 +117,7 @@ export class ItemPast {
       // What is left out closes no gap: a name in between, and new content under the same name, which is an entry too.
       const gap = last === undefined ? entry.number - 1 : entry.number - last.number - 1;
       last = entry;
-      const unreadable = codeOf(entry) ?? this.#doubtOf(entry);
+      const unreadable = entry.unreadable ?? this.#doubtOf(entry);
       const isKept = unreadable === null && (state.name === betweenName(id) || isUnchanged(before, state));
       if (isKept && gap === 0) continue;
       const isMine = this.#actor.made(entry.author, entry.createdAt);
@@ -133,23 +134,19 @@ export class ItemPast {
   async #readContents(): Promise<Past<Content>[]> {
     const { id } = this.#touched;
     const versions: FileVersion[] = [];
-    const load = (place: PagePlace) => fileCalls(this.#connection).versions(id, { limit: 100, ...place }, this.#call);
+    const load = (place: PagePlace) =>
+      fileResource(this.#connection).versions(id, { limit: 100, ...place }, this.#call);
     for await (const page of everyPage("files.versions", load, MOST_KEPT_PAGES)) versions.push(...page.versions);
     const own = this.#connection.sharedVaults?.signer.chainAddress;
     return versions.map((version) => {
       const { author, how, number } = version;
       const isOwnRestore = how === "restore" && author !== null && author.chainAddress === own;
       const isMine = this.#actor.made(author, version.createdAt);
-      return { number, isMine, unreadable: codeOf(version), state: { version, isOwnRestore } };
+      return { number, isMine, unreadable: version.unreadable ?? null, state: { version, isOwnRestore } };
     });
   }
 }
 
 function isUnchanged(before: Past<NamePlace> | undefined, { name, parentId }: NamePlace): boolean {
   return before?.unreadable === null && before.state.name === name && before.state.parentId === parentId;
-}
-
-/** In shared vaults a state that does not verify says why. */
-function codeOf(state: Entry | FileVersion): string | null {
-  return (state as { readonly unreadable?: string }).unreadable ?? null;
 }

@@ -2,10 +2,9 @@
 import { SdkError, VaultError } from "../http/errors.ts";
 import { inLanes } from "../http/concurrency.ts";
 import type { Connection } from "../connection/options.ts";
-import { fileCalls } from "../storage/file-calls.ts";
-import { folderCalls } from "../storage/folder-calls.ts";
-import type { Item } from "../storage/items.ts";
-import type { Change } from "../connection/result-types.ts";
+import { ItemCalls } from "../storage/item-calls.ts";
+import { FILES, FOLDERS, type Item } from "../storage/items.ts";
+import type { Change } from "../events/changes.ts";
 import type { Actor, Looking, Touched } from "./acts.ts";
 import { ItemPast } from "./item-past.ts";
 import { judge, type Past, type Verdict } from "./past.ts";
@@ -70,7 +69,9 @@ async function planOne(connection: Connection, touched: Touched, looking: Lookin
 }
 
 function readItem(connection: Connection, { kind, id }: Touched, { call }: Looking): Promise<Item> {
-  return kind === "file" ? fileCalls(connection).get(id, call) : folderCalls(connection).get(id, call);
+  return kind === "file"
+    ? new ItemCalls(connection, FILES).get(id, call)
+    : new ItemCalls(connection, FOLDERS).get(id, call);
 }
 
 async function planItem(

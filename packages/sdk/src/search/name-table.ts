@@ -1,6 +1,6 @@
 /** The verified names of one vault in memory: a table of files, a table of folders, and the look through them. */
 import { bareType, foldText, isAuthor, rankName, searchWords } from "@coffer/contract";
-import type { FileSearchQuery } from "../connection/input-types.ts";
+import type { FileSearchQuery } from "./search-types.ts";
 
 /** A file as the index keeps it. Paths are not kept: a folder's new name or place changes one row. */
 export interface NameRow {

@@ -1,10 +1,10 @@
 /** Where found files come from, each best first: the local indexes, and searches of the service. */
 import { rankName, searchWords } from "@coffer/contract";
 import type { CallOptions, Connection } from "../connection/options.ts";
-import type { FileSearchQuery } from "../connection/input-types.ts";
-import { searchFiles } from "./search-calls.ts";
+import type { FileSearchQuery } from "./search-types.ts";
+import { searchAtService } from "./service-search.ts";
 import type { File } from "../storage/file.ts";
-import type { FoundFile } from "./found.ts";
+import type { FoundFile } from "./search-types.ts";
 import { FIRST, type ServicePlace } from "./cursor.ts";
 import { comparePlaces, type Hit, type NameRow, type NameTable, type Place, type Wanted } from "./name-table.ts";
 
@@ -118,7 +118,7 @@ export class ServiceSource implements Source {
   async #read(): Promise<void> {
     const { connection, query, options } = this.#asking;
     const { cursor, last, taken } = this.place;
-    const page = await searchFiles(connection, { ...query, ...(cursor === null ? {} : { cursor }) }, options);
+    const page = await searchAtService(connection, { ...query, ...(cursor === null ? {} : { cursor }) }, options);
     this.#rows = page.files.map((file) => this.#found(file));
     this.#next = page.nextCursor;
     this.#isRead = true;

@@ -16,7 +16,7 @@ import { toHex } from "../transfer/digest.ts";
 import { ApiError } from "../http/errors.ts";
 import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../http/every-page.ts";
 import type { Connection, CallOptions } from "../connection/options.ts";
-import type { Vault } from "../connection/result-types.ts";
+import type { Vault } from "@coffer/contract";
 import { vaultError } from "./vault-error.ts";
 import { inVaultTerms } from "./vault-terms.ts";
 import { untilSeen } from "./service-view.ts";

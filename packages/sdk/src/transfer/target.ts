@@ -5,7 +5,7 @@ import { toBase64 } from "./digest.ts";
 import { IntegrityError, type SdkError } from "../http/errors.ts";
 import type { File } from "../storage/file.ts";
 import { tagged } from "../http/tag.ts";
-import type { File as NamedFile } from "../connection/result-types.ts";
+import type { File as NamedFile } from "../storage/item-types.ts";
 import type { Connection, CallOptions } from "../connection/options.ts";
 
 /** Result of an upload. `sha256` and `bytes` were counted here. In a public vault they equal the server's. */

@@ -1,10 +1,10 @@
 import { dirname } from "node:path";
 import { configurationError, lockedError } from "../../http/errors.ts";
-import { sessionCredentials, type SessionCredentials } from "../../connection/credentials.ts";
+import { sessionCredentials, type SessionCredentials } from "../../connection/session-credentials.ts";
 import { configFile, readConfig, writeConfig } from "./config.ts";
 import { makePrivateDirectory } from "../store/durable-file.ts";
 import { acquireLock } from "../store/lock-file.ts";
-import type { SessionLock } from "../../connection/session.ts";
+import type { SessionLock } from "../../connection/web-session.ts";
 
 /** Longer than a refresh may take: a waiting process then finds the new pair in the file. */
 const LOCK_WAIT_MS = 60_000;

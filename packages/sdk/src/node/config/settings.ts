@@ -1,5 +1,5 @@
 import { Secret } from "../../http/secret.ts";
-import type { SessionCredentials } from "../../connection/credentials.ts";
+import type { SessionCredentials } from "../../connection/session-credentials.ts";
 import { KeychainSecret } from "./keychain.ts";
 import { configFile, present, readConfig, type Environment, type Profile } from "./config.ts";
 import { ProfileMissingError } from "./profile-missing.ts";

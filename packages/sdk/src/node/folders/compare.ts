@@ -5,7 +5,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { connectionOf } from "../../client.ts";
 import { openFileDownload } from "../../transfer/open-file.ts";
 import type { SdkError } from "../../http/errors.ts";
-import type { File } from "../../connection/result-types.ts";
+import type { File } from "../../storage/item-types.ts";
 import { MAX_BATCHED_BYTES } from "../../transfer/input.ts";
 import { sourceChanged } from "../../transfer/source.ts";
 import { fileErrorCode } from "../store/durable-file.ts";

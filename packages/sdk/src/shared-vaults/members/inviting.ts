@@ -1,6 +1,6 @@
 /** Invites that name their shared vaults, so that an agent's first meeting with one does not depend on the service. */
-import { invitesGroup } from "@coffer/contract";
-import { callingOn, callOn } from "../../http/call.ts";
+import { invitesGroup, type CreatedInvite, type RedeemedInvite } from "@coffer/contract";
+import { callOn } from "../../http/call.ts";
 import {
   MAX_TOLD,
   parseInviteText,
@@ -12,11 +12,10 @@ import { redeem } from "../../account/address-proof.ts";
 import type { Signer } from "../../signers/signer.ts";
 import { ContractError } from "../../http/errors.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import type { Body } from "../../connection/call-fields.ts";
+import type { Body } from "../../http/endpoint-types.ts";
 import { describePin } from "../trust/pin-facts.ts";
 import { pinFirst } from "../trust/pinning.ts";
 import { isSamePin, type PinStore, type VaultPin } from "../trust/pins.ts";
-import type { CreatedInvite, RedeemedInvite } from "../../connection/result-types.ts";
 import { vaultChanged } from "../vault-changed.ts";
 import { sharedCode } from "../../connection/shared-code.ts";
 
@@ -67,7 +66,7 @@ export async function redeemInvite(
     const store = pins ?? (await findStore(connection));
     if (store !== null) await keepPins(store, vaults);
   }
-  const redeemed = await redeem(callingOn(connection), connection.place, text, signer, options);
+  const redeemed = await redeem(connection, text, signer, options);
   return { ...redeemed, vaults };
 }
 

@@ -9,7 +9,7 @@ import { fromBase64 } from "../../transfer/digest.ts";
 import { isAnswered } from "../../http/errors.ts";
 import { everyPage, MOST_KEPT_PAGES, type PagePlace } from "../../http/every-page.ts";
 import type { Connection, CallOptions } from "../../connection/options.ts";
-import type { VaultMember } from "../../connection/result-types.ts";
+import type { VaultMember } from "@coffer/contract";
 import { sending } from "../create.ts";
 import { ADDED, ADDED_TO_READ, ENDLESS, ENDS, REMOVED } from "../effects.ts";
 import { vaultError } from "../vault-error.ts";

@@ -4,7 +4,7 @@ import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../../http/call.ts";
 import { chosenName } from "../../http/chosen-name.ts";
 import { ApiError, SdkError } from "../../http/errors.ts";
-import { FOLDERS, type Item, type ItemChange, type Items, matching } from "../../storage/items.ts";
+import { FOLDERS, type Item, type ItemChange, type Items, ifMatchHeader } from "../../storage/items.ts";
 import type { Connection, CallOptions, UpdateOptions } from "../../connection/options.ts";
 import { Condition, unlessStored } from "../condition.ts";
 import { makeEntry, noteOwnEntry, openItem, ownStatement, placeOf } from "./entries.ts";
@@ -134,7 +134,7 @@ export async function restoreItem<Kind extends Item>(
   const condition = new Condition(ifMatch, item.shared);
   // What is signed is its own condition. The old entry is not signed again: the service's word has to do.
   const send = (body: EntryBody) =>
-    items.restore(connection, id, body, body.shared === undefined ? matching(ifMatch) : {}, options);
+    items.restore(connection, id, body, body.shared === undefined ? ifMatchHeader(ifMatch) : {}, options);
   const stored = name === undefined ? undefined : chosenName(items.restoreId, name);
   const restored = await restore(connection, vault, items, item, stored, condition, send);
   return nameOne(connection, items, restored, { ...options, vaultId: vault.id });

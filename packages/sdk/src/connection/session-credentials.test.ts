@@ -5,8 +5,8 @@ import { SessionEndedError } from "../http/errors.ts";
 import { Secret } from "../http/secret.ts";
 import { VirtualClock } from "../http/transport.test-kit.ts";
 import type { Transport } from "../http/transports.ts";
-import { sessionCredentials, type SessionCredentials } from "./credentials.ts";
-import type { SessionOptions, StoredSession } from "./session.ts";
+import { sessionCredentials, type SessionCredentials } from "./session-credentials.ts";
+import type { SessionOptions, StoredSession } from "./web-session.ts";
 import { openSessionService, type SessionService } from "./session-service.test-kit.ts";
 
 const BASE_URL = "http://coffer.test";

@@ -4,7 +4,7 @@ import { ApiError, ConnectionError, ContractError, TimeoutError } from "../http/
 import { failure, ID, json, scripted, silence, type Scripted } from "../http/transport.test-kit.ts";
 import type { ReceivedEvent } from "../webhooks/received-event.ts";
 // Loaded beforehand: the virtual clock does not wait for a module.
-import "./follow.ts";
+import "./events.ts";
 
 const OPEN = { "content-type": "text/event-stream" };
 type Fate = "end" | "reset" | "hang";

@@ -1,6 +1,11 @@
-/** What `client.search` takes and answers beside its query. */
+/** What `client.search` takes and returns. */
+import type { api } from "@coffer/contract";
 import type { CallOptions } from "../connection/options.ts";
-import type { File } from "../connection/result-types.ts";
+import type { ListQuery } from "../http/endpoint-types.ts";
+import type { File } from "../storage/item-types.ts";
+
+/** Input of `search` and `files.search`. */
+export interface FileSearchQuery extends ListQuery<typeof api.files.search> {}
 
 /** A file that was found. In shared vaults name, type, size, folder and authors are verified. */
 export interface FoundFile extends Pick<

@@ -1,7 +1,6 @@
-/** A session's data, and where it is kept. */
-import { type Secret } from "../http/secret.ts";
-import { type SessionEndedError } from "../http/errors.ts";
-import type { Connection } from "./options.ts";
+/** A web session: its tokens, and where they are kept. */
+import type { Secret } from "../http/secret.ts";
+import type { SessionEndedError } from "../http/errors.ts";
 
 /** A session's tokens as they are kept between pages and processes. */
 export interface StoredSession {
@@ -39,28 +38,4 @@ export interface SessionOptions {
   readonly store?: SessionStore | undefined;
   /** Lets one holder in at a time. Default with a store: Web Locks, if the runtime has them. */
   readonly lock?: SessionLock | undefined;
-}
-
-/** A session's data at the moment; for the modules of this directory. */
-export interface SessionState {
-  readonly options: SessionOptions;
-  refreshToken: Secret;
-  accessToken: Secret | null;
-  /** By the connection's clock; null when nobody has the time: then the service says when it is over. */
-  freshUntil: number | null;
-  presented: boolean;
-  /** A pair that the store does not have yet. */
-  unsaved: StoredSession | null;
-  ended: SessionEndedError | null;
-  renewing: Promise<void> | null;
-}
-
-/** The parts of the connection that a renewal needs. */
-export interface Renewal {
-  readonly state: SessionState;
-  readonly connection: Connection;
-  readonly rejected: Secret | null;
-  isFresh(): boolean;
-  /** Until when a token with so much time left counts as fresh, in milliseconds. */
-  freshUntil(lifeMs: number): number;
 }

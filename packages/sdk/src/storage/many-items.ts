@@ -1,4 +1,4 @@
-/** The calls that change many files and folders at once. */
+/** Changes of many files and folders at once. */
 import { itemActsGroup, type SharedEntry } from "@coffer/contract";
 import { callOn } from "../http/call.ts";
 import { ContractError, SdkError } from "../http/errors.ts";
@@ -33,41 +33,47 @@ interface PartResult {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-export function manyCalls(connection: Connection) {
-  const { trashMany, restoreMany, moveMany } = itemActsGroup;
-  return {
-    trashMany: (items: Many, options?: CallOptions) =>
-      inRequests(connection, trashMany, conditioned(items), options, ({ options: own, ...body }) =>
-        callOn(connection, trashMany, { body }, own),
-      ),
-    restoreMany: async (items: Many, options?: CallOptions) => {
-      const all = conditioned(items);
-      const outcomes = await inRequests(connection, restoreMany, all, options, ({ options: own, ...body }) =>
-        callOn(connection, restoreMany, { body }, own),
-      );
-      if (connection.sharedVaults === null) return outcomes;
-      return (await sharedCode(connection)).restoreUnderNewEntries(connection, all, outcomes, options);
-    },
-    moveMany: async (items: Many, folderId: string | null, moving: PlaceOptions = {}) => {
-      refuseUndefinedPlaces(moveMany.id, moving, MOVE);
-      const { vaultId: _, ...options } = moving;
-      const send = (some: readonly ConditionedItem[], signed?: ReadonlyMap<string, SharedEntry>) => {
-        // What is signed is its own condition.
-        const plain = some.map((item) => (signed?.has(item.id) === true ? { id: item.id } : item));
-        return inRequests(connection, moveMany, plain, options, ({ options: own, ...part }) => {
-          const moves = part.ids.map((id) => ({ id, shared: signed?.get(id) }));
-          const entries = moves.filter((entry): entry is SignedMove => entry.shared !== undefined);
-          const body = { ...part, folderId, ...(entries.length === 0 ? {} : { entries }) };
-          return callOn(connection, moveMany, { body }, own);
-        });
-      };
-      if (connection.sharedVaults === null) return send(conditioned(items));
-      return (await sharedCode(connection)).moveSigned(connection, conditioned(items), folderId, send, moving);
-    },
-  };
+type Many = Iterable<string | ConditionedItem>;
+
+export async function trashMany(connection: Connection, items: Many, options?: CallOptions): Promise<ItemOutcome[]> {
+  const { trashMany: endpoint } = itemActsGroup;
+  return inRequests(connection, endpoint, conditioned(items), options, ({ options: own, ...body }) =>
+    callOn(connection, endpoint, { body }, own),
+  );
 }
 
-type Many = Iterable<string | ConditionedItem>;
+export async function restoreMany(connection: Connection, items: Many, options?: CallOptions): Promise<ItemOutcome[]> {
+  const { restoreMany: endpoint } = itemActsGroup;
+  const all = conditioned(items);
+  const outcomes = await inRequests(connection, endpoint, all, options, ({ options: own, ...body }) =>
+    callOn(connection, endpoint, { body }, own),
+  );
+  if (connection.sharedVaults === null) return outcomes;
+  return (await sharedCode(connection)).restoreUnderNewEntries(connection, all, outcomes, options);
+}
+
+export async function moveMany(
+  connection: Connection,
+  items: Many,
+  folderId: string | null,
+  placeOptions: PlaceOptions = {},
+): Promise<ItemOutcome[]> {
+  const { moveMany: endpoint } = itemActsGroup;
+  refuseUndefinedPlaces(endpoint.id, placeOptions, MOVE);
+  const { vaultId: _, ...options } = placeOptions;
+  const send = (some: readonly ConditionedItem[], signed?: ReadonlyMap<string, SharedEntry>) => {
+    // What is signed is its own condition.
+    const plain = some.map((item) => (signed?.has(item.id) === true ? { id: item.id } : item));
+    return inRequests(connection, endpoint, plain, options, ({ options: own, ...part }) => {
+      const moves = part.ids.map((id) => ({ id, shared: signed?.get(id) }));
+      const entries = moves.filter((entry): entry is SignedMove => entry.shared !== undefined);
+      const body = { ...part, folderId, ...(entries.length === 0 ? {} : { entries }) };
+      return callOn(connection, endpoint, { body }, own);
+    });
+  };
+  if (connection.sharedVaults === null) return send(conditioned(items));
+  return (await sharedCode(connection)).moveSigned(connection, conditioned(items), folderId, send, placeOptions);
+}
 
 function conditioned(items: Many): ConditionedItem[] {
   return Array.from(items, (item) => (typeof item === "string" ? { id: item } : item));
